@@ -1,0 +1,1 @@
+"""Benchmarks of mlc: a generator of ONNX models, a correctness table and a comparison with other engines."""

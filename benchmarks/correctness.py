@@ -1,0 +1,126 @@
+"""Compare compiled models with onnxruntime on fresh random inputs: `python -m benchmarks.correctness [MODEL...]`."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import onnx
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import mlc
+from benchmarks.cases import Case, select
+from benchmarks.engines import Arrays, onnxruntime
+from benchmarks.models import random_inputs
+
+TOLERANCE = 1e-5  # of the largest absolute value of the reference
+
+
+@dataclass(frozen=True)
+class Row:
+    """One output of one run with its largest error and largest reference value, or a message instead of them."""
+
+    model: str
+    dims: dict[str, int]
+    output: str = ""
+    shape: tuple[int, ...] = ()
+    error: float = 0.0
+    largest: float = 0.0
+    message: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error is within the tolerance."""
+        return not self.message and self.error <= TOLERANCE * self.largest
+
+    @property
+    def ratio(self) -> float:
+        """The error relative to the largest reference value."""
+        return self.error / self.largest if self.largest else self.error
+
+
+def compare(name: str, dims: dict[str, int], ours: Arrays, reference: Arrays) -> Iterator[Row]:
+    """A row for each output of the reference."""
+    for output, expected in reference.items():
+        actual, shape = ours[output], expected.shape
+        if message := _mismatch(actual, expected):
+            yield Row(name, dims, output, shape, message=message)
+        else:
+            error = float(np.abs(np.subtract(actual, expected, dtype=np.float64)).max(initial=0))
+            yield Row(name, dims, output, shape, error, float(np.abs(expected).max(initial=0)))
+
+
+def _mismatch(actual: np.ndarray, expected: np.ndarray) -> str:
+    if (actual.shape, actual.dtype) != (expected.shape, expected.dtype):
+        return f"{actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
+    return "" if np.isfinite(actual).all() else "has values that are not finite"
+
+
+def check(case: Case, seed: int, threads: int) -> Iterator[Row]:
+    """Compile a case and run it at each of its sizes."""
+    path = case.file()
+    proto = onnx.load(path)
+    try:
+        net, reference = mlc.compile(path, threads=threads), onnxruntime(path, threads)
+        for dims in case.dims:
+            inputs = random_inputs(proto, seed, dims)
+            yield from compare(case.name, dims, net.run(inputs), reference(inputs))
+    except mlc.MlcError as error:
+        yield Row(case.name, {}, message=str(error).splitlines()[0])
+
+
+def _cells(row: Row) -> list[str]:
+    verdict = "[green]pass[/]" if row.passed else "[red]FAIL[/]"
+    dims = ", ".join(f"{name}={size}" for name, size in row.dims.items())
+    if row.message:
+        return [row.model, dims, escape(f"{row.output} {row.message}"), "", "", "", verdict]
+    numbers = [f"{row.largest:.3g}", f"{row.error:.2e}", f"{row.ratio:.1e}"]
+    return [row.model, dims, escape(f"{row.output} {list(row.shape)}"), *numbers, verdict]
+
+
+def _table(rows: list[Row], seed: int) -> Table:
+    table = Table(title=f"mlc against onnxruntime, seed {seed}, tolerance {TOLERANCE:g} · max|ref|")
+    for heading in ("model", "dims", "output"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("max|ref|", "max|err|", "ratio", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*_cells(row))
+    return table
+
+
+def main(
+    names: Annotated[list[str] | None, typer.Argument(help="Models; `light*` means a prefix. All by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the inputs; fresh by default.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads of each engine.")] = 2,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the rows here too.")] = None,
+) -> None:
+    """Compile each model, compare it with onnxruntime, and print a table; exit with 1 if one differs."""
+    try:
+        cases = select(names or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    seed = secrets.randbits(32) if seed is None else seed
+    console = Console()
+    rows: list[Row] = []
+    with console.status("") as status:
+        for case in cases:
+            status.update(case.name)
+            rows += check(case, seed, threads)
+    console.print(_table(rows, seed))
+    if json_file:
+        entries = [asdict(row) | {"passed": row.passed} for row in rows]
+        json_file.write_text(json.dumps({"seed": seed, "rows": entries}, indent=1))
+    raise typer.Exit(not all(row.passed for row in rows))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,110 @@
+"""mlc inspect: what a model or an artifact contains."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from mlc.cli.common import Dims, ModelPath, Numerics, Target, parse_dims
+from mlc.runtime.errors import ArtifactError
+from mlc.tables import console, table
+
+
+def command(
+    model: ModelPath,
+    target: Target = "cpu",
+    dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
+    numerics: Numerics = "default",
+    as_json: bool = typer.Option(False, "--json", help="Print the artifact's signature as JSON."),
+    schedules: bool = typer.Option(False, "--schedules", help="Print the schedules as 'mlc compile --schedule' reads."),
+) -> None:
+    """Show the inputs, outputs, operators, weights, kernels and memory of a model (compiled first) or an artifact.
+
+    \b
+    mlc inspect model.onnx
+    mlc inspect model.so --json
+    mlc inspect model.onnx --schedules > model.schedules
+    """
+    dims = parse_dims(dim)
+    library = model if model.suffix == ".so" else _compiled(model, target, dims, numerics)
+    signature = read_signature(library)
+    if as_json:
+        print(json.dumps(signature, indent=1))
+        return
+    if schedules:
+        print(*dict.fromkeys(f"{kernel['name']}: {kernel['schedule']}" for kernel in signature["kernels"]), sep="\n")
+        return
+    if model.suffix != ".so":
+        print(f"operators  {_operators(model)}")
+    _show(signature)
+
+
+def read_signature(library: Path) -> dict[str, Any]:
+    """The signature of an artifact, without creating the model: works for one that needs another CPU's features."""
+    from mlc.runtime import elf
+
+    mark = "_signature"
+    prefixes = [name for name in elf.exported_functions(library) if name.endswith(mark)]
+    if len(prefixes) != 1:
+        raise ArtifactError(f"{library} is not an mlc artifact", hint="Give the .so file that 'mlc compile' wrote")
+    try:
+        function = ctypes.CDLL(str(library.resolve()))[prefixes[0]]
+    except OSError as error:
+        raise ArtifactError(f"Cannot open {library}: {error}") from error
+    function.restype = ctypes.c_char_p
+    signature: dict[str, Any] = json.loads(function())
+    return signature
+
+
+def _compiled(model: Path, target: str, dims: dict[str, int], numerics: str) -> Path:
+    from mlc.api import make_options
+    from mlc.build import build
+    from mlc.identity import Source
+    from mlc.progress import Progress
+
+    with Progress() as progress:
+        options = make_options(target, dims=dims, numerics=numerics)  # type: ignore[arg-type]
+        return build(Source.of(model), options, [progress]).artifact.library
+
+
+def _operators(model: Path) -> str:
+    """``Conv 53, Relu 49, ...`` of the model as written; nodes in subgraphs and functions are not counted."""
+    import onnx
+
+    counts = Counter(node.op_type for node in onnx.load(model, load_external_data=False).graph.node)
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common())
+
+
+def _show(signature: dict[str, Any]) -> None:
+    print(f"model      {signature['name']}  (mlc {signature['mlc']}, ABI {signature['abi']})")
+    print(f"target     {signature['target']}  {' '.join(signature['isa'])}")
+    print(f"dimensions {', '.join(signature['dims']) or 'none'}")
+    for kind in ("inputs", "outputs"):
+        for tensor in signature[kind]:
+            print(f"{kind[:-1]:10} {tensor['name']}  {tensor['dtype']}[{', '.join(map(str, tensor['shape']))}]")
+    weights = signature["weights"]
+    place = weights["file"] or "inside the library"
+    print(f"weights    {weights['bytes']:,} bytes  {place}  sha256 {weights['sha256'][:12]}")
+    at = ", ".join(f"{name}={size}" for name, size in signature.get("arena_at", {}).items())
+    arena, bound = (int(signature[name]) for name in ("arena", "arena_bound"))
+    print(f"arena      {arena:,} bytes{f' at {at}' if at else ''}  (live at once: {bound:,} bytes)")
+    console().print(_kernels(signature))
+
+
+def _kernels(signature: dict[str, Any]) -> Any:
+    """A row a distinct kernel: how often it is launched, its schedule, the nodes it computes."""
+    launches: dict[str, list[dict[str, Any]]] = {}
+    for kernel in signature["kernels"]:
+        launches.setdefault(kernel["symbol"], []).append(kernel)
+    title = f"{len(launches)} kernels, {len(signature['kernels'])} launches"
+    rows = table(title, "kernel", ">launches", "schedule", "nodes")
+    for group in launches.values():
+        nodes = [node for kernel in group for node in kernel["nodes"]]
+        more = f" +{len(nodes) - 4}" if len(nodes) > 4 else ""
+        rows.add_row(group[0]["name"], str(len(group)), group[0]["schedule"], ", ".join(nodes[:4]) + more)
+    return rows

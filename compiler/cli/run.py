@@ -1,0 +1,50 @@
+"""mlc run: a model or an artifact on arrays from files, or on random ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlc.cli.common import (
+    Dims,
+    Inputs,
+    ModelPath,
+    Seed,
+    Threads,
+    gather_inputs,
+    open_model,
+    parse_dims,
+    write_arrays,
+)
+from mlc.tables import console
+
+
+def command(
+    model: ModelPath,
+    input: Inputs = [],  # noqa: B006 - typer reads the default, nothing changes it
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the outputs here (.npz).", show_default=False)
+    ] = None,
+    random: Seed = None,
+    threads: Threads = 0,
+    dim: Dims = [],  # noqa: B006
+) -> None:
+    """Run a model once; prints the outputs' shapes and first values, or writes them to a file.
+
+    \b
+    mlc run model.so -i x=image.npy -o out.npz
+    mlc run model.onnx --random 0 --dim batch=4
+    """
+    import numpy as np
+
+    dims = parse_dims(dim)
+    net = open_model(model, threads)
+    results = net.run(gather_inputs(net, input, random, dims))
+    if output is not None:
+        write_arrays(output, results)
+    for name, array in results.items():
+        head = np.array2string(array.ravel()[:6], max_line_width=1000, precision=6, separator=", ").rstrip("]")
+        more = ", ...]" if array.size > 6 else "]"
+        console().print(f"{name}: {array.dtype}{list(array.shape)} {head}{more}", markup=False, soft_wrap=True)

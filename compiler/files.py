@@ -1,0 +1,34 @@
+"""Writing results: each file appears whole, by one rename, or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mlc.errors import OutputError
+
+
+@contextmanager
+def staged(path: Path) -> Iterator[Path]:
+    """A temporary folder on the file system of ``path``; any OSError inside becomes an OutputError about ``path``."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".mlc-", dir=path.parent, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise output_error(path, error) from error
+
+
+def output_error(path: Path, error: OSError) -> OutputError:
+    """The user's view of a failed write."""
+    hint = "Make room, or choose another place" if path.parent.is_dir() else f"Create the folder {path.parent} first"
+    return OutputError(f"Cannot write {path}: {error.strerror or error}", stage="output", hint=hint)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file. OutputError if that fails."""
+    with staged(path) as folder:
+        (folder / "new").write_bytes(data)
+        os.replace(folder / "new", path)

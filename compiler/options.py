@@ -1,0 +1,84 @@
+"""Every choice a user can make about a compilation, in one typed place."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from mlc import target as targets
+from mlc.runtime.errors import InputError
+from mlc.target import Target
+
+Numerics = Literal["strict", "default", "relaxed"]
+
+EMBED_LIMIT = 1 << 20
+"""Weights of fewer bytes than this go inside the library unless asked otherwise."""
+
+
+def _option(help: str, *, default: Any = None, key: bool = True, **kwargs: Any) -> Any:
+    """A documented field; ``key`` says whether it changes the generated code."""
+    if "default_factory" not in kwargs:
+        kwargs["default"] = default
+    return field(metadata={"help": help, "key": key}, **kwargs)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one compilation. ``cache_key_fields`` names those that change the artifact."""
+
+    target: Target = _option("the CPU to generate code for", default_factory=lambda: targets.get("cpu"))
+    dims: Mapping[str, int] = _option("fixed values of symbolic dimensions", default_factory=dict)
+    numerics: Numerics = _option("how far sums may be reordered and algorithms replaced", default="default")
+    embed_weights: bool | None = _option("weights inside the library; None: when they are small")
+    schedule: str | None = _option("text of a schedule file that overrides the chosen schedules")
+    cc: str | None = _option("the C compiler command; None: $CC, gcc, clang, cc or ziglang", key=False)
+    threads: int = _option("threads a loaded model runs with; 0: the allowed CPUs", default=0, key=False)
+    verify_each: bool = _option("verify the IR after each pass", default=False, key=False)
+
+    def __post_init__(self) -> None:
+        if self.numerics not in get_args(Numerics):
+            raise InputError(f"Unknown numerics '{self.numerics}'", hint="Use strict, default or relaxed")
+        if self.threads < 0:
+            raise InputError(f"A model cannot run on {self.threads} threads", hint="Use 0 for all allowed CPUs")
+        for name, size in self.dims.items():
+            if not isinstance(size, int) or size < 1:
+                raise InputError(f"Dimension '{name}' cannot be {size!r}", hint="Give a whole number of at least 1")
+
+    def embeds(self, weights_bytes: int) -> bool:
+        """Whether a payload of this many bytes goes inside the library."""
+        return weights_bytes < EMBED_LIMIT if self.embed_weights is None else self.embed_weights
+
+    def key(self) -> dict[str, Any]:
+        """The fields that decide what code is generated, as JSON-ready values."""
+        values = dataclasses.asdict(self)
+        values["dims"] = dict(sorted(self.dims.items()))
+        return {name: values[name] for name in cache_key_fields}
+
+
+cache_key_fields: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Options) if f.metadata["key"])
+"""The options an artifact depends on, beside the model, mlc's own sources and the C compiler."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment variables mlc reads; nothing else in the compiler looks at ``os.environ``."""
+
+    cache_dir: Path | None  # MLC_CACHE_DIR, else ~/.cache/mlc; None when it is set to the empty string: no cache
+    cache_bytes: int  # MLC_CACHE_SIZE in MiB: entries used longest ago go when the cache grows beyond it
+    cc: str | None  # CC
+    debug: bool  # MLC_DEBUG: tracebacks, and why the cache missed
+
+
+def environment() -> Environment:
+    """The environment as it is now (read anew at each call: tests and notebooks change it)."""
+    get = os.environ.get
+    default_cache = Path(get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mlc"
+    chosen = get("MLC_CACHE_DIR")
+    cache_dir = default_cache if chosen is None else Path(chosen) if chosen else None
+    mebibytes = get("MLC_CACHE_SIZE", "")
+    limit = (int(mebibytes) if mebibytes.isdigit() else 10240) << 20
+    return Environment(cache_dir, limit, get("CC") or None, get("MLC_DEBUG", "") not in ("", "0"))

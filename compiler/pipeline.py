@@ -1,0 +1,149 @@
+"""The pipeline for CPUs: from a graph module to C, every pass in order."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from mlc.dialects.weights import WeightStore
+from mlc.options import Options
+from mlc.passes.codegen.c_model import Weights
+from mlc.passes.codegen.emit_c import emit_c, payload, program_of
+from mlc.passes.context import MlcContext
+from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
+from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.sink_reshapes import SinkReshapes
+from mlc.passes.graph import graph_pipeline
+from mlc.passes.kernel.count_work import CountWork
+from mlc.passes.kernel.lower_kernels import LowerKernels
+from mlc.passes.kernel.verify_kernel import VerifyKernel
+from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.verify_loops import VerifyLoops
+from mlc.passes.plan.build_program import BuildProgram
+from mlc.passes.plan.insert_barriers import InsertBarriers
+from mlc.passes.plan.plan_memory import PlanMemory
+from mlc.passes.plan.verify_plan import VerifyPlan
+from mlc.passes.schedule.apply_schedules import ApplySchedules
+from mlc.passes.schedule.choose_schedule import ChooseSchedule
+from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.verify_poly import VerifyPoly
+from mlc.passes.tile.tile_kernels import TileKernels
+from mlc.runtime.weights import header
+
+
+def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
+    """The passes of each stage that transforms IR, in order."""
+    target = options.target
+    lanes = target.lanes()
+    given = [ApplySchedules(options.schedule)] if options.schedule else []
+    return [
+        ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes)),
+        ("fuse", [SinkReshapes(), FormKernels(), DeduplicateKernels()]),
+        ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
+        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers), VerifyPoly()]),
+        ("tile", [TileKernels(), VerifyPoly()]),
+        ("loops", [LowerTiles(), VerifyLoops()]),
+        ("plan", [BuildProgram(), PlanMemory(), InsertBarriers(), VerifyPlan()]),
+    ]
+
+
+STAGES = ("import", "graph", "fuse", "kernel", "schedule", "tile", "loops", "plan", "code")
+
+
+def stages() -> tuple[str, ...]:
+    """Names of the stages in order; ``--emit`` stops after one."""
+    return STAGES
+
+
+class Instrument(Protocol):
+    """Called round every pass, with the pass's name as ``stage.pass``."""
+
+    def before(self, name: str, module: ModuleOp, weights: WeightStore) -> None: ...
+
+    def after(self, name: str, module: ModuleOp, weights: WeightStore) -> None: ...
+
+
+@dataclass
+class Lowered:
+    """The module after the last stage that ran; after the last of all also C files, signature and weights."""
+
+    module: ModuleOp
+    prefix: str
+    sources: dict[str, str]
+    signature: dict[str, Any]
+    weights_writer: Callable[[Path], None]
+
+
+def lower(
+    module: ModuleOp,
+    weights: WeightStore,
+    options: Options,
+    until: str | None = None,
+    instruments: Sequence[Instrument] = (),
+) -> Lowered:
+    """Run the pipeline in place, up to and with the stage ``until`` (None: all of it)."""
+    ctx = MlcContext(weights=weights)
+    if until != "import":
+        for stage, passes in cpu_passes(options):
+            for each in passes:
+                name = f"{stage}.{each.name}"
+                _call(instruments, "before", name, module, weights)
+                each.apply(ctx, module)
+                _call(instruments, "after", name, module, weights)
+            if stage == until:
+                break
+    if until not in (None, "code"):
+        return Lowered(module, "", {}, {}, lambda path: None)
+    return _code(module, weights, options, instruments)
+
+
+def _call(instruments: Sequence[Instrument], event: str, name: str, module: ModuleOp, weights: WeightStore) -> None:
+    for instrument in instruments:
+        getattr(instrument, event)(name, module, weights)
+
+
+def _code(module: ModuleOp, weights: WeightStore, options: Options, instruments: Sequence[Instrument]) -> Lowered:
+    from mlc import __version__
+
+    _call(instruments, "before", "code.emit-c", module, weights)
+    program = program_of(module)
+    prefix = c_identifier((module.sym_name or program.sym_name).data)  # the frontend names the module
+    size, digest = _digest(program, weights)
+    file = None if not size or options.embeds(size) else f"{prefix}.weights"
+    target = options.target
+    about = {"mlc": __version__, "target": target.name, "isa": list(target.isa)}
+    about_weights = Weights(size, digest.hex(), file)
+    code = emit_c(module, prefix, target.lanes(), target.isa, about_weights, about)
+    _call(instruments, "after", "code.emit-c", module, weights)
+
+    def write(path: Path) -> None:
+        with path.open("wb") as out:
+            out.write(header(size, digest))
+            for piece in payload(program, weights):
+                out.write(piece)
+
+    return Lowered(module, prefix, code.sources, code.signature, write)
+
+
+def _digest(program: Any, weights: WeightStore) -> tuple[int, bytes]:
+    """Size and SHA-256 of the payload."""
+    digest, size = hashlib.sha256(), 0
+    for piece in payload(program, weights):
+        digest.update(piece)
+        size += len(piece)
+    return size, digest.digest()
+
+
+def c_identifier(name: str) -> str:
+    """A model's name as the prefix of its C symbols."""
+    cleaned = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_") or "model"
+    return cleaned if not cleaned[0].isdigit() else f"m_{cleaned}"
+
+

@@ -1,0 +1,42 @@
+"""All dialects and passes of mlc, by name: for ``mlc-opt`` and, through the ``xdsl.universe`` entry point,
+``xdsl-opt``.
+
+Nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+_DIALECTS = {"graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
+"""Name and module of a dialect, and the object that is it."""
+
+_PASSES = {
+    "graph": "verify-graph canonicalize-graph fold-constants fold-scale assign-layout pack-weights",
+    "fuse": "fuse-maps hoist-invariants sink-reshapes form-kernels deduplicate-kernels",
+    "kernel": "lower-kernels count-work verify-kernel",
+    "schedule": "raise-to-poly apply-schedules choose-schedule verify-poly",
+    "tile": "tile-kernels",
+    "loops": "lower-tiles verify-loops",
+    "plan": "build-program plan-memory insert-barriers verify-plan",
+}
+"""The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
+
+
+def _lazily(module: str, name: str) -> Callable[[], Any]:
+    return lambda: getattr(import_module(module), name)
+
+
+def _pass(stage: str, name: str) -> Callable[[], type[ModulePass]]:
+    return _lazily(f"mlc.passes.{stage}.{name.replace('-', '_')}", "".join(map(str.capitalize, name.split("-"))))
+
+
+UNIVERSE = Universe(
+    all_dialects={name: _lazily(f"mlc.dialects.{name}", dialect) for name, dialect in _DIALECTS.items()},
+    all_passes={name: _pass(stage, name) for stage, names in _PASSES.items() for name in names.split()},
+)

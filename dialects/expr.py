@@ -1,0 +1,239 @@
+"""Scalar expressions: the language in which every operator's meaning is written.
+
+``parse("max(x0[i, k] * x1[k, j], 0)", ("i", "j", "k"))`` reads Python syntax: ``x<n>[...]`` is an element of operand
+n, a name is an iterator (or a symbolic dimension), a call is a scalar function of :data:`FUNCTIONS`, a macro, or a
+cast (``f32(x0)``). An expression is a tree of small immutable nodes; substitution of loads and iterators is how
+operators are fused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mlc.dialects.types import ELEMENTS
+
+
+class ExprError(ValueError):
+    """A text is not a scalar expression."""
+
+
+@dataclass(frozen=True)
+class Const:
+    value: int | float | bool
+
+    def __str__(self) -> str:
+        if isinstance(self.value, float):
+            return {"inf": "inf", "-inf": "(-inf)", "nan": "nan"}.get(repr(self.value), repr(self.value))
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class Index:
+    """An iterator of the statement, or the value of a symbolic dimension, as an integer."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Load:
+    """An element of operand ``operand``; ``index`` is None where an elementwise operator broadcasts it."""
+
+    operand: int
+    index: tuple[Expr, ...] | None = None
+
+    def __str__(self) -> str:
+        at = "" if self.index is None else f"[{', '.join(map(str, self.index)) or '()'}]"
+        return f"x{self.operand}{at}"
+
+
+@dataclass(frozen=True)
+class Call:
+    fn: str
+    args: tuple[Expr, ...]
+
+    def __str__(self) -> str:
+        if self.fn in _SYMBOLS and len(self.args) == 2:
+            return f"({self.args[0]} {_SYMBOLS[self.fn]} {self.args[1]})"
+        return f"{self.fn}({', '.join(map(str, self.args))})"
+
+
+Expr = Const | Index | Load | Call
+
+# name -> number of arguments. The NumPy meaning stands in evaluate.py, the lowering in passes/kernel/scalars.py.
+FUNCTIONS: dict[str, int] = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "max", "min", "pow", "atan2"), 2),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "shl", "shr"), 2),
+    **dict.fromkeys(("neg", "not_", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan"), 1),
+    **dict.fromkeys(("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"), 1),
+    **dict.fromkeys(("expm1", "log1p", "sigmoid"), 1),
+    **dict.fromkeys(("floor", "ceil", "round", "trunc", "isnan", "sign"), 1),
+    "where": 3,
+}
+CASTS = tuple(ELEMENTS)
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+PREDICATES = (*COMPARISONS, "isnan")
+_SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+}
+# A macro is a function written in the others; its parameters are x0, x1, ...
+MACROS = {
+    "relu": "max(x0, 0)",
+    "clip": "min(max(x0, x1), x2)",
+    "square": "x0 * x0",
+    "reciprocal": "1 / x0",
+    "softplus": "max(x0, 0) + log1p(exp(-abs(x0)))",
+    "isinf": "abs(x0) == inf",
+}
+_BINARY = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+}
+_COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Expr:
+    """Parse a scalar expression.
+
+    Raises:
+        ExprError: not valid, or an unknown function or a wrong number of arguments.
+    """
+    try:
+        return _parse(ast.parse(text, mode="eval").body)
+    except SyntaxError as e:
+        raise ExprError(f"{text!r} is not a scalar expression: {e.msg}") from e
+
+
+def _operand(name: str) -> int | None:
+    return int(name[1:]) if name[0] == "x" and name[1:].isdigit() else None
+
+
+def _parse(node: ast.expr) -> Expr:
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            return Const(value)
+        case ast.Name(id="inf" | "nan" as name):
+            return Const(float(name))
+        case ast.Name(id=name):
+            operand = _operand(name)
+            return Index(name) if operand is None else Load(operand)
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            items = index.elts if isinstance(index, ast.Tuple) else [index]
+            return Load(_operand(name) or 0, tuple(_parse(i) for i in items))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            negated = _parse(operand)
+            return Const(-negated.value) if isinstance(negated, Const) else Call("neg", (negated,))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            return Call(_BINARY[type(op)], (_parse(left), _parse(right)))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return Call(_COMPARE[type(op)], (_parse(left), _parse(right)))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return _call(name, tuple(_parse(a) for a in args))
+    raise ExprError(f"{ast.unparse(node)!r} is not a scalar expression")
+
+
+def _call(name: str, args: tuple[Expr, ...]) -> Expr:
+    if name in MACROS:
+        return substitute(parse(MACROS[name]), lambda load: args[load.operand])
+    arity = 1 if name in CASTS else FUNCTIONS.get(name)
+    if arity != len(args):
+        wrong = "unknown function" if arity is None else f"takes {arity}"
+        raise ExprError(f"{name} with {len(args)} arguments: {wrong}")
+    return Call(name, args)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Call(args=args):
+            return args
+        case Load(index=index):
+            return index or ()
+    return ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Every node, parents first."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def loads(expr: Expr) -> list[Load]:
+    return [node for node in walk(expr) if isinstance(node, Load)]
+
+
+def substitute(
+    expr: Expr, load: Callable[[Load], Expr] | None = None, index: Callable[[Index], Expr] | None = None
+) -> Expr:
+    """Replace every load and every index, innermost first."""
+    match expr:
+        case Index() if index:
+            return index(expr)
+        case Load(index=None) if load:
+            return load(expr)
+        case Load(operand=operand, index=at) if at is not None:
+            new = Load(operand, tuple(substitute(i, load, index) for i in at))
+            return load(new) if load else new
+        case Call(fn=fn, args=args):
+            return Call(fn, tuple(substitute(a, load, index) for a in args))
+    return expr
+
+
+def rename_operands(expr: Expr, position: Sequence[int]) -> Expr:
+    """Operand ``n`` becomes operand ``position[n]``."""
+    return substitute(expr, lambda load: Load(position[load.operand], load.index))
+
+
+def element_type(expr: Expr, operands: Sequence[str]) -> str | None:
+    """The element name an expression computes in, given those of its operands; None for an untyped constant.
+
+    Raises:
+        ExprError: two operands of one function differ in type (casts are explicit).
+    """
+    match expr:
+        case Const(value=value):
+            return "i1" if isinstance(value, bool) else None
+        case Index():
+            return "i64"
+        case Load(operand=n):
+            return operands[n]
+        case Call(fn=fn) if fn in CASTS:
+            return fn
+    args = [element_type(a, operands) for a in expr.args[expr.fn == "where" :]]
+    known = {a for a in args if a is not None}
+    if len(known) > 1:
+        raise ExprError(f"{expr} mixes {sorted(known)}; insert a cast")
+    return "i1" if expr.fn in PREDICATES else (known.pop() if known else None)

@@ -1,0 +1,46 @@
+"""The ``graph`` dialect: a neural network as pure operators on tensors, with no layout and no loops."""
+
+from xdsl.ir import Dialect
+
+from mlc.dialects.graph.base import (
+    GraphOp,
+    StructuredOp,
+    broadcast_shapes,
+    dims_of,
+    ints_of,
+    source_nodes,
+    with_nodes,
+)
+from mlc.dialects.graph.contract import ContractOp, ConvOp
+from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.map import MapOp
+from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph.reduce import PoolOp, ReduceOp
+from mlc.dialects.types import DimsAttr
+
+Graph = Dialect(
+    "graph",
+    [
+        MapOp,
+        ContractOp,
+        ConvOp,
+        ReduceOp,
+        PoolOp,
+        ReshapeOp,
+        TransposeOp,
+        BroadcastOp,
+        SliceOp,
+        PadOp,
+        ConcatOp,
+        ComputeOp,
+        WeightOp,
+        ConstantOp,
+    ],
+    [DimsAttr],
+)
+
+__all__ = [
+    "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ReduceOp", "PoolOp", "ReshapeOp",
+    "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp", "WeightOp", "ConstantOp",
+    "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
+]  # fmt: skip

@@ -1,0 +1,121 @@
+"""What every graph operator shares: the structured-operator interface.
+
+An operator says in :meth:`StructuredOp.statements` what it computes, as loop nests over its operands. From that one
+declaration come its NumPy reference (:meth:`StructuredOp.evaluate`), its verification, its fusion kind and its
+lowering to ``kernel.generic``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, TensorType, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.dims import DimLike, evaluate, parse_dim
+from mlc.dialects.evaluate import Array, evaluate_statement
+from mlc.dialects.statement import Statement
+from mlc.dialects.types import element_of, numpy_dtype, shape_of
+
+PURE = Pure()
+
+
+def ints(values: Iterable[int]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def dims_attr(values: Iterable[DimLike]) -> ArrayAttr[StringAttr]:
+    """Dimensions as an attribute: one text each, so that they may be symbolic."""
+    return ArrayAttr(StringAttr(str(v)) for v in values)
+
+
+def ints_of(attr: DenseArrayBase[Any]) -> tuple[int, ...]:
+    return tuple(int(v) for v in cast("DenseArrayBase[IntegerType]", attr).get_values())
+
+
+def dims_of(attr: ArrayAttr[StringAttr]) -> tuple[DimLike, ...]:
+    return tuple(parse_dim(a.data) for a in attr)
+
+
+class GraphOp(IRDLOperation, ABC):
+    """A pure operator on tensors with one result whose type follows from its operands and attributes."""
+
+    def inputs(self) -> tuple[SSAValue, ...]:
+        return tuple(self.operands)
+
+    @abstractmethod
+    def infer(self) -> TensorType:
+        """The result type; raises VerifyException where the operands do not fit."""
+
+    def verify_(self) -> None:
+        inferred, actual = self.infer(), self.results[0].type
+        if inferred != actual:
+            raise VerifyException(f"{self.name}: the result type is {actual}, the operands give {inferred}")
+
+
+class StructuredOp(GraphOp, ABC):
+    """An operator whose meaning is a sequence of statements over its operands (x0, x1, …)."""
+
+    @abstractmethod
+    def statements(self) -> tuple[Statement, ...]:
+        """Loop nests that together write every element of the result, executed in order."""
+
+    def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
+        """The result for concrete operands: the reference meaning of the operator."""
+        symbols = symbols or {}
+        shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(self.results[0]))
+        result = np.zeros(shape, dtype=numpy_dtype(element_of(self.results[0])))
+        for s in self.statements():
+            evaluate_statement(s, operands, result, symbols)
+        return result
+
+
+NODE = "graph.node"
+
+
+def source_nodes(op: Operation) -> tuple[str, ...]:
+    """Names of the source (ONNX) nodes an operation comes from."""
+    attr = op.attributes.get(NODE)
+    return tuple(cast(StringAttr, a).data for a in attr) if isinstance(attr, ArrayAttr) else ()
+
+
+def with_nodes(op: Operation, names: Iterable[str]) -> Operation:
+    """Mark ``op`` as coming from the source nodes ``names`` (order kept, duplicates dropped)."""
+    unique = dict.fromkeys(names)
+    if unique:
+        op.attributes[NODE] = ArrayAttr(StringAttr(n) for n in unique)
+    return op
+
+
+def broadcast_shapes(shapes: Sequence[tuple[DimLike, ...]]) -> tuple[DimLike, ...]:
+    """NumPy broadcasting on symbolic shapes; equal symbols match, 1 stretches.
+
+    Raises:
+        VerifyException: two different extents, neither of them 1.
+    """
+    rank = max((len(s) for s in shapes), default=0)
+    out: list[DimLike] = []
+    for axis in range(rank):
+        extents = {s[axis - rank + len(s)] for s in shapes if axis - rank + len(s) >= 0} - {1}
+        if len(extents) > 1:
+            raise VerifyException(f"shapes {', '.join(map(str, shapes))} do not broadcast at axis {axis}")
+        out.append(extents.pop() if extents else 1)
+    return tuple(out)
+
+
+def broadcast_index(shape: Sequence[DimLike], rank: int) -> str:
+    """How an operand of ``shape`` is read at the point ``i0 … i<rank-1>`` it broadcasts to: ``[0, i2]``."""
+    offset = rank - len(shape)
+    return "[" + (", ".join("0" if d == 1 else f"i{offset + n}" for n, d in enumerate(shape)) or "()") + "]"
+
+
+def iterators(rank: int) -> list[str]:
+    return [f"i{n}" for n in range(rank)]
+
+

@@ -1,0 +1,370 @@
+"""Operators that move elements: reshape, transpose, broadcast, slice, pad, concat; and any other read of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.dims import DimLike, product
+from mlc.dialects.expr import ExprError, element_type, parse
+from mlc.dialects.graph.base import (
+    PURE,
+    StructuredOp,
+    broadcast_index,
+    broadcast_shapes,
+    dims_attr,
+    dims_of,
+    ints,
+    ints_of,
+    iterators,
+)
+from mlc.dialects.statement import MONOIDS, Statement, statement
+from mlc.dialects.types import element_of, shape_of, tensor
+
+
+@irdl_op_definition
+class ReshapeOp(StructuredOp):
+    """The same elements in row-major order under another shape; never moves data (a view of the buffer)."""
+
+    name = "graph.reshape"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    shape = prop_def(ArrayAttr[StringAttr])
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, shape: Sequence[DimLike]):
+        result = _infer_reshape(input, tuple(shape))
+        super().__init__(operands=[input], properties={"shape": dims_attr(shape)}, result_types=[result])
+
+    def infer(self) -> TensorType:
+        return _infer_reshape(self.input, dims_of(self.shape))
+
+    def statements(self) -> tuple[Statement, ...]:
+        source, target = shape_of(self.input), shape_of(self.result)
+        names = iterators(len(target))
+        flat = _linear(names, target)
+        reads, weight = [], product(source)
+        for d in source:
+            weight = 1 if d == 0 else product([weight]) // d
+            reads.append(f"({flat}) // ({weight}) % ({d})" if d != 1 else "0")
+        return (statement(" ".join(names), target, f"x0[{', '.join(reads) or '()'}]"),)
+
+
+def _linear(names: Sequence[str], shape: Sequence[DimLike]) -> str:
+    text = "0"
+    for name, d in zip(names, shape, strict=True):
+        text = f"({text})*({d}) + {name}"
+    return text
+
+
+def _infer_reshape(input: SSAValue, shape: Sequence[DimLike]) -> TensorType:
+    if product(shape_of(input)) != product(shape):
+        raise VerifyException(f"graph.reshape: {shape_of(input)} has other elements than {tuple(shape)}")
+    return tensor(element_of(input), shape)
+
+
+@irdl_op_definition
+class TransposeOp(StructuredOp):
+    """Dimension n of the result is dimension ``perm[n]`` of the operand."""
+
+    name = "graph.transpose"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    perm = prop_def(DenseArrayBase)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, perm: Sequence[int]):
+        super().__init__(
+            operands=[input], properties={"perm": ints(perm)}, result_types=[_infer_transpose(input, perm)]
+        )
+
+    def infer(self) -> TensorType:
+        return _infer_transpose(self.input, ints_of(self.perm))
+
+    def statements(self) -> tuple[Statement, ...]:
+        perm = ints_of(self.perm)
+        reads = [f"i{perm.index(n)}" for n in range(len(perm))]
+        return (statement(" ".join(iterators(len(perm))), shape_of(self.result), f"x0[{', '.join(reads) or '()'}]"),)
+
+
+def _infer_transpose(input: SSAValue, perm: Sequence[int]) -> TensorType:
+    shape = shape_of(input)
+    if sorted(perm) != list(range(len(shape))):
+        raise VerifyException(f"graph.transpose: {list(perm)} is no permutation of {len(shape)} dimensions")
+    return tensor(element_of(input), (shape[p] for p in perm))
+
+
+@irdl_op_definition
+class BroadcastOp(StructuredOp):
+    """Stretch dimensions of extent 1 (and add leading ones) to ``shape``, as NumPy's broadcast_to."""
+
+    name = "graph.broadcast"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    shape = prop_def(ArrayAttr[StringAttr])
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, shape: Sequence[DimLike]):
+        result = _infer_broadcast(input, tuple(shape))
+        super().__init__(operands=[input], properties={"shape": dims_attr(shape)}, result_types=[result])
+
+    def infer(self) -> TensorType:
+        return _infer_broadcast(self.input, dims_of(self.shape))
+
+    def statements(self) -> tuple[Statement, ...]:
+        shape = shape_of(self.result)
+        index = broadcast_index(shape_of(self.input), len(shape))
+        return (statement(" ".join(iterators(len(shape))), shape, "x0" + index),)
+
+
+def _infer_broadcast(input: SSAValue, shape: tuple[DimLike, ...]) -> TensorType:
+    if broadcast_shapes([shape_of(input), shape]) != shape:
+        raise VerifyException(f"graph.broadcast: {shape_of(input)} does not stretch to {shape}")
+    return tensor(element_of(input), shape)
+
+
+@irdl_op_definition
+class SliceOp(StructuredOp):
+    """``sizes[n]`` elements of dimension n from ``starts[n]``, ``steps[n]`` apart (steps may be negative)."""
+
+    name = "graph.slice"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    starts = prop_def(ArrayAttr[StringAttr])
+    sizes = prop_def(ArrayAttr[StringAttr])
+    steps = prop_def(DenseArrayBase)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int]):
+        properties = {"starts": dims_attr(starts), "sizes": dims_attr(sizes), "steps": ints(steps)}
+        result = _infer_slice(input, starts, sizes, steps)
+        super().__init__(operands=[input], properties=properties, result_types=[result])
+
+    def infer(self) -> TensorType:
+        return _infer_slice(self.input, dims_of(self.starts), dims_of(self.sizes), ints_of(self.steps))
+
+    def statements(self) -> tuple[Statement, ...]:
+        names = iterators(len(self.steps))
+        reads = [
+            f"({start}) + {name}*{step}"
+            for name, start, step in zip(names, dims_of(self.starts), ints_of(self.steps), strict=True)
+        ]
+        return (statement(" ".join(names), shape_of(self.result), f"x0[{', '.join(reads) or '()'}]"),)
+
+
+def _infer_slice(
+    input: SSAValue, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int]
+) -> TensorType:
+    shape = shape_of(input)
+    if not len(shape) == len(starts) == len(sizes) == len(steps):
+        raise VerifyException(f"graph.slice: starts, sizes and steps must have one entry for each dimension of {shape}")
+    for d, start, size, step in zip(shape, starts, sizes, steps, strict=True):
+        last = start + (size - 1) * step
+        ends = [e for e in (start, last) if isinstance(e, int) and isinstance(d, int)]
+        if size != 0 and any(not 0 <= e < d for e in ends):  # type: ignore[operator]
+            raise VerifyException(f"graph.slice: elements {start}..{last} of a dimension of extent {d}")
+    return tensor(element_of(input), sizes)
+
+
+@irdl_op_definition
+class PadOp(StructuredOp):
+    """Surround with a constant: ``low`` before, ``high`` behind, ``interior`` between neighbours, a dimension each.
+
+    Negative padding is a ``graph.slice``. Interior padding makes a transposed convolution a convolution.
+    """
+
+    name = "graph.pad"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    low = prop_def(ArrayAttr[StringAttr])
+    high = prop_def(ArrayAttr[StringAttr])
+    interior = prop_def(DenseArrayBase)
+    value = prop_def(StringAttr)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(
+        self,
+        input: SSAValue,
+        low: Sequence[DimLike],
+        high: Sequence[DimLike],
+        value: str = "0",
+        interior: Sequence[int] | None = None,
+    ):
+        interior = interior or [0] * len(low)
+        properties = {
+            "low": dims_attr(low),
+            "high": dims_attr(high),
+            "interior": ints(interior),
+            "value": StringAttr(value),
+        }
+        super().__init__(
+            operands=[input], properties=properties, result_types=[_infer_pad(input, low, high, interior)]
+        )
+
+    def infer(self) -> TensorType:
+        return _infer_pad(self.input, dims_of(self.low), dims_of(self.high), ints_of(self.interior))
+
+    def statements(self) -> tuple[Statement, ...]:
+        source, target = shape_of(self.input), shape_of(self.result)
+        names = " ".join(iterators(len(target)))
+        places = enumerate(zip(dims_of(self.low), ints_of(self.interior), strict=True))
+        out = [f"i{n}*{k + 1} + ({low})" for n, (low, k) in places]
+        copy = statement(names, source, f"x0[{', '.join(iterators(len(source))) or '()'}]", out="; ".join(out))
+        value = f"{element_of(self.result)}({self.value.data})"
+        if any(ints_of(self.interior)):
+            return (statement(names, target, value), copy)
+        return (*self._borders(value), copy)
+
+    def _borders(self, value: str) -> list[Statement]:
+        """Disjoint boxes round the copy: before and behind it along n, inside along those before n, whole behind."""
+        source, target = shape_of(self.input), shape_of(self.result)
+        low, high = dims_of(self.low), dims_of(self.high)
+        names, boxes = iterators(len(target)), []
+        for n in range(len(target)):
+            for extent, start in ((low[n], 0), (high[n], low[n] + source[n])):
+                if extent == 0:
+                    continue
+                bounds = (*source[:n], extent, *target[n + 1 :])
+                out = [f"i{k} + ({low[k]})" if k < n else names[k] for k in range(len(target))]
+                out[n] = f"i{n} + ({start})"
+                boxes.append(statement(" ".join(names), bounds, value, out="; ".join(out)))
+        return boxes
+
+
+def _infer_pad(input: SSAValue, low: Sequence[DimLike], high: Sequence[DimLike], interior: Sequence[int]) -> TensorType:
+    shape = shape_of(input)
+    if not len(shape) == len(low) == len(high) == len(interior):
+        raise VerifyException(f"graph.pad: low, high and interior must have one entry for each dimension of {shape}")
+    if any(isinstance(p, int) and p < 0 for p in (*low, *high, *interior)):
+        raise VerifyException(f"graph.pad: negative padding {list(low)}, {list(high)}; use graph.slice")
+    grown = [d + a + b + (d - 1) * k if k else d + a + b for d, a, b, k in zip(shape, low, high, interior, strict=True)]
+    return tensor(element_of(input), grown)
+
+
+@irdl_op_definition
+class ConcatOp(StructuredOp):
+    """Operands one behind the other along ``axis``."""
+
+    name = "graph.concat"
+    args = var_operand_def(TensorType)
+    result = result_def(TensorType)
+    axis = prop_def(IntegerAttr)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "`(` $args `)` attr-dict `:` functional-type($args, $result)"
+
+    def __init__(self, args: Sequence[SSAValue], axis: int):
+        axis %= len(shape_of(args[0]))
+        super().__init__(
+            operands=[args], properties={"axis": IntegerAttr(axis, 64)}, result_types=[_infer_concat(args, axis)]
+        )
+
+    def infer(self) -> TensorType:
+        return _infer_concat(self.args, self.axis.value.data)
+
+    def statements(self) -> tuple[Statement, ...]:
+        axis, offset, copies = self.axis.value.data, 0, []
+        for n, arg in enumerate(self.args):
+            shape: tuple[DimLike, ...] = shape_of(arg)
+            names = iterators(len(shape))
+            out = [f"{name} + ({offset})" if k == axis else name for k, name in enumerate(names)]
+            copies.append(statement(" ".join(names), shape, f"x{n}[{', '.join(names)}]", out="; ".join(out)))
+            offset = offset + shape[axis]  # type: ignore[assignment]
+        return tuple(copies)
+
+
+def _infer_concat(args: Sequence[SSAValue], axis: int) -> TensorType:
+    shapes = [shape_of(a) for a in args]
+    rest = {(*s[:axis], *s[axis + 1 :]) for s in shapes}
+    if len(rest) != 1 or len({element_of(a) for a in args}) != 1:
+        types = ", ".join(str(a.type) for a in args)
+        raise VerifyException(f"graph.concat: operands {types} differ beside axis {axis}")
+    total = sum((s[axis] for s in shapes[1:]), shapes[0][axis])
+    return tensor(element_of(args[0]), (*shapes[0][:axis], total, *shapes[0][axis + 1 :]))
+
+
+@irdl_op_definition
+class ComputeOp(StructuredOp):
+    """Any statement over a box: element ``i0, i1, …`` of the result is ``expr``, combined over ``r0, r1, …`` if there
+    is a monoid.
+
+    The general form under the named operators; gathers read at a loaded index:
+    ``%y = graph.compute "x0[x1[i0], i1]"(%table, %ids) {shape = ["4", "8"], reduce = []} : …``
+    """
+
+    name = "graph.compute"
+    expr = prop_def(StringAttr)
+    args = var_operand_def(TensorType)
+    result = result_def(TensorType)
+    shape = prop_def(ArrayAttr[StringAttr])
+    reduce = prop_def(ArrayAttr[StringAttr])
+    monoid = opt_prop_def(StringAttr)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
+
+    def __init__(
+        self,
+        expr: str,
+        args: Sequence[SSAValue],
+        shape: Sequence[DimLike],
+        reduce: Sequence[DimLike] = (),
+        monoid: str | None = None,
+    ):
+        text = str(parse(expr))
+        properties = {
+            "expr": StringAttr(text),
+            "shape": dims_attr(shape),
+            "reduce": dims_attr(reduce),
+            "monoid": StringAttr(monoid) if monoid else None,
+        }
+        super().__init__(
+            operands=[args], properties=properties, result_types=[_infer_compute(text, args, shape, reduce, monoid)]
+        )
+
+    def infer(self) -> TensorType:
+        monoid = self.monoid.data if self.monoid else None
+        return _infer_compute(self.expr.data, self.args, dims_of(self.shape), dims_of(self.reduce), monoid)
+
+    def statements(self) -> tuple[Statement, ...]:
+        shape, reduce = dims_of(self.shape), dims_of(self.reduce)
+        names, over = " ".join(iterators(len(shape))), " ".join(f"r{n}" for n in range(len(reduce)))
+        monoid = self.monoid.data if self.monoid else None
+        return (statement(names, (*shape, *reduce), self.expr.data, reduce=over, monoid=monoid),)
+
+
+def _infer_compute(
+    text: str, args: Sequence[SSAValue], shape: Sequence[DimLike], reduce: Sequence[DimLike], monoid: str | None
+) -> TensorType:
+    if bool(reduce) != bool(monoid) or (monoid and monoid not in MONOIDS):
+        raise VerifyException(f"graph.compute: reduced extents {list(reduce)} with the monoid {monoid!r}")
+    try:
+        element = element_type(parse(text), [element_of(a) for a in args])
+    except (ExprError, IndexError) as e:
+        raise VerifyException(f"graph.compute: {e}") from e
+    if element is None:
+        raise VerifyException(f"graph.compute: {text} has no type; write a cast such as f32(...)")
+    return tensor(element, shape)

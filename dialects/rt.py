@@ -1,0 +1,208 @@
+"""The ``rt`` dialect: the host program of a model, a straight list of launches over planned memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttrConstr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    SymbolRefAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import IsolatedFromAbove, NoTerminator
+
+from mlc.dialects.dims import DimLike, parse_dim
+
+
+@irdl_op_definition
+class ProgramOp(IRDLOperation):
+    """A model: its interface, where each tensor lives, and the kernels it runs in order.
+
+    ``inputs``/``outputs`` name the tensors of the signature, ``dims`` the symbolic dimensions in the C ABI's order.
+    ``guards`` are expressions over dims that must not be negative, or the program would be wrong.
+    """
+
+    name = "rt.program"
+    sym_name = prop_def(StringAttr)
+    inputs = prop_def(ArrayAttr[StringAttr])
+    outputs = prop_def(ArrayAttr[StringAttr])
+    dims = prop_def(ArrayAttr[StringAttr])
+    guards = opt_prop_def(ArrayAttr[StringAttr])
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$sym_name attr-dict `do` $body"
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        dims: Sequence[str],
+        guards: Sequence[str] = (),
+    ):
+        def texts(values: Sequence[str]) -> ArrayAttr[StringAttr]:
+            return ArrayAttr(StringAttr(v) for v in values)
+
+        properties = {
+            "sym_name": StringAttr(name),
+            "inputs": texts(inputs),
+            "outputs": texts(outputs),
+            "dims": texts(dims),
+        } | ({"guards": texts(guards)} if guards else {})
+        super().__init__(properties=properties, regions=[Region(Block())])
+
+
+class _Place(IRDLOperation):
+    """Something that gives a buffer."""
+
+
+@irdl_op_definition
+class InputOp(_Place):
+    """The caller's input number ``index``: ``%x = rt.input 0 : memref<1x3xf32>``."""
+
+    name = "rt.input"
+    index = prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+    assembly_format = "$index attr-dict `:` type($result)"
+
+    def __init__(self, index: int, type: Attribute):
+        super().__init__(properties={"index": IntegerAttr(index, i64)}, result_types=[type])
+
+
+@irdl_op_definition
+class OutputOp(_Place):
+    """The caller's output number ``index``."""
+
+    name = "rt.output"
+    index = prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+    assembly_format = "$index attr-dict `:` type($result)"
+
+    def __init__(self, index: int, type: Attribute):
+        super().__init__(properties={"index": IntegerAttr(index, i64)}, result_types=[type])
+
+
+@irdl_op_definition
+class WeightOp(_Place):
+    """An entry of the weights payload, ``offset`` bytes (a multiple of 64) from its start."""
+
+    name = "rt.weight"
+    entry = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$entry attr-dict `:` type($result)"
+
+    def __init__(self, entry: str, type: Attribute):
+        super().__init__(properties={"entry": StringAttr(entry)}, result_types=[type])
+
+
+@irdl_op_definition
+class BufferOp(_Place):
+    """Scratch memory in the arena: at ``offset`` bytes, or (symbolic sizes) behind the buffers numbered ``after``."""
+
+    name = "rt.buffer"
+    bytes = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    after = opt_prop_def(ArrayAttr[IntegerAttr])
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$bytes attr-dict `:` type($result)"
+
+    def __init__(self, bytes: str, type: Attribute):
+        super().__init__(properties={"bytes": StringAttr(bytes)}, result_types=[type])
+
+
+@irdl_op_definition
+class ViewOp(_Place):
+    """The same memory under another shape, or ``offset`` bytes further on."""
+
+    name = "rt.view"
+    source = operand_def(MemRefType)
+    offset = opt_prop_def(StringAttr)
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, type: Attribute, offset: DimLike = 0):
+        properties = {} if offset == 0 else {"offset": StringAttr(str(offset))}
+        super().__init__(operands=[source], properties=properties, result_types=[type])
+
+    @property
+    def start(self) -> DimLike:
+        """Bytes of the source before the view."""
+        return 0 if self.offset is None else parse_dim(self.offset.data)
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """Every thread runs its share of a kernel (inputs, then outputs): ``rt.launch @relu(%x, %y) : memref<…>, …``."""
+
+    name = "rt.launch"
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    args = var_operand_def(MemRefType)
+    writes = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$callee `(` $args `)` attr-dict `:` type($args)"
+
+    def __init__(self, callee: str, args: Sequence[SSAValue], writes: int):
+        properties = {"callee": SymbolRefAttr(callee), "writes": IntegerAttr(writes, i64)}
+        super().__init__(operands=[args], properties=properties)
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """Copy a buffer into another of the same size (one thread)."""
+
+    name = "rt.copy"
+    source = operand_def(MemRefType)
+    target = operand_def(MemRefType)
+    assembly_format = "$source `,` $target attr-dict `:` type($source) `,` type($target)"
+
+    def __init__(self, source: SSAValue, target: SSAValue):
+        super().__init__(operands=[source, target])
+
+
+@irdl_op_definition
+class BarrierOp(IRDLOperation):
+    """All threads have finished what stands before it."""
+
+    name = "rt.barrier"
+    assembly_format = "attr-dict"
+
+
+def root(value: SSAValue) -> SSAValue:
+    """The buffer that ``value`` is a view of."""
+    while isinstance(value.owner, ViewOp):
+        value = value.owner.source
+    return value
+
+
+def start(value: SSAValue) -> DimLike:
+    """Bytes of the buffer ``root(value)`` before ``value``."""
+    total: DimLike = 0
+    while isinstance(value.owner, ViewOp):
+        total = total + value.owner.start
+        value = value.owner.source
+    return total
+
+
+Rt = Dialect("rt", [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, BarrierOp], [])

@@ -1,0 +1,188 @@
+"""Tensor and buffer types whose dimensions are integers or symbolic expressions.
+
+The shape of a builtin ``tensor``/``memref`` says ``?`` for a symbolic dimension; a :class:`DimsAttr` beside it says
+which: ``tensor<?x384xf32, #graph.dims<["batch", "384"]>>``. A type without one is static.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    BFloat16Type,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    MemRefLayoutAttr,
+    MemRefType,
+    NoneAttr,
+    Signedness,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
+from xdsl.ir.affine import AffineMap
+from xdsl.irdl import irdl_attr_definition
+
+from mlc.dialects.dims import DimLike, parse_dim, product
+
+FloatType = BFloat16Type | Float16Type | Float32Type | Float64Type
+
+
+@irdl_attr_definition
+class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
+    """The symbolic extents of a row-major tensor or buffer, one text a dimension."""
+
+    name = "graph.dims"
+    dims: ArrayAttr[StringAttr]
+
+    def get_affine_map(self) -> AffineMap:
+        raise NotImplementedError("a symbolic layout has no constant strides")
+
+
+Shape = tuple[DimLike, ...]
+ELEMENTS: dict[str, Attribute] = {
+    "f16": Float16Type(),
+    "bf16": BFloat16Type(),
+    "f32": Float32Type(),
+    "f64": Float64Type(),
+    "i1": IntegerType(1),
+    "i4": IntegerType(4),
+    "i8": IntegerType(8),
+    "i16": IntegerType(16),
+    "i32": IntegerType(32),
+    "i64": IntegerType(64),
+    "ui4": IntegerType(4, Signedness.UNSIGNED),
+    "ui8": IntegerType(8, Signedness.UNSIGNED),
+    "ui16": IntegerType(16, Signedness.UNSIGNED),
+    "ui32": IntegerType(32, Signedness.UNSIGNED),
+    "ui64": IntegerType(64, Signedness.UNSIGNED),
+    "c64": ComplexType(Float32Type()),
+    "c128": ComplexType(Float64Type()),
+}
+_NAMES = {attr: name for name, attr in ELEMENTS.items()}
+NUMPY_NAMES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "ui8": "uint8",
+    "ui16": "uint16",
+    "ui32": "uint32",
+    "ui64": "uint64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+_FROM_NUMPY = {v: k for k, v in NUMPY_NAMES.items()}
+ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8} | {
+    "ui8": 1,
+    "ui16": 2,
+    "ui32": 4,
+    "ui64": 8,
+    "c64": 8,
+    "c128": 16,
+}
+
+
+def float_type(element: str) -> FloatType:
+    """The type of a float element name."""
+    type_ = ELEMENTS[element]
+    assert isinstance(type_, FloatType)
+    return type_
+
+
+def integer_type(element: str) -> IntegerType:
+    """The signless integer type in which an integer element computes."""
+    type_ = ELEMENTS[element]
+    assert isinstance(type_, IntegerType)
+    return IntegerType(type_.width.data)
+
+
+def element_name(element: Attribute) -> str:
+    """``f32``, ``i64``, ``ui8``, ``i1`` … of an element type."""
+    return _NAMES[element]
+
+
+def numpy_dtype(element: str) -> np.dtype:
+    if element == "bf16":
+        import ml_dtypes  # comes with onnx
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(NUMPY_NAMES[element])
+
+
+def element_of_dtype(dtype: np.dtype) -> str:
+    return _FROM_NUMPY[dtype.name]
+
+
+def is_float(element: str) -> bool:
+    return element in ("f16", "bf16", "f32", "f64")
+
+
+def is_unsigned(element: str) -> bool:
+    return element.startswith("ui") or element == "i1"
+
+
+def _static(dims: Sequence[DimLike]) -> list[int]:
+    return [d if isinstance(d, int) else DYNAMIC_INDEX for d in dims]
+
+
+def _dims_attr(dims: Sequence[DimLike]) -> DimsAttr | NoneAttr:
+    if all(isinstance(d, int) for d in dims):
+        return NoneAttr()
+    return DimsAttr(ArrayAttr(StringAttr(str(d)) for d in dims))
+
+
+def tensor(element: str, dims: Iterable[DimLike]) -> TensorType:
+    """The tensor type of an element name and dimensions."""
+    dims = tuple(dims)
+    return TensorType(ELEMENTS[element], _static(dims), _dims_attr(dims))
+
+
+def memref(element: str, dims: Iterable[DimLike]) -> MemRefType:
+    """The row-major buffer type of an element name and dimensions."""
+    dims = tuple(dims)
+    return MemRefType(ELEMENTS[element], _static(dims), _dims_attr(dims))
+
+
+_SHAPES: dict[Attribute, Shape] = {}
+_Shaped = TensorType[Attribute] | MemRefType[Attribute]
+
+
+def _shaped(value: SSAValue | Attribute) -> _Shaped:
+    type_ = value.type if isinstance(value, SSAValue) else value
+    assert isinstance(type_, TensorType | MemRefType), f"{type_} is not a tensor or a buffer"
+    return type_
+
+
+def shape_of(value: SSAValue | Attribute) -> Shape:
+    """The dimensions of a tensor or memref (type or value of it)."""
+    type_ = _shaped(value)
+    if type_ not in _SHAPES:
+        attr = type_.encoding if isinstance(type_, TensorType) else type_.layout
+        dims = attr.dims if isinstance(attr, DimsAttr) else None
+        _SHAPES[type_] = type_.get_shape() if dims is None else tuple(parse_dim(d.data) for d in dims)
+    return _SHAPES[type_]
+
+
+def element_of(value: SSAValue | Attribute) -> str:
+    """The element name of a tensor or memref (type or value of it)."""
+    return element_name(_shaped(value).element_type)
+
+
+def elements_in(value: SSAValue | Attribute) -> DimLike:
+    return product(shape_of(value))
+
+
+def bytes_of(value: SSAValue | Attribute) -> DimLike:
+    return elements_in(value) * ITEMSIZE[element_of(value)]

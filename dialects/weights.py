@@ -1,0 +1,128 @@
+"""The weight store: tensors that never enter the IR, addressed by name and loaded one at a time.
+
+An entry is a slice of a file (the model itself, or external data) or an array; large arrays made during compilation are
+spooled to a temporary file, so that compiling needs memory for one weight, not for all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+
+from mlc.dialects.types import element_of_dtype, tensor
+
+Array = np.ndarray[Any, Any]
+SPOOL_FROM = 1 << 16  # bytes; smaller arrays stay in memory
+
+
+@dataclass(frozen=True)
+class Entry:
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    load: Callable[[], Array]
+
+    @property
+    def nbytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    @property
+    def type(self) -> TensorType:
+        return tensor(element_of_dtype(self.dtype), self.shape)
+
+
+class WeightStore:
+    """Named tensors of a model: ``store["conv1.weight"]`` reads one as an array."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._spool: int | None = None
+        self._end = 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def __getitem__(self, name: str) -> Array:
+        return self._entries[name].load()
+
+    def __iter__(self) -> Any:
+        return iter(self._entries)
+
+    def entry(self, name: str) -> Entry:
+        return self._entries[name]
+
+    def add(self, name: str, array: Array) -> str:
+        """Store ``array`` under ``name``, or under a fresh variation of it when taken; returns the name used."""
+        name = self.fresh(name)
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        load = (lambda: array) if array.nbytes < SPOOL_FROM else self._spooled(array)
+        self._entries[name] = Entry(array.dtype, array.shape, load)
+        return name
+
+    def add_file(self, name: str, path: str, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
+        """Store a little-endian, row-major slice of a file; it is read when asked for."""
+        name = self.fresh(name)
+        entry = Entry(dtype, shape, lambda: _read(path, offset, dtype, shape))
+        self._entries[name] = entry
+        return name
+
+    def add_lazy(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], load: Callable[[], Array]) -> str:
+        """Store what ``load`` gives each time it is asked for: a tensor made from others, which is kept nowhere."""
+        name = self.fresh(name)
+        self._entries[name] = Entry(dtype, shape, lambda: np.ascontiguousarray(load()).reshape(shape))
+        return name
+
+    def fresh(self, name: str) -> str:
+        candidate, n = name, 1
+        while candidate in self._entries:
+            candidate, n = f"{name}.{n}", n + 1
+        return candidate
+
+    def sha256(self, name: str) -> str:
+        array = self[name]
+        head = f"{array.dtype.str}{array.shape}".encode()
+        return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
+
+    def _spooled(self, array: Array) -> Callable[[], Array]:
+        if self._spool is None:
+            self._spool, path = tempfile.mkstemp(prefix="mlc-weights-")
+            os.unlink(path)  # the open descriptor keeps it; nothing is left behind
+        fd, offset, dtype, shape = self._spool, self._end, array.dtype, array.shape
+        _write_all(fd, array.reshape(-1).view(np.uint8).data, offset)
+        self._end += array.nbytes
+        return lambda: _read_fd(fd, offset, dtype, shape)
+
+    def __del__(self) -> None:
+        if self._spool is not None:
+            os.close(self._spool)
+
+
+def _write_all(fd: int, data: memoryview, offset: int) -> None:
+    while data:
+        written = os.pwrite(fd, data[: 1 << 24], offset)
+        data, offset = data[written:], offset + written
+
+
+def _read(path: str, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return _read_fd(fd, offset, dtype, shape)
+    finally:
+        os.close(fd)
+
+
+def _read_fd(fd: int, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    array = np.empty(shape, dtype)
+    view, done = array.reshape(-1).view(np.uint8).data, 0
+    while done < array.nbytes:
+        got = os.preadv(fd, [view[done:]], offset + done)
+        if got == 0:
+            raise EOFError(f"weights end {array.nbytes - done} bytes early")
+        done += got
+    return array

@@ -1,0 +1,56 @@
+"""The ONNX frontend: a model becomes a graph module, its weights a weight store.
+
+imported = import_model("model.onnx", dims={"batch": 1})
+imported.module, imported.weights, imported.name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp
+
+from mlc.dialects.weights import WeightStore
+from mlc.frontends.onnx.errors import Unsupported, UnsupportedError
+from mlc.frontends.onnx.module import translate
+
+__all__ = ["Imported", "Unsupported", "UnsupportedError", "check_model", "import_model"]
+
+Model = str | Path | bytes | ModelProto
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A graph module with one function ``@main``, the weights it names, and the model's name."""
+
+    module: ModuleOp
+    weights: WeightStore
+    name: str
+
+
+def import_model(model: Model, dims: Mapping[str, int] | None = None) -> Imported:
+    """Translate an ONNX model of any opset into the graph dialect.
+
+    ``dims`` fixes symbolic dimensions by name. Dimensions without a name become symbols named after their
+    input (``x_0``). The weights of a model given by its path are not read; the weight store knows where they are.
+
+    Raises:
+        InputError: not a valid model.
+        UnsupportedError: it uses what mlc does not support; lists all of it.
+    """
+    module, weights, name, unsupported = translate(model, dims or {})
+    if unsupported:
+        raise UnsupportedError(unsupported)
+    return Imported(module, weights, name)
+
+
+def check_model(model: Model, dims: Mapping[str, int] | None = None) -> list[Unsupported]:
+    """Everything in the model that mlc does not support; empty where it can be compiled.
+
+    Raises:
+        InputError: not a valid model.
+    """
+    return translate(model, dims or {})[3]

@@ -1,0 +1,311 @@
+"""Builds graph operators from tensors; what is known at import is computed instead.
+
+Because every operator of ONNX is written in these few methods, shapes that a model computes (Shape, Gather, Concat, …)
+become symbols without a rule for each operator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects.dims import Dim, DimLike, product
+from mlc.dialects.evaluate import evaluate_statement
+from mlc.dialects.expr import element_type, parse
+from mlc.dialects.graph import (
+    BroadcastOp,
+    ComputeOp,
+    ConcatOp,
+    ConstantOp,
+    ContractOp,
+    ConvOp,
+    MapOp,
+    PadOp,
+    PoolOp,
+    ReduceOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+    WeightOp,
+    broadcast_shapes,
+    with_nodes,
+)
+from mlc.dialects.statement import statement
+from mlc.dialects.types import numpy_dtype
+from mlc.dialects.weights import WeightStore
+from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
+from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
+
+INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
+CONSTANT_LIMIT = 64
+CHOICES = 16  # elements of a symbolic value that one expression chooses from
+_OPERAND = re.compile(r"\bx\d+\b")
+
+
+class Builder:
+    """Emits into a block; every operation carries the name of the ONNX node being imported."""
+
+    def __init__(self, block: Block, weights: WeightStore) -> None:
+        self.block = block
+        self.weights = weights
+        self.node = ""
+        self.guards: list[Dim] = []
+
+    @contextmanager
+    def at(self, node: str) -> Iterator[None]:
+        """Operations made inside come from ``node``; the outermost name wins (a node whose body is a function)."""
+        before, self.node = self.node, self.node or node
+        try:
+            yield
+        finally:
+            self.node = before
+
+    def emit(self, op: Operation) -> Tensor:
+        self.block.add_op(with_nodes(op, [self.node] if self.node else []))
+        return Tensor.of(op.results[0])
+
+    def require(self, lhs: DimLike, rhs: DimLike) -> None:
+        """The model is only right where lhs >= rhs; checked when it runs unless it is always so."""
+        if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
+            self.guards.append(guard)  # type: ignore[arg-type]
+
+    # -- values
+
+    def value(self, x: Tensor) -> SSAValue:
+        """The SSA value of a tensor, made on first use."""
+        if x.value is None:
+            x.value = self._materialise(x)
+        return x.value
+
+    def _materialise(self, x: Tensor) -> SSAValue:
+        if x.store is not None:
+            entry = x.store()
+            return self._insert(WeightOp(entry, self.weights.entry(entry).type))
+        assert x.known is not None
+        if symbolic([x.known]):
+            return self._symbols(x.known, x.element)
+        if x.known.size <= (INLINE_LIMIT if x.known.dtype.kind not in "iub" else CONSTANT_LIMIT) and x.known.size:
+            return self._insert(ConstantOp(x.known))
+        entry = self.weights.add(x.name or f"{self.node}.constant", x.known)
+        return self._insert(WeightOp(entry, self.weights.entry(entry).type))
+
+    def _symbols(self, array: Array, element: str) -> SSAValue:
+        """A runtime tensor of dimensions; long ones in pieces, so that no expression grows deep."""
+        if array.size <= CHOICES or len(set(array.flat)) == 1:
+            return self._insert(_choices(array, element))
+        flat = array.reshape(-1)
+        pieces = [self._symbols(flat[n : n + CHOICES], element) for n in range(0, flat.size, CHOICES)]
+        return self._insert(ReshapeOp(self._insert(ConcatOp(pieces, 0)), array.shape))
+
+    def _insert(self, op: Operation) -> SSAValue:
+        self.block.add_op(with_nodes(op, [self.node] if self.node else []))
+        return op.results[0]
+
+    def values(self, *xs: Tensor) -> list[SSAValue]:
+        return [self.value(x) for x in xs]
+
+    def constant(self, value: Any, element: str) -> Tensor:
+        """A known tensor of a Python number or array."""
+        return Tensor.from_known(np.asarray(value, numpy_dtype(element)), element)
+
+    # -- computing
+
+    def map(self, expr: str, *xs: Tensor) -> Tensor:
+        """An elementwise expression of x0, x1, … with broadcasting. Known scalars become literals in it."""
+        if all(x.known is not None for x in xs):
+            try:
+                return self._folded_map(expr, xs)
+            except Undecided:
+                pass
+        text, rest = _inline(expr, xs)
+        return self.emit(MapOp(text, self.values(*rest)))
+
+    def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
+        size = product(broadcast_shapes([x.shape for x in xs]))
+        element = element_type(parse(expr), [x.element for x in xs])
+        if element is None or not isinstance(size, int) or size > KNOWN_LIMIT:
+            raise Undecided
+        return Tensor.from_known(fold_expr(parse(expr), [x.known for x in xs], element), element)  # type: ignore[misc]
+
+    def cast(self, x: Tensor, element: str) -> Tensor:
+        return x if x.element == element else self.map(f"{element}(x0)", x)
+
+    def wide(self, x: Tensor) -> Tensor:
+        """``x`` in the precision sums are made in: f32 for the 16-bit floats."""
+        return self.cast(x, "f32") if x.element in ("f16", "bf16") else x
+
+    def contract(self, equation: str, a: Tensor, b: Tensor) -> Tensor:
+        """Sum of products; 16-bit floats are summed in f32."""
+        wide = ContractOp(equation, self.value(self.wide(a)), self.value(self.wide(b)))
+        return self.cast(self.emit(wide), a.element)
+
+    def conv(self, x: Tensor, w: Tensor, strides: Sequence[int], dilations: Sequence[int], groups: int) -> Tensor:
+        """Convolution without padding; 16-bit floats are summed in f32."""
+        op = ConvOp(self.value(self.wide(x)), self.value(self.wide(w)), strides, dilations, groups)
+        return self.cast(self.emit(op), x.element)
+
+    def reduce(self, fn: str, x: Tensor, axes: Sequence[int], keepdims: bool = False) -> Tensor:
+        """Combine along axes (of either sign) by a monoid, in the element type of ``x``."""
+        axes = sorted({a % x.rank for a in axes}) if x.rank else []
+        if x.known is not None:
+            try:
+                return Tensor.from_known(fold_reduce(fn, x.known, axes, keepdims, x.element), x.element)
+            except Undecided:
+                pass
+        return self.emit(ReduceOp(fn, self.value(x), axes, keepdims))
+
+    def pool(
+        self, fn: str, x: Tensor, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    ) -> Tensor:
+        return self.emit(PoolOp(fn, self.value(x), kernel, strides, dilations))
+
+    def compute(
+        self,
+        expr: str,
+        xs: Sequence[Tensor],
+        shape: Sequence[DimLike],
+        reduce: Sequence[DimLike] = (),
+        monoid: str | None = None,
+    ) -> Tensor:
+        """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``)."""
+        concrete = all(x.known is not None and x.known.dtype != object for x in xs)
+        if concrete and _small((*shape, *reduce)):
+            try:
+                return _computed(expr, xs, shape, reduce, monoid)
+            except KeyError:  # the expression reads a symbolic dimension
+                pass
+        return self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+
+    # -- moving
+
+    def reshape(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
+        if tuple(shape) == x.shape:
+            return x
+        if x.known is not None:
+            return self._moved(x, x.known.reshape(tuple(shape)))
+        return self.emit(ReshapeOp(self.value(x), shape))
+
+    def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
+        if list(perm) == list(range(x.rank)):
+            return x
+        if x.known is not None:
+            return self._moved(x, x.known.transpose(perm))
+        return self.emit(TransposeOp(self.value(x), perm))
+
+    def broadcast(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
+        if tuple(shape) == x.shape:
+            return x
+        if x.known is not None and _small(shape):
+            return self._moved(x, np.broadcast_to(x.known, tuple(shape)))  # type: ignore[arg-type]
+        return self.emit(BroadcastOp(self.value(x), shape))
+
+    def slice(
+        self, x: Tensor, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int] | None = None
+    ) -> Tensor:
+        """``sizes[n]`` elements from ``starts[n]``, ``steps[n]`` apart, in each dimension."""
+        steps = [1] * x.rank if steps is None else steps
+        if tuple(sizes) == x.shape and all(s == 1 for s in steps):
+            return x
+        if x.known is not None and _small((*starts, *sizes)):
+            index = [np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)]  # type: ignore
+            return self._moved(x, x.known[np.ix_(*index)])
+        return self.emit(SliceOp(self.value(x), starts, sizes, steps))
+
+    def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:
+        """A slice of one dimension."""
+        axis %= x.rank
+        starts = [start if n == axis else 0 for n in range(x.rank)]
+        return self.slice(x, starts, [size if n == axis else d for n, d in enumerate(x.shape)])
+
+    def pad(
+        self,
+        x: Tensor,
+        low: Sequence[DimLike],
+        high: Sequence[DimLike],
+        value: str = "0",
+        interior: Sequence[int] | None = None,
+    ) -> Tensor:
+        """Surround with ``value`` (a scalar literal); negative amounts crop."""
+        crop_low, crop_high = [_crop(p) for p in low], [_crop(p) for p in high]
+        grow_low, grow_high = (
+            [p + c for p, c in zip(low, crop_low, strict=True)],
+            [p + c for p, c in zip(high, crop_high, strict=True)],
+        )
+        if any(p != 0 for p in (*grow_low, *grow_high, *(interior or ()))):
+            x = self.emit(PadOp(self.value(x), grow_low, grow_high, value, interior))
+        sizes = [d - a - b for d, a, b in zip(x.shape, crop_low, crop_high, strict=True)]
+        return self.slice(x, crop_low, sizes)
+
+    def concat(self, xs: Sequence[Tensor], axis: int) -> Tensor:
+        if len(xs) == 1:
+            return xs[0]
+        if all(x.known is not None for x in xs):
+            return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
+        filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
+        return self.emit(ConcatOp(self.values(*filled), axis)) if len(filled) > 1 else filled[0]
+
+    def _moved(self, x: Tensor, array: Array) -> Tensor:
+        return Tensor.from_known(array, x.element)
+
+
+def _small(dims: Sequence[DimLike]) -> bool:
+    return all(isinstance(d, int) for d in dims) and product(dims) <= KNOWN_LIMIT  # type: ignore[operator]
+
+
+def _computed(
+    expr: str, xs: Sequence[Tensor], shape: Sequence[DimLike], reduce: Sequence[DimLike], monoid: str | None
+) -> Tensor:
+    element = element_type(parse(expr), [x.element for x in xs]) or "i64"
+    result = np.zeros(tuple(shape), numpy_dtype(element))  # type: ignore[type-var]
+    names, over = " ".join(f"i{n}" for n in range(len(shape))), " ".join(f"r{n}" for n in range(len(reduce)))
+    loops = statement(names, (*shape, *reduce), expr, reduce=over, monoid=monoid)
+    evaluate_statement(loops, [x.known for x in xs], result, {})  # type: ignore[misc]
+    return Tensor.from_known(result, element)
+
+
+def _crop(amount: DimLike) -> DimLike:
+    return -amount if isinstance(amount, int) and amount < 0 else 0
+
+
+def _choices(array: Array, element: str) -> ComputeOp:
+    """Dimensions as a tensor: one choice by position (or the same everywhere)."""
+    flat = [v if isinstance(v, Dim) else int(v) for v in array.flat]
+    if len(set(flat)) == 1:
+        flat = flat[:1]
+    position = "0"
+    for n, d in enumerate(array.shape):
+        position = f"({position})*{d} + i{n}"
+    text = f"i64({flat[-1]})"
+    for n, v in reversed(list(enumerate(flat[:-1]))):
+        text = f"where({position} == {n}, i64({v}), {text})"
+    return ComputeOp(text if element == "i64" else f"{element}({text})", [], array.shape)
+
+
+def literal(value: Any) -> str:
+    """A number as it is written in scalar expressions."""
+    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    return f"({value!r})" if isinstance(value, bool | int | float) else f"({float(value)!r})"
+
+
+def _inline(expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
+    """Write known scalars into the expression; operands that stay are numbered anew."""
+    rank = max((x.rank for x in xs if not _is_literal(x)), default=0)
+    inlined = {n for n, x in enumerate(xs) if _is_literal(x) and x.rank <= rank}
+    if not inlined or len(inlined) == len(xs):
+        return expr, list(xs)
+    kept = [n for n in range(len(xs)) if n not in inlined]
+    names = {f"x{n}": f"x{place}" for place, n in enumerate(kept)} | {f"x{n}": literal(xs[n].known) for n in inlined}
+    text = _OPERAND.sub(lambda m: names[m.group()], expr)
+    typed = element_type(parse(text), [xs[n].element for n in kept])
+    if typed != element_type(parse(expr), [x.element for x in xs]):
+        return expr, list(xs)
+    return text, [xs[n] for n in kept]
+
+
+def _is_literal(x: Tensor) -> bool:
+    return x.known is not None and x.known.dtype != object and x.known.size == 1

@@ -1,0 +1,148 @@
+"""Tensor data: small arrays become known values, large ones entries of the weight store that are read when needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto
+
+from mlc.dialects.types import ITEMSIZE, numpy_dtype
+from mlc.dialects.weights import WeightStore
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.fold import Array
+from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor, array_of, element_of_onnx
+from mlc.frontends.onnx.wire import INSIDE
+from mlc.runtime.errors import InputError
+
+MAX_BYTES = 1 << 46  # beyond any machine; byte counts above it are nonsense and would overflow C's int64 in products
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Where the bytes of a tensor lie in a file."""
+
+    path: Path
+    offset: int
+    length: int
+
+
+class TensorData:
+    """Reads the tensors of one model, whose file (None for a model in memory) and folder bound what may be read."""
+
+    def __init__(self, weights: WeightStore, file: Path | None) -> None:
+        self.weights = weights
+        self.file = file
+
+    def tensor(self, proto: TensorProto) -> Tensor:
+        """The tensor of a proto; its name is that of the proto.
+
+        Raises:
+            NotSupported: the element type is.
+            InputError: the data has not the length that type and dims say, or lies outside the model's folder.
+        """
+        element, shape = element_of_onnx(proto.data_type), checked_shape(proto.dims, f"tensor '{proto.name}'")
+        if proto.HasField("segment"):
+            raise NotSupported("tensors in segments are not supported")
+        elements = int(np.prod(shape, dtype=object))
+        extent = self._extent(proto, elements * ITEMSIZE[element])
+        if extent is None:
+            return self._inline(proto, shape)
+        if elements <= KNOWN_LIMIT:
+            return Tensor.from_known(_read(extent, element, shape), element, proto.name)
+        return Tensor(element, shape, store=self._later(proto.name, extent, element, shape), name=proto.name)
+
+    def _inline(self, proto: TensorProto, shape: tuple[int, ...]) -> Tensor:
+        try:
+            array = array_of(proto).reshape(shape)
+        except ValueError as e:
+            raise InputError(f"Tensor '{proto.name}' of shape {list(shape)} has data of the wrong length: {e}") from e
+        known = Tensor.from_known(array, name=proto.name)
+        if array.size <= KNOWN_LIMIT:
+            return known
+        return Tensor(
+            known.element,
+            shape,
+            store=_once(lambda: self.weights.add(proto.name or "constant", array)),
+            name=proto.name,
+        )
+
+    def _later(self, name: str, extent: Extent, element: str, shape: tuple[int, ...]) -> Callable[[], str]:
+        dtype = numpy_dtype(element)
+        return _once(lambda: self.weights.add_file(name or "constant", str(extent.path), extent.offset, dtype, shape))
+
+    def _extent(self, proto: TensorProto, nbytes: int) -> Extent | None:
+        """The place of the data in a file, or None where the proto carries it."""
+        entries = {e.key: e.value for e in proto.external_data}
+        if INSIDE in entries and self.file is not None:
+            extent = _checked(proto.name, self.file, entries[INSIDE], entries.get("length", nbytes))
+        elif proto.data_location == TensorProto.EXTERNAL:
+            path = self._inside_folder(proto.name, entries.get("location", ""))
+            extent = _checked(proto.name, path, entries.get("offset", 0), entries.get("length", nbytes))
+        else:
+            return None
+        if extent.length != nbytes:
+            says = f"{extent.length} bytes of data where its type and dims say {nbytes}"
+            raise InputError(f"Tensor '{proto.name}' has {says}")
+        return extent
+
+    def _inside_folder(self, name: str, location: str) -> Path:
+        if self.file is None:
+            raise InputError(f"Tensor '{name}' is in an external file", hint="Compile the model from its path instead")
+        folder = self.file.parent.resolve()
+        path = Path(folder, location)
+        if not location or Path(location).is_absolute() or ".." in Path(location).parts:
+            raise InputError(f"Tensor '{name}': external data '{location}' is not a path inside the model's folder")
+        if not path.resolve().is_relative_to(folder):
+            raise InputError(f"Tensor '{name}': external data '{location}' is a link out of the model's folder")
+        if not path.is_file():
+            raise InputError(
+                f"Tensor '{name}': external data '{location}' is not there", hint="Put it beside the model"
+            )
+        return path.resolve()
+
+
+def _checked(name: str, path: Path, offset: str | int, length: str | int) -> Extent:
+    """The bytes of a tensor, which lie inside the file."""
+    try:
+        extent = Extent(path, int(offset), int(length))
+    except ValueError as e:
+        raise InputError(f"Tensor '{name}': its external data has a malformed offset or length") from e
+    size = path.stat().st_size
+    if extent.offset < 0 or extent.length < 0 or extent.offset + extent.length > size:
+        end = extent.offset + extent.length
+        raise InputError(f"Tensor '{name}': bytes {extent.offset} to {end} of '{path.name}', which has {size}")
+    return extent
+
+
+def checked_shape(dims: Iterable[int], what: str) -> tuple[int, ...]:
+    """Dimensions as a tuple.
+
+    Raises:
+        InputError: a negative one, or more elements than any machine holds.
+    """
+    shape = tuple(int(d) for d in dims)
+    if any(d < 0 for d in shape):
+        raise InputError(f"Negative dimension in the shape {list(shape)} of {what}")
+    if int(np.prod([max(d, 1) for d in shape], dtype=object)) * 16 > MAX_BYTES:
+        raise InputError(f"The shape {list(shape)} of {what} has more elements than fit into any memory")
+    return shape
+
+
+def _read(extent: Extent, element: str, shape: tuple[int, ...]) -> Array:
+    count = int(np.prod(shape, dtype=np.int64))
+    return np.fromfile(extent.path, numpy_dtype(element), count, offset=extent.offset).reshape(shape)
+
+
+def _once(make: Callable[[], str]) -> Callable[[], str]:
+    """``make``, called on the first use only."""
+    made: list[str] = []
+
+    def entry() -> str:
+        if not made:
+            made.append(make())
+        return made[0]
+
+    return entry

@@ -1,0 +1,159 @@
+"""Walks the nodes of an ONNX graph and builds the graph module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import onnx
+from onnx import FunctionProto, GraphProto, NodeProto
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.expr import ExprError
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.data import TensorData
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported, Unsupported
+from mlc.frontends.onnx.functions import body_of, bound
+from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
+from mlc.frontends.onnx.ops import load_all
+from mlc.frontends.onnx.tensors import Tensor, Value
+from mlc.runtime.errors import InputError
+
+# What an import function stumbles over when attributes, shapes or types do not fit together.
+MISTAKES = (
+    VerifyException, ExprError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError
+)  # fmt: skip
+MAX_DEPTH = 32  # of functions in functions
+STANDARD = {"ai.onnx": ""}
+
+
+class Poison:
+    """The value of a node that could not be imported: what reads it is not imported either."""
+
+
+class Importer:
+    """Translates nodes in order; ``unsupported`` collects everything that has no translation."""
+
+    def __init__(
+        self, build: Builder, data: TensorData, opsets: Mapping[str, int], functions: Iterable[FunctionProto]
+    ) -> None:
+        load_all()
+        self.build = build
+        self.data = data
+        self.opsets = opsets
+        self.functions = {(STANDARD.get(f.domain, f.domain), f.name, f.overload): f for f in functions}
+        self.unsupported: list[Unsupported] = []
+        self.depth = 0
+
+    def nodes(self, nodes: Sequence[NodeProto], values: dict[str, Any], prefix: str = "") -> None:
+        """Import ``nodes`` in order, reading and adding to ``values`` by name ('' is the absent value)."""
+        for index, node in enumerate(nodes):
+            name = prefix + (node.name or f"{node.op_type}_{index}")
+            with self.build.at(name):
+                results = self._node(node, name, [values.get(i) if i else None for i in node.input], values)
+            values.update((n, r) for n, r in zip(node.output, results, strict=False) if n)
+
+    def _node(self, node: NodeProto, name: str, inputs: list[Any], values: dict[str, Any]) -> Sequence[Any]:
+        poisoned = any(isinstance(i, Poison) for i in inputs)
+        try:
+            translate = self._translation(node)
+            if poisoned:
+                return [Poison()] * len(node.output)
+            result = translate(self._bind(node, name, inputs, values))
+            return result if isinstance(result, tuple) else (result,)
+        except NotSupported as e:
+            self._reject(node, name, e)
+            return [Poison()] * len(node.output)
+        except MISTAKES as e:
+            raise _mistake(node, name, inputs, e) from e
+
+    def _bind(self, node: NodeProto, name: str, inputs: list[Value], values: dict[str, Any]) -> Node:
+        def branch(graph: GraphProto, given: Sequence[Value]) -> list[Any]:
+            return self.subgraph(graph, given, values, f"{name}/")
+
+        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data.tensor)
+
+    def _opset(self, node: NodeProto) -> int:
+        return self.opsets.get(STANDARD.get(node.domain, node.domain), 1)
+
+    def _translation(self, node: NodeProto) -> Import:
+        """How to import a node: a function of the model, our own importer, or the body ONNX gives the operator."""
+        domain = STANDARD.get(node.domain, node.domain)
+        local = self.functions.get((domain, node.op_type, node.overload))
+        if local is not None:
+            return lambda n: self.call(n, local)
+        own = import_function(domain, node.op_type, self._opset(node))
+        if own is not None:
+            return own
+        if _has_body(domain, node.op_type, self._opset(node)):
+            return lambda n: self.call(n, body_of(n))
+        raise NotSupported(_why_unknown(domain, node.op_type, self._opset(node)))
+
+    def call(self, node: Node, function: FunctionProto) -> tuple[Any, ...]:
+        """Import the body of a function in place of a node."""
+        if self.depth >= MAX_DEPTH:
+            raise NotSupported(f"function '{function.name}' calls itself, or functions are nested too deeply")
+        opsets = {**self.opsets, **{STANDARD.get(o.domain, o.domain): o.version for o in function.opset_import}}
+        inner = Importer(self.build, self.data, opsets, ())
+        inner.functions, inner.unsupported, inner.depth = self.functions, self.unsupported, self.depth + 1
+        values: dict[str, Any] = dict(zip(function.input, node.inputs, strict=False))
+        inner.nodes(bound(function, node.attributes), values, f"{node.name}/")
+        return tuple(values.get(name) for name in function.output)
+
+    def subgraph(self, graph: GraphProto, inputs: Sequence[Value], outer: Mapping[str, Any], prefix: str) -> list[Any]:
+        """Import the body of a control-flow node in place; it sees the values around it."""
+        given = dict(zip((i.name for i in graph.input), inputs, strict=False))
+        values = {**outer, **self.tensors(graph), **given}
+        self.nodes(graph.node, values, prefix)
+        return [values.get(o.name) for o in graph.output]
+
+    def tensors(self, graph: GraphProto) -> dict[str, Any]:
+        """The initializers of a graph."""
+        found: dict[str, Any] = {}
+        for proto in graph.initializer:
+            with self.rejecting("Initializer", proto.name):
+                found[proto.name] = Poison()
+                found[proto.name] = self.data.tensor(proto)
+        for sparse in graph.sparse_initializer:
+            with self.rejecting("Initializer", sparse.values.name):
+                found[sparse.values.name] = Poison()
+                raise NotSupported("sparse tensors are not supported")
+        return found
+
+    @contextmanager
+    def rejecting(self, op: str, name: str) -> Iterator[None]:
+        """Note what is not supported about an initializer, input or output."""
+        try:
+            yield
+        except NotSupported as e:
+            self.unsupported.append(Unsupported(op, "", self.opsets.get("", 1), name, str(e)))
+
+    def _reject(self, node: NodeProto, name: str, why: NotSupported) -> None:
+        domain = STANDARD.get(node.domain, node.domain)
+        constant = isinstance(why, NeedsConstant)
+        self.unsupported.append(Unsupported(node.op_type, domain, self._opset(node), name, str(why), constant))
+
+
+def _has_body(domain: str, op: str, opset: int) -> bool:
+    if not onnx.defs.has(op, domain):
+        return False
+    try:
+        schema: Any = onnx.defs.get_schema(op, opset, domain)
+    except onnx.defs.SchemaError:
+        return False
+    return schema.has_function or schema.has_context_dependent_function
+
+
+def _why_unknown(domain: str, op: str, opset: int) -> str:
+    if (domain, op) in REGISTRY:
+        return f"not supported at this opset (from {REGISTRY[domain, op][0][0]} on)"
+    if not onnx.defs.has(op, domain):
+        return "no such operator in ONNX, and the model brings no function of this name"
+    return "operator not supported"
+
+
+def _mistake(node: NodeProto, name: str, inputs: Sequence[Any], error: Exception) -> InputError:
+    shapes = ", ".join(str(i) for i in inputs if isinstance(i, Tensor))
+    what = str(error) or "attributes, shapes and types do not fit together"
+    return InputError(f"{what} (inputs: {shapes or 'none'})", node=name, op=node.op_type, stage="import")

@@ -1,0 +1,167 @@
+"""An ONNX node as its import function sees it, and the registry of import functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper
+
+from mlc.dialects.dims import Dim, DimLike
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
+from mlc.frontends.onnx.fold import Array, symbolic
+from mlc.frontends.onnx.tensors import Tensor, Value, array_of
+
+REQUIRED: Any = object()
+
+
+class Node:
+    """The inputs (as tensors), attributes and opset of a node, and the builder to translate it with.
+
+    ``node[0]`` is a required input; ``node.get(2)`` one that may be absent; ``node.ints(1)`` and friends read what
+    must be known at import.
+    """
+
+    def __init__(
+        self,
+        proto: NodeProto,
+        name: str,
+        opset: int,
+        inputs: Sequence[Value],
+        build: Builder,
+        branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
+        tensor: Callable[[TensorProto], Tensor],
+    ) -> None:
+        self.proto = proto
+        self.op = proto.op_type
+        self.name = name
+        self.opset = opset
+        self.inputs = inputs
+        self.build = build
+        self.branch = branch  # imports a subgraph in place, given its inputs
+        self.tensor = tensor  # reads a tensor proto
+        self.attributes = {a.name: a for a in proto.attribute}
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __getitem__(self, n: int) -> Tensor:
+        x = self.get(n)
+        if x is None:
+            raise NotSupported(f"input {n} is missing")
+        return x
+
+    def get(self, n: int) -> Tensor | None:
+        x = self.inputs[n] if n < len(self.inputs) else None
+        if isinstance(x, list):
+            raise NotSupported(f"input {n} is a sequence")
+        return x
+
+    def tensors(self) -> list[Tensor]:
+        """All inputs of a variadic operator."""
+        return [self[n] for n in range(len(self))]
+
+    @property
+    def outputs(self) -> int:
+        return len(self.proto.output)
+
+    def wants(self, n: int) -> bool:
+        """Whether output ``n`` is named, so that something may read it."""
+        return n < self.outputs and bool(self.proto.output[n])
+
+    def attr(self, name: str, default: Any = REQUIRED) -> Any:
+        """An attribute: int, float, str, list of them, an array (tensor) or a GraphProto."""
+        if name not in self.attributes:
+            if default is REQUIRED:
+                raise NotSupported(f"attribute '{name}' is missing")
+            return default
+        return _attribute(self.attributes[name])
+
+    def has(self, n: int) -> bool:
+        """Whether input ``n`` is given."""
+        return n < len(self.inputs) and self.inputs[n] is not None
+
+    def known(self, n: int) -> Array:
+        """The value of input ``n``, which must be known at import.
+
+        Raises:
+            NotSupported: it is absent, or computed from data.
+        """
+        known = self[n].known
+        if known is None:
+            raise NeedsConstant(f"input {n} must be a constant or follow from shapes; it is computed at run time")
+        return known
+
+    def concrete(self, n: int) -> Array:
+        """The value of input ``n``, which must be known at import and free of symbols."""
+        known = self.known(n)
+        if symbolic([known]):
+            raise NotSupported(f"input {n} depends on a symbolic dimension; fix it with dims={{name: size}}")
+        return known
+
+    def dims(self, n: int) -> list[DimLike]:
+        """Input ``n`` as a list of dimensions (int or symbolic), known at import."""
+        return [v if isinstance(v, Dim) else int(v) for v in self.known(n).flat]
+
+    def ints(self, n: int) -> list[int]:
+        """Input ``n`` as a list of whole numbers, known at import and not symbolic."""
+        return [int(v) for v in self.concrete(n).flat]
+
+    def floats(self, n: int) -> list[float]:
+        """Input ``n`` as a list of numbers, known at import and not symbolic."""
+        return [float(v) for v in self.concrete(n).flat]
+
+    def scalar(self, n: int, default: Any = REQUIRED) -> Any:
+        """Input ``n`` as one concrete number known at import, or the default where it is absent."""
+        if default is not REQUIRED and not self.has(n):
+            return default
+        known = self.concrete(n)
+        if known.size != 1:
+            raise NotSupported(f"input {n} must be one number, not {known.tolist()}")
+        return known.reshape(()).item() if known.dtype.kind in "iufb" else float(known.reshape(()))
+
+
+def _attribute(attr: AttributeProto) -> Any:
+    if attr.type == AttributeProto.TENSOR:
+        return array_of(attr.t)
+    if attr.type == AttributeProto.STRING:
+        return attr.s.decode(errors="replace")
+    if attr.type == AttributeProto.STRINGS:
+        return [s.decode(errors="replace") for s in attr.strings]
+    value = helper.get_attribute_value(attr)
+    return value if isinstance(value, int | float | GraphProto) else list(value)
+
+
+Import = Callable[[Node], Any]
+REGISTRY: dict[tuple[str, str], list[tuple[int, Import]]] = {}
+
+
+def onnx_op(*names: str, since: int = 1, domain: str = "") -> Callable[[Import], Import]:
+    """Register an import function for operators, from an opset on. It returns a tensor, or a tuple of them."""
+
+    def register(function: Import) -> Import:
+        for name in names:
+            versions = REGISTRY.setdefault((domain, name), [])
+            versions.append((since, function))
+            versions.sort(key=lambda version: version[0])
+        return function
+
+    return register
+
+
+def import_function(domain: str, op: str, opset: int) -> Import | None:
+    """The newest registered function that is not newer than the model's opset."""
+    fitting = [f for since, f in REGISTRY.get((domain, op), ()) if since <= opset]
+    return fitting[-1] if fitting else None
+
+
+def normalise_axis(axis: int, rank: int) -> int:
+    """A non-negative axis.
+
+    Raises:
+        NotSupported: out of range.
+    """
+    if not -max(rank, 1) <= axis < max(rank, 1):
+        raise NotSupported(f"axis {axis} of a tensor of rank {rank}")
+    return axis % rank if rank else 0

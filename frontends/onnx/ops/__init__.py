@@ -1,0 +1,29 @@
+"""Import functions of ONNX operators, one file a family. See ``docs/howto/add-an-operator.md``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+FAMILIES = (
+    "contract",
+    "control",
+    "elementwise",
+    "gather",
+    "misc",
+    "movement",
+    "normalization",
+    "pool",
+    "quantize",
+    "recurrent",
+    "reduce",
+    "resize",
+    "sampling",
+    "scatter",
+    "sequence",
+)
+
+
+def load_all() -> None:
+    """Register every operator."""
+    for family in FAMILIES:
+        import_module(f"{__name__}.{family}")

@@ -1,0 +1,209 @@
+"""Contractions: MatMul, Gemm, Einsum, Conv, ConvTranspose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.dialects.dims import DimLike, product
+from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.windows import Window
+from mlc.frontends.onnx.tensors import Tensor
+
+BATCH = "abcdefghij"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@onnx_op("MatMul")
+def matmul(node: Node) -> Tensor:
+    return matrix_product(node.build, node[0], node[1])
+
+
+def matrix_product(build: Builder, a: Tensor, b: Tensor) -> Tensor:
+    """NumPy's matmul. A product with one matrix becomes one 2-D contraction, whatever the batch of the left side."""
+    if a.rank == 0 or b.rank == 0:
+        raise NotSupported("a scalar operand")
+    if b.rank == 2 and a.rank > 2:
+        rows, n = a.shape[:-1], b.shape[1]
+        flat = build.reshape(a, (product(rows), a.shape[-1]))
+        return build.reshape(build.contract("mk,kn->mn", flat, b), (*rows, n))
+    lhs = BATCH[: max(a.rank - 2, 0)] if a.rank >= b.rank else BATCH[b.rank - a.rank : max(b.rank - 2, 0)]
+    rhs = BATCH[: max(b.rank - 2, 0)] if b.rank >= a.rank else BATCH[a.rank - b.rank : max(a.rank - 2, 0)]
+    rows_, columns = "m" if a.rank > 1 else "", "n" if b.rank > 1 else ""
+    batch = BATCH[: max(a.rank, b.rank, 2) - 2]
+    return build.contract(
+        f"{lhs if a.rank > 2 else ''}{rows_}k,{rhs if b.rank > 2 else ''}k{columns}->{batch}{rows_}{columns}", a, b
+    )
+
+
+@onnx_op("Gemm")
+def gemm(node: Node) -> Tensor:
+    left = "km" if node.attr("transA", 0) else "mk"
+    right = "nk" if node.attr("transB", 0) else "kn"
+    product_ = node.build.contract(f"{left},{right}->mn", node[0], node[1])
+    alpha, beta, bias = node.attr("alpha", 1.0), node.attr("beta", 1.0), node.get(2)
+    scaled = "x0" if alpha == 1 else f"{literal(alpha)} * x0"
+    if bias is None or beta == 0:
+        return product_ if alpha == 1 else node.build.map(scaled, product_)
+    added = "x1" if beta == 1 else f"{literal(beta)} * x1"
+    return node.build.map(f"{scaled} + {added}", product_, bias)
+
+
+@onnx_op("Conv")
+def conv(node: Node) -> Tensor:
+    x, w = node[0], node[1]
+    window = Window.of(node, x.shape[2:], w.shape[2:])
+    padded = window.padded(node.build, x, "0")
+    y = node.build.conv(padded, w, window.strides, window.dilations, node.attr("group", 1))
+    return _biased(node.build, y, node.get(2))
+
+
+def _biased(build: Builder, y: Tensor, bias: Tensor | None) -> Tensor:
+    if bias is None:
+        return y
+    return build.map("x0 + x1", y, build.reshape(bias, (*bias.shape, *[1] * (y.rank - 2))))
+
+
+@onnx_op("ConvTranspose")
+def conv_transpose(node: Node) -> Tensor:
+    """As convolutions: one a phase of the output where there are strides, else one with flipped weights."""
+    x, w, rank, build = node[0], node[1], node[0].rank - 2, node.build
+    groups = node.attr("group", 1)
+    strides, dilations = node.attr("strides", None) or [1] * rank, node.attr("dilations", None) or [1] * rank
+    low, high = _transposed_pads(node, w.shape[2:], strides, dilations)
+    if any(s > 1 for s in strides) and all(d == 1 for d in dilations):
+        return _biased(build, _by_phases(build, x, w, groups, strides, low, high), node.get(2))
+    reach = [d * (k - 1) for d, k in zip(dilations, w.shape[2:], strict=True)]
+    before, behind = ([0, 0, *[r - p for r, p in zip(reach, cut, strict=True)]] for cut in (low, high))
+    spread = build.pad(x, before, behind, interior=[0, 0, *[s - 1 for s in strides]])
+    y = build.conv(spread, _transposed_weight(build, w, groups), [1] * rank, dilations, groups)
+    return _biased(build, y, node.get(2))
+
+
+def _by_phases(
+    build: Builder,
+    x: Tensor,
+    w: Tensor,
+    groups: int,
+    strides: Sequence[int],
+    low: Sequence[DimLike],
+    high: Sequence[DimLike],
+) -> Tensor:
+    """Output s·j + p is a convolution of its own for each phase p: all phases as channels of one, then interleaved.
+
+    Spreading the input with zeros instead would multiply with them.
+    """
+    rank, filters = len(strides), w.shape[1]
+    count = [-(-k // s) for k, s in zip(w.shape[2:], strides, strict=True)]  # taps of each phase
+    fill = [a * s - k for a, s, k in zip(count, strides, w.shape[2:], strict=True)]
+    whole = build.pad(w, [0] * (rank + 2), [0, 0, *fill])
+    split = build.reshape(whole, (w.shape[0], filters, *[n for pair in zip(count, strides, strict=True) for n in pair]))
+    phases = [3 + 2 * n for n in range(rank)]
+    moved = build.transpose(split, [0, 1, *phases, *[p - 1 for p in phases]])
+    kernel = _transposed_weight(build, build.reshape(moved, (w.shape[0], filters * product(strides), *count)), groups)
+    reach = [0, 0, *[a - 1 for a in count]]
+    y = build.conv(build.pad(x, reach, reach), kernel, [1] * rank, [1] * rank, groups)
+    return _cropped(build, _interleaved(build, y, strides), x, w, strides, low, high)
+
+
+def _interleaved(build: Builder, y: Tensor, strides: Sequence[int]) -> Tensor:
+    """[N, F·s1·s2, J1, J2] as [N, F, J1·s1, J2·s2]."""
+    rank, channels = len(strides), y.shape[1] // product(strides)
+    split = build.reshape(y, (y.shape[0], channels, *strides, *y.shape[2:]))
+    moved = build.transpose(split, [0, 1, *[n for k in range(rank) for n in (2 + rank + k, 2 + k)]])
+    return build.reshape(moved, (y.shape[0], channels, *[j * s for j, s in zip(y.shape[2:], strides, strict=True)]))
+
+
+def _cropped(
+    build: Builder,
+    y: Tensor,
+    x: Tensor,
+    w: Tensor,
+    strides: Sequence[int],
+    low: Sequence[DimLike],
+    high: Sequence[DimLike],
+) -> Tensor:
+    full = [s * (d - 1) + k for s, d, k in zip(strides, x.shape[2:], w.shape[2:], strict=True)]
+    behind = [f - h - j for f, h, j in zip(full, high, y.shape[2:], strict=True)]
+    return build.pad(y, [0, 0, *[-p for p in low]], [0, 0, *behind])
+
+
+def _transposed_weight(build: Builder, w: Tensor, groups: int) -> Tensor:
+    """[C, F/groups, K…] as [F, C/groups, K…], flipped in space."""
+    spatial = w.shape[2:]
+    starts, steps = [0, 0, *[k - 1 for k in spatial]], [1, 1, *[-1] * len(spatial)]
+    flipped = build.slice(w, starts, w.shape, steps) if any(k != 1 for k in spatial) else w
+    split = build.reshape(flipped, (groups, w.shape[0] // groups, w.shape[1], *spatial))
+    swapped = build.transpose(split, [0, 2, 1, *range(3, 3 + len(spatial))])
+    return build.reshape(swapped, (groups * w.shape[1], w.shape[0] // groups, *spatial))
+
+
+def _transposed_pads(
+    node: Node, kernel: Sequence[DimLike], strides: Sequence[int], dilations: Sequence[int]
+) -> tuple[list[DimLike], list[DimLike]]:
+    """How much of the full result is cut at each end (output padding is a negative cut)."""
+    rank, x = len(strides), node[0]
+    extra = node.attr("output_padding", [0] * rank)
+    full = [
+        s * (d - 1) + e + (k - 1) * by + 1
+        for s, d, e, k, by in zip(strides, x.shape[2:], extra, kernel, dilations, strict=True)
+    ]
+    wanted, auto = node.attr("output_shape", None), node.attr("auto_pad", "NOTSET")
+    if wanted is None and auto.startswith("SAME"):
+        wanted = [s * d for s, d in zip(strides, x.shape[2:], strict=True)]
+    if wanted is None:
+        pads = node.attr("pads", None) or [0] * (2 * rank)
+        return pads[:rank], [p - e for p, e in zip(pads[rank:], extra, strict=True)]
+    total = [f - w for f, w in zip(full, wanted[-rank:], strict=True)]
+    if any(not isinstance(t, int) for t in total):
+        raise NotSupported("output_shape with symbolic dimensions")
+    small, big = [t // 2 if t >= 0 else t for t in total], [t - t // 2 if t >= 0 else 0 for t in total]
+    low, high = (small, big) if auto == "SAME_UPPER" else (big, small)
+    return low, [h - e for h, e in zip(high, extra, strict=True)]
+
+
+@onnx_op("Einsum")
+def einsum(node: Node) -> Tensor:
+    """Operands are combined from left to right, two at a time; ellipses and repeated letters are resolved first."""
+    equation = node.attr("equation").replace(" ", "")
+    left, arrow, out = equation.partition("->")
+    terms, xs = left.split(","), node.tensors()
+    if len(terms) != len(xs):
+        raise NotSupported(f"equation '{equation}' with {len(xs)} operands")
+    width = max((x.rank - len(t.replace("...", "")) for t, x in zip(terms, xs, strict=True) if "..." in t), default=0)
+    spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in equation]
+    terms = [
+        t.replace("...", "".join(spare[width - x.rank + len(t) - 3 : width])) for t, x in zip(terms, xs, strict=True)
+    ]
+    out = out.replace("...", "".join(spare[:width])) if arrow else _implicit(terms, "".join(spare[:width]))
+    letters = dict.fromkeys("".join(terms))  # lower case, so that no letter is the name of a symbolic dimension
+    fresh = str.maketrans("".join(letters), LETTERS[: len(letters)])
+    terms, out = [t.translate(fresh) for t in terms], out.translate(fresh)
+    pairs = [_diagonal(node.build, t, x) for t, x in zip(terms, xs, strict=True)]
+    term, result = pairs[0]
+    for n, (other, x) in enumerate(pairs[1:], 1):
+        later = set(out).union(*(t for t, _ in pairs[n + 1 :]))
+        kept = "".join(c for c in dict.fromkeys(term + other) if c in later)
+        result, term = node.build.contract(f"{term},{other}->{kept}", result, x), kept
+    return _arranged(node.build, term, result, out)
+
+
+def _implicit(terms: Sequence[str], ellipsis: str) -> str:
+    letters = "".join(terms)
+    return ellipsis + "".join(sorted(c for c in set(letters) if letters.count(c) == 1 and c not in ellipsis))
+
+
+def _diagonal(build: Builder, term: str, x: Tensor) -> tuple[str, Tensor]:
+    letters = "".join(dict.fromkeys(term))
+    if letters == term:
+        return term, x
+    at = ", ".join(f"i{letters.index(c)}" for c in term)
+    return letters, build.compute(f"x0[{at}]", [x], [x.shape[term.index(c)] for c in letters])
+
+
+def _arranged(build: Builder, term: str, x: Tensor, out: str) -> Tensor:
+    gone = [n for n, c in enumerate(term) if c not in out]
+    if gone:
+        x, term = build.cast(build.reduce("add", build.wide(x), gone), x.element), "".join(c for c in term if c in out)
+    return build.transpose(x, [term.index(c) for c in out])

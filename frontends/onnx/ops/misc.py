@@ -1,0 +1,90 @@
+"""Sources, shapes and operators that change nothing at inference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlc.dialects.dims import Dim, DimLike, ceildiv, product
+from mlc.dialects.types import numpy_dtype
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.fold import larger
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor, element_of_onnx
+
+
+@onnx_op("Constant")
+def constant(node: Node) -> Tensor:
+    for name, dtype in (
+        ("value_float", np.float32),
+        ("value_floats", np.float32),
+        ("value_int", np.int64),
+        ("value_ints", np.int64),
+    ):
+        if name in node.attributes:
+            return Tensor.from_known(np.asarray(node.attr(name), dtype))
+    if "value" not in node.attributes:
+        raise NotSupported("constants of this kind (sparse or text) are not supported")
+    return node.tensor(node.attributes["value"].t)
+
+
+@onnx_op("ConstantOfShape", since=9)
+def constant_of_shape(node: Node) -> Tensor:
+    value = node.attr("value", np.zeros(1, np.float32)).reshape(())
+    return node.build.broadcast(Tensor.from_known(value), node.dims(0))
+
+
+@onnx_op("Identity")
+def identity(node: Node) -> object:
+    return node.inputs[0]
+
+
+@onnx_op("Dropout")
+def dropout(node: Node) -> Tensor | tuple[Tensor, Tensor]:
+    """Passes its input through; the mask is all true."""
+    x = node[0]
+    if node.opset >= 12 and node.scalar(2, False) and node.scalar(1, 0.5) != 0:
+        raise NotSupported("training mode is not supported: its result is random")
+    if not node.wants(1):
+        return x
+    return x, node.build.broadcast(node.build.constant(True, "i1" if node.opset >= 10 else x.element), x.shape)
+
+
+@onnx_op("Shape")
+def shape(node: Node) -> Tensor:
+    dims = node[0].shape[node.attr("start", 0) : node.attr("end", None)]
+    return known_dims(dims)
+
+
+def known_dims(dims: tuple[DimLike, ...] | list[DimLike]) -> Tensor:
+    """A shape as an i64 tensor known at import."""
+    array = np.empty(len(dims), dtype=object)
+    array[:] = dims
+    return Tensor.from_known(array, "i64")
+
+
+@onnx_op("Size")
+def size(node: Node) -> Tensor:
+    array = np.empty((), dtype=object)
+    array[()] = product(node[0].shape)
+    return Tensor.from_known(array, "i64")
+
+
+@onnx_op("Range", since=11)
+def range_(node: Node) -> Tensor:
+    """start, start + delta, …; the length must follow from shapes, the elements may be symbolic."""
+    start, limit, delta = (node.known(n).reshape(()).item() for n in range(3))
+    element = node[0].element
+    if isinstance(delta, Dim):
+        raise NotSupported("a symbolic step")
+    whole = isinstance(delta, int)
+    length = larger(ceildiv(limit - start, delta), 0) if whole else max(0, int(np.ceil((limit - start) / delta)))
+    if isinstance(length, int) and length <= KNOWN_LIMIT and not isinstance(start, Dim):
+        return Tensor.from_known((start + np.arange(length) * delta).astype(numpy_dtype(element)), element)
+    return node.build.compute(f"{element}({start}) + {element}(i0) * {delta}", [], (length,))
+
+
+@onnx_op("EyeLike", since=9)
+def eye_like(node: Node) -> Tensor:
+    x = node[0]
+    element = element_of_onnx(node.attr("dtype")) if "dtype" in node.attributes else x.element
+    return node.build.compute(f"{element}(i1 - i0 == {node.attr('k', 0)})", [], x.shape)

@@ -1,0 +1,132 @@
+"""Reductions: Reduce*, ArgMax/ArgMin, CumSum, TopK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlc.dialects.dims import product
+from mlc.dialects.types import is_float, numpy_dtype
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.tensors import Tensor
+
+# name -> (map before, monoid, map after)
+SUMS = {
+    "ReduceSum": ("", "add", ""),
+    "ReduceProd": ("", "mul", ""),
+    "ReduceMax": ("", "max", ""),
+    "ReduceMin": ("", "min", ""),
+    "ReduceL1": ("abs(x0)", "add", ""),
+    "ReduceL2": ("x0 * x0", "add", "sqrt(x0)"),
+    "ReduceSumSquare": ("x0 * x0", "add", ""),
+    "ReduceLogSum": ("", "add", "log(x0)"),
+}
+INPUT_AXES = {"ReduceSum": 13}  # the opset from which axes are an input; 18 for the others
+
+
+def lowest(element: str) -> str:
+    """The identity of max, as a literal."""
+    if is_float(element):
+        return "-inf"
+    return "False" if element == "i1" else str(np.iinfo(numpy_dtype(element)).min)
+
+
+def mean_over(build: Builder, x: Tensor, axes: Sequence[int], keepdims: bool) -> Tensor:
+    """The mean in at least f32, in the element type of ``x``."""
+    total = build.reduce("add", build.wide(x), axes, keepdims)
+    count = product(x.shape[a] for a in axes)
+    if not is_float(total.element):
+        return build.map(f"x0 / {total.element}({count})", total)
+    factor = f"{1 / count!r}" if isinstance(count, int) and count else f"(1 / {total.element}({count}))"
+    return build.cast(build.map(f"x0 * {factor}", total), x.element)
+
+
+def reduced_axes(node: Node) -> list[int] | None:
+    """The axes of a reduction (all where none are given); None where there is nothing to reduce."""
+    by_input = node.opset >= INPUT_AXES.get(node.op, 18)
+    axes = (node.ints(1) if node.has(1) else None) if by_input else node.attr("axes", None)
+    if not axes and by_input and node.attr("noop_with_empty_axes", 0):
+        return None
+    rank = node[0].rank
+    return [normalise_axis(a, rank) for a in axes] if axes else list(range(rank))
+
+
+@onnx_op(*SUMS)
+def reduction(node: Node) -> Tensor:
+    before, monoid, after = SUMS[node.op]
+    axes, build = reduced_axes(node), node.build
+    x = build.wide(node[0]) if monoid in ("add", "mul") else node[0]
+    x = build.map(before, x) if before else x
+    y = x if axes is None else build.reduce(monoid, x, axes, bool(node.attr("keepdims", 1)))
+    if after and not is_float(y.element):
+        after = f"{y.element}({after.replace('x0', 'f64(x0)')})"
+    return build.cast(build.map(after, y) if after else y, node[0].element)
+
+
+@onnx_op("ReduceMean")
+def reduce_mean(node: Node) -> Tensor:
+    axes = reduced_axes(node)
+    return node[0] if axes is None else mean_over(node.build, node[0], axes, bool(node.attr("keepdims", 1)))
+
+
+@onnx_op("ReduceLogSumExp")
+def reduce_log_sum_exp(node: Node) -> Tensor:
+    axes, build, x = reduced_axes(node), node.build, node.build.wide(node[0])
+    if axes is None:
+        return node[0]
+    top = build.map("where(abs(x0) == inf, 0, x0)", build.reduce("max", x, axes, keepdims=True))
+    total = build.reduce("add", build.map("exp(x0 - x1)", x, top), axes, keepdims=True)
+    y = build.map("log(x0) + x1", total, top)
+    kept = [d for n, d in enumerate(x.shape) if n not in axes]
+    return build.cast(y if node.attr("keepdims", 1) else build.reshape(y, kept), node[0].element)
+
+
+@onnx_op("ArgMax", "ArgMin")
+def arg_extreme(node: Node) -> Tensor:
+    """The position of the extreme: the least (or greatest) index whose element equals it."""
+    x, build = node[0], node.build
+    axis = normalise_axis(node.attr("axis", 0), x.rank)
+    extreme = build.reduce("max" if node.op == "ArgMax" else "min", x, [axis], keepdims=True)
+    last = node.attr("select_last_index", 0)
+    kept = [n for n in range(x.rank) if n != axis]
+    at = ["r0" if n == axis else f"i{kept.index(n)}" for n in range(x.rank)]
+    best = ["0" if n == axis else a for n, a in enumerate(at)]
+    text = f"where(x0[{', '.join(at)}] == x1[{', '.join(best)}], r0, {-1 if last else x.shape[axis]})"
+    y = build.compute(text, [x, extreme], [x.shape[n] for n in kept], [x.shape[axis]], "max" if last else "min")
+    return build.reshape(y, extreme.shape) if node.attr("keepdims", 1) else y
+
+
+@onnx_op("CumSum", "CumProd")
+def cumulative(node: Node) -> Tensor:
+    x, build = node[0], node.build
+    axis = normalise_axis(int(node.scalar(1)), x.rank)
+    at = [f"i{n}" for n in range(x.rank)]
+    compare = (">" if node.attr("reverse", 0) else "<") + ("" if node.attr("exclusive", 0) else "=")
+    there = ", ".join("r0" if n == axis else a for n, a in enumerate(at))
+    monoid, identity = ("add", 0) if node.op == "CumSum" else ("mul", 1)
+    wide = build.wide(x)
+    text = f"where(r0 {compare} {at[axis]}, x0[{there}], {wide.element}({identity}))"
+    return build.cast(build.compute(text, [wide], x.shape, [x.shape[axis]], monoid), x.element)
+
+
+@onnx_op("TopK")
+def top_k(node: Node) -> tuple[Tensor, Tensor]:
+    """Each element's rank is the number of those before it; result n is the element of rank n (lower index first)."""
+    x, build = node[0], node.build
+    k = node.attr("k") if node.opset < 10 else node.scalar(1)
+    axis = normalise_axis(node.attr("axis", -1), x.rank)
+    size = x.shape[axis]
+    if isinstance(size, int) and k > size:
+        raise NotSupported(f"the {k} greatest of {size} elements")
+    names = [f"i{n}" for n in range(x.rank)]
+    here, there = ", ".join(names), ", ".join("r0" if n == axis else a for n, a in enumerate(names))
+    compare = ">" if node.attr("largest", 1) else "<"
+    before = f"(x0[{there}] {compare} x0[{here}]) | ((x0[{there}] == x0[{here}]) & (r0 < {names[axis]}))"
+    rank = build.compute(f"i64({before})", [x], x.shape, [size], "add")
+    shape = [k if n == axis else d for n, d in enumerate(x.shape)]
+    position = build.compute(f"where(x0[{there}] == {names[axis]}, r0, 0)", [rank], shape, [size], "add")
+    found = ", ".join(f"x1[{here}]" if n == axis else a for n, a in enumerate(names))
+    return build.compute(f"x0[{found}]", [x, position], shape), position

@@ -1,0 +1,228 @@
+"""Resize and Upsample: resampling along axes.
+
+Each resized dimension is one operation: a weighted sum of ``taps`` elements around the source position,
+``y[.., i, ..] = sum over t of x[.., index[i, t], ..] * weight[i, t]``. Index and weight are constants made here.
+Source: ONNX Resize (opset 10, 11, 13, 18, 19).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.dims import DimLike, floordiv
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.fold import Array
+from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.tensors import Tensor
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How one dimension is resampled."""
+
+    extent: int
+    length: int
+    scale: float
+    roi: tuple[float, float]
+
+
+@onnx_op("Upsample")
+def upsample(node: Node) -> Tensor:
+    scales = node.attr("scales") if node.opset < 9 else node.floats(1)
+    mode = node.attr("mode", "nearest")
+    settings = Settings(mode, "asymmetric", "floor" if mode == "nearest" else "", -0.75, False, False, 0.0)
+    return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Attributes of Resize."""
+
+    mode: str
+    transform: str
+    nearest: str
+    cubic: float
+    exclude_outside: bool
+    antialias: bool
+    extrapolation: float
+
+
+@onnx_op("Resize", since=10)
+def resize_10(node: Node) -> Tensor:
+    scales = node.floats(1)
+    settings = Settings(node.attr("mode", "nearest"), "asymmetric", "floor", -0.75, False, False, 0.0)
+    return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
+
+
+@onnx_op("Resize", since=11)
+def resize_11(node: Node) -> Tensor:
+    x = node[0]
+    axes = [normalise_axis(a, x.rank) for a in node.attr("axes", None) or range(x.rank)]
+    settings = Settings(
+        node.attr("mode", "nearest"),
+        node.attr("coordinate_transformation_mode", "half_pixel"),
+        node.attr("nearest_mode", "round_prefer_floor"),
+        node.attr("cubic_coeff_a", -0.75),
+        bool(node.attr("exclude_outside", 0)),
+        bool(node.attr("antialias", 0)),
+        node.attr("extrapolation_value", 0.0),
+    )
+    if _absent(node, 2) == _absent(node, 3):
+        raise NotSupported("exactly one of scales and sizes must be given")
+    scales = None if _absent(node, 2) else node.floats(2)
+    sizes = None if _absent(node, 3) else node.dims(3)
+    roi = node.floats(1) if settings.transform == "tf_crop_and_resize" else None
+    if sizes is not None and (policy := node.attr("keep_aspect_ratio_policy", "stretch")) != "stretch":
+        scales, sizes = _kept_ratio([x.shape[a] for a in axes], sizes, policy)
+    return _resized(node.build, x, axes, scales, sizes, roi, settings)
+
+
+def _absent(node: Node, n: int) -> bool:
+    x = node.get(n)
+    return x is None or x.shape == (0,)
+
+
+def _kept_ratio(extents: list[DimLike], sizes: list[DimLike], policy: str) -> tuple[list[float], list[DimLike]]:
+    """One scale for all axes: the largest that fits into (or the smallest that covers) ``sizes``."""
+    if not all(isinstance(d, int) for d in (*extents, *sizes)):
+        raise NotSupported("keep_aspect_ratio_policy with symbolic dimensions")
+    choose = min if policy == "not_larger" else max
+    scale = choose(s / d for s, d in zip(sizes, extents, strict=True))  # type: ignore[operator]
+    return [scale] * len(extents), [int(math.floor(d * scale + 0.5)) for d in extents]  # type: ignore[operator]
+
+
+def _resized(
+    build: Builder,
+    x: Tensor,
+    axes: list[int],
+    scales: list[float] | None,
+    sizes: list[DimLike] | None,
+    roi: list[float] | None,
+    settings: Settings,
+) -> Tensor:
+    for n, axis in enumerate(axes):
+        extent = x.shape[axis]
+        scale = scales[n] if scales is not None else None
+        length = sizes[n] if sizes is not None else _scaled(extent, scale)  # type: ignore[arg-type]
+        if length == extent and scale in (None, 1) and roi is None:
+            continue
+        if not isinstance(extent, int) or not isinstance(length, int):
+            x = _repeated(build, x, axis, length, settings)
+            continue
+        bounds = (roi[n], roi[n + len(axes)]) if roi else (0.0, 1.0)
+        x = _resampled(
+            build, x, axis, Axis(extent, length, length / extent if scale is None else scale, bounds), settings
+        )
+    return x
+
+
+def _scaled(extent: DimLike, scale: float) -> DimLike:
+    if isinstance(extent, int):
+        return int(math.floor(extent * scale))
+    if scale == int(scale):
+        return extent * int(scale)
+    if scale and 1 / scale == int(1 / scale):
+        return floordiv(extent, int(1 / scale))
+    raise NotSupported(f"a symbolic dimension times {scale}; fix it with dims={{name: size}}")
+
+
+def _repeated(build: Builder, x: Tensor, axis: int, length: DimLike, settings: Settings) -> Tensor:
+    """A symbolic dimension, nearest neighbour, by a whole factor: every element several times."""
+    factor = floordiv(length, x.shape[axis])
+    simple = {("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil")}
+    if (
+        settings.mode != "nearest"
+        or not isinstance(factor, int)
+        or (settings.transform, settings.nearest) not in simple
+    ):
+        raise NotSupported("this interpolation of a symbolic dimension; fix it with dims={name: size}")
+    names = [f"i{n}" for n in range(x.rank)]
+    at = ", ".join(f"i{n} // {factor}" if n == axis else a for n, a in enumerate(names))
+    return build.compute(f"x0[{at}]", [x], [length if n == axis else d for n, d in enumerate(x.shape)])
+
+
+def _resampled(build: Builder, x: Tensor, axis: int, how: Axis, settings: Settings) -> Tensor:
+    position = source_positions(how, settings.transform)
+    index, weight = taps(position, how, settings)
+    outside = (position < 0) | (position > how.extent - 1)
+    shape = [how.length if n == axis else d for n, d in enumerate(x.shape)]
+    names = [f"i{n}" for n in range(x.rank)]
+    if index.shape[1] == 1 and (weight == 1).all():
+        at = ", ".join(f"x1[i{n}]" if n == axis else a for n, a in enumerate(names))
+        y = build.compute(f"x0[{at}]", [x, _known(index[:, 0])], shape)
+    else:
+        wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
+        at = ", ".join(f"x1[i{n}, r0]" if n == axis else a for n, a in enumerate(names))
+        weights = _known(weight.astype(wide.dtype))
+        text = f"x0[{at}] * x2[i{axis}, r0]"
+        y = build.compute(text, [wide, _known(index), weights], shape, [index.shape[1]], "add")
+        y = build.cast(y, x.element)
+    if settings.transform != "tf_crop_and_resize" or not outside.any():
+        return y
+    mask = _known(outside.reshape([-1 if n == axis else 1 for n in range(x.rank)]))
+    return build.map(f"where(x0, {settings.extrapolation!r}, x1)", mask, y)
+
+
+def _known(array: Array) -> Tensor:
+    return Tensor.from_known(np.ascontiguousarray(array))
+
+
+def source_positions(how: Axis, transform: str) -> Array:
+    """Where in the input each output element lies."""
+    i, length, extent = np.arange(how.length, dtype=np.float64), how.length, how.extent
+    start, end = how.roi
+    exact = how.scale * extent  # the length before it was rounded down
+    formulas: dict[str, Any] = {
+        "asymmetric": lambda: i / how.scale,
+        "half_pixel": lambda: (i + 0.5) / how.scale - 0.5,
+        "half_pixel_symmetric": lambda: extent / 2 * (1 - length / exact) + (i + 0.5) / how.scale - 0.5,
+        "pytorch_half_pixel": lambda: (i + 0.5) / how.scale - 0.5 if length > 1 else i * 0.0,
+        "align_corners": lambda: i * (extent - 1) / (exact - 1) if length > 1 and exact != 1 else i * 0.0,
+        "tf_half_pixel_for_nn": lambda: (i + 0.5) / how.scale,
+        "tf_crop_and_resize": lambda: (
+            start * (extent - 1) + i * (end - start) * (extent - 1) / (length - 1)
+            if length > 1
+            else 0.5 * (start + end) * (extent - 1) + i
+        ),
+    }
+    if transform not in formulas:
+        raise NotSupported(f"coordinate_transformation_mode '{transform}'")
+    return formulas[transform]()
+
+
+def taps(position: Array, how: Axis, settings: Settings) -> tuple[Array, Array]:
+    """(index [out, taps] inside the input, weight [out, taps]) of an interpolation at source positions."""
+    if settings.mode == "nearest":
+        nearest = {
+            "round_prefer_floor": np.ceil(position - 0.5),
+            "round_prefer_ceil": np.floor(position + 0.5),
+            "floor": np.floor(position),
+            "ceil": np.ceil(position),
+        }[settings.nearest]
+        index = np.clip(nearest, 0, how.extent - 1).astype(np.int64)[:, None]
+        return index, np.ones(index.shape)
+    stretch = min(how.scale, 1.0) if settings.antialias else 1.0
+    radius = (1 if settings.mode == "linear" else 2) / stretch
+    first = np.floor(position - radius).astype(np.int64) + 1
+    index = first[:, None] + np.arange(int(math.ceil(2 * radius)) + 1)
+    distance = (position[:, None] - index) * stretch
+    weight = np.maximum(0, 1 - np.abs(distance)) if settings.mode == "linear" else cubic(distance, settings.cubic)
+    inside = (index >= 0) & (index < how.extent)
+    if settings.exclude_outside:
+        weight = weight * inside
+    weight = weight / weight.sum(1, keepdims=True)
+    used = (weight != 0).any(0)
+    return np.clip(index, 0, how.extent - 1)[:, used], weight[:, used]
+
+
+def cubic(distance: Array, a: float) -> Array:
+    """Keys' cubic convolution kernel."""
+    d = np.abs(distance)
+    near = (a + 2) * d**3 - (a + 3) * d**2 + 1
+    far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))

@@ -1,0 +1,229 @@
+"""Operators that read at positions computed from data: GridSample, RoiAlign, MaxUnpool, Col2Im, DFT."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlc.dialects.dims import DimLike, product
+from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.tensors import Tensor
+
+CUBIC = -0.75
+
+
+@onnx_op("GridSample", since=16)
+def grid_sample(node: Node) -> Tensor:
+    """y[n, c, o…] = sum over taps of x[n, c, tap] * weight, around the position that grid[n, o…] names."""
+    x, grid, build = node[0], node[1], node.build
+    rank, mode = x.rank - 2, node.attr("mode", "linear").removeprefix("bi")
+    padding, corners = node.attr("padding_mode", "zeros"), node.attr("align_corners", 0)
+    taps = {"nearest": 1, "linear": 2, "cubic": 4}[mode]
+    wide, grid = build.cast(x, "f32"), build.cast(grid, "f32")
+    names = [f"i{n}" for n in range(grid.rank - 1)]
+    positions = [_position(build, grid, rank - 1 - d, x.shape[2 + d], corners, padding, mode) for d in range(rank)]
+    out = (x.shape[0], x.shape[1], *grid.shape[1:-1])
+    here = ", ".join(["i0", *[f"i{n + 1}" for n in range(1, len(names))]])
+    reads, weights = [], []
+    for d in range(rank):
+        at = f"x{d + 1}[{here}]"
+        tap, weight = _tap(at, f"r{d}", mode)
+        inside, weight = _inside(tap, weight, x.shape[2 + d], padding, corners)
+        reads.append(f"i64({inside})")
+        weights.append(weight)
+    text = f"x0[i0, i1, {', '.join(reads)}] * " + " * ".join(f"({w})" for w in weights)
+    y = build.compute(text, [wide, *positions], out, [taps] * rank, "add")
+    return build.cast(y, x.element)
+
+
+def _position(build: Builder, grid: Tensor, n: int, extent: DimLike, corners: int, padding: str, mode: str) -> Tensor:
+    """Coordinate ``n`` of the grid, from [-1, 1] to elements; reflected or clamped for the modes that pad so."""
+    part = build.reshape(build.cut(grid, -1, n, 1), grid.shape[:-1])
+    size = f"f32({extent})"
+    at = build.map(f"(x0 + 1) * 0.5 * ({size} - 1)" if corners else f"((x0 + 1) * {size} - 1) * 0.5", part)
+    if mode == "nearest":
+        at = build.map("round(x0)", at)
+    if mode == "cubic" or padding == "zeros":
+        return at
+    if padding == "reflection":
+        at = build.map(_reflected("x0", extent, corners), at)
+    return build.map(f"min(max(x0, 0), {size} - 1)", at)
+
+
+def _reflected(at: str, extent: DimLike, corners: int) -> str:
+    """``at`` mirrored at the outer elements (corners) or at their outer edges until it lies inside."""
+    low, span = ("0", f"f32(max({extent} - 1, 1))") if corners else ("-0.5", f"f32({extent})")
+    return f"{low} + {span} - abs(({at} - ({low})) % (2 * {span}) - {span})"
+
+
+def _tap(at: str, r: str, mode: str) -> tuple[str, str]:
+    """(position, weight) of tap ``r`` of an interpolation at ``at``."""
+    if mode == "nearest":
+        return at, "f32(1)"
+    tap = f"(floor({at}) + f32({r}{' - 1' if mode == 'cubic' else ''}))"
+    distance = f"abs({at} - {tap})"
+    if mode == "linear":
+        return tap, f"1 - {distance}"
+    a = CUBIC
+    near = f"(({a + 2} * {distance} - {a + 3}) * {distance} * {distance} + 1)"
+    far = f"((({a} * {distance} - {5 * a}) * {distance} + {8 * a}) * {distance} - {4 * a})"
+    return tap, f"where({distance} <= 1, {near}, {far})"
+
+
+def _inside(tap: str, weight: str, extent: DimLike, padding: str, corners: int) -> tuple[str, str]:
+    """The tap moved inside; with zero padding its weight vanishes outside."""
+    last = f"f32({extent}) - 1"
+    if padding == "zeros":
+        return f"min(max({tap}, 0), {last})", f"where(({tap} >= 0) & ({tap} <= {last}), {weight}, 0)"
+    if padding == "reflection":
+        tap = _reflected(tap, extent, corners)
+    return f"min(max({tap}, 0), {last})", weight
+
+
+@onnx_op("MaxUnpool", since=9)
+def max_unpool(node: Node) -> Tensor:
+    """Each element of the result looks for the maximum that came from it."""
+    x, positions, build = node[0], node[1], node.build
+    kernel = node.attr("kernel_shape")
+    rank = len(kernel)
+    strides, pads = node.attr("strides", None) or [1] * rank, node.attr("pads", None) or [0] * (2 * rank)
+    sizes = [
+        (d - 1) * s + k - pads[n] - pads[n + rank]
+        for n, (d, s, k) in enumerate(zip(x.shape[2:], strides, kernel, strict=True))
+    ]
+    out = node.dims(2) if node.has(2) else [*x.shape[:2], *sizes]
+    inner = [*x.shape[:2], *sizes]  # the positions count in this shape
+    count = product(x.shape)
+    flat, found = build.reshape(x, (count,)), build.reshape(positions, (count,))
+    total = product(inner)
+    y = build.compute("where(x1[r0] == i0, x0[r0], 0)", [flat, found], (total,), [count], "add")
+    y = build.reshape(y, inner)
+    return build.pad(y, [0] * y.rank, [o - i for o, i in zip(out, inner, strict=True)])
+
+
+@onnx_op("Col2Im", since=18)
+def col2im(node: Node) -> Tensor:
+    """[N, C·k, L] columns added up where they overlap: each pixel sums the kernel offsets that reach it."""
+    x, image, kernel = node[0], node.ints(1), node.ints(2)
+    rank, build = len(kernel), node.build
+    strides, dilations = node.attr("strides", None) or [1] * rank, node.attr("dilations", None) or [1] * rank
+    pads = node.attr("pads", None) or [0] * (2 * rank)
+    windows = [
+        (d + pads[n] + pads[n + rank] - dilations[n] * (kernel[n] - 1) - 1) // strides[n] + 1
+        for n, d in enumerate(image)
+    ]
+    channels = x.shape[1] // int(np.prod(kernel))
+    columns = build.reshape(x, (x.shape[0], channels, *kernel, *windows))
+    offset = [f"(i{n + 2} + {pads[n]} - r{n} * {dilations[n]})" for n in range(rank)]
+    at = [f"min(max({o} // {s}, 0), {w - 1})" for o, s, w in zip(offset, strides, windows, strict=True)]
+    valid = " & ".join(
+        f"({o} >= 0) & ({o} % {s} == 0) & ({o} // {s} < {w})" for o, s, w in zip(offset, strides, windows, strict=True)
+    )
+    read = ", ".join(["i0", "i1", *[f"r{n}" for n in range(rank)], *at])
+    return build.compute(f"where({valid}, x0[{read}], 0)", [columns], (x.shape[0], channels, *image), kernel, "add")
+
+
+@onnx_op("RoiAlign", since=10)
+def roi_align(node: Node) -> Tensor:
+    """Averages (or maxima) of bilinear samples on a regular grid in each bin of each region."""
+    build, batch = node.build, node[2]
+    x, rois = build.cast(node[0], "f32"), build.cast(node[1], "f32")
+    height, width = node.attr("output_height", 1), node.attr("output_width", 1)
+    samples = node.attr("sampling_ratio", 0)
+    if samples <= 0:
+        raise NotSupported("sampling_ratio 0: the number of samples would depend on the regions")
+    scale, mode = literal(node.attr("spatial_scale", 1.0)), node.attr("mode", "avg")
+    half = node.opset >= 16 and node.attr("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+    axes = [_roi_axis(n, bins, samples, scale, half) for n, bins in ((1, height), (0, width))]
+    (y, dy), (z, dz) = (_bilinear(at, extent) for at, extent in zip(axes, x.shape[2:], strict=True))
+    reads = []
+    for row, row_weight in ((f"{y}", f"1 - {dy}"), (f"min({y} + 1, f32({x.shape[2]}) - 1)", dy)):
+        for column, weight in ((f"{z}", f"1 - {dz}"), (f"min({z} + 1, f32({x.shape[3]}) - 1)", dz)):
+            reads.append(f"x0[x2[i0], i1, i64({row}), i64({column})] * ({row_weight}) * ({weight})")
+    outside = " | ".join(f"({at} < -1) | ({at} > f32({d}))" for at, d in zip(axes, x.shape[2:], strict=True))
+    shape, taps = (rois.shape[0], x.shape[1], height, width), (samples, samples)
+    if mode == "max":
+        text = f"where({outside}, 0, max(max({reads[0]}, {reads[1]}), max({reads[2]}, {reads[3]})))"
+        return build.cast(build.compute(text, [x, rois, batch], shape, taps, "max"), node[0].element)
+    total = build.compute(f"where({outside}, 0, {' + '.join(reads)})", [x, rois, batch], shape, taps, "add")
+    return build.cast(build.map(f"x0 * {literal(1 / samples**2)}", total), node[0].element)
+
+
+def _roi_axis(n: int, bins: int, samples: int, scale: str, half: bool) -> str:
+    """The coordinate of sample (i2 or i3, r0 or r1) of a region along an axis; ``n`` is 1 for rows."""
+    start, end = f"x1[i0, {n}] * {scale}", f"x1[i0, {n + 2}] * {scale}"
+    first = f"({start} - 0.5)" if half else f"({start})"
+    size = f"({end} - {start})" if half else f"max({end} - {start}, 1)"
+    i, r = ("i2", "r0") if n == 1 else ("i3", "r1")
+    return f"({first} + {size} * (f32({i}) + (f32({r}) + 0.5) / {float(samples)}) / {float(bins)})"
+
+
+def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
+    """(lower neighbour, distance to it) of a coordinate clamped to the image."""
+    inside = f"min(max({at}, 0), f32({extent}) - 1)"
+    return f"floor({inside})", f"({inside} - floor({inside}))"
+
+
+@onnx_op("DFT", since=20)
+def dft_20(node: Node) -> Tensor:
+    return _dft(node, int(node.scalar(2, -2)))
+
+
+@onnx_op("DFT", since=17)
+def dft_17(node: Node) -> Tensor:
+    return _dft(node, node.attr("axis", 1))
+
+
+def _dft(node: Node, axis: int) -> Tensor:
+    """Products with matrices of cosines and sines; the last dimension holds real and imaginary parts."""
+    x, build = node[0], node.build
+    axis = normalise_axis(axis, x.rank)
+    extent = x.shape[axis]
+    wanted = node.ints(1) if node.has(1) else None
+    length = wanted[0] if wanted else extent
+    if not isinstance(length, int) or not isinstance(extent, int):
+        raise NotSupported("a transform of symbolic length; fix it with dims={name: size}")
+    inverse, onesided = node.attr("inverse", 0), node.attr("onesided", 0)
+    if inverse and onesided:
+        return _real_inverse(build, x, axis, wanted[0] if wanted else 2 * (extent - 1))
+    if length != extent:
+        x = build.pad(x, [0] * x.rank, [length - extent if n == axis else 0 for n in range(x.rank)])
+    spectrum = length // 2 + 1
+    real, imaginary = transform(build, x, axis, length, spectrum if onesided else length, bool(inverse))
+    return build.concat([build.reshape(p, (*p.shape, 1)) for p in (real, imaginary)], -1)
+
+
+def _real_inverse(build: Builder, x: Tensor, axis: int, length: int) -> Tensor:
+    """The real signal of a one-sided spectrum: every bin but the first (and the middle one) counts twice."""
+    bins = length // 2 + 1
+    x = build.pad(x, [0] * x.rank, [bins - d if n == axis else 0 for n, d in enumerate(x.shape)])
+    twice = np.full(bins, 2.0)
+    twice[0] = 1
+    if length % 2 == 0:
+        twice[-1] = 1
+    angle = 2 * np.pi * np.outer(np.arange(bins), np.arange(length)) / length
+    letters = "abcdefghij"[: x.rank - 1]
+    equation = f"{letters},{letters[axis]}z->{letters.replace(letters[axis], 'z')}"
+    sums = []
+    for n, wave in ((0, np.cos(angle)), (1, -np.sin(angle))):
+        part = build.reshape(build.cut(x, -1, n, 1), x.shape[:-1])
+        matrix = Tensor.from_known((wave * twice[:, None] / length).astype(x.dtype))
+        sums.append(build.contract(equation, part, matrix))
+    y = build.map("x0 + x1", *sums)
+    return build.reshape(y, (*y.shape, 1))
+
+
+def transform(build: Builder, x: Tensor, axis: int, length: int, bins: int, inverse: bool) -> tuple[Tensor, Tensor]:
+    """Real and imaginary parts of a Fourier transform along ``axis`` of [.., 1 or 2] (real, or real and imaginary)."""
+    angle = 2 * np.pi * np.outer(np.arange(length), np.arange(bins)) / length * (1 if inverse else -1)
+    factor = 1 / length if inverse else 1.0
+    cosine, sine = (Tensor.from_known((f(angle) * factor).astype(x.dtype)) for f in (np.cos, np.sin))
+    parts = [build.reshape(build.cut(x, -1, n, 1), x.shape[:-1]) for n in range(2 if x.shape[-1] == 2 else 1)]
+    letters = "abcdefghij"[: x.rank - 1]
+    equation = f"{letters},{letters[axis]}z->{letters.replace(letters[axis], 'z')}"
+    real, imaginary = build.contract(equation, parts[0], cosine), build.contract(equation, parts[0], sine)
+    if len(parts) == 1:
+        return real, imaginary
+    crossed = build.contract(equation, parts[1], sine), build.contract(equation, parts[1], cosine)
+    return build.map("x0 - x1", real, crossed[0]), build.map("x0 + x1", imaginary, crossed[1])

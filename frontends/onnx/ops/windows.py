@@ -1,0 +1,62 @@
+"""Sliding windows of convolutions and pools: kernel, strides, dilations, pads of ONNX's attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlc.dialects.dims import DimLike, ceildiv, floordiv
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.fold import larger, smaller
+from mlc.frontends.onnx.node import Node
+from mlc.frontends.onnx.tensors import Tensor
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window and its padding: ``low`` and ``high`` ends, and ``extra`` that completes a window (ceil_mode)."""
+
+    kernel: tuple[int, ...]
+    strides: list[int]
+    dilations: list[int]
+    low: list[DimLike]
+    high: list[DimLike]
+    extra: list[DimLike]
+
+    @staticmethod
+    def of(node: Node, spatial: Sequence[DimLike], kernel: Sequence[DimLike]) -> Window:
+        """Read the attributes; pads that auto_pad asks for depend on the input's extents."""
+        rank = len(spatial)
+        strides = node.attr("strides", None) or [1] * rank
+        dilations = node.attr("dilations", None) or [1] * rank
+        size = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
+        low, high = _pads(node, spatial, size, strides)
+        extra: list[DimLike] = [0] * rank
+        if node.attr("ceil_mode", 0):
+            extra = [_ceil(*args) for args in zip(spatial, size, strides, low, high, strict=True)]
+        return Window(tuple(kernel), strides, dilations, low, high, extra)  # type: ignore[arg-type]
+
+    def padded(self, build: Builder, x: Tensor, value: str) -> Tensor:
+        """``x`` surrounded with ``value``."""
+        high = [h + e for h, e in zip(self.high, self.extra, strict=True)]
+        return build.pad(x, [0, 0, *self.low], [0, 0, *high], value)
+
+
+def _pads(
+    node: Node, spatial: Sequence[DimLike], size: Sequence[DimLike], strides: Sequence[int]
+) -> tuple[list[DimLike], list[DimLike]]:
+    auto = node.attr("auto_pad", "NOTSET")
+    if auto.startswith("SAME"):
+        total = [larger((ceildiv(d, s) - 1) * s + k - d, 0) for d, k, s in zip(spatial, size, strides, strict=True)]
+        small, big = [floordiv(t, 2) for t in total], [t - floordiv(t, 2) for t in total]
+        return (small, big) if auto == "SAME_UPPER" else (big, small)
+    pads = node.attr("pads", None) if auto == "NOTSET" else None
+    pads = pads or [0] * (2 * len(spatial))
+    return list(pads[: len(spatial)]), list(pads[len(spatial) :])
+
+
+def _ceil(extent: DimLike, size: DimLike, stride: int, low: DimLike, high: DimLike) -> DimLike:
+    """Padding that rounds the number of windows up; no window may start behind the input and its low padding."""
+    free = extent + low + high - size
+    windows = smaller(ceildiv(free, stride) + 1, ceildiv(extent + low, stride))
+    return larger((windows - 1) * stride - free, 0)

@@ -1,0 +1,95 @@
+"""ONNX values during import, and the conversion of ONNX's tensor protos."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, numpy_helper
+from xdsl.ir import SSAValue
+
+from mlc.dialects.types import Shape, element_of, element_of_dtype, numpy_dtype, shape_of
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.fold import Array, normal
+
+ELEMENT_OF_ONNX: dict[int, str] = {
+    TensorProto.FLOAT: "f32",
+    TensorProto.DOUBLE: "f64",
+    TensorProto.FLOAT16: "f16",
+    TensorProto.BFLOAT16: "bf16",
+    TensorProto.BOOL: "i1",
+    TensorProto.INT8: "i8",
+    TensorProto.INT16: "i16",
+    TensorProto.INT32: "i32",
+    TensorProto.INT64: "i64",
+    TensorProto.UINT8: "ui8",
+    TensorProto.UINT16: "ui16",
+    TensorProto.UINT32: "ui32",
+    TensorProto.UINT64: "ui64",
+}
+KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
+
+
+def element_of_onnx(data_type: int) -> str:
+    """The element name of an ONNX data type.
+
+    Raises:
+        NotSupported: strings, complex numbers, types of 8 bits or fewer that NumPy lacks.
+    """
+    if data_type not in ELEMENT_OF_ONNX:
+        name = TensorProto.DataType.Name(data_type) if data_type in TensorProto.DataType.values() else data_type
+        raise NotSupported(f"tensors of type {name} are not supported")
+    return ELEMENT_OF_ONNX[data_type]
+
+
+@dataclass
+class Tensor:
+    """A tensor value: ``known`` at import, an SSA ``value``, or data that ``store`` puts into the weight store.
+
+    ``shape`` may be symbolic. ``known`` has the element's dtype, or dtype object where it holds symbolic dimensions.
+    """
+
+    element: str
+    shape: Shape
+    known: Array | None = None
+    value: SSAValue | None = None
+    store: Callable[[], str] | None = None  # makes (once) and names the entry of the weight store
+    name: str = field(default="", compare=False)
+
+    @staticmethod
+    def of(value: SSAValue) -> Tensor:
+        return Tensor(element_of(value), shape_of(value), value=value)
+
+    @staticmethod
+    def from_known(array: Any, element: str | None = None, name: str = "") -> Tensor:
+        """A tensor of a known array; ``element`` is needed where the array holds symbols."""
+        array = np.asarray(array)
+        element = element or ("i64" if array.dtype == object else element_of_dtype(array.dtype))
+        return Tensor(element, array.shape, known=normal(array, element), name=name)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return numpy_dtype(self.element)
+
+    def __str__(self) -> str:
+        return f"{self.element}[{', '.join(map(str, self.shape))}]"
+
+
+Value = Tensor | list["Tensor"] | None  # a list is an ONNX sequence
+
+
+def array_of(proto: TensorProto) -> Array:
+    """The array of a proto that carries its own data.
+
+    Raises:
+        NotSupported: its type is.
+        ValueError: the data does not have the length that type and dims say.
+    """
+    element = element_of_onnx(proto.data_type)
+    return np.asarray(numpy_helper.to_array(proto)).astype(numpy_dtype(element), copy=False)

@@ -1,0 +1,348 @@
+"""A kernel at the loop level as a C function.
+
+Register tiles become vector variables here, one for each register: the IR holds ``vector<14x32xf32>`` as one value,
+the C text 28 of them. The outermost ``scf.parallel`` is split over the threads of the team.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.dims import parse_dim, symbols_of
+from mlc.dialects.types import element_of, elements_in
+from mlc.passes.codegen import c_memory
+from mlc.passes.codegen.c_dims import c_dim
+from mlc.passes.codegen.c_ops import expression
+from mlc.passes.codegen.c_types import Chunk, CodegenError, Tile, c_scalar, element, layout, vector_name
+from mlc.passes.tile.tile_kernels import SERIAL
+
+
+def kernel_symbols(fn: kernel.FuncOp) -> tuple[str, ...]:
+    """The symbolic dimensions a kernel needs, in the order of its ``dim`` argument."""
+    dims = [parse_dim(o.dim.data) for o in fn.walk() if isinstance(o, kernel.SymbolOp)]
+    return tuple(sorted(symbols_of(dims)))
+
+
+def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
+    """The C function ``symbol`` of a kernel, for vectors of ``lanes`` 4-byte elements."""
+    return _Printer(fn, symbol, lanes).text()
+
+
+@dataclass
+class _Printer:
+    fn: kernel.FuncOp
+    symbol: str
+    lanes: int
+    lines: list[str] = field(default_factory=list)
+    env: dict[SSAValue, Tile] = field(default_factory=dict)
+    pointers: dict[SSAValue, str] = field(default_factory=dict)
+    fresh: int = 0
+    depth: int = 1
+
+    def text(self) -> str:
+        written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
+        for n, arg in enumerate(self.fn.block.args):
+            const = "" if arg in written else "const "
+            type_ = c_memory.pointer_type(element_of(arg))
+            self.line(f"{const}{type_} *restrict b{n} = buf[{n}];")
+            self.pointers[arg] = f"b{n}"
+        for n, name in enumerate(kernel_symbols(self.fn)):
+            self.line(f"const int64_t {name} = dim[{n}];")
+        if SERIAL in self.fn.attributes:
+            self.line("if (tid) return;")
+        self.block(self.fn.block)
+        head = f"void {self.symbol}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {{"
+        unused = "  (void)buf, (void)dim, (void)tid, (void)threads;"
+        return "\n".join([head, unused, *self.lines, "}"]) + "\n"
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    def name(self) -> str:
+        self.fresh += 1
+        return f"v{self.fresh}"
+
+    def open(self, text: str) -> None:
+        self.line(text + " {")
+        self.depth += 1
+
+    def close(self) -> None:
+        self.depth -= 1
+        self.line("}")
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.op(op)
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def scalar(self, value: SSAValue) -> str:
+        return self.env[value].names[0]
+
+    def define(self, value: SSAValue, texts: Sequence[str]) -> None:
+        """Declare the variables of ``value``; one that only feeds its neighbour is written into it as an expression."""
+        if inlines(value):
+            self.alias(value, [f"({t})" for t in texts])
+            return
+        shape, base, names = layout(value.type, self.lanes), self.name(), []
+        for n, ((_, c), text) in enumerate(zip(shape.positions(), texts, strict=True)):
+            names.append(base if len(texts) == 1 else f"{base}_{n}")
+            self.line(f"{shape.c_type(shape.chunks[c])} {names[-1]} = {text};")
+        self.env[value] = Tile(shape, tuple(names))
+
+    def alias(self, value: SSAValue, texts: Sequence[str]) -> None:
+        self.env[value] = Tile(layout(value.type, self.lanes), tuple(texts))
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    def op(self, op: Operation) -> None:
+        match op:
+            case arith.ConstantOp():
+                self.constant(op)
+            case kernel.SymbolOp():
+                self.alias(op.result, [c_dim(parse_dim(op.dim.data))])
+            case vector.BroadcastOp():
+                self.broadcast(op)
+            case kernel.ReadOp():
+                self.read(op)
+            case kernel.WriteOp():
+                self.write(op)
+            case kernel.GatherOp():
+                self.gather(op)
+            case kernel.StepOp():
+                self.step(op)
+            case vector.ReductionOp():
+                self.reduction(op)
+            case kernel.LocalOp():
+                self.local(op)
+            case scf.ParallelOp():
+                self.parallel(op)
+            case scf.ForOp():
+                self.loop(op)
+            case scf.IfOp():
+                self.open(f"if ({self.scalar(op.cond)})")
+                self.block(op.true_region.block)
+                self.close()
+            case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
+                pass
+            case _:
+                self.elementwise(op)
+
+    def constant(self, op: arith.ConstantOp) -> None:
+        name = element(op.result.type)
+        if isinstance(op.value, FloatAttr):
+            self.alias(op.result, [float_literal(op.value.value.data, name)])
+        elif isinstance(op.value, IntegerAttr):
+            value = op.value.value.data
+            text = str(abs(value)) if name == "i1" else "INT64_MIN" if value == -(1 << 63) else str(value)
+            self.alias(op.result, [f"({text})" if text.startswith("-") else text])
+
+    def elementwise(self, op: Operation) -> None:
+        name, properties = op.name, op.properties
+        if isinstance(op, kernel.LanewiseOp):
+            name, properties = op.op.data, dict(op.of.data)
+        result = op.results[0]
+        target = layout(result.type, self.lanes)
+        source = element(op.operands[0].type)
+        tiles = [self.env[v] for v in op.operands]
+        texts = []
+        for n, (_, c) in enumerate(target.positions()):
+            args = [t.names[n] for t in tiles]
+            texts.append(expression(name, args, source, target.element, target.chunks[c], properties))
+        self.define(result, texts)
+
+    def broadcast(self, op: vector.BroadcastOp) -> None:
+        source, target = self.env[op.source], layout(op.vector.type, self.lanes)
+        rank = len(target.shape)
+        padded = (1,) * (rank - len(source.layout.shape)) + source.layout.shape
+        same = padded[-1] == target.shape[-1]
+        filled: dict[tuple[str, int], str] = {}
+        texts = []
+        for leading, c in target.positions():
+            inner = leading[rank - len(source.layout.shape) :]
+            text = source.at(inner, c if same else 0)
+            if not same:
+                text = self.fill(text, target.element, target.chunks[c], filled)
+            texts.append(text)
+        self.alias(op.vector, texts)
+
+    def fill(self, text: str, name: str, chunk: Chunk, filled: dict[tuple[str, int], str]) -> str:
+        """A vector variable with ``text`` in each lane, made once; a read stays in place: rows load when used."""
+        if chunk.width == 1:
+            return text
+        if text.startswith("("):
+            return f"mlc_fill_{vector_name(name, chunk.width)}{text}"
+        key = (text, chunk.width)
+        if key not in filled:
+            filled[key] = self.name()
+            type_ = vector_name(name, chunk.width)
+            value = f"-(int32_t){text}" if name == "i1" else text
+            self.line(f"{type_} {filled[key]} = mlc_fill_{type_}({value});")
+        return filled[key]
+
+    def step(self, op: kernel.StepOp) -> None:
+        shape = layout(op.result.type, self.lanes)
+        texts = []
+        for leading, c in shape.positions():
+            chunk = shape.chunks[c]
+            if chunk.width == 1:
+                texts.append(str(sum(leading)))
+            else:
+                lanes = ", ".join(str(chunk.start + n) for n in range(chunk.width))
+                texts.append(f"({shape.c_type(chunk)}){{{lanes}}}")
+        self.define(op.result, texts)
+
+    def reduction(self, op: vector.ReductionOp) -> None:
+        kind, type_ = op.kind.data.value, element(op.dest.type)
+        tile = self.env[op.vector]
+        total = None
+        for (_, c), text in zip(tile.layout.positions(), tile.names, strict=True):
+            part = _reduce(kind, text, tile.layout.element, tile.layout.chunks[c])
+            total = part if total is None else expression(_COMBINE[kind], [total, part], type_, type_, SCALAR, {})
+        assert total is not None
+        self.define(op.dest, [total])
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+
+    def local(self, op: kernel.LocalOp) -> None:
+        name, size = self.name(), elements_in(op.result)
+        assert isinstance(size, int)
+        self.line(f"_Alignas(64) {c_memory.pointer_type(element_of(op.result))} {name}[{max(size, 1)}];")
+        self.pointers[op.result] = name
+
+    def _strides(self, op: kernel.ReadOp | kernel.WriteOp) -> list[str]:
+        strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
+        return [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
+
+    def read(self, op: kernel.ReadOp) -> None:
+        shape, strides = layout(op.result.type, self.lanes), self._strides(op) or ["0"]
+        pointer, base = self.pointers[op.buffer], self.scalar(op.offset)
+        lanes = self.scalar(op.lanes) if op.lanes else None
+        texts = []
+        for leading, c in shape.positions():
+            at = c_memory.offset(base, leading, shape.chunks[c], strides)
+            texts.append(c_memory.read(pointer, at, shape, shape.chunks[c], strides[-1], lanes))
+        self.define(op.result, texts)
+
+    def write(self, op: kernel.WriteOp) -> None:
+        tile, strides = self.env[op.value], self._strides(op) or ["0"]
+        pointer, base = self.pointers[op.buffer], self.scalar(op.offset)
+        lanes = self.scalar(op.lanes) if op.lanes else None
+        for (leading, c), value in zip(tile.layout.positions(), tile.names, strict=True):
+            chunk = tile.layout.chunks[c]
+            at = c_memory.offset(base, leading, chunk, strides)
+            self.line(c_memory.write(pointer, at, tile, value, chunk, strides[-1], lanes))
+
+    def gather(self, op: kernel.GatherOp) -> None:
+        shape, offsets = layout(op.result.type, self.lanes), self.env[op.offsets]
+        lanes = self.scalar(op.lanes) if op.lanes else None
+        texts = []
+        for (_, c), at in zip(shape.positions(), offsets.names, strict=True):
+            texts.append(c_memory.gather(self.pointers[op.buffer], at, shape, shape.chunks[c], lanes))
+        self.define(op.result, texts)
+
+    # -- control -------------------------------------------------------------------------------------------------------
+
+    def parallel(self, op: scf.ParallelOp) -> None:
+        """``tid``'s share of the collapsed iterations."""
+        block, count, names = op.body.block, self.name(), []
+        extents = [
+            f"({self.scalar(u)} - {self.scalar(l)})" for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
+        ]
+        self.line(f"const int64_t {count} = {' * '.join(extents)};")
+        t = self.name()
+        self.open(f"for (int64_t {t} = {count} * tid / threads; {t} < {count} * (tid + 1) / threads; {t}++)")
+        for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
+            inner = " * ".join(extents[n + 1 :])
+            text = f"{t} / ({inner})" if inner else t
+            text = f"{text} % {extents[n]}" if n else text
+            names.append(self.name())
+            self.line(f"const int64_t {names[-1]} = {self.scalar(lower)} + {text};")
+            self.alias(arg, [names[-1]])
+        self.block(block)
+        self.close()
+
+    def loop(self, op: scf.ForOp) -> None:
+        block = op.body.block
+        for arg, init, result in zip(block.args[1:], op.iter_args, op.results, strict=True):
+            self.define(result, self.env[init].names)
+            self.env[arg] = self.env[result]
+        i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
+        self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
+        self.alias(block.args[0], [i])
+        self.block(block)
+        assert block.last_op is not None
+        for value, result in zip(block.last_op.operands, op.results, strict=True):
+            for target, text in zip(self.env[result].names, self.env[value].names, strict=True):
+                self.line(f"{target} = {text};")
+        self.close()
+
+
+def inlines(value: SSAValue) -> bool:
+    """Whether a value stands in the expression that uses it, so that few registers are live at a time: one side of a
+    register tile's update (a row's scalars), and the product that is added to the accumulator."""
+    user = value.get_user_of_unique_use()
+    if user is None or user.parent is not value.owner.parent:
+        return False
+    if isinstance(value.owner, kernel.ReadOp) and isinstance(user, vector.BroadcastOp):
+        return value.owner.lanes is None and layout(value.type, WIDEST).scalar and inlines_broadcast(user)
+    return isinstance(value.owner, arith.MulfOp) and isinstance(user, arith.AddfOp)
+
+
+def inlines_broadcast(op: vector.BroadcastOp) -> bool:
+    """Whether the product that reads a broadcast follows it with nothing written in between."""
+    user = op.vector.get_user_of_unique_use()
+    return isinstance(user, arith.MulfOp) and user.parent is op.parent and inlines(user.result)
+
+
+WIDEST = 16
+SCALAR = Chunk(0, 1, 1)
+_COMBINE = {
+    "add": "arith.addf", "mul": "arith.mulf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf",
+    "maxsi": "arith.maxsi", "minsi": "arith.minsi", "maxui": "arith.maxui", "minui": "arith.minui", "and": "arith.andi",
+    "or": "arith.ori",
+}  # fmt: skip
+_FOLDS = {
+    "add": "add", "mul": "mul", "maximumf": "maximum", "minimumf": "minimum", "maxsi": "maximum", "minsi": "minimum",
+}  # fmt: skip
+
+
+def _reduce(kind: str, text: str, name: str, chunk: Chunk) -> str:
+    """C for the combination of the valid lanes of one variable."""
+    lanes = [f"{text}[{n}]" for n in range(chunk.valid)]
+    if chunk.width == 1:
+        return text
+    if name == "i1":
+        lanes = [f"(uint8_t)-{lane}" for lane in lanes]
+    elif kind in _FOLDS and chunk.valid == chunk.width and name != "f16":
+        return f"mlc_reduce_{_FOLDS[kind]}_{vector_name(name, chunk.width)}({text})"
+    total = lanes[0]
+    for lane in lanes[1:]:
+        total = f"({expression(_COMBINE[kind], [total, lane], name, name, SCALAR, {})})"
+    return total
+
+
+def float_literal(value: float, name: str) -> str:
+    """An exact C literal; of bfloat16 its bits."""
+    if name == "bf16":
+        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        return "0x7fc0" if value != value else str((bits + 0x7FFF + (bits >> 16 & 1)) >> 16)
+    if name not in ("f16", "f32", "f64"):
+        raise CodegenError(f"no C literal of type {name}")
+    if value != value:
+        text = "__builtin_nanf(\"\")"
+    elif value in (float("inf"), float("-inf")):
+        text = "__builtin_inff()" if value > 0 else "(-__builtin_inff())"
+    else:
+        text = f"{value!r}{'f' if name != 'f64' else ''}"
+        text = f"({text})" if text.startswith("-") else text
+    return f"(({c_scalar(name)}){text})" if name == "f16" else text

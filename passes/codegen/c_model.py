@@ -1,0 +1,226 @@
+"""The host program as C: one function that launches kernels in order, and what the runtime asks of a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import rt
+from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim
+from mlc.dialects.types import bytes_of, shape_of
+from mlc.passes.codegen.c_dims import c_dim
+from mlc.passes.plan.plan_memory import ALIGN, aligned
+
+_HEAD = """#include <string.h>
+#include "mlc_runtime.h"
+
+/* On plain and on 128-bit integers alike: sizes are computed wide, so that none wraps around. */
+#define mlc_floordiv_i64(a, b) ((a) / (b) - ((a) % (b) < 0))
+#define mlc_maximum_i64(a, b) ((a) > (b) ? (a) : (b))
+#define mlc_minimum_i64(a, b) ((a) < (b) ? (a) : (b))
+#define MLC_WORKSPACE_LIMIT ((__int128)1 << 60)
+"""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The payload: its size in bytes, SHA-256 as hex, and the base name of its file (None: inside the library)."""
+
+    payload: int
+    sha256: str
+    file: str | None
+
+
+def print_model(
+    program: rt.ProgramOp,
+    prefix: str,
+    symbols: Mapping[str, str],
+    kernel_dims: Mapping[str, Sequence[str]],
+    signature: Mapping[str, Any],
+    weights: Weights,
+    isa: Sequence[str],
+) -> str:
+    """``model.c``. ``symbols`` maps kernels to C functions, ``kernel_dims`` to the symbolic dimensions they take."""
+    dims = [d.data for d in program.dims]
+    declared = sorted(set(symbols.values()))
+    parts = [
+        _HEAD,
+        "\n".join(f"void {s}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads);" for s in declared),
+        "extern const char mlc_embedded_weights[];" if weights.payload and not weights.file else "",
+        f"static const char signature[] =\n{_string(json.dumps(signature))};",
+        _offsets(program, dims),
+        _output_shape(program, dims),
+        _violated(program, dims),
+        _body(program, dims, symbols, kernel_dims),
+        _program(program, prefix, weights, isa),
+    ]
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _string(text: str) -> str:
+    """A C string literal of several lines."""
+    pieces = [text[n : n + 100] for n in range(0, len(text), 100)]
+    return "\n".join('  "' + p.replace("\\", "\\\\").replace('"', '\\"') + '"' for p in pieces) or '""'
+
+
+def _declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
+    return [f"  const {type_} {d} = {source}[{n}]; (void){d};" for n, d in enumerate(dims)]
+
+
+def _buffers(program: rt.ProgramOp) -> list[rt.BufferOp]:
+    return [o for o in program.body.block.ops if isinstance(o, rt.BufferOp)]
+
+
+def _offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """``workspace`` and, where sizes are symbolic, ``place``: the offsets of the buffers."""
+    lines = [*_declare(dims, "__int128", "dim"), "  __int128 end = 0;"]
+    buffers = _buffers(program)
+    for n in _order(buffers):
+        op = buffers[n]
+        size = c_dim(aligned(parse_dim(op.bytes.data)))
+        lines.append(f"  __int128 o{n} = {op.offset.value.data if op.offset is not None else 0}, e{n};")
+        for below in op.after or ():
+            lines.append(f"  if (e{below.value.data} > o{n}) o{n} = e{below.value.data};")
+        lines.append(f"  e{n} = o{n} + {size};")
+        lines.append(f"  if (e{n} > end) end = e{n};")
+        lines.append(f"  if (offset) offset[{n}] = (int64_t)o{n};")
+    lines.append("  return end > MLC_WORKSPACE_LIMIT ? -1 : (int64_t)end;")
+    head = "static int64_t place(const int64_t *dim, int64_t *offset) {\n  (void)dim, (void)offset;"
+    workspace = "static int64_t workspace(const int64_t *dim) { return place(dim, 0); }"
+    return "\n".join([head, *lines, "}", workspace])
+
+
+def _order(buffers: Sequence[rt.BufferOp]) -> list[int]:
+    """Buffers such that each comes after those it stands behind."""
+    after = {n: [b.value.data for b in op.after or ()] for n, op in enumerate(buffers)}
+    order: list[int] = []
+    placed: set[int] = set()
+    waiting = list(after)
+    while waiting:
+        ready = [n for n in waiting if all(b in placed for b in after[n])]
+        order += ready
+        placed |= set(ready)
+        waiting = [n for n in waiting if n not in placed]
+    return order
+
+
+def _output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    lines = ["static int output_shape(int i, const int64_t *dim, int64_t *shape) {", "  (void)dim, (void)shape;"]
+    lines += [*_declare(dims, "int64_t", "dim"), "  switch (i) {"]
+    for op in program.body.block.ops:
+        if isinstance(op, rt.OutputOp):
+            shape = shape_of(op.result)
+            sets = " ".join(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(shape))
+            lines.append(f"  case {op.index.value.data}: {sets} return {len(shape)};")
+    return "\n".join([*lines, "  }", "  return -1;", "}"])
+
+
+def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that says which condition the dimensions break; none where there are no conditions."""
+    if not program.guards:
+        return ""
+    lines = ["static const char *violated(const int64_t *dim) {", *_declare(dims, "__int128", "dim")]
+    for guard in program.guards:
+        value = parse_dim(guard.data)
+        lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
+    return "\n".join([*lines, "  return 0;", "}"])
+
+
+def _body(
+    program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str], kernel_dims: Mapping[str, Sequence[str]]
+) -> str:
+    lines = ["static void body(const mlc_call *c, int tid) {", *_declare(dims, "int64_t", "c->dim")]
+    symbolic = any(b.offset is None for b in _buffers(program))
+    if symbolic:
+        lines += [f"  int64_t offset[{len(_buffers(program))}];", "  place(c->dim, offset);"]
+    places: dict[SSAValue, str] = {}
+    launch = 0
+    for op, following in _with_next(list(program.body.block.ops)):
+        if isinstance(op, rt.LaunchOp):
+            name = op.callee.root_reference.data
+            args = ", ".join(places[a] for a in op.args)
+            values = ", ".join(kernel_dims[name]) or "0"
+            lines.append(f"  {symbols[name]}((void *[]){{{args}}}, (int64_t[]){{{values}}}, tid, c->threads);")
+            if isinstance(following, rt.BarrierOp):
+                lines.append("  mlc_barrier(c, tid);")
+            lines.append(f"  mlc_mark(c, tid, {launch});")
+            launch += 1
+        elif isinstance(op, rt.CopyOp):
+            size = c_dim(bytes_of(op.target))
+            lines.append(f"  if (tid == 0) memcpy({places[op.target]}, {places[op.source]}, (size_t){size});")
+            if isinstance(following, rt.BarrierOp):
+                lines.append("  mlc_barrier(c, tid);")
+        elif not isinstance(op, rt.BarrierOp):
+            places[op.results[0]] = _place(op, places, program)
+    return "\n".join([*lines, "  (void)c, (void)tid;", "}"])
+
+
+def _with_next(ops: Sequence[Operation]) -> list[tuple[Operation, Operation | None]]:
+    """Each operation with the next one that does something at run time: places of buffers may stand between."""
+    pairs: list[tuple[Operation, Operation | None]] = []
+    following: Operation | None = None
+    for op in reversed(ops):
+        pairs.append((op, following))
+        if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.BarrierOp):
+            following = op
+    return pairs[::-1]
+
+
+def _place(op: Operation, places: Mapping[SSAValue, str], program: rt.ProgramOp) -> str:
+    match op:
+        case rt.InputOp():
+            return f"(void *)c->in[{op.index.value.data}]"
+        case rt.OutputOp():
+            return f"c->out[{op.index.value.data}]"
+        case rt.WeightOp():
+            return f"(void *)(c->weights + {op.offset.value.data if op.offset is not None else 0})"
+        case rt.ViewOp():
+            start = "" if op.start == 0 else f" + {c_dim(op.start)}"
+            return f"(char *){places[op.source]}{start}" if start else places[op.source]
+    assert isinstance(op, rt.BufferOp)
+    if op.offset is not None:
+        return f"c->arena + {op.offset.value.data}"
+    return f"c->arena + offset[{_buffers(program).index(op)}]"
+
+
+def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence[str]) -> str:
+    launches = sum(isinstance(o, rt.LaunchOp) for o in program.body.block.ops)
+    embedded = weights.payload and not weights.file
+    file = f'"{weights.file}"' if weights.payload and weights.file else "0"
+    return f"""static const mlc_program {prefix}_program = {{
+  .name = "{prefix}",
+  .signature = signature,
+  .inputs = {len(program.inputs)},
+  .outputs = {len(program.outputs)},
+  .dims = {len(program.dims)},
+  .launches = {launches},
+  .workspace = workspace,
+  .output_shape = output_shape,
+  .violated = {"violated" if program.guards else "0"},
+  .body = body,
+  .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},
+  .weights_sha256 = "{weights.sha256}",
+  .weights_file = {file},
+  .embedded = {"mlc_embedded_weights" if embedded else "0"},
+  .isa = "{" ".join(isa)}",
+}};
+
+MLC_DEFINE_ABI({prefix});"""
+
+
+def arena_bytes(program: rt.ProgramOp, dims: Mapping[str, DimLike]) -> int:
+    """The arena's size for given values of the symbolic dimensions (the C function ``workspace`` computes the same)."""
+    ends: dict[int, int] = {}
+    buffers = _buffers(program)
+    for n in _order(buffers):
+        op = buffers[n]
+        below = [ends[b.value.data] for b in op.after or ()]
+        start = op.offset.value.data if op.offset is not None else max(below, default=0)
+        size = evaluate(aligned(parse_dim(op.bytes.data)), dims)
+        assert isinstance(size, int)
+        ends[n] = start + size
+    return max(ends.values(), default=0)

@@ -1,0 +1,182 @@
+"""Elementwise operations of ``arith`` and ``math`` as C expressions, on scalars and on vector variables alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute
+
+from mlc.passes.codegen.c_types import Chunk, CodegenError, c_scalar, vector_name
+
+_INFIX = {
+    "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
+    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^",
+    "arith.shli": "<<", "arith.shrsi": ">>",
+}  # fmt: skip
+_DIVISION = {"arith.divsi": "div", "arith.remsi": "rem", "arith.floordivsi": "floordiv"}
+_UNSIGNED_DIVISION = {"arith.divui": "div", "arith.remui": "rem"}
+_MINMAX = {
+    "arith.maximumf": ("maximum", False), "arith.minimumf": ("minimum", False), "arith.maxsi": ("maximum", False),
+    "arith.minsi": ("minimum", False), "arith.maxui": ("maximum", True), "arith.minui": ("minimum", True),
+}  # fmt: skip
+_MATH = {
+    "math.exp": "exp", "math.exp2": "exp2", "math.expm1": "expm1", "math.log": "log", "math.log2": "log2",
+    "math.log1p": "log1p", "math.tanh": "tanh", "math.erf": "erf", "math.sin": "sin", "math.cos": "cos",
+    "math.tan": "tan", "math.sinh": "sinh", "math.cosh": "cosh", "math.asin": "asin", "math.acos": "acos",
+    "math.atan": "atan", "math.asinh": "asinh", "math.acosh": "acosh", "math.atanh": "atanh", "math.floor": "floor",
+    "math.ceil": "ceil", "math.trunc": "trunc", "math.roundeven": "roundeven", "math.round": "round",
+    "math.sqrt": "sqrt", "math.rsqrt": "rsqrt", "math.powf": "pow", "arith.remf": "fmod",
+}  # fmt: skip
+_CMPF = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 6: "!=", 8: "==", 9: ">", 10: ">=", 11: "<", 12: "<=", 13: "!="}
+_CMPF_UNORDERED = 14
+_CMPI = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">=", 6: "<", 7: "<=", 8: ">", 9: ">="}
+_CASTS = {
+    "arith.extf", "arith.truncf", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp", "arith.extsi",
+    "arith.extui", "arith.trunci", "arith.index_cast",
+}  # fmt: skip
+HALF = "f16"
+
+
+def expression(
+    name: str, args: Sequence[str], source: str, result: str, chunk: Chunk, properties: Mapping[str, Attribute]
+) -> str:
+    """C for operation ``name`` on variables ``args`` of element type ``source``, giving ``result`` elements.
+
+    Raises CodegenError for an operation or element type without C code.
+    """
+    vector = chunk.width > 1
+    if "bf16" in (source, result) and name != "arith.select":
+        return _bfloat(name, args, source, result, chunk, properties)
+    if name in _INFIX:
+        return _infix(name, args, source, vector)
+    if name in _DIVISION:
+        return f"mlc_{_DIVISION[name]}_{_suffix(source, chunk)}({args[0]}, {args[1]})"
+    if name in _UNSIGNED_DIVISION or name == "arith.shrui":
+        return _unsigned_op(name, args, source, chunk)
+    if name in _MINMAX:
+        return _minmax(*_MINMAX[name], args, source, chunk)
+    if name in _MATH:
+        return _math(_MATH[name], args, source, chunk)
+    if name in ("arith.cmpf", "arith.cmpi"):
+        return _compare(name, args, source, chunk, properties)
+    if name in _CASTS:
+        return _cast(name, args[0], source, result, chunk)
+    if name == "arith.select":
+        return _select(args, result, chunk)
+    return _other(name, args, source, chunk)
+
+
+def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
+    match name:
+        case "arith.negf":
+            return f"-{args[0]}"
+        case "math.absf":
+            return f"mlc_abs_{_suffix(source, chunk)}({args[0]})"
+        case "math.ipowi":
+            return f"mlc_ipow_{_suffix(source, chunk)}({args[0]}, {args[1]})"
+    raise CodegenError(f"no C for {name} on {source}")
+
+
+def _bfloat(
+    name: str, args: Sequence[str], source: str, result: str, chunk: Chunk, properties: Mapping[str, Attribute]
+) -> str:
+    """bfloat16 is computed on as float and rounded after each operation."""
+    suffix = vector_name("bf16", chunk.width) if chunk.width > 1 else "bf16"
+    if source == "bf16":
+        args, source = [f"mlc_widen_{suffix}({a})" for a in args], "f32"
+    narrow = result == "bf16"
+    wide = "f32" if narrow else result
+    plain = name in ("arith.extf", "arith.truncf") and source == wide
+    text = args[0] if plain else expression(name, args, source, wide, chunk, properties)
+    return f"mlc_narrow_{suffix}({text})" if narrow else text
+
+
+def _type(element: str, chunk: Chunk) -> str:
+    return vector_name(element, chunk.width) if chunk.width > 1 else c_scalar(element)
+
+
+def _unsigned(element: str, chunk: Chunk) -> str:
+    return f"u{element[1:]}x{chunk.width}" if chunk.width > 1 else f"u{c_scalar(element)}"
+
+
+def _suffix(element: str, chunk: Chunk) -> str:
+    return vector_name(element, chunk.width) if chunk.width > 1 else element
+
+
+def _infix(name: str, args: Sequence[str], source: str, vector: bool) -> str:
+    text = f"{args[0]} {_INFIX[name]} {args[1]}"
+    # Small C integers promote to int: cut back to the width the operation has.
+    return f"({c_scalar(source)})({text})" if not vector and source in ("i8", "i16", "f16") else text
+
+
+def _unsigned_op(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
+    signed, unsigned = _type(source, chunk), _unsigned(source, chunk)
+    a, b = (f"({unsigned}){x}" for x in args)
+    if name == "arith.shrui":
+        return f"({signed})({a} >> {b})"
+    suffix = unsigned if chunk.width > 1 else f"u{source[1:]}"
+    return f"({signed})mlc_{_UNSIGNED_DIVISION[name]}_{suffix}({a}, {b})"
+
+
+def _minmax(fn: str, unsigned: bool, args: Sequence[str], source: str, chunk: Chunk) -> str:
+    if source == "i1":
+        return f"{args[0]} {'|' if fn == 'maximum' else '&'} {args[1]}"
+    if not unsigned:
+        return f"mlc_{fn}_{_suffix(source, chunk)}({', '.join(args)})"
+    type_ = _unsigned(source, chunk)
+    name = type_ if chunk.width > 1 else "u" + source[1:]
+    return f"({_type(source, chunk)})mlc_{fn}_{name}(({type_}){args[0]}, ({type_}){args[1]})"
+
+
+def _math(fn: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
+    if source != HALF:
+        return f"mlc_{fn}_{_suffix(source, chunk)}({', '.join(args)})"
+    wide = [_cast("arith.extf", a, HALF, "f32", chunk) for a in args]
+    return _cast("arith.truncf", _math(fn, wide, "f32", chunk), "f32", HALF, chunk)
+
+
+def _compare(name: str, args: Sequence[str], source: str, chunk: Chunk, properties: Mapping[str, Attribute]) -> str:
+    attr = properties["predicate"]
+    assert isinstance(attr, IntegerAttr)
+    predicate = attr.value.data
+    a, b = args
+    if name == "arith.cmpf" and predicate == _CMPF_UNORDERED:
+        text = f"({a} != {a}) | ({b} != {b})"
+    else:
+        if source == "i1" and chunk.width > 1:
+            a, b = b, a  # masks are 0 and -1: their order is the other way round
+        elif name == "arith.cmpi" and predicate >= 6 and source != "i1":
+            a, b = (f"({_unsigned(source, chunk)}){x}" for x in (a, b))
+        text = f"{a} {(_CMPF if name == 'arith.cmpf' else _CMPI)[predicate]} {b}"
+    if chunk.width == 1:
+        return text
+    return text if source in ("f32", "i32", "i1") else f"__builtin_convertvector({text}, i32x{chunk.width})"
+
+
+def _cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
+    if chunk.width == 1:
+        unsigned = name in ("arith.uitofp", "arith.extui") and source != "i1"
+        inner = f"(u{c_scalar(source)}){arg}" if unsigned else arg
+        inner = f"(u{c_scalar(result)}){inner}" if name == "arith.fptoui" and result != "i1" else inner
+        return f"({c_scalar(result)}){inner}" if result != "i1" else f"({inner}) & 1"
+    target = vector_name(result, chunk.width)
+    if source == "i1":
+        arg = f"(-{arg})"
+    elif name in ("arith.uitofp", "arith.extui"):
+        arg = f"({_unsigned(source, chunk)}){arg}"
+    if name == "arith.fptoui":
+        return f"({target})__builtin_convertvector({arg}, {_unsigned(result, chunk)})"
+    return f"__builtin_convertvector({arg}, {target})"
+
+
+def _select(args: Sequence[str], result: str, chunk: Chunk) -> str:
+    condition, yes, no = args
+    if chunk.width == 1:
+        return f"{condition} ? {yes} : {no}"
+    if result == "i1":
+        return f"({condition} & {yes}) | (~{condition} & {no})"
+    name = vector_name(result, chunk.width)
+    if result not in ("f32", "i32"):
+        condition = f"__builtin_convertvector({condition}, {name}_m)"
+    return f"mlc_blend_{name}({condition}, {yes}, {no})"

@@ -1,0 +1,132 @@
+"""The last stage: kernels and host program as C files, the signature, and the weights payload."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from mlc.dialects import kernel, rt
+from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim, symbols_of
+from mlc.dialects.graph import source_nodes
+from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
+from mlc.dialects.weights import WeightStore
+from mlc.passes.codegen.c_kernel import kernel_symbols, print_kernel
+from mlc.passes.codegen.c_model import Weights, arena_bytes, print_model
+from mlc.passes.kernel.count_work import BYTES, FLOPS
+from mlc.passes.plan.plan_memory import ALIGN, TYPICAL, aligned, live_bytes_bound, live_ranges
+from mlc.passes.schedule.schedule import SCHEDULE
+
+KERNELS_A_FILE = 6
+PREAMBLE = '#include "mlc_kernel.h"\n\n'
+
+
+@dataclass(frozen=True)
+class Code:
+    """What the C compiler and the artifact writer need."""
+
+    sources: dict[str, str]
+    signature: dict[str, Any]
+
+
+def program_of(module: ModuleOp) -> rt.ProgramOp:
+    return next(o for o in module.ops if isinstance(o, rt.ProgramOp))
+
+
+def emit_c(
+    module: ModuleOp, prefix: str, lanes: int, isa: Sequence[str], weights: Weights, about: dict[str, Any]
+) -> Code:
+    """C for a planned module; ``about`` is added to the signature (compiler version, target)."""
+    program = program_of(module)
+    functions = {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
+    texts = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions.items()}
+    symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in texts.items()}
+    unique = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in texts.items()}
+    signature = _signature(program, functions, symbols, prefix, weights) | about
+    dims = {name: kernel_symbols(fn) for name, fn in functions.items()}
+    sources = {f"kernels_{n}.c": PREAMBLE + "\n".join(group) for n, group in enumerate(_groups(list(unique.values())))}
+    sources["model.c"] = print_model(program, prefix, symbols, dims, signature, weights, isa)
+    return Code(sources, signature)
+
+
+def _groups(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    for n in range(0, len(texts), KERNELS_A_FILE):
+        yield texts[n : n + KERNELS_A_FILE]
+
+
+def _signature(
+    program: rt.ProgramOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str], prefix: str, weights: Weights
+) -> dict[str, Any]:
+    ops = list(program.body.block.ops)
+    inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
+    outputs = [_tensor(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
+    launches = [_launch(o, functions, symbols) for o in ops if isinstance(o, rt.LaunchOp)]
+    return {
+        "abi": 1,
+        "name": prefix,
+        "dims": [d.data for d in program.dims],
+        "guards": [{"expr": g.data, "message": condition(parse_dim(g.data))} for g in program.guards or ()],
+        "inputs": inputs,
+        "outputs": outputs,
+        "kernels": launches,
+        "weights": {"bytes": weights.payload, "sha256": weights.sha256, "file": weights.file},
+        **_arena(program),
+    }
+
+
+def _of(ops: Sequence[Any], kind: type) -> list[Any]:
+    return [o for o in ops if isinstance(o, kind)]
+
+
+def _tensor(name: str, op: Any) -> dict[str, Any]:
+    shape = [d if isinstance(d, int) else str(d) for d in shape_of(op.result)]
+    return {"name": name, "dtype": NUMPY_NAMES[element_of(op.result)], "shape": shape}
+
+
+def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str]) -> dict[str, Any]:
+    name = op.callee.root_reference.data
+    attributes = functions[name].attributes
+
+    def text(key: str) -> str:
+        attr = attributes.get(key)
+        return attr.data if isinstance(attr, StringAttr) else ""
+
+    return {
+        "name": name,
+        "symbol": symbols[name],
+        "nodes": list(source_nodes(op)),
+        "schedule": text(SCHEDULE),
+        "flops": text(FLOPS),
+        "bytes": text(BYTES),
+    }
+
+
+def _arena(program: rt.ProgramOp) -> dict[str, Any]:
+    """Bytes of the arena and the most bytes alive at one time, at typical values of the symbolic dimensions."""
+    ranges = live_ranges(program)
+    symbols = sorted(symbols_of(r.size for r in ranges))
+    at: dict[str, DimLike] = dict.fromkeys(symbols, TYPICAL)
+    sizes = [evaluate(aligned(r.size), at) for r in ranges]
+    bound = live_bytes_bound(ranges, [s for s in sizes if isinstance(s, int)])
+    size = arena_bytes(program, at)
+    return {"arena": str(size), "arena_bound": str(bound), "arena_at": dict.fromkeys(symbols, TYPICAL)}
+
+
+def payload_entries(program: rt.ProgramOp) -> list[tuple[int, str]]:
+    """(offset, entry) of each weight, in order of offset."""
+    ops = [o for o in program.body.block.ops if isinstance(o, rt.WeightOp)]
+    return sorted({(o.offset.value.data, o.entry.data) for o in ops if o.offset is not None})
+
+
+def payload(program: rt.ProgramOp, weights: WeightStore) -> Iterator[bytes | memoryview]:
+    """The payload in pieces, one weight in memory at a time; entries start at multiples of 64 bytes."""
+    for _, name in payload_entries(program):
+        array = weights[name]
+        data = array.reshape(-1).view("u1").data if array.nbytes else b""
+        yield data
+        yield bytes(-array.nbytes % ALIGN)
+
+

@@ -1,0 +1,116 @@
+"""Which graph operators become one kernel: greedy, convex growth of groups round anchors.
+
+A contraction or window takes the elementwise operators on its result; elementwise operators of one shape go together;
+reductions over the trailing axes and the elementwise operators round them (softmax, layer norm) share their rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+from mlc.dialects.dims import product
+from mlc.dialects.graph import ComputeOp, MapOp, ReduceOp, StructuredOp, ints_of
+from mlc.dialects.types import Shape, shape_of
+from mlc.passes.fuse.views import views
+
+ROW_LIMIT = 1 << 14  # elements of a row that may live in a kernel's scratch memory
+
+
+@dataclass(eq=False)
+class Group:
+    """Operators of one kernel; ``shape`` is the iteration space all share (without a contraction's reduced part)."""
+
+    kind: str  # "map", "row" or "anchor"
+    shape: Shape
+    axes: tuple[int, ...] = ()  # of a "row": the trailing, reduced ones
+    ops: list[Operation] = field(default_factory=list)
+
+    def accepts(self, op: Operation) -> bool:
+        if isinstance(op, MapOp):
+            return shape_of(op.result) in self._shapes()
+        if isinstance(op, ReduceOp) and self.kind != "anchor":
+            return self._accepts_reduce(op)
+        return False
+
+    def _shapes(self) -> set[Shape]:
+        if self.kind != "row":
+            return {self.shape}
+        kept = tuple(1 if n in self.axes else d for n, d in enumerate(self.shape))
+        return {self.shape, kept, kept[: len(kept) - len(self.axes)]}
+
+    def _accepts_reduce(self, op: ReduceOp) -> bool:
+        axes = ints_of(op.axes)
+        if shape_of(op.input) != self.shape or not is_row(self.shape, axes):
+            return False
+        return self.kind == "map" or axes == self.axes
+
+    def add(self, op: Operation) -> None:
+        if isinstance(op, ReduceOp) and self.kind == "map":
+            self.kind, self.axes = "row", ints_of(op.axes)
+        self.ops.append(op)
+
+
+def is_row(shape: Shape, axes: tuple[int, ...]) -> bool:
+    """Whether ``axes`` are the trailing ones and short enough for a row to stay in the L1 cache."""
+    extent = product(shape[a] for a in axes)
+    return axes == tuple(range(len(shape) - len(axes), len(shape))) and isinstance(extent, int) and extent <= ROW_LIMIT
+
+
+def start(op: StructuredOp) -> Group:
+    """The group of one operator."""
+    shape = shape_of(op.results[0])
+    if isinstance(op, ReduceOp) and is_row(shape_of(op.input), ints_of(op.axes)):
+        return Group("row", shape_of(op.input), ints_of(op.axes), [op])
+    statements = op.statements()
+    pointwise = len(statements) == 1 and statements[0].monoid is None
+    gathers = isinstance(op, ComputeOp) and not pointwise
+    return Group("map" if pointwise and not gathers else "anchor", shape, (), [op])
+
+
+def form_groups(ops: list[Operation]) -> list[Group]:
+    """Partition the structured operators of ``ops`` (in topological order); views and constants stay outside."""
+    outside = views(ops)
+    position = {op: n for n, op in enumerate(ops)}
+    member: dict[Operation, Group] = {}
+    groups: list[Group] = []
+    for op in ops:
+        if not isinstance(op, StructuredOp) or op in outside:
+            continue
+        near = {member[o]: position[o] for v in op.operands if isinstance(o := v.owner, Operation) and o in member}
+        for group in sorted(near, key=near.__getitem__, reverse=True):
+            if group.accepts(op) and _single_writer(group) and not _reaches(op, group, member, position):
+                group.add(op)
+                member[op] = group
+                break
+        else:
+            member[op] = start(op)
+            groups.append(member[op])
+    return groups
+
+
+def _single_writer(group: Group) -> bool:
+    """Operators that write their result piecewise (pad, concat) keep it: nothing can read it in registers."""
+    first = group.ops[0]
+    return not isinstance(first, StructuredOp) or len(first.statements()) == 1
+
+
+def _reaches(op: Operation, group: Group, member: dict[Operation, Group], position: dict[Operation, int]) -> bool:
+    """Whether an operand of ``op`` from outside ``group`` depends on ``group``: joining would make a cycle."""
+    oldest = position[group.ops[0]]
+    stack = [o for v in op.operands if isinstance(o := v.owner, Operation) and member.get(o) is not group]
+    seen: set[Operation] = set(stack)
+    while stack:
+        current = stack.pop()
+        for sibling in member[current].ops if current in member else [current]:
+            for value in sibling.operands:
+                owner = value.owner
+                if not isinstance(owner, Operation) or owner in seen:
+                    continue
+                if member.get(owner) is group:
+                    return True
+                if position[owner] > oldest or owner in member:
+                    seen.add(owner)
+                    stack.append(owner)
+    return False

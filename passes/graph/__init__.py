@@ -1,0 +1,39 @@
+"""The graph stage: a model as pure operators on tensors, made canonical and laid out for the machine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from xdsl.passes import ModulePass
+
+
+def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default", *, channels: int = 16,
+                   columns: int = 32) -> list[ModulePass]:  # fmt: skip
+    """The passes of the stage, in order.
+
+    ``channels`` in a block of a convolution and ``columns`` in a panel of a packed matrix are for 4-byte elements.
+    """
+    from mlc.passes.fuse.fuse_maps import FuseMaps
+    from mlc.passes.fuse.hoist_invariants import HoistInvariants
+    from mlc.passes.graph.assign_layout import AssignLayout
+    from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
+    from mlc.passes.graph.fold_constants import FoldConstants
+    from mlc.passes.graph.fold_scale import FoldScale
+    from mlc.passes.graph.pack_weights import PackWeights
+    from mlc.passes.graph.verify_graph import VerifyGraph
+
+    return [
+        VerifyGraph(),
+        FoldConstants(),
+        CanonicalizeGraph(),
+        FoldScale(numerics),
+        AssignLayout(channels),
+        PackWeights(columns),
+        FoldConstants(),
+        CanonicalizeGraph(),
+        FuseMaps(),
+        HoistInvariants(),
+        FoldConstants(),
+        CanonicalizeGraph(),
+        VerifyGraph(),
+    ]

@@ -1,0 +1,198 @@
+"""``fold-constants``: operators whose operands are all known are computed by the compiler.
+
+    %w = graph.weight "fc.weight" : 10x64
+    %t = graph.transpose(%w) : 10x64 -> 64x10     →     %t = graph.weight "fc.weight.folded" : 64x10
+
+Large results are computed when the weights are written, one at a time, and kept nowhere in between. What would make
+data out of little (a broadcast, a table of an iterator) beyond ``limit`` bytes stays to be computed by the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.dims import symbols_of
+from mlc.dialects.evaluate import Array
+from mlc.dialects.expr import Index, parse, walk
+from mlc.dialects.graph import (
+    BroadcastOp,
+    ComputeOp,
+    ConstantOp,
+    ContractOp,
+    ConvOp,
+    MapOp,
+    PadOp,
+    SliceOp,
+    StructuredOp,
+    WeightOp,
+    dims_of,
+    source_nodes,
+    with_nodes,
+)
+from mlc.dialects.types import bytes_of, element_of, elements_in, numpy_dtype, shape_of
+from mlc.dialects.weights import WeightStore
+from mlc.passes.context import weights_of
+from mlc.passes.graph.cleanup import eliminate_dead, merge_common
+from mlc.passes.graph.constants import constant_values
+from mlc.passes.graph.kernels import kernel_of
+from mlc.passes.rewriter import bodies
+from mlc.runtime.errors import InputError
+
+Load = Callable[[], Array]
+INLINE_FLOATS = 8
+INLINE_INTEGERS = 64  # elements; shapes and index tables are worth seeing
+WEIGHT_LIMIT = 1 << 30  # bytes of a weight made out of little
+EAGER = 1 << 16  # bytes; smaller results are computed at once
+
+
+@dataclass(frozen=True)
+class FoldConstants(ModulePass):
+    """Compute what does not depend on the inputs. ``limit``: bytes an operator may make out of less."""
+
+    name = "fold-constants"
+    limit: int = 1 << 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        merge_common(op)
+        for block in bodies(op):
+            _Folder(weights_of(ctx), self.limit).run(block)
+        eliminate_dead(op)
+
+
+class _Folder:
+    def __init__(self, weights: WeightStore, limit: int) -> None:
+        self.weights = weights
+        self.limit = limit
+        self.loads: dict[SSAValue, Load] = {}
+        self.feeding: set[SSAValue] = set()
+
+    def run(self, block: Block) -> None:
+        ops = list(block.ops)
+        self.feeding = _feeding(ops, constant_values(block))
+        for op in ops:
+            load = self._load_of(op)
+            if load is not None:
+                self.loads[op.results[0]] = load
+        for op in ops:
+            if op.results and op.results[0] in self.loads and self._wanted(op):
+                self._replace(op)
+
+    def _load_of(self, op: Operation) -> Load | None:
+        """How to get the value of ``op``, if it is known."""
+        match op:
+            case WeightOp():
+                known = op.entry.data in self.weights
+                return self.weights.entry(op.entry.data).load if known else None
+            case ConstantOp():
+                array = op.array()
+                return lambda: array
+            case StructuredOp():
+                return self._computed(op)
+        return None
+
+    def _computed(self, op: StructuredOp) -> Load | None:
+        if not all(v in self.loads for v in op.operands) or _symbolic(op) or self._grows(op):
+            return None
+        kernel, loads, nodes = kernel_of(op), [self.loads[v] for v in op.operands], source_nodes(op)
+
+        def load() -> Array:
+            try:
+                return kernel(*(load() for load in loads))
+            except IndexError as e:
+                raise InputError(f"A constant is read out of its bounds: {e}", node=", ".join(nodes), op=name) from e
+
+        name = op.name
+        return cache(load) if cast(int, bytes_of(op.results[0])) <= EAGER else load
+
+    def _grows(self, op: StructuredOp) -> bool:
+        """Whether the result is large, made out of little, and no weight (a weight is read from memory in any case)."""
+        if not isinstance(op, BroadcastOp | ComputeOp | MapOp):
+            return False
+        sizes = [cast(int, bytes_of(v)) for v in (op.results[0], *op.operands)]
+        return sizes[0] > max(WEIGHT_LIMIT if op.results[0] in self.feeding else self.limit, *sizes[1:], 0)
+
+    def _wanted(self, op: Operation) -> bool:
+        """Whether the value is read by an operator that stays, and is not in its final form yet."""
+        result = op.results[0]
+        small = elements_in(result) == 1 and isinstance(op, WeightOp)
+        final = isinstance(op, ConstantOp) or (isinstance(op, WeightOp) and not small)
+        return not final and any(
+            not u.operation.results or u.operation.results[0] not in self.loads for u in result.uses
+        )
+
+    def _replace(self, op: Operation) -> None:
+        result, load = op.results[0], self.loads[op.results[0]]
+        new = _constant(result, load) or self._stored(result, load)
+        with_nodes(new, source_nodes(op))
+        block = op.parent
+        assert block is not None
+        block.insert_op_before(new, op)
+        new.results[0].name_hint = result.name_hint
+        result.replace_all_uses_with(new.results[0])
+        self.loads[new.results[0]] = load
+
+    def _stored(self, result: SSAValue, load: Load) -> WeightOp:
+        name = f"{_leaf(result)}.folded"
+        dtype, shape = numpy_dtype(element_of(result)), cast("tuple[int, ...]", shape_of(result))
+        if cast(int, bytes_of(result)) <= EAGER:
+            name = self.weights.add(name, load())
+        else:
+            name = self.weights.add_lazy(name, dtype, shape, load)
+        return WeightOp(name, result.type)  # type: ignore[arg-type]
+
+
+def _feeding(ops: Sequence[Operation], constants: set[SSAValue]) -> set[SSAValue]:
+    """Values that convolutions and contractions read as weights, and the constants those are made from."""
+    found: set[SSAValue] = set()
+    for op in reversed(ops):
+        if isinstance(op, ConvOp | ContractOp):
+            found |= constants.intersection(op.operands)
+        elif op.results and op.results[0] in found:
+            found.update(op.operands)
+    return found
+
+
+def _symbolic(op: StructuredOp) -> bool:
+    """Whether the value depends on a symbolic dimension."""
+    dims = list(shape_of(op.results[0]))
+    match op:
+        case SliceOp():
+            dims += dims_of(op.starts)
+        case PadOp():
+            dims += dims_of(op.low)
+        case ComputeOp():
+            iterators = {f"i{n}" for n in range(len(dims))} | {f"r{n}" for n in range(len(op.reduce))}
+            dims += dims_of(op.reduce)
+            if any(isinstance(e, Index) and e.name not in iterators for e in walk(parse(op.expr.data))):
+                return True
+    return bool(symbols_of(dims))
+
+
+def _constant(result: SSAValue, load: Load) -> ConstantOp | None:
+    integral = element_of(result).lstrip("u")[0] == "i"
+    count = cast(int, elements_in(result))
+    inline = 0 < count <= (INLINE_INTEGERS if integral else INLINE_FLOATS) and element_of(result)[0] != "c"
+    return ConstantOp(load()) if inline else None
+
+
+def _leaf(value: SSAValue) -> str:
+    """The name of the largest weight a value is made from."""
+    best, size = "constant", -1
+    stack, seen = [value], set()
+    while stack:
+        owner = stack.pop().owner
+        if not isinstance(owner, Operation) or owner in seen:
+            continue
+        seen.add(owner)
+        stack += owner.operands
+        if isinstance(owner, WeightOp) and cast(int, elements_in(owner.result)) > size:
+            best, size = owner.entry.data.removesuffix(".folded"), cast(int, elements_in(owner.result))
+    return best

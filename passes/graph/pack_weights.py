@@ -1,0 +1,96 @@
+"""``pack-weights``: constant right operands of matrix products are stored in panels of columns.
+
+    %y = graph.contract "bmk,kn->bmn"(%x, %w : 64x90)
+
+  → %p = (%w padded to 64x96, reshaped and transposed) : 3x64x32
+    %y = graph.contract "bmk,kn->bmn"(%x, %p) {columns = 90, block = 32}
+
+A micro-kernel then reads its columns one behind the other. Transposed weights ("nk") are turned round; a constant
+on the left goes to the right, with the operands and the result transposed where that is what it takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.graph import ContractOp
+from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
+from mlc.passes.graph.constants import constant_values
+from mlc.passes.graph.layout import Emitter
+from mlc.passes.rewriter import bodies, erase_unused
+
+FEW_COLUMNS = 8  # below this a panel would be mostly padding; a dot product a column is as fast
+
+
+@dataclass(frozen=True)
+class PackWeights(ModulePass):
+    """Pack constant matrices. ``block``: columns of a panel, for 4-byte elements (half as many for 8 bytes)."""
+
+    name = "pack-weights"
+    block: int = 32
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for body in bodies(op):
+            constants = constant_values(body)
+            for contract in [o for o in body.ops if isinstance(o, ContractOp)]:
+                _pack(_oriented(contract, constants), constants, self.block)
+
+
+def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
+    """A constant matrix on the left goes to the right: "mk,bkn->bmn" of w, x is "bnk,mk->bnm" of xᵀ, w, transposed."""
+    lhs, rhs, out = op.terms
+    if op.lhs not in constants or len(lhs) != 2 or op.rhs in constants:
+        return op
+    kept = [c for c in lhs if c in out and c not in rhs]
+    if len(kept) != 1:
+        return op
+    (m,) = kept
+    result = out.replace(m, "") + m
+    (k,) = set(lhs) - {m}
+    emitter = Emitter(op)
+    terms = (*(c for c in result if c in rhs), k)
+    if k in out or k not in rhs or set(terms) != set(rhs):
+        return op
+    moved = emitter.transpose(op.rhs, [rhs.index(c) for c in terms])
+    new = ContractOp(f"{''.join(terms)},{lhs}->{result}", moved, op.lhs)
+    emitter.emit(new)
+    op.result.replace_all_uses_with(emitter.transpose(new.result, [result.index(c) for c in out]))
+    erase_unused([op])
+    return new
+
+
+def _pack(op: ContractOp, constants: set[SSAValue], block: int) -> None:
+    lhs, rhs, out = op.terms
+    element = element_of(op.result)
+    if op.packing or len(rhs) != 2 or not is_float(element) or ITEMSIZE[element] < 4 or op.rhs not in constants:
+        return
+    if (
+        op.lhs in constants
+        or not out
+        or not lhs
+        or out[-1] not in rhs
+        or lhs[-1] not in rhs
+        or out != lhs[:-1] + out[-1]
+        or lhs[-1] in out
+    ):
+        return
+    k, n = lhs[-1], out[-1]
+    extents = dict(zip(rhs, shape_of(op.rhs), strict=True))
+    columns = extents[n]
+    if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < FEW_COLUMNS:
+        return
+    _replace(op, f"{lhs},{k}{n}->{out}", [rhs.index(k), rhs.index(n)], block * 4 // ITEMSIZE[element])
+
+
+def _replace(op: ContractOp, equation: str, perm: list[int], block: int) -> None:
+    emitter = Emitter(op)
+    matrix = emitter.transpose(op.rhs, perm)  # [K, N]
+    panels = emitter.transpose(emitter.split(matrix, 1, block), [1, 0, 2])  # [N/b, K, b]
+    new: Operation = ContractOp(equation, op.lhs, panels, (int(shape_of(op.result)[-1]), block))  # type: ignore[arg-type]
+    op.result.replace_all_uses_with(emitter.emit(new))
+    erase_unused([op])

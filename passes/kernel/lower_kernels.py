@@ -1,0 +1,170 @@
+"""``lower-kernels``: graph operators in a kernel become ``kernel.generic`` on buffers, in destination-passing style.
+
+    kernel.func @k(%a: tensor<4x8xf32>) -> tensor<4xf32> {      kernel.func @k(%a: memref<4x8xf32>, %o: memref<4xf32>) {
+      %e = graph.map "exp(x0)"(%a)                                  kernel.generic ["i", "j"] ins(%a) outs(%o)
+      %s = graph.reduce "add"(%e) {axes = [1]}               →        {monoid = "add", init = 0.0} do {exp}
+      kernel.return %s }                                            kernel.return }
+
+Elementwise values that cost little, or are read once, are computed where they are read; others get a local buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.expr import Call, Const, Expr, Index, Load, substitute, walk
+from mlc.dialects.graph import ReduceOp, ReshapeOp, StructuredOp, ints_of
+from mlc.dialects.statement import Statement
+from mlc.dialects.types import Shape, element_of, shape_of
+from mlc.dialects.types import memref as memref_type
+from mlc.passes.kernel.generic import generic
+from mlc.passes.kernel.scalars import TRANSCENDENTAL
+
+CHEAP_OPS = 8  # scalar functions that may be computed again at a second place
+
+
+@dataclass(frozen=True)
+class LowerKernels(ModulePass):
+    name = "lower-kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.function_type.outputs]:
+            _Lowering(fn).run()
+
+
+@dataclass
+class _Lowering:
+    fn: kernel.FuncOp
+    buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    inlined: dict[SSAValue, Statement] = field(default_factory=dict)
+    anchor: Statement | None = None  # the contraction or window whose iterators its epilogue adopts
+
+    def run(self) -> None:
+        old = self.fn.block
+        returned = list(old.last_op.operands) if old.last_op else []
+        results = list(dict.fromkeys(returned))
+        types = [memref_type(element_of(v), shape_of(v)) for v in (*old.args, *results)]
+        self.new = Block(arg_types=types)
+        self.buffers.update(zip((*old.args, *results), self.new.args, strict=True))
+        ops = [o for o in old.ops if isinstance(o, StructuredOp)]
+        for n, op in enumerate(ops):
+            self._lower(op, set(results), ops[n + 1 :])
+        self.new.add_op(kernel.ReturnOp())
+        self._replace(types)
+
+    def _replace(self, types: list[MemRefType]) -> None:
+        body = self.fn.body
+        for op in reversed(list(body.block.ops)):
+            op.detach()
+            op.drop_all_references()
+        body.detach_block(body.block)
+        body.add_block(self.new)
+        self.fn.function_type = FunctionType.from_lists(types, [])
+
+    def _lower(self, op: StructuredOp, results: set[SSAValue], later: list[StructuredOp]) -> None:
+        statements = [self._resolve(self._adopt(s), op) for s in op.statements()]
+        if statements[0].monoid and not _reduces_rows(op):
+            self.anchor = op.statements()[0]
+        value = op.results[0]
+        if value not in results:
+            if len(statements) == 1 and self._inlines(statements[0], value, later):
+                self.inlined[value] = statements[0]
+                return
+            local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
+            self.new.add_op(local)
+            self.buffers[value] = local.result
+        for s in statements:
+            self._emit(s, value)
+
+    def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
+        """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""
+
+        def load(node: Load) -> Expr:
+            operand = op.operands[node.operand]
+            index = node.index or ()
+            if operand in self.inlined:
+                source = self.inlined[operand]
+                at = {o.name: i for o, i in zip(source.out, index, strict=True) if isinstance(o, Index)}
+                return substitute(source.value, index=lambda i: at.get(i.name, i))
+            return Load(self._buffer_id(operand), index)
+
+        return without_unit_iterators(replace(s, value=substitute(s.value, load)))
+
+    def _adopt(self, s: Statement) -> Statement:
+        """An elementwise statement over the anchor's result, on the anchor's iterators (``g*F + f`` for a channel)."""
+        anchor = self.anchor
+        if anchor is None or s.monoid:
+            return s
+        kept = [n for n, r in enumerate(anchor.reduction) if not r]
+        at = dict(zip(s.iters, anchor.out, strict=True))
+        value = substitute(s.value, index=lambda i: at.get(i.name, i))
+        iters = tuple(anchor.iters[n] for n in kept)
+        return Statement(iters, tuple(anchor.bounds[n] for n in kept), (False,) * len(kept), anchor.out, value)
+
+    def _buffer_id(self, value: SSAValue) -> int:
+        return list(self.buffers).index(value)
+
+    def _inlines(self, s: Statement, value: SSAValue, later: list[StructuredOp]) -> bool:
+        if s.monoid is not None or not _identity(s, value):
+            return False
+        users = {u.operation for u in value.uses}
+        if any(_space(u) != shape_of(value) for u in users):
+            return False  # a broadcast would compute it once a reader's element
+        reads = sum(load.operand == n for u in users for n, v in enumerate(u.operands) if v is value
+                    for st in u.statements() for load in walk(st.value) if isinstance(load, Load))  # fmt: skip
+        return reads <= 1 or _cheap(s.value)
+
+    def _emit(self, s: Statement, value: SSAValue) -> None:
+        generic(self.new, s, list(self.buffers.values()), self.buffers[value])
+
+
+def _reduces_rows(op: StructuredOp) -> bool:
+    """Whether the iterators of a reduction's result are the leading ones of its operand, by the same names."""
+    if not isinstance(op, ReduceOp):
+        return False
+    rank, axes = len(shape_of(op.input)), ints_of(op.axes)
+    return axes == tuple(range(rank - len(axes), rank))
+
+
+def _identity(s: Statement, value: SSAValue) -> bool:
+    """Whether element i, j, … of ``value`` is written at the point i, j, … (0 where the extent is 1)."""
+    return all(isinstance(o, Index) or o == Const(0) and d == 1 for o, d in zip(s.out, shape_of(value), strict=True))
+
+
+def without_unit_iterators(s: Statement) -> Statement:
+    """Iterators of extent 1 become the constant 0, so that shapes that differ in unit dimensions share iterators."""
+    units = {name for name, bound in zip(s.iters, s.bounds, strict=True) if bound == 1}
+    kept = [n for n, name in enumerate(s.iters) if name not in units]
+
+    def drop(expr: Expr) -> Expr:
+        return substitute(expr, index=lambda i: Const(0) if i.name in units else i)
+
+    return Statement(
+        tuple(s.iters[n] for n in kept),
+        tuple(s.bounds[n] for n in kept),
+        tuple(s.reduction[n] for n in kept),
+        tuple(drop(o) for o in s.out),
+        drop(s.value),
+        s.monoid,
+    )
+
+
+def _space(op: Operation) -> Shape:
+    """The iteration space of a reader, a reduction's reduced part included."""
+    assert isinstance(op, StructuredOp) or op.name == "kernel.return"
+    if not isinstance(op, StructuredOp) or isinstance(op, ReshapeOp):
+        return (-1,)
+    return shape_of(op.operands[0]) if op.name == "graph.reduce" else shape_of(op.results[0])
+
+
+def _cheap(expr: Expr) -> bool:
+    calls = [node.fn for node in walk(expr) if isinstance(node, Call)]
+    return len(calls) <= CHEAP_OPS and not (set(calls) & (TRANSCENDENTAL | {"div", "sqrt", "rsqrt"}))
+
+

@@ -1,0 +1,85 @@
+"""``verify-kernel``: what is true after lowering kernels: a main function on tensors calls kernels on buffers.
+
+Main holds kernel calls between weights and views (reshapes, slices and concatenations of runs of memory); a kernel
+holds generic computations in destination-passing style, and takes what its callers give: inputs, then results, as
+buffers of the shapes of the tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.dims import symbols_of
+from mlc.dialects.graph import ConcatOp, SliceOp
+from mlc.dialects.types import Shape, element_of, shape_of
+from mlc.passes.fuse.views import part_offsets, slice_offset
+from mlc.passes.legality import SCALARS, TENSORS, Level, calls
+
+MAIN = "graph.weight graph.constant graph.reshape graph.slice graph.concat kernel.call func.return"
+LEVEL = Level(
+    "kernel",
+    {
+        "builtin.module": "func.func kernel.func",
+        "func.func": MAIN,
+        "kernel.func": "kernel.local kernel.generic kernel.return",
+        "kernel.generic": f"{SCALARS} kernel.yield",
+    },
+    TENSORS,
+    frozenset({"kernel.call"}),
+)
+
+
+@dataclass(frozen=True)
+class VerifyKernel(ModulePass):
+    """Raises IllegalIR where the module is not one of the kernel level; changes nothing."""
+
+    name = "verify-kernel"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        LEVEL.verify(op)
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            _verify_names(fn)
+        _verify_calls(op)
+        _verify_views(op)
+
+
+def _verify_names(fn: kernel.FuncOp) -> None:
+    """Iterators and symbolic dimensions share one name space in isl texts."""
+    dims = symbols_of(d for a in fn.block.args for d in shape_of(a))
+    for op in [o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]:
+        if both := dims & {i.data for i in op.iters}:
+            raise LEVEL.error(op, f"'{min(both)}' names an iterator and a dimension")
+
+
+def _verify_calls(module: ModuleOp) -> None:
+    """Each kernel.call names a kernel that takes buffers of what it gives and of what it wants."""
+    taken = {o.sym_name.data: _tensors(o.block.args) for o in module.ops if isinstance(o, kernel.FuncOp)}
+    for call, callee in calls(module, "kernel.call"):
+        given = _tensors((*call.operands, *call.results))
+        if callee not in taken:
+            raise LEVEL.error(call, f"there is no kernel @{callee}")
+        if taken[callee] != given:
+            raise LEVEL.error(call, f"kernel @{callee} takes {_list(taken[callee])}, not {_list(given)}")
+
+
+def _verify_views(module: ModuleOp) -> None:
+    for op in [o for fn in module.ops if isinstance(fn, func.FuncOp) for o in fn.body.block.ops]:
+        apart = isinstance(op, SliceOp) and slice_offset(op) is None
+        if apart or (isinstance(op, ConcatOp) and part_offsets(op) is None):
+            raise LEVEL.error(op, "it is not one run of memory, so a kernel must compute it")
+
+
+def _tensors(values: Sequence[SSAValue]) -> list[tuple[str, Shape]]:
+    return [(element_of(v), shape_of(v)) for v in values]
+
+
+def _list(tensors: list[tuple[str, Shape]]) -> str:
+    return ", ".join("x".join([*map(str, shape), element]) for element, shape in tensors)

@@ -1,0 +1,118 @@
+"""What may stand at a level, as data, and the one check of it: operations, types, order of definition, locations.
+
+xDSL verifies each operation but not that a value is defined before it is read, nor what belongs together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+    VectorType,
+)
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.graph import source_nodes
+from mlc.runtime.errors import MlcError
+
+Types = frozenset[Any]  # of classes of attributes; mypy has no type for a set that holds generic ones
+BUFFERS: Types = frozenset({MemRefType, Float16Type, BFloat16Type, Float32Type, Float64Type, IntegerType, IndexType})
+TENSORS, VECTORS = BUFFERS | {TensorType}, BUFFERS | {VectorType}
+SCALARS = "kernel.index kernel.symbol kernel.lanewise arith.* math.* memref.load builtin.unrealized_conversion_cast"
+"""What the region of a computation is made of."""
+
+
+class IllegalIR(MlcError, VerifyException):
+    """A module breaks a rule of its level."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """The rules of one level.
+
+    ``inside`` says which operations may stand directly in an operation, as names and dialects (``"arith.*"``),
+    ``types`` of which classes values may be, ``located`` which operations must name the source nodes they come from.
+    """
+
+    name: str
+    inside: Mapping[str, str]
+    types: Types
+    located: frozenset[str] = frozenset()
+
+    def verify(self, module: ModuleOp) -> None:
+        """Check all of ``module``.
+
+        Raises:
+            IllegalIR: the first violation, with operator and source nodes.
+        """
+        allowed = {parent: frozenset(names.split()) for parent, names in self.inside.items()}
+        self._region(module, module, allowed, set())
+
+    def _region(
+        self, op: Operation, near: Operation, allowed: Mapping[str, frozenset[str]], seen: set[SSAValue]
+    ) -> None:
+        """Everything inside ``op``; ``seen`` are the values defined before, ``near`` is the last located operation."""
+        legal = allowed.get(op.name)
+        if legal is None:
+            raise self.error(op, "it holds a region", near)
+        for region in op.regions:
+            if len(region.blocks) > 1:
+                raise self.error(op, f"a region has {len(region.blocks)} blocks, not 1", near)
+            for block in region.blocks:
+                visible = set() if op.has_trait(IsolatedFromAbove) else set(seen)
+                self._block(block, op, near, legal, allowed, visible)
+
+    def _block(
+        self,
+        block: Block,
+        parent: Operation,
+        near: Operation,
+        legal: frozenset[str],
+        allowed: Mapping[str, frozenset[str]],
+        seen: set[SSAValue],
+    ) -> None:
+        self._define(parent, block.args, near, seen)
+        for op in block.ops:
+            near = op if source_nodes(op) else near
+            if op.name not in legal and f"{op.name.partition('.')[0]}.*" not in legal:
+                raise self.error(op, f"it may not stand in {parent.name}", near)
+            for n, operand in enumerate(op.operands):
+                if operand not in seen:
+                    raise self.error(op, f"operand {n} is not defined before it", near)
+            if op.name in self.located and not source_nodes(op):
+                raise self.error(op, "it does not say which source nodes it comes from", near)
+            if op.regions:
+                self._region(op, near, allowed, seen)
+            self._define(op, op.results, near, seen)
+
+    def _define(self, op: Operation, values: tuple[SSAValue, ...], near: Operation, seen: set[SSAValue]) -> None:
+        for value in values:
+            if type(value.type) not in self.types:
+                raise self.error(op, f"it defines a value of type {value.type}", near)
+            seen.add(value)
+
+    def error(self, op: Operation, why: str, near: Operation | None = None) -> IllegalIR:
+        nodes = ", ".join(source_nodes(op) or (source_nodes(near) if near else ()))
+        message = f"Illegal at the {self.name} level: {why}"
+        return IllegalIR(message, op=op.name, node=nodes or None, stage=f"verify-{self.name}")
+
+
+def calls(module: ModuleOp, name: str) -> Iterator[tuple[Operation, str]]:
+    """Operations of functions called ``name``, with the symbol in their ``callee``."""
+    for function in module.ops:
+        for op in function.regions[0].block.ops:
+            if op.name == name:
+                yield op, op.callee.root_reference.data

@@ -1,0 +1,231 @@
+"""``lower-tiles``: generate loops over tile instances from the schedule tree (isl), and the body of every instance.
+
+    schedule_tree = "… { T0[n, m] -> [(n)] } …"     scf.parallel (%n) = (0) to (16) step (1) { scf.for %m … {
+    poly.tile "T0" {sizes = [32, 14]}            →    %acc = scf.for %k … iter_args(%a = %zero : vector<14x32xf32>) {
+    poly.statement "S0" …                               kernel.read, arith.mulf, arith.addf } kernel.write } }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel, poly
+from mlc.dialects.dims import Dim, DimLike, parse_dim
+from mlc.dialects.types import element_of, memref, shape_of
+from mlc.passes.loops.ast_math import ast_expr
+from mlc.passes.loops.index_math import Emitter
+from mlc.passes.loops.point import Axis, Buffer, Point
+from mlc.passes.loops.tile_body import TileBody
+from mlc.passes.loops.tile_values import TileValues
+from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.schedule.raise_to_poly import PARAMS, array_names
+from mlc.passes.schedule.schedule import SCHEDULE, parse_schedule
+from mlc.passes.schedule.view import ScheduleError, params_of, statements_of
+from mlc.passes.tile.tile_kernels import SERIAL, TREE
+
+ENOUGH_TASKS = 16  # iterations of the parallel loop that balance well over a few threads
+NODE = isl.ast_node_type
+FOR, IF = isl.ast_node_type["for_"], isl.ast_node_type["if_"]  # by name: not in islpy's type stubs
+
+
+@dataclass(frozen=True)
+class LowerTiles(ModulePass):
+    name = "lower-tiles"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and TREE in o.attributes]:
+            with following(fn):
+                _Lowering(fn).run()
+
+
+@dataclass
+class _Lowering:
+    fn: kernel.FuncOp
+    env: dict[str, SSAValue] = field(default_factory=dict)
+
+    def run(self) -> None:
+        fn = self.fn
+        tree = fn.attributes[TREE]
+        assert isinstance(tree, StringAttr)
+        self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
+        self.statements = {s.name: s for s in statements_of(fn)}
+        self.arrays = {name: value for value, name in array_names(fn).items()}
+        old = list(fn.block.ops)
+        entry = Emitter(fn.block, self.env)
+        for name, dim in params_of(fn).items():
+            self.env[name] = entry.dim(dim)
+        self.buffers = self._buffers(entry)
+        node = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(isl.Schedule(tree.data))
+        self._node(node, entry, parallel=SERIAL not in fn.attributes)
+        for op in reversed(old):
+            op.detach()
+            op.drop_all_references()
+        fn.block.add_op(kernel.ReturnOp())
+        del fn.attributes[TREE]
+        fn.attributes.pop(PARAMS, None)
+
+    # -- buffers -------------------------------------------------------------------------------------------------------
+
+    def _buffers(self, entry: Emitter) -> dict[str, Buffer]:
+        return {name: self._buffer(name, value, entry) for name, value in self.arrays.items()}
+
+    def _buffer(self, name: str, value: SSAValue, entry: Emitter) -> Buffer:
+        """Arguments as they are; a local array without the dimensions that only say which tile it belongs to."""
+        shape = shape_of(value)
+        if name.startswith("b"):
+            return Buffer(value, shape, tuple(range(len(shape))))
+        if self._forwards(name):
+            return Buffer(value, shape, (), True)
+        fixed = self._tile_coordinates()
+        accesses = [a for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
+        kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed) for a in accesses))
+        static = [d for d in (shape[n] for n in kept) if isinstance(d, int)]
+        if len(static) != len(kept):
+            raise ScheduleError(f"the part of local array {name} that a tile needs has no constant size: {shape}")
+        local = kernel.LocalOp(memref(element_of(value), static))
+        return Buffer(entry.emit(local), tuple(shape[n] for n in kept), kept)
+
+    def _tile_coordinates(self) -> set[str]:
+        """Iterators that have one value in any tile: of bands tiled by 1."""
+        attr = self.fn.attributes[SCHEDULE]
+        assert isinstance(attr, StringAttr)
+        nests = parse_schedule(attr.data)
+        if len(nests) > 1:
+            return set()
+        return {i.iterator for n in nests for i in n.band if all(s == 1 for s, _ in i.sizes)}
+
+    def _forwards(self, name: str) -> bool:
+        """Whether every reader of a local array reads the element the tile has just computed, in registers."""
+        attr = self.fn.attributes[SCHEDULE]
+        assert isinstance(attr, StringAttr)
+        for nest in parse_schedule(attr.data):
+            inner = {i.iterator for i in nest.inner}
+            members = [self.statements[s] for s in nest.statements]
+            writers = [s for s in members if s.write.array == name]
+            readers = [s for s in self.statements.values() if any(r.array == name for r in s.reads)]
+            if writers:
+                same = all(r.index == writers[0].write.index for s in readers for r in s.reads if r.array == name)
+                local = all(s in members for s in readers)
+                points = not any(i in inner for i in writers[0].parallel)
+                return len(writers) == 1 and same and local and points
+        return True
+
+    # -- loops ---------------------------------------------------------------------------------------------------------
+
+    def _node(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
+        kind = node.get_type()
+        if kind == NODE.block:
+            children = node.block_get_children()
+            for n in range(children.n_ast_node()):
+                self._node(children.get_at(n), out, parallel)
+        elif kind == FOR:
+            self._parallel(node, out) if parallel else self._for(node, out)
+        elif kind == IF:
+            self._if(node, out, parallel)
+        elif kind == NODE.user:
+            self._instance(node.user_get_expr(), out)
+
+    def _parallel(self, node: isl.AstNode, out: Emitter) -> None:
+        """Perfectly nested outer loops become one parallel loop, until it has iterations enough."""
+        levels = [node]
+        while _trip(levels) < ENOUGH_TASKS:
+            body = levels[-1].for_get_body()
+            if body.get_type() != FOR or _uses(body, levels):
+                break
+            levels.append(body)
+        bounds = [self._bounds(level, out) for level in levels]
+        block = Block(arg_types=[IndexType()] * len(levels))
+        lower, upper, steps = (list(values) for values in zip(*bounds, strict=True))
+        out.block.add_op(scf.ParallelOp(lower, upper, steps, Region(block)))
+        for level, arg in zip(levels, block.args, strict=True):
+            self.env[_name(level)] = arg
+        self._node(levels[-1].for_get_body(), out.at(block), parallel=False)
+        block.add_op(scf.ReduceOp())
+
+    def _for(self, node: isl.AstNode, out: Emitter) -> None:
+        block = Block(arg_types=[IndexType()])
+        out.block.add_op(scf.ForOp(*self._bounds(node, out), [], Region(block)))
+        self.env[_name(node)] = block.args[0]
+        self._node(node.for_get_body(), out.at(block), parallel=False)
+        block.add_op(scf.YieldOp())
+
+    def _if(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
+        block = Block()
+        condition = ast_expr(node.if_get_cond(), out)
+        out.block.add_op(scf.IfOp(condition, [], Region(block)))
+        self._node(node.if_get_then_node(), out.at(block), parallel)
+        block.add_op(scf.YieldOp())
+
+    def _bounds(self, node: isl.AstNode, out: Emitter) -> tuple[SSAValue, SSAValue, SSAValue]:
+        """(lower, exclusive upper, step) of an isl for node."""
+        if node.for_is_degenerate():
+            first = ast_expr(node.for_get_init(), out)
+            return first, _plus_one(first, out), out.constant(1)
+        condition = node.for_get_cond()
+        last = ast_expr(condition.get_op_arg(1), out)
+        inclusive = condition.get_op_type() == isl.ast_expr_op_type.le
+        upper = _plus_one(last, out) if inclusive else last
+        return ast_expr(node.for_get_init(), out), upper, ast_expr(node.for_get_inc(), out)
+
+    def _instance(self, call: isl.AstExpr, out: Emitter) -> None:
+        tile = self.tiles[call.get_op_arg(0).get_id().get_name()]
+        at: dict[str, DimLike] = {}
+        axes: list[Axis] = []
+        lanes: list[Axis] = []
+        sizes = [int(s) for s in tile.sizes.get_values()]
+        for n, (iterator, start, valid) in enumerate(zip(tile.iters, tile.starts, tile.lanes, strict=True)):
+            name = iterator.data
+            coordinate = f"t{len(self.env)}"
+            self.env[coordinate] = ast_expr(call.get_op_arg(n + 1), out)
+            at[name] = parse_dim(start.data) + Dim.symbol(coordinate) * sizes[n]
+            if sizes[n] > 1:
+                axis = Axis(name, sizes[n], out.dim(parse_dim(valid.data)) if valid.data else None)
+                at[name] = at[name] + Dim.symbol(axis.symbol)
+                (lanes if name == tile.vector.data else axes).append(axis)
+        axes.reverse()  # rows before panels: a row's scalar is broadcast, used for each vector of the row, and dead
+        members = [self.statements[s.data] for s in tile.statements]
+        inner = parse_schedule("x: | | " + " ".join(i.data for i in tile.inner))[0].inner
+        TileBody(members, TileValues(self.buffers)).emit(out, Point(at, (*axes, *lanes)), inner)
+
+
+def _fixed(index: DimLike, fixed: set[str]) -> bool:
+    return isinstance(index, int) or index.symbols() <= fixed
+
+
+def _plus_one(value: SSAValue, out: Emitter) -> SSAValue:
+    return out.emit(arith.AddiOp(value, out.constant(1)))
+
+
+def _name(node: isl.AstNode) -> str:
+    return str(node.for_get_iterator().get_id().get_name())
+
+
+def _trip(levels: Sequence[isl.AstNode]) -> int:
+    """Iterations of nested loops, as far as they are known; a symbolic one may be 1."""
+    total = 1
+    for node in levels:
+        if node.for_is_degenerate():
+            continue
+        bound = node.for_get_cond()
+        last = bound.get_op_arg(1)
+        if last.get_type() == isl.ast_expr_type.int:
+            total *= int(last.get_val().to_str()) + (bound.get_op_type() == isl.ast_expr_op_type.le)
+    return total
+
+
+def _uses(node: isl.AstNode, levels: Sequence[isl.AstNode]) -> bool:
+    """Whether the bounds of a loop mention an iterator of the loops round it."""
+    text = node.for_get_init().to_C_str()
+    text += "" if node.for_is_degenerate() else " " + node.for_get_cond().to_C_str()
+    words = set(text.replace("(", " ").replace(")", " ").split())
+    return any(_name(level) in words for level in levels)
+
+

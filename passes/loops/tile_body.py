@@ -1,0 +1,150 @@
+"""The code of one tile instance: its statements on n-D vector values, register tiles that the printer unrolls.
+
+A value has one vector dimension for each axis of the tile it varies along and extent 1 along the others; a reduction
+keeps its accumulator in registers. Results that the next statement reads at the same point are handed over without
+touching memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.ir import SSAValue
+
+from mlc.dialects.dims import Dim, dim_min
+from mlc.passes.loops.combine import combine, horizontal, initial, masked
+from mlc.passes.loops.index_math import Emitter
+from mlc.passes.loops.open_loops import Piece, open_for, open_loops, pieces
+from mlc.passes.loops.point import Axis, Point, Value, broadcast
+from mlc.passes.loops.tile_values import TileValues
+from mlc.passes.schedule.schedule import Item
+from mlc.passes.schedule.view import StatementView
+
+
+@dataclass
+class TileBody:
+    """Emits the statements of one kind of tile, one after the other."""
+
+    statements: Sequence[StatementView]
+    values: TileValues
+
+    def emit(self, out: Emitter, point: Point, inner: Sequence[Item]) -> None:
+        for s in self.statements:
+            loops = [i for i in inner if i.iterator in s.iters]
+            if s.op.monoid:
+                self._reduce(out, s, point, loops)
+            else:
+                self._map(out, s, point, loops)
+
+    # -- statements ----------------------------------------------------------------------------------------------------
+
+    def _map(self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item]) -> None:
+        if not loops:
+            self.values.write(out, s, point, self.values.body(out, s, point), forward=True)
+            return
+        for inside, there, _ in open_loops(out, s, point, loops[0], ()):
+            deeper = loops[1:]
+            if deeper:
+                self._map(inside, s, there, deeper)
+            else:
+                self.values.write(inside, s, there, self.values.body(inside, s, there), forward=False)
+            inside.block.add_op(scf.YieldOp())
+
+    def _reduce(
+        self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item], forward: bool = True
+    ) -> None:
+        """A reduction for each point of the loops it keeps, which stand outside of those it reduces."""
+        kept = next((i for i in loops if i.iterator in s.parallel), None)
+        if kept is None:
+            self.values.write(out, s, point, self._accumulate(out, s, point, loops), forward)
+            return
+        for inside, there, _ in open_loops(out, s, point, kept, ()):
+            self._reduce(inside, s, there, [i for i in loops if i is not kept], forward=False)
+            inside.block.add_op(scf.YieldOp())
+
+    def _accumulate(self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item]) -> Value:
+        """The combination over ``loops``, in registers; over a lane loop each lane sums its own, then lanes combine."""
+        total: Value | None = None
+        lane = next((i for i in loops if i.lanes), None)
+        if lane is None:
+            return self._nest(out, s, point, loops)
+        others = [i for i in loops if i is not lane]
+        for piece in pieces(out, s.bounds[lane.iterator], lane):
+            part = self._nest(out, s, point, others, (lane, piece))
+            part = horizontal(out, s, part)
+            total = part if total is None else combine(out, s, total, part)
+        return total or Value(initial(out, s))
+
+    def _nest(
+        self,
+        out: Emitter,
+        s: StatementView,
+        point: Point,
+        loops: Sequence[Item],
+        lane: tuple[Item, Piece] | None = None,
+    ) -> Value:
+        axes = frozenset(a.iterator for a in point.axes if a.iterator in s.parallel)
+        shape_axes = point.axes
+        if lane is not None:
+            axes |= {lane[0].iterator}
+            shape_axes = (*point.axes, Axis(lane[0].iterator, lane[1].size))
+        start = broadcast(out, Value(initial(out, s)), axes, Point(point.at, shape_axes))
+        return Value(self._reduce_loops(out, s, point, loops, lane, axes, start), axes)
+
+    def _reduce_loops(
+        self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item], lane: tuple[Item, Piece] | None,
+        axes: frozenset[str], total: SSAValue,
+    ) -> SSAValue:  # fmt: skip
+        if loops and loops[0].partial:
+            return self._partial_sums(out, s, point, loops, lane, axes, total)
+        if loops:
+            item, extent = loops[0], point.resolve(s.bounds[loops[0].iterator])
+            with_loop = open_for(out, 0, extent, 1, (total,))
+            there = point.extended(item.iterator, with_loop.variable)
+            inside = self._reduce_loops(with_loop.inside, s, there, loops[1:], lane, axes, with_loop.carried[0])
+            return with_loop.close((inside,))[0]
+        if lane is not None:
+            return self._lane_loop(out, s, point, lane, axes, total)
+        value = self.values.body(out, s, point)
+        return combine(out, s, Value(total, axes), Value(broadcast(out, value, axes, point), axes)).ssa
+
+    def _partial_sums(
+        self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item], lane: tuple[Item, Piece] | None,
+        axes: frozenset[str], total: SSAValue,
+    ) -> SSAValue:  # fmt: skip
+        """The first loop in blocks; each block sums into registers of its own, which are then added to the total."""
+        item, extent = loops[0], point.resolve(s.bounds[loops[0].iterator])
+        blocks = open_for(out, 0, extent, item.size, (total,))
+        inside = blocks.inside
+        part = broadcast(inside, Value(initial(inside, s)), axes, point)
+        if item.size == 1:
+            there = point.extended(item.iterator, blocks.variable)
+            part = self._reduce_loops(inside, s, there, loops[1:], lane, axes, part)
+        else:
+            stop = dim_min(blocks.variable + item.size, extent)
+            run = open_for(inside, blocks.variable, stop, 1, (part,))
+            there = point.extended(item.iterator, run.variable)
+            part = run.close((self._reduce_loops(run.inside, s, there, loops[1:], lane, axes, run.carried[0]),))[0]
+        sum_ = combine(inside, s, Value(blocks.carried[0], axes), Value(part, axes))
+        return blocks.close((sum_.ssa,))[0]
+
+    def _lane_loop(
+        self,
+        out: Emitter,
+        s: StatementView,
+        point: Point,
+        lane: tuple[Item, Piece],
+        axes: frozenset[str],
+        total: SSAValue,
+    ) -> SSAValue:
+        item, piece = lane
+        axis = Axis(item.iterator, piece.size, piece.lanes)
+        run = open_for(out, piece.start, piece.stop, piece.size, (total,))
+        there = point.extended(item.iterator, run.variable + Dim.symbol(axis.symbol), axis)
+        value = self.values.body(run.inside, s, there)
+        ssa = broadcast(run.inside, value, axes, there)
+        if piece.lanes is not None:
+            ssa = masked(run.inside, s, there, axis, ssa)
+        return run.close((combine(run.inside, s, Value(run.carried[0], axes), Value(ssa, axes)).ssa,))[0]

@@ -1,0 +1,128 @@
+"""Values of a statement in a tile instance: its operands read, its region on vectors, its result written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel, poly
+from mlc.dialects.dims import Dim, DimLike
+from mlc.dialects.types import element_of
+from mlc.passes.kernel.scalars import signless
+from mlc.passes.loops.index_math import Emitter, mentions_axis, simplify, split_axes
+from mlc.passes.loops.point import Buffer, Point, Value, broadcast, lanes_of, spread, vector_type
+from mlc.passes.schedule.view import Access, StatementView
+
+SCALAR_ONLY = {
+    "arith.select", "arith.cmpf", "arith.cmpi", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp",
+    "arith.extsi", "arith.extui", "arith.trunci",
+}  # fmt: skip
+TRANSPARENT = {"builtin.unrealized_conversion_cast", "arith.index_cast"}
+
+
+@dataclass
+class TileValues:
+    """``buffers`` says where an array lives; ``forwarded`` holds results that later statements read in registers."""
+
+    buffers: Mapping[str, Buffer]
+    forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
+
+    def body(self, out: Emitter, s: StatementView, point: Point) -> Value:
+        """The statement's value at ``point``: its region, on vectors."""
+        block = s.op.body.block
+        env: dict[SSAValue, Value] = {}
+        for arg, access in zip(block.args, s.reads, strict=True):
+            env[arg] = self._read(out, access, point)
+        for op in block.ops:
+            if isinstance(op, poly.YieldOp):
+                return env[op.operands[0]]
+            env[op.results[0]] = self._scalar(out, op, env, point)
+        raise AssertionError("a statement's region ends with poly.yield")
+
+    def _scalar(self, out: Emitter, op: Operation, env: dict[SSAValue, Value], point: Point) -> Value:
+        if op.name in TRANSPARENT:
+            return env[op.operands[0]]
+        if isinstance(op, kernel.IndexOp):
+            return self._index(out, point.resolve(Dim.symbol(op.iterator.data)), point)
+        if isinstance(op, kernel.SymbolOp):
+            return Value(out.emit(arith.IndexCastOp(out.emit(op.clone()), i64)))
+        if op.name == "memref.load":
+            return self._gather(out, op, [env[v] for v in op.operands[1:]], point)
+        args = [env[v] for v in op.operands]
+        axes = frozenset[str]().union(*(a.axes for a in args))
+        operands = [broadcast(out, a, axes, point) for a in args]
+        result = op.results[0].type
+        if not axes:
+            return Value(out.emit(type(op).create(operands=operands, result_types=[result], properties=op.properties)))
+        type_ = vector_type(result, axes, point.axes)
+        if op.name in SCALAR_ONLY:
+            return Value(out.emit(kernel.LanewiseOp(op.name, operands, op.properties, type_)), axes)
+        return Value(out.emit(type(op).create(operands=operands, result_types=[type_], properties=op.properties)), axes)
+
+    def _index(self, out: Emitter, value: DimLike, point: Point) -> Value:
+        if not mentions_axis(value):
+            return Value(out.emit(arith.IndexCastOp(out.dim(value), i64)))
+        axes = frozenset(a.iterator for a in point.axes if a.symbol in value.symbols())  # type: ignore[union-attr]
+        return Value(self._lanes(out, value, axes, point), axes)
+
+    def _lanes(self, out: Emitter, value: DimLike, axes: frozenset[str], point: Point) -> SSAValue:
+        shapes = {a.symbol: spread(i64, frozenset({a.iterator}), point.axes) for a in point.axes}
+        return out.lanes(value, shapes, spread(i64, axes, point.axes))
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+
+    def _read(self, out: Emitter, access: Access, point: Point) -> Value:
+        index = tuple(point.resolve(i) for i in access.index)
+        if access.array in self.forwarded and self.forwarded[access.array][0] == index:
+            return self.forwarded[access.array][1]
+        buffer = self.buffers[access.array]
+        linear = simplify(buffer.linear(index), {a.symbol: a.size for a in point.axes})
+        element = signless(element_of(buffer.value))
+        split = split_axes(linear, tuple(a.symbol for a in point.axes))
+        if split is None:
+            axes = frozenset(a.iterator for a in point.axes if a.symbol in linear.symbols())  # type: ignore[union-attr]
+            offsets = self._lanes(out, linear, axes, point)
+            type_ = vector_type(element, axes, point.axes)
+            return Value(out.emit(kernel.GatherOp(buffer.value, offsets, type_, lanes_of(point, axes))), axes)
+        base, strides = split
+        axes = frozenset(a.iterator for a, s in zip(point.axes, strides, strict=True) if s != 0)
+        type_ = vector_type(element, axes, point.axes)
+        values = [s if isinstance(s, int) else out.dim(s) for s in strides] if axes else []
+        read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes_of(point, axes))
+        return Value(out.emit(read), axes)
+
+    def _gather(self, out: Emitter, op: Operation, index: Sequence[Value], point: Point) -> Value:
+        buffer = next(b for b in self.buffers.values() if b.value is op.operands[0])
+        axes = frozenset[str]().union(*(v.axes for v in index))
+        offset: SSAValue | None = None
+        for value, size in zip(index, buffer.shape, strict=True):
+            at = broadcast(out, value, axes, point)
+            if offset is not None:
+                extent = Value(out.emit(arith.IndexCastOp(out.dim(size), i64)))
+                scaled = out.emit(arith.MuliOp(offset, broadcast(out, extent, axes, point)))
+                at = out.emit(arith.AddiOp(scaled, at))
+            offset = at
+        if offset is None:
+            offset = out.emit(arith.ConstantOp(IntegerAttr(0, i64)))
+        type_ = vector_type(signless(element_of(buffer.value)), axes, point.axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, offset, type_, lanes_of(point, axes))), axes)
+
+    def write(self, out: Emitter, s: StatementView, point: Point, value: Value, forward: bool) -> None:
+        index = tuple(point.resolve(i) for i in s.write.index)
+        if forward:
+            self.forwarded[s.write.array] = (index, value)
+        buffer = self.buffers[s.write.array]
+        if buffer.forwarded:
+            return
+        linear = simplify(buffer.linear(index), {a.symbol: a.size for a in point.axes})
+        split = split_axes(linear, tuple(a.symbol for a in point.axes))
+        assert split is not None, f"{s.name} writes at offsets that are not evenly spaced: {linear}"
+        base, strides = split
+        axes = frozenset(a.iterator for a in point.axes if a.iterator in s.iters)
+        ssa = broadcast(out, value, axes, point)
+        values = [x if isinstance(x, int) else out.dim(x) for x in strides] if axes else []
+        out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes_of(point, axes)))

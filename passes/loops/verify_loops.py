@@ -1,0 +1,34 @@
+"""``verify-loops``: what is true of kernels of loops: structured control flow round operations on register tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from mlc.passes.kernel.verify_kernel import MAIN
+from mlc.passes.legality import TENSORS, VECTORS, Level
+
+LOOPS = "scf.for scf.if"
+BODY = "kernel.symbol kernel.read kernel.write kernel.gather kernel.step kernel.lanewise arith.* math.* vector.*"
+KERNELS = {
+    "kernel.func": f"kernel.local kernel.return scf.parallel {LOOPS} {BODY}",
+    "scf.parallel": f"{LOOPS} {BODY} scf.reduce",
+    "scf.for": f"scf.parallel {LOOPS} {BODY} scf.yield",
+    "scf.if": f"scf.parallel {LOOPS} {BODY} scf.yield",
+    "scf.reduce": "",
+}
+MODULE = {"builtin.module": "func.func kernel.func", "func.func": MAIN}
+LEVEL = Level("loops", MODULE | KERNELS, VECTORS | TENSORS, frozenset({"kernel.call"}))
+
+
+@dataclass(frozen=True)
+class VerifyLoops(ModulePass):
+    """Raises IllegalIR where the module is not one of the loop level; changes nothing."""
+
+    name = "verify-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        LEVEL.verify(op)

@@ -1,0 +1,111 @@
+"""Rewriting by patterns indexed by operator class.
+
+xDSL's greedy driver tries every pattern on every operation, never stops on a cycle and loses where an operation
+came from. This one looks patterns up by class, stops with the name of the last pattern, and carries the source
+nodes to what it creates.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects.graph import source_nodes, with_nodes
+from mlc.runtime.errors import MlcError
+
+Rewrite = SSAValue | Sequence[Operation] | None
+Pattern = Callable[[Any], Rewrite]
+"""Given an operation: None (no match), the value that takes the place of its result, or new operations (in order, not
+yet inserted) of which the last one's result does."""
+
+CAP = 64  # rewrites for each operation of the module; canonicalizing real models takes fewer than two
+
+
+def bodies(module: ModuleOp) -> list[Block]:
+    """The blocks of all functions of a graph module."""
+    return [f.body.block for f in module.ops if isinstance(f, func.FuncOp) and f.body.blocks]
+
+
+def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[Pattern]]) -> bool:
+    """Apply ``patterns`` to every operation, operands before users, until none matches. Says whether anything changed.
+
+    Raises:
+        MlcError: more than ``CAP`` rewrites an operation: some patterns undo each other.
+    """
+    changed = [_rewrite_block(block, patterns) for block in bodies(module)]
+    return any(changed)
+
+
+def _rewrite_block(block: Block, patterns: Mapping[type[Operation], Sequence[Pattern]]) -> bool:
+    work = deque(block.ops)
+    waiting = set(work)
+    left = CAP * (len(work) + 1)
+    changed = False
+    while work:
+        op = work.popleft()
+        waiting.discard(op)
+        if op.parent is not block:
+            continue
+        for pattern in patterns.get(type(op), ()):
+            found = pattern(op)
+            if found is None:
+                continue
+            changed, left = True, left - 1
+            if left < 0:
+                raise _endless(pattern, op)
+            affected = [o for o in replace(op, found) if o not in waiting]
+            work.extend(affected)
+            waiting.update(affected)
+            break
+    return changed
+
+
+def _endless(pattern: Pattern, op: Operation) -> MlcError:
+    message = f"Rewriting does not end; the last pattern was {pattern.__name__}"
+    node = ", ".join(source_nodes(op)) or None
+    return MlcError(message, op=op.name, node=node, stage="rewrite", hint="Report this as a bug")
+
+
+def replace(op: Operation, found: SSAValue | Sequence[Operation]) -> list[Operation]:
+    """Put ``found`` in the place of ``op``, which is erased. Returns the operations worth looking at again."""
+    new = [] if isinstance(found, SSAValue) else list(found)
+    value = found if isinstance(found, SSAValue) else new[-1].results[0]
+    block = op.parent
+    assert block is not None
+    inherit(new, source_nodes(op))
+    block.insert_ops_before(new, op)
+    users = [use.operation for use in op.results[0].uses]
+    if value.name_hint is None:
+        value.name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(value)
+    producers = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+    op.detach()
+    op.erase()
+    unused = erase_unused(producers)
+    return [o for o in dict.fromkeys((*new, *users)) if o not in unused]
+
+
+def inherit(ops: Iterable[Operation], nodes: Sequence[str]) -> None:
+    """Mark those of ``ops`` that do not say where they come from as coming from ``nodes``."""
+    for op in ops:
+        if not source_nodes(op):
+            with_nodes(op, nodes)
+
+
+def erase_unused(candidates: Iterable[Operation]) -> set[Operation]:
+    """Erase pure operations nobody reads, and then their producers. Returns those erased."""
+    stack, erased = list(candidates), set()
+    while stack:
+        op = stack.pop()
+        if op in erased or not op.results or any(r.uses.get_length() for r in op.results):
+            continue
+        stack += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+        op.detach()
+        op.erase()
+        erased.add(op)
+    return erased

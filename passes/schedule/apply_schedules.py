@@ -1,0 +1,64 @@
+"""``apply-schedules``: schedules of the user's take the place of those the rules would choose.
+
+    contract_0: contraction: S0 S1 | n/32v m/8 | k     # a line of the text
+      →   kernel.func @contract_0(…) attributes {schedule = "contraction: S0 S1 | n/32v m/8 | k", schedule_line = 1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.passes.schedule.schedule import SCHEDULE, parse_schedule
+from mlc.passes.schedule.view import ScheduleError
+from mlc.runtime.errors import InputError
+
+LINE = "schedule_line"
+
+
+@dataclass(frozen=True)
+class ApplySchedules(ModulePass):
+    """``text`` has lines ``kernel: schedule``; ``#`` begins a comment. Kernels without a line keep the chosen one."""
+
+    name = "apply-schedules"
+    text: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = {o.sym_name.data: o for o in op.ops if isinstance(o, kernel.FuncOp)}
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if line := line.partition("#")[0].strip():
+                _apply(line, number, kernels)
+
+
+def _apply(line: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
+    name, _, text = (part.strip() for part in line.partition(":"))
+    if name not in kernels:
+        raise _error(number, f"there is no kernel '{name}'", f"Kernels are {', '.join(kernels)}")
+    fn = kernels[name]
+    if LINE in fn.attributes:
+        raise _error(number, f"kernel '{name}' has a schedule already", "Give one line a kernel")
+    fn.attributes |= {SCHEDULE: StringAttr(text), LINE: IntegerAttr(number, i64)}
+    with following(fn):
+        parse_schedule(text)
+
+
+@contextmanager
+def following(fn: kernel.FuncOp) -> Iterator[None]:
+    """Round what follows a kernel's schedule: where the user's cannot be followed, the error names kernel and line."""
+    try:
+        yield
+    except ScheduleError as error:
+        line = fn.attributes.get(LINE)
+        if not isinstance(line, IntegerAttr):
+            raise
+        raise _error(line.value.data, f"kernel '{fn.sym_name.data}': {error}") from error
+
+
+def _error(line: int, message: str, hint: str = "'mlc inspect --schedules' prints the chosen schedules") -> InputError:
+    return InputError(f"Line {line} of the schedules: {message}", stage="schedule", hint=hint)

@@ -1,0 +1,26 @@
+"""Schedule rule for statements without a reduction: vectors along the contiguous axis of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.passes.schedule.contraction import lane_sizes
+from mlc.passes.schedule.cover import cover
+from mlc.passes.schedule.machine import Machine
+from mlc.passes.schedule.schedule import Item, Nest
+from mlc.passes.schedule.view import StatementView
+
+
+def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
+    """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i j/64v |``."""
+    first = statements[0]
+    if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
+        return None
+    lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
+    extent = first.bounds[lanes]
+    width = 4 * machine.lanes if not isinstance(extent, int) or extent >= 4 * machine.lanes else machine.lanes
+    band = [Item(i) for i in first.iters if i != lanes]
+    if band and isinstance(extent, int) and extent <= machine.lanes:
+        band[-1] = Item(band[-1].iterator, cover(first.bounds[band[-1].iterator], 4))
+    band.append(Item(lanes, lane_sizes(extent, width), True))
+    return Nest("elementwise", tuple(s.name for s in statements), tuple(band))

@@ -1,0 +1,23 @@
+"""What a schedule rule needs to know of the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Machine:
+    """``lanes``: 4-byte elements a vector register; ``registers``: how many; caches in bytes."""
+
+    lanes: int = 16
+    registers: int = 32
+    l1: int = 32 << 10
+    l2: int = 1 << 20
+
+    def fma_cycles(self, rows: int, vectors: int) -> float:
+        """Cycles a step of a rows × vectors outer product takes: FMA ports, load ports, issue width."""
+        return max(rows * vectors / 2, (rows + vectors) / 2, (rows * vectors + rows + vectors + 3) / 4)
+
+    def fits(self, rows: int, vectors: int) -> bool:
+        """Accumulators, one row of B and a broadcast of A stay in registers."""
+        return rows * vectors + vectors + 1 <= self.registers

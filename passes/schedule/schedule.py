@@ -1,0 +1,83 @@
+"""Schedules as text: what a rule decides, a user edits and the tiling pass obeys.
+
+    contraction: S0 S1 | n/32v m/14*4+12*6 | k
+    ^rule        ^statements   ^band, outermost first: iterator/tile sizes ^inner iterators
+
+A nest runs its statements, one after the other, in every tile of its band. A band item ``m/14*4+12*6`` covers m by four
+tiles of 14 and six of 12; without a count a size repeats while it fits (``m/14+4+1``), and what is left at the end of a
+lane axis (marked ``v``) is one partial tile. An inner item ``k/256s`` sums each block of 256 points apart, which keeps
+the rounding error of long sums small. Nests of a kernel are separated by ``;``. ``serial`` in place of a rule's name
+runs on one thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlc.passes.schedule.view import ScheduleError
+
+SCHEDULE = "schedule"
+
+
+@dataclass(frozen=True)
+class Item:
+    """An iterator with the sizes of its tiles: ((size, count or None), …); ``lanes`` marks the vector axis, ``partial``
+    a reduction whose blocks have sums of their own."""
+
+    iterator: str
+    sizes: tuple[tuple[int, int | None], ...] = ((1, None),)
+    lanes: bool = False
+    partial: bool = False
+
+    def __str__(self) -> str:
+        if self.sizes == ((1, None),) and not self.lanes and not self.partial:
+            return self.iterator
+        sizes = "+".join(str(s) if n is None else f"{s}*{n}" for s, n in self.sizes)
+        return f"{self.iterator}/{sizes}{'v' if self.lanes else ''}{'s' if self.partial else ''}"
+
+    @property
+    def size(self) -> int:
+        return self.sizes[0][0]
+
+
+@dataclass(frozen=True)
+class Nest:
+    rule: str
+    statements: tuple[str, ...]
+    band: tuple[Item, ...]
+    inner: tuple[Item, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [" ".join(self.statements), " ".join(map(str, self.band)), " ".join(map(str, self.inner))]
+        return f"{self.rule}: " + " | ".join(parts)
+
+    @property
+    def serial(self) -> bool:
+        return self.rule == "serial"
+
+
+def parse_schedule(text: str) -> tuple[Nest, ...]:
+    """Read a schedule; raises ScheduleError naming the part that is wrong."""
+    return tuple(_nest(part.strip()) for part in text.split(";") if part.strip())
+
+
+def _nest(text: str) -> Nest:
+    rule, colon, rest = text.partition(":")
+    parts = [p.split() for p in rest.split("|")]
+    if not colon or len(parts) != 3:
+        raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
+    return Nest(rule.strip(), tuple(parts[0]), tuple(map(_item, parts[1])), tuple(map(_item, parts[2])))
+
+
+def _item(text: str) -> Item:
+    name, slash, sizes = text.partition("/")
+    if not slash:
+        return Item(name)
+    try:
+        pairs = [s.split("*") for s in sizes.rstrip("vs").split("+")]
+        parsed = tuple((int(p[0]), int(p[1]) if len(p) > 1 else None) for p in pairs)
+    except ValueError as e:
+        raise ScheduleError(f"band item {text!r} is not 'iterator/size*count+…'") from e
+    if any(s < 1 for s, _ in parsed):
+        raise ScheduleError(f"band item {text!r} has a tile smaller than 1")
+    return Item(name, parsed, "v" in sizes, "s" in sizes)

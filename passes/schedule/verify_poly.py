@@ -1,0 +1,34 @@
+"""``verify-poly``: what is true of scheduled and of tiled kernels: statements and tiles, isl objects as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from mlc.passes.kernel.verify_kernel import MAIN
+from mlc.passes.legality import SCALARS, TENSORS, Level
+
+LEVEL = Level(
+    "poly",
+    {
+        "builtin.module": "func.func kernel.func",
+        "func.func": MAIN,
+        "kernel.func": "kernel.local poly.statement poly.tile kernel.return",
+        "poly.statement": f"{SCALARS} poly.yield",
+    },
+    TENSORS,
+    frozenset({"kernel.call"}),
+)
+
+
+@dataclass(frozen=True)
+class VerifyPoly(ModulePass):
+    """Raises IllegalIR where the module is not one of the poly level; changes nothing."""
+
+    name = "verify-poly"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        LEVEL.verify(op)

@@ -1,0 +1,48 @@
+/* Shared by the runtime's own sources; generated code does not see it. */
+#ifndef MLC_INTERNAL_H
+#define MLC_INTERNAL_H
+
+#include <stddef.h>
+
+#include "mlc_runtime.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Puts a message into the calling thread's buffer and returns 1. */
+__attribute__((format(printf, 1, 2))) int mlc_fail(const char *format, ...);
+
+/* Nanoseconds of a monotonic clock. */
+uint64_t mlc_now(void);
+
+/* The number of CPUs the calling thread may run on, at least 1. */
+int mlc_allowed_cpus(void);
+
+/* 0 when this CPU has all features of the space-separated list. */
+int mlc_check_isa(const char *isa);
+
+/* A team of `threads` threads, the caller's included; NULL when out of memory. It may get fewer threads than asked
+ * for where the system refuses more. */
+mlc_team *mlc_team_create(int threads);
+void mlc_team_destroy(mlc_team *team);
+
+/* Runs body(call, tid) on every thread, or on the calling thread alone where the team is busy or was made before a
+ * fork(). Sets call->threads and call->team. */
+void mlc_team_run(mlc_team *team, void (*body)(const mlc_call *, int), mlc_call *call);
+
+/* A read-only mapping of a weights file. */
+typedef struct {
+  const char *payload;
+  void *base;
+  size_t bytes;
+} mlc_weights;
+
+/* Maps and checks the weights of a program; 0 ok. */
+int mlc_weights_open(mlc_weights *weights, const mlc_program *program, const char *path);
+void mlc_weights_close(mlc_weights *weights);
+
+/* SHA-256 (FIPS 180-4) as 64 lower-case hex digits and a NUL. */
+void mlc_sha256_hex(const void *data, size_t bytes, char hex[65]);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,117 @@
+/* What generated kernels need beside vectors and vector mathematics: integer division that rounds down, absolute values,
+ * integer powers and NaN-propagating extremes of scalars, under the names the code generator prints. */
+#ifndef MLC_KERNEL_H
+#define MLC_KERNEL_H
+
+#include "mlc_math.h" /* and mlc_vec.h */
+
+MLC_INLINE int64_t mlc_clamp(int64_t n, int64_t limit) { return n < 0 ? 0 : n > limit ? limit : n; }
+
+#define MLC_SCALAR_MINMAX(T, E, ...)                                                     \
+  MLC_INLINE T mlc_maximum_##E(T a, T b) { return MLC_MAXIMUM(a, b); }                   \
+  MLC_INLINE T mlc_minimum_##E(T a, T b) { return MLC_MINIMUM(a, b); }
+MLC_INTS(MLC_SCALAR_MINMAX, 8)
+MLC_INTS(MLC_SCALAR_MINMAX, 16)
+MLC_INTS(MLC_SCALAR_MINMAX, 32)
+MLC_INTS(MLC_SCALAR_MINMAX, 64)
+MLC_SCALAR_MINMAX(float, f32)
+MLC_SCALAR_MINMAX(double, f64)
+
+/* Division that never traps: x / 0 and x % 0 are 0, and the most negative number divided by -1 wraps around. The lanes
+ * behind the end of a partial vector hold zeros, so divisors of 0 are nothing unusual. */
+#define MLC_DIVISION(T, E, minus_one)                                                    \
+  MLC_INLINE T mlc_div_##E(T a, T b) { return (T)(b == 0 ? 0 : minus_one ? 0 - a : a / b); }  \
+  MLC_INLINE T mlc_rem_##E(T a, T b) { return (T)(b == 0 || minus_one ? 0 : a % b); }
+#define MLC_SIGNED_DIVISION(bits) MLC_DIVISION(int##bits##_t, i##bits, b == -1)
+#define MLC_UNSIGNED_DIVISION(bits) MLC_DIVISION(uint##bits##_t, u##bits, 0)
+MLC_SIGNED_DIVISION(8) MLC_SIGNED_DIVISION(16) MLC_SIGNED_DIVISION(32) MLC_SIGNED_DIVISION(64)
+MLC_UNSIGNED_DIVISION(8) MLC_UNSIGNED_DIVISION(16) MLC_UNSIGNED_DIVISION(32) MLC_UNSIGNED_DIVISION(64)
+#define MLC_LANEWISE(fn, V, E, L)                                                        \
+  MLC_INLINE V mlc_##fn##_##V(V a, V b) {                                                \
+    for (int i = 0; i < L; i++) a[i] = mlc_##fn##_##E(a[i], b[i]);                       \
+    return a;                                                                            \
+  }
+#define MLC_LANEWISE_ALL(fn, E) MLC_LANEWISE(fn, E##x4, E, 4) MLC_LANEWISE(fn, E##x8, E, 8) MLC_LANEWISE(fn, E##x16, E, 16)
+#define MLC_DIVIDE_LANES(T, E, ...) MLC_LANEWISE_ALL(div, E) MLC_LANEWISE_ALL(rem, E)
+MLC_INTS(MLC_DIVIDE_LANES, 8)
+MLC_INTS(MLC_DIVIDE_LANES, 16)
+MLC_INTS(MLC_DIVIDE_LANES, 32)
+MLC_INTS(MLC_DIVIDE_LANES, 64)
+
+#define MLC_INT_MATH(T, E)                                                               \
+  MLC_INLINE T mlc_floordiv_##E(T a, T b) {                                              \
+    T r = mlc_rem_##E(a, b);                                                             \
+    return (T)(mlc_div_##E(a, b) - (r != 0 && (r < 0) != (b < 0)));                      \
+  }                                                                                      \
+  MLC_INLINE T mlc_ipow_##E(T a, T n) {                                                  \
+    T power = 1;                                                                         \
+    if (n < 0) return a == 1 ? 1 : a == -1 ? (T)(n % 2 ? -1 : 1) : 0;                    \
+    for (; n; n = (T)(n / 2), a = (T)(a * a))                                            \
+      if (n % 2) power = (T)(power * a);                                                 \
+    return power;                                                                        \
+  }                                                                                      \
+  MLC_LANEWISE_ALL(floordiv, E) MLC_LANEWISE_ALL(ipow, E)
+MLC_INT_MATH(int8_t, i8)
+MLC_INT_MATH(int16_t, i16)
+MLC_INT_MATH(int32_t, i32)
+MLC_INT_MATH(int64_t, i64)
+
+MLC_INLINE float mlc_fmod_f32(float a, float b) { return fmodf(a, b); }
+MLC_INLINE double mlc_fmod_f64(double a, double b) { return fmod(a, b); }
+MLC_LANEWISE_ALL(fmod, f32)
+MLC_LANEWISE_ALL(fmod, f64)
+
+#define MLC_ABS(V, I, mask) \
+  MLC_INLINE V mlc_abs_##V(V x) { return (V)((I)x & mask); }
+MLC_ABS(f64x4, i64x4, INT64_MAX)
+MLC_ABS(f64x8, i64x8, INT64_MAX)
+MLC_ABS(f64x16, i64x16, INT64_MAX)
+MLC_INLINE float mlc_abs_f32(float x) { return __builtin_fabsf(x); }
+MLC_INLINE double mlc_abs_f64(double x) { return __builtin_fabs(x); }
+
+/* bfloat16: the upper half of a float, in a 16-bit integer; computed on as float, rounded to the nearest, ties to even. */
+#define MLC_NARROW_BITS(u) (((u) + 0x7fff + (((u) >> 16) & 1)) >> 16)
+MLC_INLINE float mlc_widen_bf16(uint16_t x) {
+  union { uint32_t bits; float value; } u = {(uint32_t)x << 16};
+  return u.value;
+}
+MLC_INLINE uint16_t mlc_narrow_bf16(float x) {
+  union { float value; uint32_t bits; } u = {x};
+  return (uint16_t)(x != x ? 0x7fc0 : MLC_NARROW_BITS(u.bits));
+}
+#define MLC_BFLOAT_VECTOR(L)                                                             \
+  MLC_INLINE f32x##L mlc_widen_u16x##L(u16x##L x) { return (f32x##L)(__builtin_convertvector(x, u32x##L) << 16); } \
+  MLC_INLINE u16x##L mlc_narrow_u16x##L(f32x##L x) {                                     \
+    u32x##L u = (u32x##L)x, nan = (u32x##L)(x != x);                                     \
+    return __builtin_convertvector((nan & 0x7fc0) | (~nan & MLC_NARROW_BITS(u)), u16x##L); \
+  }
+MLC_BFLOAT_VECTOR(4)
+MLC_BFLOAT_VECTOR(8)
+MLC_BFLOAT_VECTOR(16)
+
+/* Half precision: stored and rounded as such, computed by the compiler in whatever the machine has. */
+#ifdef __FLT16_MAX__
+#define MLC_HALF_VECTOR(V, L)                                                            \
+  typedef _Float16 V __attribute__((vector_size(2 * L)));                                \
+  typedef _Float16 V##_u __attribute__((vector_size(2 * L), aligned(2), may_alias));     \
+  typedef __typeof__((V){0} < (V){0}) V##_m;                                             \
+  MLC_INLINE V mlc_load_##V(const _Float16 *p) { return *(const V##_u *)p; }             \
+  MLC_INLINE void mlc_store_##V(_Float16 *p, V v) { *(V##_u *)p = v; }                   \
+  MLC_INLINE V mlc_blend_##V(V##_m mask, V yes, V no) { return (V)((mask & (V##_m)yes) | (~mask & (V##_m)no)); } \
+  MLC_INLINE V mlc_fill_##V(_Float16 x) {                                                \
+    V v;                                                                                 \
+    for (int i = 0; i < L; i++) v[i] = x;                                                \
+    return v;                                                                            \
+  }                                                                                      \
+  MLC_VEC_COPY(_Float16, V, L, ) MLC_VEC_MINMAX(_Float16, V, L, )
+MLC_HALF_VECTOR(f16x4, 4)
+MLC_HALF_VECTOR(f16x8, 8)
+MLC_HALF_VECTOR(f16x16, 16)
+MLC_SCALAR_MINMAX(_Float16, f16)
+MLC_ABS(f16x4, i16x4, 0x7fff)
+MLC_ABS(f16x8, i16x8, 0x7fff)
+MLC_ABS(f16x16, i16x16, 0x7fff)
+MLC_INLINE _Float16 mlc_abs_f16(_Float16 x) { return (_Float16)__builtin_fabsf((float)x); }
+#endif
+
+#endif

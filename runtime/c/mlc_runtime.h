@@ -1,0 +1,103 @@
+/* The interface between generated code and the runtime, and the C ABI of a compiled model.
+ *
+ * Generated code defines kernels, one `const mlc_program <prefix>_program`, and ends with MLC_DEFINE_ABI(<prefix>).
+ * The runtime's own sources (every .c file of this folder) are compiled into the same library, without -march
+ * flags: mlc_create() must be able to refuse a CPU before anything of that CPU's instruction set runs.
+ * Everything here is hidden; only the wrappers of MLC_DEFINE_ABI are exported. */
+#ifndef MLC_RUNTIME_H
+#define MLC_RUNTIME_H
+
+#include <stdint.h>
+
+#define MLC_ABI 1
+#define MLC_ALIGN 64 /* bytes: workspaces, the weights, and every entry in them */
+
+#pragma GCC visibility push(hidden)
+
+typedef struct mlc_team mlc_team;
+typedef struct mlc_model mlc_model;
+
+/* One inference in flight. */
+typedef struct {
+  const void *const *in;
+  void *const *out;
+  const int64_t *dim; /* values of the symbolic dimensions, in signature order */
+  char *arena;        /* MLC_ALIGN-aligned, program->workspace(dim) bytes, contents undefined */
+  const char *weights;
+  int threads;
+  mlc_team *team;
+  uint64_t *profile; /* ns per launch, or NULL */
+} mlc_call;
+
+/* Everything a compiled model tells the runtime; constant. */
+typedef struct {
+  const char *name;
+  const char *signature; /* JSON */
+  int inputs, outputs, dims, launches;
+  int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
+  int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank */
+  const char *(*violated)(const int64_t *dim); /* the condition dim breaks ("seq <= 512"), or NULL; NULL: none stand */
+  void (*body)(const mlc_call *c, int tid); /* every thread of the team runs it: launches and barriers */
+  int64_t weights_bytes;                    /* of the weights file, its header included; 0: no weights */
+  const char *weights_sha256;               /* of the payload, 64 lower-case hex digits */
+  const char *weights_file;                 /* base name of the file beside the library, or NULL */
+  const void *embedded;                     /* or the MLC_ALIGN-aligned payload inside the library */
+  const char *isa; /* CPU features needed, separated by spaces: "avx512f avx512vl fma"; NULL: none */
+} mlc_program;
+
+/* Called by `body`. A barrier is passed by all threads of the call or by none; the end of the body needs none. */
+void mlc_barrier(const mlc_call *c, int tid);
+
+/* Adds the time since the previous mark to profile[launch]; does nothing but on thread 0 of a profiled call. */
+void mlc_mark(const mlc_call *c, int tid, int launch);
+
+/* Behind the ABI wrappers; see mlc_model.h.in for their contracts. */
+mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int threads);
+void mlc_destroy(mlc_model *model);
+int64_t mlc_workspace_size(const mlc_program *program, const int64_t *dims);
+int mlc_output_shape(const mlc_program *program, int output, const int64_t *dims, int64_t *shape);
+int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *workspace);
+int mlc_profile(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
+                void *workspace, uint64_t *ns_per_launch);
+const char *mlc_error(void);
+
+#pragma GCC visibility pop
+
+#define MLC_EXPORT __attribute__((visibility("default")))
+
+/* Declares and defines the exported functions of the model whose program is `p##_program`. */
+#define MLC_DEFINE_ABI(p)                                                                                      \
+  typedef struct p##_model p##_model;                                                                          \
+  MLC_EXPORT int p##_abi_version(void);                                                                        \
+  MLC_EXPORT const char *p##_signature(void);                                                                  \
+  MLC_EXPORT p##_model *p##_create(const char *weights_path, int threads);                                     \
+  MLC_EXPORT void p##_destroy(p##_model *model);                                                               \
+  MLC_EXPORT int64_t p##_workspace_size(const int64_t *dims);                                                  \
+  MLC_EXPORT int p##_output_shape(int output, const int64_t *dims, int64_t *shape);                            \
+  MLC_EXPORT int p##_run(p##_model *model, const void *const *inputs, void *const *outputs,                    \
+                         const int64_t *dims, void *workspace);                                                \
+  MLC_EXPORT int p##_profile(p##_model *model, const void *const *inputs, void *const *outputs,                \
+                             const int64_t *dims, void *workspace, uint64_t *ns_per_launch);                   \
+  MLC_EXPORT const char *p##_error(void);                                                                      \
+  int p##_abi_version(void) { return MLC_ABI; }                                                                \
+  const char *p##_signature(void) { return p##_program.signature; }                                            \
+  p##_model *p##_create(const char *weights_path, int threads) {                                               \
+    return (p##_model *)mlc_create(&p##_program, weights_path, threads);                                       \
+  }                                                                                                            \
+  void p##_destroy(p##_model *model) { mlc_destroy((mlc_model *)model); }                                      \
+  int64_t p##_workspace_size(const int64_t *dims) { return mlc_workspace_size(&p##_program, dims); }           \
+  int p##_output_shape(int output, const int64_t *dims, int64_t *shape) {                                      \
+    return mlc_output_shape(&p##_program, output, dims, shape);                                                \
+  }                                                                                                            \
+  int p##_run(p##_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,          \
+              void *workspace) {                                                                               \
+    return mlc_run((mlc_model *)model, inputs, outputs, dims, workspace);                                      \
+  }                                                                                                            \
+  int p##_profile(p##_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,      \
+                  void *workspace, uint64_t *ns_per_launch) {                                                  \
+    return mlc_profile((mlc_model *)model, inputs, outputs, dims, workspace, ns_per_launch);                   \
+  }                                                                                                            \
+  const char *p##_error(void) { return mlc_error(); }                                                          \
+  _Static_assert(1, "") /* takes the semicolon after the macro */
+
+#endif

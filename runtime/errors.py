@@ -1,0 +1,61 @@
+"""Errors a user of mlc sees. Each one says what happened, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class MlcError(Exception):
+    """The base of every error mlc raises on purpose; the command line prints it without a traceback.
+
+    ``node`` is the source name of the model's node, ``op`` its operator, ``stage`` the compiler stage or the
+    runtime step, ``hint`` what to try. All but ``message`` may be absent. ``str()`` is one short paragraph.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        node: str | None = None,
+        op: str | None = None,
+        stage: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.node = node
+        self.op = op
+        self.stage = stage
+        self.hint = hint
+
+    def __str__(self) -> str:
+        places = (("node", self.node), ("operator", self.op), ("stage", self.stage))
+        where = ", ".join(f"{label} '{place}'" for label, place in places if place)
+        text = self.message.rstrip(".") + (f" ({where})" if where else "") + "."
+        return f"{text} {self.hint.rstrip('.')}." if self.hint else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The default would lose the keyword-only fields when an error crosses a process pool.
+        return _rebuild, (type(self), self.message, self.node, self.op, self.stage, self.hint)
+
+
+class InputError(MlcError):
+    """The user's input is at fault: a malformed model, an unsupported operator, a bad option. Exit code 2."""
+
+    exit_code = 2
+
+
+class ArtifactError(MlcError):
+    """A compiled model cannot be loaded or saved: missing, damaged, of another ABI, or for another CPU. Exit code 2."""
+
+    exit_code = 2
+
+
+class RunError(MlcError):
+    """A compiled model cannot run on these arrays: wrong names, dtypes or shapes, or no memory. Exit code 1."""
+
+
+def _rebuild(
+    kind: type[MlcError], message: str, node: str | None, op: str | None, stage: str | None, hint: str | None
+) -> MlcError:
+    return kind(message, node=node, op=op, stage=stage, hint=hint)

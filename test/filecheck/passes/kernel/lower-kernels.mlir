@@ -1,0 +1,98 @@
+// RUN: mlc-opt %s -p lower-kernels --verify-diagnostics --split-input-file | filecheck %s
+
+kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>> {
+  %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  %1 = graph.map "max(x0 + x1, 0)"(%0, %b) : (tensor<?x7xf32, #graph.dims<["batch", "7"]>>, tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  kernel.return %1 : tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+}
+
+// CHECK:      kernel.func @contraction(%0: memref<?x5xf32, #graph.dims<["batch", "5"]>>, %1: memref<5x7xf32>, %2: memref<7xf32>, %3: memref<?x7xf32, #graph.dims<["batch", "7"]>>) {
+// CHECK-NEXT: %4 = kernel.local : memref<?x7xf32, #graph.dims<["batch", "7"]>>
+// CHECK-NEXT: kernel.generic ["m", "n", "k"] ins(%0, %1 : memref<?x5xf32, #graph.dims<["batch", "5"]>>, memref<5x7xf32>) outs(%4 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {bounds = ["batch", "7", "5"], maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: ^bb0(%5: f32, %6: f32):
+// CHECK-NEXT: %7 = arith.mulf %5, %6 : f32
+// CHECK-NEXT: kernel.yield %7 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["m", "n"] ins(%4, %2 : memref<?x7xf32, #graph.dims<["batch", "7"]>>, memref<7xf32>) outs(%3 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {bounds = ["batch", "7"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%8: f32, %9: f32):
+// CHECK-NEXT: %10 = arith.addf %8, %9 : f32
+// CHECK-NEXT: %11 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: %12 = arith.maximumf %10, %11 : f32
+// CHECK-NEXT: kernel.yield %12 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+
+// -----
+
+kernel.func @two_results(%x: tensor<3x5xf32>) -> (tensor<3xf32>, tensor<3x5xf32>) {
+  %0 = graph.map "neg(x0)"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %1 = graph.reduce "min"(%0) {axes = array<i64: 1>, keepdims = false} : (tensor<3x5xf32>) -> tensor<3xf32>
+  kernel.return %1, %0 : tensor<3xf32>, tensor<3x5xf32>
+}
+
+// CHECK:      kernel.func @two_results(%0: memref<3x5xf32>, %1: memref<3xf32>, %2: memref<3x5xf32>) {
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%3: f32):
+// CHECK-NEXT: %4 = arith.negf %3 : f32
+// CHECK-NEXT: kernel.yield %4 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%2 : memref<3x5xf32>) outs(%1 : memref<3xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], monoid = "min", init = 0x7f800000 : f32} do {
+// CHECK-NEXT: ^bb0(%5: f32):
+// CHECK-NEXT: kernel.yield %5 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+
+// -----
+
+kernel.func @pieces_of_a_pad(%x: tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -> tensor<3x?xf32, #graph.dims<["3", "batch+3"]>> {
+  %0 = graph.pad(%x) {low = ["0", "1"], high = ["0", "2"], interior = array<i64: 0, 0>, value = "1.5"} : (tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -> tensor<3x?xf32, #graph.dims<["3", "batch+3"]>>
+  kernel.return %0 : tensor<3x?xf32, #graph.dims<["3", "batch+3"]>>
+}
+
+// CHECK:      kernel.func @pieces_of_a_pad(%0: memref<3x?xf32, #graph.dims<["3", "batch"]>>, %1: memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {
+// CHECK-NEXT: kernel.generic ["i0"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0, 0)>]} do {
+// CHECK-NEXT: %2 = arith.constant 1.500000e+00 : f32
+// CHECK-NEXT: kernel.yield %2 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i0", "i1"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "2"], maps = [affine_map<(d0, d1)[s0] -> (d0, (d1 + s0))>], symbols = ["batch+1"]} do {
+// CHECK-NEXT: %3 = arith.constant 1.500000e+00 : f32
+// CHECK-NEXT: kernel.yield %3 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x?xf32, #graph.dims<["3", "batch"]>>) outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "batch"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, (d1 + 1))>]} do {
+// CHECK-NEXT: ^bb0(%4: f32):
+// CHECK-NEXT: kernel.yield %4 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+
+// -----
+
+kernel.func @loaded_index(%t: tensor<9x4xf32>, %ids: tensor<3xi64>) -> tensor<3x4xf32> {
+  %0 = graph.compute "x0[x1[i0], i1]"(%t, %ids) {shape = ["3", "4"], reduce = []} : (tensor<9x4xf32>, tensor<3xi64>) -> tensor<3x4xf32>
+  kernel.return %0 : tensor<3x4xf32>
+}
+
+// CHECK:      kernel.func @loaded_index(%0: memref<9x4xf32>, %1: memref<3xi64>, %2: memref<3x4xf32>) {
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%1 : memref<3xi64>) outs(%2 : memref<3x4xf32>) {bounds = ["3", "4"], maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%3: i64):
+// CHECK-NEXT: %4 = arith.index_cast %3 : i64 to index
+// CHECK-NEXT: %5 = kernel.index "i1"
+// CHECK-NEXT: %6 = memref.load %0[%4, %5] : memref<9x4xf32>
+// CHECK-NEXT: kernel.yield %6 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+
+// -----
+
+kernel.func @unit_dimensions_and_unsigned(%x: tensor<3x1x5xui8>) -> tensor<3x1x1xui8> {
+  %0 = graph.reduce "max"(%x) {axes = array<i64: 2>, keepdims = true} : (tensor<3x1x5xui8>) -> tensor<3x1x1xui8>
+  kernel.return %0 : tensor<3x1x1xui8>
+}
+
+// CHECK:      kernel.func @unit_dimensions_and_unsigned(%0: memref<3x1x5xui8>, %1: memref<3x1x1xui8>) {
+// CHECK-NEXT: kernel.generic ["i0", "i2"] ins(%0 : memref<3x1x5xui8>) outs(%1 : memref<3x1x1xui8>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, 0, d1)>, affine_map<(d0, d1) -> (d0, 0, 0)>], monoid = "max", init = 0 : i8} do {
+// CHECK-NEXT: ^bb0(%2: ui8):
+// CHECK-NEXT: %3 = builtin.unrealized_conversion_cast %2 : ui8 to i8
+// CHECK-NEXT: %4 = builtin.unrealized_conversion_cast %3 : i8 to ui8
+// CHECK-NEXT: kernel.yield %4 : ui8
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return

@@ -1,0 +1,32 @@
+// RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics | filecheck %s
+
+kernel.func @one_thread(%0: memref<3x5xf32>, %1: memref<3x3xf32>) attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | "} {
+  %2 = kernel.local : memref<3xf32>
+  poly.statement "S0" ins(%0 : memref<3x5xf32>) outs(%2 : memref<3xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 5 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> t0[i0] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  ^bb0(%3: f32):
+    poly.yield %3 : f32
+  }
+  poly.statement "S1" ins(%2, %2 : memref<3xf32>, memref<3xf32>) outs(%1 : memref<3x3xf32>) {domain = "{ S1[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 3 }", accesses = ["{ S1[i0, i1] -> t0[i1] }", "{ S1[i0, i1] -> t0[i0] }", "{ S1[i0, i1] -> b1[i0, i1] }"]} do {
+  ^bb0(%4: f32, %5: f32):
+    %6 = arith.mulf %5, %4 : f32
+    %7 = arith.addf %4, %6 : f32
+    poly.yield %7 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @one_thread({{.*}} attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | ", serial = "nests depend on each other"} {
+// CHECK-NEXT: kernel.local {{.*}}: memref<3xf32>
+// CHECK:      scf.for {{.*}}{
+// CHECK:      scf.for {{.*}}-> (f32) {
+// CHECK:      kernel.read {{.*}}strides = array<i64>} : memref<3x5xf32> -> f32
+// CHECK-NEXT: arith.addf {{.*}}: f32
+// CHECK-NEXT: scf.yield {{.*}}: f32
+// CHECK:      kernel.write {{.*}}strides = array<i64>} : f32, memref<3xf32>
+// CHECK:      scf.for {{.*}}{
+// CHECK:      scf.for {{.*}}{
+// CHECK-NEXT: kernel.read {{.*}}strides = array<i64>} : memref<3xf32> -> f32
+// CHECK-NEXT: kernel.read {{.*}}strides = array<i64>} : memref<3xf32> -> f32
+// CHECK-NEXT: arith.mulf {{.*}}: f32
+// CHECK-NEXT: arith.addf {{.*}}: f32
+// CHECK:      kernel.write {{.*}}strides = array<i64>} : f32, memref<3x3xf32>

@@ -1,0 +1,37 @@
+// RUN: mlc-opt %s -p verify-loops --verify-diagnostics --split-input-file | filecheck %s
+
+kernel.func @k(%a: memref<4xf32>) {
+  %n = arith.constant 4 : index
+  scf.for %i = %n to %n step %n {
+    %v = kernel.read %a[%i] {strides = array<i64>} : memref<4xf32> -> f32
+    kernel.write %v, %a[%i] {strides = array<i64>} : f32, memref<4xf32>
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.write %v, %a[%i]
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>) {
+  %n = arith.constant 4 : index
+  scf.for %i = %n to %n step %n {
+    kernel.write %v, %a[%i] {strides = array<i64>} : f32, memref<4xf32>
+    %v = kernel.read %a[%i] {strides = array<i64>} : memref<4xf32> -> f32
+  }
+  kernel.return
+}
+
+// CHECK:      Illegal at the loops level: operand 0 is not defined before it (operator 'kernel.write'
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>) {
+  %n = arith.constant 4 : index
+  scf.for %i = %n to %n step %n {
+    %v = memref.load %a[%i] : memref<4xf32>
+  }
+  kernel.return
+}
+
+// CHECK:      Illegal at the loops level: it may not stand in scf.for (operator 'memref.load'

@@ -1,0 +1,58 @@
+// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule{lanes=8 registers=16}' --verify-diagnostics --split-input-file | filecheck %s
+
+kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>> {
+  %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  %1 = graph.map "max(x0 + x1, 0)"(%0, %b) : (tensor<?x7xf32, #graph.dims<["batch", "7"]>>, tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  kernel.return %1 : tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+}
+
+// CHECK:      kernel.func @contraction{{.*}}schedule = "contraction: S0 S1 |
+
+// -----
+
+kernel.func @window(%x: tensor<1x2x9x11x16xf32>) -> tensor<1x2x4x5x16xf32> {
+  %0 = graph.compute "x0[i0, i1, 2*i2 + r0, 2*i3 + r1, i4]"(%x) {shape = ["1", "2", "4", "5", "16"], reduce = ["2", "3"], monoid = "max"} : (tensor<1x2x9x11x16xf32>) -> tensor<1x2x4x5x16xf32>
+  kernel.return %0 : tensor<1x2x4x5x16xf32>
+}
+
+// CHECK:      kernel.func @window{{.*}}schedule = "window: S0 |
+
+// -----
+
+kernel.func @rows(%x: tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>) -> tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>> {
+  %0 = graph.reduce "max"(%x) {axes = array<i64: 2>, keepdims = true} : (tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>) -> tensor<3x?x1xf32, #graph.dims<["3", "batch", "1"]>>
+  %1 = graph.map "exp(x0 - x1)"(%x, %0) : (tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>, tensor<3x?x1xf32, #graph.dims<["3", "batch", "1"]>>) -> tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>
+  %2 = graph.reduce "add"(%1) {axes = array<i64: 2>, keepdims = true} : (tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>) -> tensor<3x?x1xf32, #graph.dims<["3", "batch", "1"]>>
+  %3 = graph.map "x0 / x1"(%1, %2) : (tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>, tensor<3x?x1xf32, #graph.dims<["3", "batch", "1"]>>) -> tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>
+  kernel.return %3 : tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>
+}
+
+// CHECK:      kernel.func @rows{{.*}}schedule = "rows: S0 S1 S2 S3 | i0 i1 | i2/7v"
+
+// -----
+
+kernel.func @elementwise(%x: tensor<3x35xf32>) -> tensor<3x35xf32> {
+  %0 = graph.map "exp(x0)"(%x) : (tensor<3x35xf32>) -> tensor<3x35xf32>
+  kernel.return %0 : tensor<3x35xf32>
+}
+
+// CHECK:      kernel.func @elementwise{{.*}}schedule = "elementwise: S0 | i0 i1/
+
+// -----
+
+kernel.func @fallback(%x: tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -> tensor<3x?xf32, #graph.dims<["3", "2*batch+2"]>> {
+  %0 = graph.pad(%x) {low = ["0", "1"], high = ["0", "2"], interior = array<i64: 0, 1>, value = "1.5"} : (tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -> tensor<3x?xf32, #graph.dims<["3", "2*batch+2"]>>
+  kernel.return %0 : tensor<3x?xf32, #graph.dims<["3", "2*batch+2"]>>
+}
+
+// CHECK:      kernel.func @fallback{{.*}}schedule = "fallback: S0 S1 | i0 | i1"
+
+// -----
+
+kernel.func @serial(%x: tensor<3x5xf32>) -> tensor<3x3xf32> {
+  %0 = graph.reduce "add"(%x) {axes = array<i64: 1>, keepdims = false} : (tensor<3x5xf32>) -> tensor<3xf32>
+  %1 = graph.compute "x0[i1] + x0[i0] * x0[i1]"(%0) {shape = ["3", "3"], reduce = []} : (tensor<3xf32>) -> tensor<3x3xf32>
+  kernel.return %1 : tensor<3x3xf32>
+}
+
+// CHECK:      kernel.func @serial{{.*}}schedule = "serial: S0 

@@ -1,0 +1,18 @@
+// RUN: mlc-opt %s --verify-diagnostics | filecheck %s
+
+kernel.func @k(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "rows: S0 | i | j"} {
+  poly.statement "S0" ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < batch and 0 <= j < 8 }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i] }"], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    %i = kernel.index "i"
+    poly.yield %x : f32
+  }
+  poly.tile "T0" {statements = ["S0"], domain = "[batch] -> { T0[i] : 0 <= i < batch }", expansion = "[batch] -> { T0[t_i] -> S0[i, j] : 0 <= i < batch and 0 <= j < 8 and i = t_i }", iters = ["i"], starts = ["0"], sizes = array<i64: 1>, lanes = [""], inner = ["j"], vector = ""}
+  kernel.return
+}
+
+// CHECK:      kernel.func @k(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "rows: S0 | i | j"} {
+// CHECK-NEXT: poly.statement "S0" ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < batch and 0 <= j < 8 }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK:      %i = kernel.index "i"
+// CHECK-NEXT: poly.yield %x : f32
+// CHECK:      poly.tile "T0" {statements = ["S0"], domain = "[batch] -> { T0[i] : 0 <= i < batch }", expansion = "[batch] -> { T0[t_i] -> S0[i, j] : 0 <= i < batch and 0 <= j < 8 and i = t_i }", iters = ["i"], starts = ["0"], sizes = array<i64: 1>, lanes = [""], inner = ["j"], vector = ""}
+// CHECK-NEXT: kernel.return

@@ -1,0 +1,56 @@
+"""What the comparisons decide on: errors, choices of models, ratios, and workers that answer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from benchmarks import cases, models
+from benchmarks.correctness import TOLERANCE, compare
+from benchmarks.measure import Latencies, latencies
+from benchmarks.models import random_inputs, small
+
+
+def passed(actual: np.ndarray, expected: np.ndarray) -> bool:
+    (row,) = compare("model", {}, {"y": actual}, {"y": expected})
+    return row.passed
+
+
+def test_the_tolerance_is_relative_to_the_largest_value() -> None:
+    expected = np.array([[0.0, -50.0, 3.0]])
+    assert passed(expected + 0.9 * TOLERANCE * 50, expected)
+    assert not passed(expected + 1.1 * TOLERANCE * 50, expected)
+
+
+@pytest.mark.parametrize("wrong", [np.full((2, 3), np.nan), np.full((2, 3), np.inf), np.ones((3, 2)),
+                                   np.ones((2, 3), np.float32)])  # fmt: skip
+def test_wrong_values_shapes_and_types_fail(wrong: np.ndarray) -> None:
+    assert not passed(wrong, np.ones((2, 3)))
+
+
+def test_cases_are_chosen_by_name_or_prefix() -> None:
+    assert [case.name for case in cases.select(["lstm@batch", "light_resnet*"])] == [
+        "lstm@batch", "light_resnet50", "light_resnet50+random"]  # fmt: skip
+    assert len(cases.select([])) == 2 * len(models.FAMILIES) + 2 * 9 + 1
+    with pytest.raises(ValueError, match="resnet50"):
+        cases.select(["resnet"])
+
+
+def test_ratios_pair_the_rounds() -> None:
+    measured = Latencies({"mlc": [1.0, 2.0, 4.0], "peer": [2.0, 6.0, 4.0]})
+    assert measured.ratios("peer") == (1.5, 2.0, 2.5)
+    assert measured.median("mlc") == 2.0
+
+
+def test_workers_answer_in_turn(tmp_path: Path) -> None:
+    model, path, inputs = models.build("mlp", **small.OPTIONS["mlp"]), tmp_path / "mlp.onnx", tmp_path / "inputs.npz"
+    onnx.save(model, path)
+    np.savez(inputs, allow_pickle=False, **random_inputs(model, 1))
+    cpus = sorted(os.sched_getaffinity(0))[:1]
+    measured = latencies({"onnxruntime": path}, inputs, cpus, rounds=2, seconds=0.01)
+    assert len(measured.rounds["onnxruntime"]) == 2 and measured.median("onnxruntime") > 0
+    assert measured.resident["onnxruntime"] > 1 << 20

@@ -1,0 +1,57 @@
+void gather(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {
+  (void)buf, (void)dim, (void)tid, (void)threads;
+  const _Float16 *restrict b0 = buf[0];
+  const int64_t *restrict b1 = buf[1];
+  _Float16 *restrict b2 = buf[2];
+  int64_t v1 = 6 + 1;
+  const int64_t v2 = (v1 - 0);
+  for (int64_t v3 = v2 * tid / threads; v3 < v2 * (tid + 1) / threads; v3++) {
+    const int64_t v4 = 0 + v3;
+    int64_t v5 = b1[v4];
+    int64_t v6 = (int64_t)1;
+    i64x8 v7 = mlc_fill_i64x8(v6);
+    i64x8 v8 = (i64x8){0, 1, 2, 3, 4, 5, 6, 7};
+    i64x8 v9 = v7 * v8;
+    int64_t v10 = (int64_t)8;
+    i64x8 v11 = mlc_fill_i64x8(v10);
+    int64_t v12 = (int64_t)0;
+    i64x8 v13 = mlc_fill_i64x8(v12);
+    i64x8 v14 = v11 * v13;
+    i64x8 v15 = v9 + v14;
+    i64x8 v16 = mlc_fill_i64x8(v5);
+    int64_t v17 = (int64_t)12;
+    i64x8 v18 = mlc_fill_i64x8(v17);
+    i64x8 v19 = v16 * v18;
+    i64x8 v20 = v19 + v15;
+    f16x8 v21 = (f16x8){b0[v20[0]], b0[v20[1]], b0[v20[2]], b0[v20[3]], b0[v20[4]], b0[v20[5]], b0[v20[6]], b0[v20[7]]};
+    int64_t v22 = v4 * 12;
+    int64_t v23 = 0 * 8;
+    int64_t v24 = v22 + v23;
+    mlc_store_f16x8(b2 + v24, v21);
+    int64_t v25 = b1[v4];
+    int64_t v26 = (int64_t)1;
+    i64x4 v27 = mlc_fill_i64x4(v26);
+    i64x4 v28 = (i64x4){0, 1, 2, 3};
+    i64x4 v29 = v27 * v28;
+    int64_t v30 = (int64_t)4;
+    i64x4 v31 = mlc_fill_i64x4(v30);
+    int64_t v32 = (int64_t)0;
+    i64x4 v33 = mlc_fill_i64x4(v32);
+    i64x4 v34 = v31 * v33;
+    i64x4 v35 = v29 + v34;
+    int64_t v36 = (int64_t)8;
+    i64x4 v37 = mlc_fill_i64x4(v36);
+    i64x4 v38 = v35 + v37;
+    i64x4 v39 = mlc_fill_i64x4(v25);
+    int64_t v40 = (int64_t)12;
+    i64x4 v41 = mlc_fill_i64x4(v40);
+    i64x4 v42 = v39 * v41;
+    i64x4 v43 = v42 + v38;
+    f16x4 v44 = (f16x4){b0[v43[0]], b0[v43[1]], b0[v43[2]], b0[v43[3]]};
+    int64_t v45 = v4 * 12;
+    int64_t v46 = 0 * 4;
+    int64_t v47 = v45 + v46;
+    int64_t v48 = v47 + 8;
+    mlc_store_f16x4(b2 + v48, v44);
+  }
+}

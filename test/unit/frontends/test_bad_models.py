@@ -1,0 +1,159 @@
+"""Every malformed model gives a short error that says what is wrong and where; nothing else happens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from graphs import graph, node
+from onnx import ModelProto, TensorProto, helper
+
+from mlc.frontends.onnx import UnsupportedError, check_model, import_model
+from mlc.runtime.errors import InputError
+
+
+def relu() -> ModelProto:
+    return graph([node("Relu", "x", "y")], {"x": [2, 3]}, ["y"])
+
+
+def fails(model: ModelProto | bytes | Path, match: str) -> None:
+    with pytest.raises(InputError, match=match) as caught:
+        import_model(model)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"", "is empty"),
+        (b"hello, this is text\n" * 20, "not an ONNX model"),
+        (b"\x00" * 1000, "not an ONNX model"),
+        (np.random.default_rng(3).bytes(4000), "not an ONNX model"),
+    ],
+)
+def test_files_that_are_not_models(tmp_path: Path, content: bytes, match: str) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content)
+    fails(path, match)
+    fails(content, match)
+
+
+def test_no_file_and_a_folder(tmp_path: Path) -> None:
+    fails(tmp_path / "missing.onnx", "No such file")
+    fails(tmp_path, "Is a directory")
+
+
+def test_every_truncation_is_an_error_or_a_model(tmp_path: Path) -> None:
+    weights = {"w": np.random.default_rng(1).standard_normal((3, 4)).astype(np.float32)}
+    model = graph([node("MatMul", "x w", "y")], {"x": [2, 3]}, ["y"], weights).SerializeToString()
+    path = tmp_path / "model.onnx"
+    for length in range(len(model)):
+        path.write_bytes(model[:length])
+        with pytest.raises(InputError):
+            import_model(path)
+
+
+def test_versions() -> None:
+    model = relu()
+    model.opset_import[0].version = 999
+    fails(model, "opset 999; the newest supported one is")
+    model = relu()
+    model.ir_version = 99
+    fails(model, "IR version 99; the newest supported one is")
+    model = relu()
+    del model.opset_import[:]
+    fails(model, "which opset")
+
+
+def test_structure() -> None:
+    x = {"x": [2, 3]}
+    cycle = [node("Add", "x b", "a", name="first"), node("Relu", "a", "b")]
+    fails(graph(cycle, x, ["b"]), "'b' is used before it is computed.*cycle.*node 'first'")
+    fails(graph([node("Relu", "z", "y")], x, ["y"]), "'z' is used but nothing defines it.*'Relu_0'")
+    fails(graph([node("Relu", "x", "y"), node("Abs", "x", "y")], x, ["y"]), "Two values are named 'y'")
+    fails(graph([node("Relu", "x", "y")], x, ["nothing"]), "output 'nothing' is computed by no node")
+    fails(graph([node("Relu", "x x", "y")], x, ["y"]), "2 inputs; the operator takes 1 to 1")
+    fails(graph([node("Flatten", "x", "y", axis=1.5)], x, ["y"]), "'axis' is FLOAT")
+    fails(graph([node("Concat", "x x", "y")], x, ["y"]), "'axis' is missing")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "match"),
+    [
+        ([node("Add", "x i", "y", name="sum")], "mixes.*f32\\[2, 3\\], i64\\[3\\].*'sum'.*'Add'"),
+        ([node("MatMul", "x x", "y")], "dimension 'k' is 3 and 2"),
+        ([node("Transpose", "x", "y", perm=[0, 2])], "no permutation"),
+        ([node("Reshape", "x i", "y")], "other elements"),
+    ],
+)
+def test_shapes_and_types_that_do_not_fit(nodes: list[onnx.NodeProto], match: str) -> None:
+    fails(graph(nodes, {"x": [2, 3]}, ["y"], {"i": np.array([4, 2, 1])}), match)
+
+
+@pytest.mark.parametrize("dims", [[-1, 4], [1 << 40, 1 << 40], [(1 << 63) - 1]])
+def test_absurd_dimensions(dims: list[int]) -> None:
+    model = relu()
+    model.graph.initializer.append(TensorProto(name="w", data_type=TensorProto.FLOAT, dims=dims, raw_data=b"1234"))
+    fails(model, "dimension|more elements")
+    fails(graph([node("Relu", "x", "y")], {"x": dims}, ["y"]), "dimension|more elements")
+
+
+def test_data_of_the_wrong_length(tmp_path: Path) -> None:
+    for count in (100, 100_000):
+        model = relu()
+        data = np.zeros(count, np.float32).tobytes()
+        model.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[count + 1], raw_data=data))
+        fails(model, "'w'.*wrong length|'w'.*bytes")
+        path = tmp_path / f"{count}.onnx"
+        path.write_bytes(model.SerializeToString())
+        fails(path, "'w'.*wrong length|'w'.*bytes")
+
+
+def external(folder: Path, location: str, **entries: int) -> Path:
+    model = relu()
+    tensor = TensorProto(name="w", data_type=1, dims=[4], data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": location, **entries}.items():
+        tensor.external_data.add(key=key, value=str(value))
+    model.graph.initializer.append(tensor)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder / "model.onnx"
+
+
+def test_external_data_stays_inside_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(bytes(16))
+    (folder / "w").write_bytes(bytes(16))
+    os.symlink(tmp_path / "secret", folder / "link")
+    import_model(external(folder, "w"))
+    fails(external(folder, "../secret"), "not a path inside")
+    fails(external(folder, str(tmp_path / "secret")), "not a path inside")
+    fails(external(folder, "link"), "link out of the model's folder")
+    fails(external(folder, "gone"), "not there")
+    fails(external(folder, "w", offset=8), "bytes 8 to 24")
+    fails(external(folder, "w", offset=-8), "bytes -8")
+    fails(external(folder, "w", length=8), "8 bytes of data where")
+    fails(external(folder, "w").read_bytes(), "external file")
+
+
+def test_everything_unsupported_is_listed_at_once() -> None:
+    nodes = [
+        node("NonZero", "x", "a", name="find"),
+        node("Relu", "a", "b"),
+        helper.make_node("Magic", ["x"], ["c"], domain="com.example", name="magic"),
+        node("Add", "b c", "y"),
+    ]
+    model = graph(nodes, {"x": [2, 3]}, ["y"])
+    model.opset_import.append(helper.make_opsetid("com.example", 1))
+    found = check_model(model)
+    assert [(u.op, u.domain, u.opset, u.node) for u in found] == [
+        ("NonZero", "", 17, "find"),
+        ("Magic", "com.example", 1, "magic"),
+    ]
+    with pytest.raises(UnsupportedError, match="2 unsupported") as caught:
+        import_model(model)
+    assert caught.value.found == tuple(found)
+    assert check_model(relu()) == []

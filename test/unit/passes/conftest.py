@@ -1,0 +1,6 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parent / "graph")]

@@ -1,0 +1,63 @@
+"""Any legal schedule computes the same: random tile sizes in place of the chosen ones."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from compiled import build, compare, references
+from random_kernels import Builder, Kernels
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from mlc.dialects.kernel import FuncOp
+from mlc.options import Options
+from mlc.passes.schedule.schedule import SCHEDULE, Item, parse_schedule
+from mlc.pipeline import lower
+
+SIZES = [{"batch": 1, "seq": 1}, {"batch": 3, "seq": 17}, {"batch": 37, "seq": 5}]
+
+
+def other(schedule: str, random: Random) -> str:
+    """The same nests with other tiles: at most two axes are tiled, by at most 8 × 20 points.
+
+    Where a nest has its lanes inside, its band stays: a sum along the lanes makes one element at a time.
+    """
+    nests = []
+    for nest in parse_schedule(schedule):
+        inside = any(i.lanes for i in nest.inner)
+        rows = random.choice([i.iterator for i in nest.band if not i.lanes and not inside] or [""])
+        band = [_other(i, rows, random) for i in nest.band]
+        nests.append(replace(nest, band=tuple(band), inner=tuple(_other(i, "", random) for i in nest.inner)))
+    return "; ".join(map(str, nests))
+
+
+def _other(item: Item, rows: str, random: Random) -> Item:
+    if item.lanes:
+        return replace(item, sizes=((random.randint(2, 20), None),))
+    return replace(item, sizes=((random.randint(1, 8), None), (1, None)) if item.iterator == rows else item.sizes)
+
+
+def random_schedules(module: ModuleOp, random: Random) -> str:
+    """A line a kernel: the chosen schedule with other tiles."""
+    lines = []
+    for fn in [o for o in module.ops if isinstance(o, FuncOp)]:
+        chosen = fn.attributes[SCHEDULE]
+        assert isinstance(chosen, StringAttr)
+        lines.append(f"{fn.sym_name.data}: {other(chosen.data, random)}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("symbols", [(), ("batch", "seq")], ids=["static", "symbolic"])
+def test_random_tiles(symbols: tuple[str, ...], tmp_path: Path) -> None:
+    seed = secrets.randbits(32)
+    modules = []
+    for _ in range(2):
+        builder = Builder(seed)
+        modules.append((builder, builder.module(*Kernels(builder, seed, symbols).add(times=2))))
+    (builder, module), (again, chosen) = modules
+    expected = references(builder, module, SIZES if symbols else [{}])
+    text = random_schedules(lower(chosen, again.weights, Options(), "schedule").module, Random(seed))
+    compare(build(builder, module, tmp_path, tmp_path, schedule=text), expected, f"seed {seed} with\n{text}")
