@@ -21,7 +21,7 @@ def model(signature: str, body: str) -> onnx.ModelProto:
 def check(net: mlc.Model, inputs: Arrays, expected: Arrays) -> None:
     found = net(*inputs)
     for actual, wanted in zip(found if isinstance(found, tuple) else (found,), expected, strict=True):
-        np.testing.assert_allclose(actual, wanted, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(actual, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
 
 
 def random(*shape: int) -> np.ndarray:
