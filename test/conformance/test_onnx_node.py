@@ -1,14 +1,10 @@
 """The node tests of the onnx package, through the reference interpreter and through compiled code.
 
 ``expected_failures.txt`` names those that fail, with reasons; a test that it names and that passes fails the run.
-All run through the interpreter. Compiling takes most of the time, so of each operator's cases every third is compiled,
-the first one always; with MLC_CONFORMANCE=all, all of them.
 """
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -20,7 +16,6 @@ from mlc.frontends.onnx import import_model
 from mlc.frontends.onnx.backend import MlcBackend
 
 WAYS = ("interpreted", "compiled")
-EVERY = 1 if os.environ.get("MLC_CONFORMANCE") == "all" else 3
 
 
 class Interpreted:
@@ -52,18 +47,8 @@ def run_case(name: str, way: str) -> None:
             assert_same(actual, as_array(wanted), case.rtol, case.atol)
 
 
-def runs() -> list[tuple[str, str]]:
-    """(case, way) of every test of this run."""
-    seen: Counter[str] = Counter()
-    chosen = []
-    for name, case in cases().items():
-        operator = case.model.graph.node[0].op_type
-        chosen += [(name, "interpreted")] + [(name, "compiled")] * (seen[operator] % EVERY == 0)
-        seen[operator] += 1
-    return chosen
-
-
-@pytest.mark.parametrize(("name", "way"), runs())
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", cases())
 def test_node(name: str, way: str) -> None:
     reason = expected_failure(name, way)
     if reason is None:
