@@ -1,4 +1,5 @@
-// RUN: mlc-opt %s --verify-diagnostics | filecheck %s
+// RUN: mlc-opt %s | mlc-opt | filecheck %s
+// RUN: mlc-opt %s --print-op-generic | mlc-opt | filecheck %s
 
 kernel.func @generic(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %ids: memref<4xi64>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {kernel.flops = "16*batch"} {
   %t = kernel.local : memref<?x8xf32, #graph.dims<["batch", "8"]>>

@@ -1,4 +1,5 @@
-// RUN: mlc-opt %s --verify-diagnostics | filecheck %s
+// RUN: mlc-opt %s | mlc-opt | filecheck %s
+// RUN: mlc-opt %s --print-op-generic | mlc-opt | filecheck %s
 
 kernel.func @k(%a: memref<?x8xf32, #graph.dims<["batch", "8"]>>, %o: memref<?xf32, #graph.dims<["batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "rows: S0 | i | j"} {
   poly.statement "S0" ins(%a : memref<?x8xf32, #graph.dims<["batch", "8"]>>) outs(%o : memref<?xf32, #graph.dims<["batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < batch and 0 <= j < 8 }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i] }"], monoid = "add", init = 0.0 : f32} do {

@@ -1,4 +1,5 @@
-// RUN: mlc-opt %s --verify-diagnostics | filecheck %s
+// RUN: mlc-opt %s | mlc-opt | filecheck %s
+// RUN: mlc-opt %s --print-op-generic | mlc-opt | filecheck %s
 
 rt.program "net" {inputs = ["x"], outputs = ["y", "z"], dims = ["batch"]} do {
   %x = rt.input 0 : i64 : memref<?x8xf32, #graph.dims<["batch", "8"]>>
