@@ -1,0 +1,56 @@
+// RUN: mlc-opt %s --disable-verify -p verify-kernel --verify-diagnostics --split-input-file | filecheck %s
+
+// Kernels of one block that compute scalars; calls that read what is there; no program yet.
+
+kernel.func @two(%a: memref<4xf32>) {
+  "cf.br"()[^next] : () -> ()
+^next:
+  kernel.return
+}
+
+// CHECK:      Illegal at the kernel level: a region has 2 blocks, not 1 (operator 'kernel.func', stage 'verify-kernel').
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>) {
+  kernel.generic ["i"] outs(%a : memref<4xf32>) {bounds = ["4"], maps = [affine_map<(d0) -> (d0)>]} do {
+    %c = arith.constant dense<2.0> : vector<4xf32>
+    %d = arith.constant 2.0 : f32
+    kernel.yield %d : f32
+  }
+  kernel.return
+}
+
+// CHECK:      Illegal at the kernel level: it defines a value of type vector<4xf32> (operator 'arith.constant'
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>, %n: i1) {
+  kernel.generic ["i"] outs(%a : memref<4xf32>) {bounds = ["4"], maps = [affine_map<(d0) -> (d0)>]} do {
+    %d = arith.constant 2.0 : f32
+    scf.if %n {
+    }
+    kernel.yield %d : f32
+  }
+  kernel.return
+}
+
+// CHECK:      Illegal at the kernel level: it may not stand in kernel.generic (operator 'scf.if'
+
+// -----
+
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = kernel.call @k(%1) {graph.node = ["/early"]} : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = kernel.call @k(%x) {graph.node = ["/late"]} : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}
+
+// CHECK:      Illegal at the kernel level: operand 0 is not defined before it (node '/early', operator 'kernel.call'
+
+// -----
+
+rt.program "net" {inputs = [], outputs = [], dims = []} do {
+  rt.barrier
+}
+
+// CHECK:      Illegal at the kernel level: it may not stand in builtin.module (operator 'rt.program'

@@ -1,0 +1,53 @@
+// RUN: mlc-opt %s -p verify-poly --verify-diagnostics --split-input-file | filecheck %s
+
+// Statements read what is defined before, hold scalars, and end in their own yield; calls name their source nodes.
+
+kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
+  poly.statement "S0" ins(%t : memref<4xf32>) outs(%o : memref<4xf32>) {domain = "{ S0[i] : 0 <= i < 4 }", accesses = ["{ S0[i] -> t0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  %t = kernel.local : memref<4xf32>
+  kernel.return
+}
+
+// CHECK:      Illegal at the poly level: operand 0 is not defined before it (operator 'poly.statement', stage 'verify-poly').
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
+  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = "{ S0[i] : 0 <= i < 4 }", accesses = ["{ S0[i] -> b0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  ^bb0(%x: f32):
+    kernel.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      Illegal at the poly level: it may not stand in poly.statement (operator 'kernel.yield'
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>, %v: vector<4xf32>) {
+  kernel.return
+}
+
+// CHECK:      Illegal at the poly level: it defines a value of type vector<4xf32> (operator 'kernel.func'
+
+// -----
+
+kernel.func @k(%a: memref<4xf32>, %n: index) {
+  scf.for %i = %n to %n step %n {
+  }
+  kernel.return
+}
+
+// CHECK:      Illegal at the poly level: it may not stand in kernel.func (operator 'scf.for'
+
+// -----
+
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = kernel.call @k(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}
+
+// CHECK:      Illegal at the poly level: it does not say which source nodes it comes from (operator 'kernel.call'
