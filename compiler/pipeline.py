@@ -42,9 +42,10 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
     """The passes of each stage that transforms IR, in order."""
     target = options.target
     lanes = target.lanes()
+    wide = 4 if target.vector_registers > 16 else 2  # with 16 registers a tile has few rows anyway
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
-        ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes)),
+        ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes, wide=wide * lanes)),
         ("fuse", [SinkReshapes(), FormKernels(), DeduplicateKernels()]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers), VerifyPoly()]),

@@ -279,12 +279,27 @@ class _Printer:
         i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
         self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
         self.alias(block.args[0], [i])
+        if sums_parts(op):
+            self.keep_in_memory(op)
         self.block(block)
         assert block.last_op is not None
         for value, result in zip(block.last_op.operands, op.results, strict=True):
             for target, text in zip(self.env[result].names, self.env[value].names, strict=True):
                 self.line(f"{target} = {text};")
         self.close()
+
+
+    def keep_in_memory(self, op: scf.ForOp) -> None:
+        """The totals of partial sums are not used while a part is summed: they leave the registers to its tile."""
+        totals = [name for r in op.results for name in self.env[r].names if len(self.env[r].names) > 1]
+        if totals:
+            self.line(" ".join(f"MLC_IN_MEMORY({name});" for name in totals))
+
+
+def sums_parts(op: scf.ForOp) -> bool:
+    """Whether a loop in ``op`` carries sums that do not start from those that ``op`` carries."""
+    inner = [o for o in op.body.block.ops if isinstance(o, scf.ForOp) and o.iter_args]
+    return any(v not in op.body.block.args for o in inner for v in o.iter_args)
 
 
 def inlines(value: SSAValue) -> bool:

@@ -8,10 +8,11 @@ from xdsl.passes import ModulePass
 
 
 def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default", *, channels: int = 16,
-                   columns: int = 32) -> list[ModulePass]:  # fmt: skip
+                   columns: int = 32, wide: int = 64) -> list[ModulePass]:  # fmt: skip
     """The passes of the stage, in order.
 
-    ``channels`` in a block of a convolution and ``columns`` in a panel of a packed matrix are for 4-byte elements.
+    ``channels`` in a block of a convolution and ``columns`` in a panel of a packed matrix (``wide``: where rows conflict
+    in the cache) are for 4-byte elements.
     """
     from mlc.passes.fuse.fuse_maps import FuseMaps
     from mlc.passes.fuse.hoist_invariants import HoistInvariants
@@ -28,7 +29,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         CanonicalizeGraph(),
         FoldScale(numerics),
         AssignLayout(channels),
-        PackWeights(columns),
+        PackWeights(columns, wide),
         FoldConstants(),
         CanonicalizeGraph(),
         FuseMaps(),

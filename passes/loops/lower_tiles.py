@@ -28,7 +28,7 @@ from mlc.passes.loops.tile_values import TileValues
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.raise_to_poly import PARAMS, array_names
 from mlc.passes.schedule.schedule import SCHEDULE, parse_schedule
-from mlc.passes.schedule.view import ScheduleError, params_of, statements_of
+from mlc.passes.schedule.view import ScheduleError, StatementView, params_of, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE
 
 ENOUGH_TASKS = 16  # iterations of the parallel loop that balance well over a few threads
@@ -190,10 +190,16 @@ class _Lowering:
                 axis = Axis(name, sizes[n], out.dim(parse_dim(valid.data)) if valid.data else None)
                 at[name] = at[name] + Dim.symbol(axis.symbol)
                 (lanes if name == tile.vector.data else axes).append(axis)
-        axes.reverse()  # rows before panels: a row's scalar is broadcast, used for each vector of the row, and dead
         members = [self.statements[s.data] for s in tile.statements]
+        axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
         inner = parse_schedule("x: | | " + " ".join(i.data for i in tile.inner))[0].inner
         TileBody(members, TileValues(self.buffers)).emit(out, Point(at, (*axes, *lanes)), inner)
+
+
+def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:
+    """Whether what is read along the lanes varies along ``iterator``. Rows come before panels in a register tile: a
+    row's scalar is broadcast, used for each vector of the row, and dead."""
+    return any(r.depends_on(iterator) for r in s.reads if r.depends_on(lanes))
 
 
 def _fixed(index: DimLike, fixed: set[str]) -> bool:

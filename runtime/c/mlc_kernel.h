@@ -7,6 +7,9 @@
 
 MLC_INLINE int64_t mlc_clamp(int64_t n, int64_t limit) { return n < 0 ? 0 : n > limit ? limit : n; }
 
+/* Gives a variable a place in memory for good. */
+#define MLC_IN_MEMORY(x) __asm__("" : "+m"(x))
+
 #define MLC_SCALAR_MINMAX(T, E, ...)                                                     \
   MLC_INLINE T mlc_maximum_##E(T a, T b) { return MLC_MAXIMUM(a, b); }                   \
   MLC_INLINE T mlc_minimum_##E(T a, T b) { return MLC_MINIMUM(a, b); }

@@ -84,3 +84,12 @@ def test_a_broadcast_over_a_symbol_is_no_constant() -> None:
     state = b.add(BroadcastOp(b.constant(0.5), [n, 5]))
     module = check(b, [b.add(ContractOp("mk,nk->mn", state, b.weight(12, 5)))], *PASSES, tolerance=1e-6)
     assert ops(module, ContractOp)[0].packing == (12, 4)
+
+
+@pytest.mark.parametrize(("k", "columns", "block"), [(1024, 12, 4), (1024, 64, 8), (1020, 64, 4)])
+def test_panels_are_wide_where_rows_conflict_in_the_cache(k: int, columns: int, block: int) -> None:
+    """1024 floats are 4096 bytes: every row begins in the same set. 12 columns would be a third padding."""
+    b = GraphBuilder()
+    y = b.add(ContractOp("mk,kn->mn", b.input(3, k), b.weight(k, columns)))
+    module = check(b, [y], PackWeights(4, 8), FoldConstants(), CanonicalizeGraph(), tolerance=1e-6)
+    assert ops(module, ContractOp)[0].packing == (columns, block)
