@@ -1,0 +1,37 @@
+// RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics | filecheck %s
+
+// A row that is read backwards lives in a local array of the tile's part, 5 of 6x5; what is left of it is one short step.
+
+kernel.func @row(%0: memref<6x5xf32>, %1: memref<6x5xf32>) attributes {schedule = "rows: S0 S1 | i0 | i1/4v"} {
+  %2 = kernel.local : memref<6x5xf32>
+  poly.statement "S0" ins(%0 : memref<6x5xf32>) outs(%2 : memref<6x5xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 6 and 0 <= i1 < 5 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> t0[i0, i1] }"]} do {
+  ^bb0(%3: f32):
+    %4 = math.exp %3 : f32
+    poly.yield %4 : f32
+  }
+  poly.statement "S1" ins(%2 : memref<6x5xf32>) outs(%1 : memref<6x5xf32>) {domain = "{ S1[i0, i1] : 0 <= i0 < 6 and 0 <= i1 < 5 }", accesses = ["{ S1[i0, i1] -> t0[i0, 4 - i1] }", "{ S1[i0, i1] -> b1[i0, i1] }"]} do {
+  ^bb0(%5: f32):
+    poly.yield %5 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @row({{.*}}
+// CHECK-NEXT: [[T:%\w+]] = kernel.local : memref<5xf32>
+// CHECK:      "scf.parallel"(
+// CHECK-NEXT: ^bb0([[I:%\w+]]: index):
+// CHECK:      scf.for [[J:%\w+]] = {{.*}}{
+// CHECK:      arith.muli [[I]],
+// CHECK-NEXT: [[AT:%\w+]] = arith.addi [[J]],
+// CHECK-NEXT: kernel.read %0[[[AT]]] {strides = array<i64: 1>} : memref<6x5xf32> -> vector<4xf32>
+// CHECK-NEXT: math.exp {{.*}}: vector<4xf32>
+// CHECK-NEXT: kernel.write {{.*}}, [[T]][[[J]]] {strides = array<i64: 1>} : vector<4xf32>, memref<5xf32>
+// CHECK:      [[FIRST:%\w+]] = arith.constant 4 : index
+// CHECK-NEXT: [[END:%\w+]] = arith.constant 5 : index
+// CHECK:      scf.for [[J2:%\w+]] = [[FIRST]] to [[END]]
+// CHECK:      kernel.write {{.*}}, [[T]][[[J2]]] {strides = array<i64: 1>} : vector<1xf32>, memref<5xf32>
+// CHECK:      kernel.read [[T]][{{.*}}] {strides = array<i64: -1>} : memref<5xf32> -> vector<4xf32>
+// CHECK:      kernel.write {{.*}}, %1[{{.*}}] {strides = array<i64: 1>} : vector<4xf32>, memref<6x5xf32>
+// CHECK:      kernel.read [[T]][{{.*}}] {strides = array<i64: -1>} : memref<5xf32> -> vector<1xf32>
+// CHECK:      kernel.write {{.*}}, %1[{{.*}}] {strides = array<i64: 1>} : vector<1xf32>, memref<6x5xf32>
+// CHECK:      scf.reduce

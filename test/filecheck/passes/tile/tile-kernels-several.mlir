@@ -1,0 +1,53 @@
+// RUN: mlc-opt %s -p tile-kernels --verify-diagnostics --split-input-file | filecheck %s
+
+// Schedules that do not fit statements of different spaces, reductions, or the lanes.
+
+kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) attributes {schedule = "x: S0 S1 | i j | "} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b2[i, j] }"]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  poly.statement "S1" ins(%a : memref<6x5xf32>) outs(%t : memref<6x7xf32>) {domain = "{ S1[i, j] : 0 <= i < 6 and 0 <= j < 7 }", accesses = ["{ S1[i, j] -> b0[i, 0] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      j is not one iterator of all of S0, S1
+
+// -----
+
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = "x: S0 | i/2v j/5v | "} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      'x: S0 | i/2v j/5v | ': only one iterator can run along the lanes (v)
+
+// -----
+
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = "x: S0 | i j/3*2v | "} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      schedule item j/3*2v does not cover an extent of 5
+
+// -----
+
+kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = "x: S0 | i j | "} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i] }"], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      schedule of kernel @sum: 'x: S0 | i j | ' cuts a dependence; put what belongs together into one tile
