@@ -1,0 +1,61 @@
+// RUN: mlc-opt %s -p 'assign-layout{block=4}' --verify-diagnostics --split-input-file | filecheck %s
+
+// Depthwise and grouped convolutions in blocks; groups of less than a block and variable weights stay plain.
+
+func.func @depthwise(%x: tensor<1x6x7xf32>) -> tensor<1x6x2xf32> {
+  %w = graph.weight "w" : tensor<6x1x3xf32>
+  %0 = graph.conv(%x, %w) {graph.node = ["/depthwise"], strides = array<i64: 2>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x1x3xf32>) -> tensor<1x6x3xf32>
+  %1 = graph.pool "max"(%0) {graph.node = ["/pool"], kernel = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 1>} : (tensor<1x6x3xf32>) -> tensor<1x6x2xf32>
+  func.return %1 : tensor<1x6x2xf32>
+}
+
+// CHECK:      func.func @depthwise(%x: tensor<1x6x7xf32>) -> tensor<1x6x2xf32> {
+// CHECK-NEXT: %w = graph.weight "w" : tensor<6x1x3xf32>
+// CHECK-NEXT: %0 = graph.pad(%x) {graph.node = ["/depthwise"], low = ["0", "0", "0"], high = ["0", "2", "0"], interior = array<i64: 0, 0, 0>, value = "0"} : (tensor<1x6x7xf32>) -> tensor<1x8x7xf32>
+// CHECK-NEXT: %1 = graph.reshape(%0) {graph.node = ["/depthwise"], shape = ["1", "2", "4", "7"]} : (tensor<1x8x7xf32>) -> tensor<1x2x4x7xf32>
+// CHECK-NEXT: %2 = graph.transpose(%1) {graph.node = ["/depthwise"], perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x4x7xf32>) -> tensor<1x2x7x4xf32>
+// CHECK-NEXT: %3 = graph.reshape(%w) {graph.node = ["/depthwise"], shape = ["6", "3"]} : (tensor<6x1x3xf32>) -> tensor<6x3xf32>
+// CHECK-NEXT: %4 = graph.pad(%3) {graph.node = ["/depthwise"], low = ["0", "0"], high = ["2", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<6x3xf32>) -> tensor<8x3xf32>
+// CHECK-NEXT: %5 = graph.reshape(%4) {graph.node = ["/depthwise"], shape = ["2", "4", "3"]} : (tensor<8x3xf32>) -> tensor<2x4x3xf32>
+// CHECK-NEXT: %6 = graph.transpose(%5) {graph.node = ["/depthwise"], perm = array<i64: 0, 2, 1>} : (tensor<2x4x3xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: %7 = graph.conv(%2, %6) {graph.node = ["/depthwise"], strides = array<i64: 2>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCXc_depthwise"} : (tensor<1x2x7x4xf32>, tensor<2x3x4xf32>) -> tensor<1x2x3x4xf32>
+// CHECK-NEXT: %8 = graph.pool "max"(%7) {graph.node = ["/pool"], kernel = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 1>} : (tensor<1x2x3x4xf32>) -> tensor<1x2x2x4xf32>
+// CHECK-NEXT: %9 = graph.transpose(%8) {graph.node = ["/pool"], perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x2x4xf32>) -> tensor<1x2x4x2xf32>
+// CHECK-NEXT: %10 = graph.reshape(%9) {graph.node = ["/pool"], shape = ["1", "8", "2"]} : (tensor<1x2x4x2xf32>) -> tensor<1x8x2xf32>
+// CHECK-NEXT: %11 = graph.slice(%10) {graph.node = ["/pool"], starts = ["0", "0", "0"], sizes = ["1", "6", "2"], steps = array<i64: 1, 1, 1>} : (tensor<1x8x2xf32>) -> tensor<1x6x2xf32>
+// CHECK-NEXT: func.return %11 : tensor<1x6x2xf32>
+
+// -----
+
+func.func @plain(%x: tensor<1x6x7xf32>, %w: tensor<4x6x3xf32>) -> (tensor<1x4x5xf32>, tensor<1x6x5xf32>) {
+  %v = graph.weight "v" : tensor<6x3x3xf32>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 1 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<4x6x3xf32>) -> tensor<1x4x5xf32>
+  %1 = graph.conv(%x, %v) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x3x3xf32>) -> tensor<1x6x5xf32>
+  func.return %0, %1 : tensor<1x4x5xf32>, tensor<1x6x5xf32>
+}
+
+// CHECK:      func.func @plain(%x: tensor<1x6x7xf32>, %w: tensor<4x6x3xf32>) -> (tensor<1x4x5xf32>, tensor<1x6x5xf32>) {
+// CHECK-NEXT: %v = graph.weight "v" : tensor<6x3x3xf32>
+// CHECK-NEXT: %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 1 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<4x6x3xf32>) -> tensor<1x4x5xf32>
+// CHECK-NEXT: %1 = graph.conv(%x, %v) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x3x3xf32>) -> tensor<1x6x5xf32>
+// CHECK-NEXT: func.return %0, %1 : tensor<1x4x5xf32>, tensor<1x6x5xf32>
+
+// -----
+
+func.func @grouped(%x: tensor<1x8x7xf64>) -> tensor<1x12x4xf64> {
+  %w = graph.weight "w" : tensor<12x4x4xf64>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCX"} : (tensor<1x8x7xf64>, tensor<12x4x4xf64>) -> tensor<1x12x4xf64>
+  func.return %0 : tensor<1x12x4xf64>
+}
+
+// CHECK:      func.func @grouped(%x: tensor<1x8x7xf64>) -> tensor<1x12x4xf64> {
+// CHECK-NEXT: %w = graph.weight "w" : tensor<12x4x4xf64>
+// CHECK-NEXT: %0 = graph.reshape(%x) {shape = ["1", "4", "2", "7"]} : (tensor<1x8x7xf64>) -> tensor<1x4x2x7xf64>
+// CHECK-NEXT: %1 = graph.transpose(%0) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x4x2x7xf64>) -> tensor<1x4x7x2xf64>
+// CHECK-NEXT: %2 = graph.reshape(%w) {shape = ["12", "2", "2", "4"]} : (tensor<12x4x4xf64>) -> tensor<12x2x2x4xf64>
+// CHECK-NEXT: %3 = graph.reshape(%2) {shape = ["6", "2", "2", "2", "4"]} : (tensor<12x2x2x4xf64>) -> tensor<6x2x2x2x4xf64>
+// CHECK-NEXT: %4 = graph.transpose(%3) {perm = array<i64: 0, 2, 4, 3, 1>} : (tensor<6x2x2x2x4xf64>) -> tensor<6x2x4x2x2xf64>
+// CHECK-NEXT: %5 = graph.conv(%1, %4) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCXc"} : (tensor<1x4x7x2xf64>, tensor<6x2x4x2x2xf64>) -> tensor<1x6x4x2xf64>
+// CHECK-NEXT: %6 = graph.transpose(%5) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x6x4x2xf64>) -> tensor<1x6x2x4xf64>
+// CHECK-NEXT: %7 = graph.reshape(%6) {shape = ["1", "12", "4"]} : (tensor<1x6x2x4xf64>) -> tensor<1x12x4xf64>
+// CHECK-NEXT: func.return %7 : tensor<1x12x4xf64>
