@@ -1,0 +1,54 @@
+// RUN: mlc-opt %s -p lower-kernels --verify-diagnostics --split-input-file | filecheck %s
+
+// An epilogue adopts the iterators of a grouped convolution; cheap values are computed where they are read, others once.
+
+kernel.func @convolution_and_bias(%x: tensor<1x4x9xf32>, %w: tensor<6x2x3xf32>, %b: tensor<6x1xf32>) -> tensor<1x6x7xf32> {
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCX"} : (tensor<1x4x9xf32>, tensor<6x2x3xf32>) -> tensor<1x6x7xf32>
+  %1 = graph.map "x0 + x1"(%0, %b) : (tensor<1x6x7xf32>, tensor<6x1xf32>) -> tensor<1x6x7xf32>
+  kernel.return %1 : tensor<1x6x7xf32>
+}
+
+// CHECK:      kernel.func @convolution_and_bias(%0: memref<1x4x9xf32>, %1: memref<6x2x3xf32>, %2: memref<6x1xf32>, %3: memref<1x6x7xf32>) {
+// CHECK-NEXT: %4 = kernel.local : memref<1x6x7xf32>
+// CHECK-NEXT: kernel.generic ["g", "f", "y0", "c", "k0"] ins(%0, %1 : memref<1x4x9xf32>, memref<6x2x3xf32>) outs(%4 : memref<1x6x7xf32>) {bounds = ["2", "3", "7", "2", "3"], maps = [affine_map<(d0, d1, d2, d3, d4) -> (0, ((d0 * 2) + d3), (d2 + d4))>, affine_map<(d0, d1, d2, d3, d4) -> (((d0 * 3) + d1), d3, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (0, ((d0 * 3) + d1), d2)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: ^bb0(%5: f32, %6: f32):
+// CHECK-NEXT: %7 = arith.mulf %5, %6 : f32
+// CHECK-NEXT: kernel.yield %7 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["g", "f", "y0"] ins(%4, %2 : memref<1x6x7xf32>, memref<6x1xf32>) outs(%3 : memref<1x6x7xf32>) {bounds = ["2", "3", "7"], maps = [affine_map<(d0, d1, d2) -> (0, ((d0 * 3) + d1), d2)>, affine_map<(d0, d1, d2) -> (((d0 * 3) + d1), 0)>, affine_map<(d0, d1, d2) -> (0, ((d0 * 3) + d1), d2)>]} do {
+// CHECK-NEXT: ^bb0(%8: f32, %9: f32):
+// CHECK-NEXT: %10 = arith.addf %8, %9 : f32
+// CHECK-NEXT: kernel.yield %10 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+
+// -----
+
+kernel.func @computed_where_read(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tensor<3x5xf32>) {
+  %0 = graph.map "x0 * 2.0"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %1 = graph.map "exp(x0)"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %2 = graph.reduce "add"(%1) {axes = array<i64: 1>, keepdims = true} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %3 = graph.map "x0 + x1 - x1"(%0, %1) : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  kernel.return %2, %3 : tensor<3x1xf32>, tensor<3x5xf32>
+}
+
+// CHECK:      kernel.func @computed_where_read(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>) {
+// CHECK-NEXT: %3 = kernel.local : memref<3x5xf32>
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%3 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%4: f32):
+// CHECK-NEXT: %5 = math.exp %4 : f32
+// CHECK-NEXT: kernel.yield %5 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%3 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: ^bb0(%6: f32):
+// CHECK-NEXT: kernel.yield %6 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0, %3 : memref<3x5xf32>, memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%7: f32, %8: f32):
+// CHECK-NEXT: %9 = arith.constant 2.000000e+00 : f32
+// CHECK-NEXT: %10 = arith.mulf %7, %9 : f32
+// CHECK-NEXT: %11 = arith.addf %10, %8 : f32
+// CHECK-NEXT: %12 = arith.subf %11, %8 : f32
+// CHECK-NEXT: kernel.yield %12 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
