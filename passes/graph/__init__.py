@@ -11,8 +11,8 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
                    columns: int = 32, wide: int = 64) -> list[ModulePass]:  # fmt: skip
     """The passes of the stage, in order.
 
-    ``channels`` in a block of a convolution and ``columns`` in a panel of a packed matrix (``wide``: where rows conflict
-    in the cache) are for 4-byte elements.
+    ``channels`` in a block of a convolution and ``columns`` in a panel of a packed matrix (``wide``: where rows
+    conflict in the cache) are for 4-byte elements.
     """
     from mlc.passes.fuse.fuse_maps import FuseMaps
     from mlc.passes.fuse.hoist_invariants import HoistInvariants
@@ -22,7 +22,9 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
     from mlc.passes.graph.fold_scale import FoldScale
     from mlc.passes.graph.pack_weights import PackWeights
     from mlc.passes.graph.verify_graph import VerifyGraph
+    from mlc.passes.graph.winograd import Winograd
 
+    fewer_products = [] if numerics == "strict" else [Winograd()]
     return [
         VerifyGraph(),
         FoldConstants(),
@@ -34,6 +36,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         CanonicalizeGraph(),
         FuseMaps(),
         HoistInvariants(),
+        *fewer_products,
         FoldConstants(),
         CanonicalizeGraph(),
         VerifyGraph(),

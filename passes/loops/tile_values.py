@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
@@ -26,10 +26,12 @@ TRANSPARENT = {"builtin.unrealized_conversion_cast", "arith.index_cast"}
 
 @dataclass
 class TileValues:
-    """``buffers`` says where an array lives; ``forwarded`` holds results that later statements read in registers."""
+    """``buffers`` says where an array lives; ``forwarded`` holds results that later statements read in registers,
+    ``made`` what a block has read or computed already, so that statements share it."""
 
     buffers: Mapping[str, Buffer]
     forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
+    made: dict[tuple[Hashable, ...], Value] = field(default_factory=dict)
 
     def body(self, out: Emitter, s: StatementView, point: Point) -> Value:
         """The statement's value at ``point``: its region, on vectors."""
@@ -53,6 +55,12 @@ class TileValues:
         if op.name == "memref.load":
             return self._gather(out, op, [env[v] for v in op.operands[1:]], point)
         args = [env[v] for v in op.operands]
+        key = (out.block, op.name, op.results[0].type, *args, *op.properties.items())
+        if key not in self.made:
+            self.made[key] = self._compute(out, op, args, point)
+        return self.made[key]
+
+    def _compute(self, out: Emitter, op: Operation, args: Sequence[Value], point: Point) -> Value:
         axes = frozenset[str]().union(*(a.axes for a in args))
         operands = [broadcast(out, a, axes, point) for a in args]
         result = op.results[0].type
@@ -79,7 +87,13 @@ class TileValues:
         index = tuple(point.resolve(i) for i in access.index)
         if access.array in self.forwarded and self.forwarded[access.array][0] == index:
             return self.forwarded[access.array][1]
-        buffer = self.buffers[access.array]
+        key = (out.block, access.array, index)
+        if key not in self.made:
+            self.made[key] = self._load(out, access.array, index, point)
+        return self.made[key]
+
+    def _load(self, out: Emitter, array: str, index: tuple[DimLike, ...], point: Point) -> Value:
+        buffer = self.buffers[array]
         linear = simplify(buffer.linear(index), {a.symbol: a.size for a in point.axes})
         element = signless(element_of(buffer.value))
         split = split_axes(linear, tuple(a.symbol for a in point.axes))
@@ -118,6 +132,7 @@ class TileValues:
         buffer = self.buffers[s.write.array]
         if buffer.forwarded:
             return
+        self.made = {key: v for key, v in self.made.items() if key[1] != s.write.array}
         linear = simplify(buffer.linear(index), {a.symbol: a.size for a in point.axes})
         split = split_axes(linear, tuple(a.symbol for a in point.axes))
         assert split is not None, f"{s.name} writes at offsets that are not evenly spaced: {linear}"

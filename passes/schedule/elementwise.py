@@ -10,6 +10,8 @@ from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
 
+ROWS = 4  # results in registers, for as many chains of instructions
+
 
 def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
     """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i j/64v |``."""
@@ -21,6 +23,6 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest |
     width = 4 * machine.lanes if not isinstance(extent, int) or extent >= 4 * machine.lanes else machine.lanes
     band = [Item(i) for i in first.iters if i != lanes]
     if band and isinstance(extent, int) and extent <= machine.lanes:
-        band[-1] = Item(band[-1].iterator, cover(first.bounds[band[-1].iterator], 4))
+        band[-1] = Item(band[-1].iterator, cover(first.bounds[band[-1].iterator], max(1, ROWS // len(statements))))
     band.append(Item(lanes, lane_sizes(extent, width), True))
     return Nest("elementwise", tuple(s.name for s in statements), tuple(band))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.utils.exceptions import VerifyException
@@ -104,11 +104,16 @@ def _view(op: poly.StatementOp, params: Mapping[str, DimLike]) -> StatementView:
 
 
 def _access(text: str, type_: object, params: Mapping[str, DimLike]) -> Access:
+    array, index = _parse_access(text, tuple(params.items()))
+    return Access(array, index, shape_of(type_))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1 << 14)  # every pass that looks at a kernel reads the same texts
+def _parse_access(text: str, params: tuple[tuple[str, DimLike], ...]) -> tuple[str, tuple[DimLike, ...]]:
     match = _ACCESS.search(text)
     if not match:
         raise ScheduleError(f"{text} is not an access {{ S[i] -> array[index] }}")
-    index = tuple(_dim(part, params) for part in split_index(match[3]))
-    return Access(match[2], index, shape_of(type_))  # type: ignore[arg-type]
+    return match[2], tuple(_dim(part, dict(params)) for part in split_index(match[3]))
 
 
 def split_index(text: str) -> list[str]:
@@ -125,4 +130,4 @@ def split_index(text: str) -> list[str]:
 
 
 def _dim(text: str, params: Mapping[str, DimLike]) -> DimLike:
-    return evaluate(parse_dim(text), params)
+    return evaluate(parse_dim(text), params) if params else parse_dim(text)
