@@ -11,7 +11,8 @@
 A value is held blocked from the convolution that makes it until an operator needs it plain, so no blocking follows
 an unblocking. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
 blocks, and depthwise ones. A 1x1 convolution works on all positions as one dimension, unless it writes into a padding,
-which has gaps between the rows. Fewer input channels than a block make one short block. Padding channels have zero weights and always hold finite numbers (see ``lanes``).
+which has gaps between the rows. Fewer input channels than a block make one short block. Padding channels have zero
+weights and always hold finite numbers (see ``lanes``).
 """
 
 from __future__ import annotations
@@ -142,7 +143,13 @@ class Layout:
 
 
 def _padded(value: SSAValue) -> bool:
-    """Whether a padding reads ``value``, or what elementwise operators make of it."""
-    readers = {use.operation for use in value.uses}
-    maps = [o.result for o in readers if isinstance(o, MapOp) and shape_of(o.result) == shape_of(value)]
-    return any(isinstance(o, PadOp) for o in readers) or any(map(_padded, maps))
+    """Whether a padding reads ``value``, or what elementwise operators of its shape make of it."""
+    reached = [value]
+    for each in reached:
+        for reader in {use.operation for use in each.uses}:
+            if isinstance(reader, PadOp):
+                return True
+            same = isinstance(reader, MapOp) and shape_of(reader.result) == shape_of(value)
+            if same and reader.results[0] not in reached:
+                reached.append(reader.results[0])
+    return False
