@@ -101,7 +101,9 @@ def _with_pads(groups: list[Group], member: dict[Operation, Group]) -> list[Grou
     """
     for group in list(groups):
         pad = group.ops[0]
-        producer = member.get(pad.operands[0].owner) if isinstance(pad, PadOp) else None  # type: ignore[arg-type]
+        if not isinstance(pad, PadOp) or not isinstance(pad.input.owner, Operation):
+            continue
+        producer = member.get(pad.input.owner)
         if producer is not None and _takes(producer, pad):
             producer.add(pad)
             groups.remove(group)
