@@ -236,7 +236,7 @@ class PadOp(StructuredOp):
         value = f"{element_of(self.result)}({self.value.data})"
         if any(ints_of(self.interior)):
             return (statement(names, target, value), copy)
-        return (*self._borders(value), copy)
+        return (copy, *self._borders(value))
 
     def _borders(self, value: str) -> list[Statement]:
         """Disjoint boxes round the copy: before and behind it along n, inside along those before n, whole behind."""

@@ -1,7 +1,10 @@
 """Which graph operators become one kernel: greedy, convex growth of groups round anchors.
 
 A contraction or window takes the elementwise operators on its result; elementwise operators of one shape go together;
-reductions over the trailing axes and the elementwise operators round them (softmax, layer norm) share their rows.
+reductions over the trailing axes and the elementwise operators round them (softmax, layer norm) share their rows. What
+a group computes it also writes into the middle of a padding:
+
+    conv, relu | pad | conv   →   conv, relu, pad | conv
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from mlc.dialects.dims import product
-from mlc.dialects.graph import ComputeOp, MapOp, ReduceOp, StructuredOp, ints_of
+from mlc.dialects.graph import ComputeOp, MapOp, PadOp, ReduceOp, StructuredOp, dims_of, ints_of
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.fuse.views import views
 
@@ -87,13 +90,36 @@ def form_groups(ops: list[Operation]) -> list[Group]:
         else:
             member[op] = start(op)
             groups.append(member[op])
+    return _with_pads(groups, member)
+
+
+def _with_pads(groups: list[Group], member: dict[Operation, Group]) -> list[Group]:
+    """Let a padding go last into the group that computes its operand, one a group.
+
+    Paddings come after all others: nothing could join a group behind one. All that depends on a padding depends on its
+    operand, and so is no member of the operand's group already: no cycle can arise.
+    """
+    for group in list(groups):
+        pad = group.ops[0]
+        if not isinstance(pad, PadOp) or not isinstance(pad.input.owner, Operation):
+            continue
+        producer = member.get(pad.input.owner)
+        if producer is not None and _takes(producer, pad):
+            producer.add(pad)
+            groups.remove(group)
     return groups
+
+
+def _takes(group: Group, pad: PadOp) -> bool:
+    """Whether the middle of ``pad`` is all that ``group`` computes, at a constant distance."""
+    moved = all(isinstance(p, int) for p in (*dims_of(pad.low), *dims_of(pad.high))) and not any(ints_of(pad.interior))
+    return moved and shape_of(pad.input) == group.shape and _single_writer(group)
 
 
 def _single_writer(group: Group) -> bool:
     """Operators that write their result piecewise (pad, concat) keep it: nothing can read it in registers."""
-    first = group.ops[0]
-    return not isinstance(first, StructuredOp) or len(first.statements()) == 1
+    ends = (group.ops[0], group.ops[-1])
+    return all(not isinstance(op, StructuredOp) or len(op.statements()) == 1 for op in ends)
 
 
 def _reaches(op: Operation, group: Group, member: dict[Operation, Group], position: dict[Operation, int]) -> bool:

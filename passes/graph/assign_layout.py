@@ -10,8 +10,9 @@
 
 A value is held blocked from the convolution that makes it until an operator needs it plain, so no blocking follows
 an unblocking. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
-blocks, and depthwise ones. A 1x1 convolution works on all positions as one dimension. Fewer input channels than a
-block make one short block. Padding channels have zero weights and always hold finite numbers (see ``lanes``).
+blocks, and depthwise ones. A 1x1 convolution works on all positions as one dimension, unless it writes into a padding,
+which has gaps between the rows. Fewer input channels than a block make one short block. Padding channels have zero
+weights and always hold finite numbers (see ``lanes``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import ConvOp, ints_of, source_nodes
+from mlc.dialects.graph import ConvOp, MapOp, PadOp, ints_of, source_nodes
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.graph.blocked_ops import HANDLERS
 from mlc.passes.graph.cleanup import eliminate_dead
@@ -115,7 +116,7 @@ class Layout:
         rank, strides = len(op.strides), ints_of(op.strides)
         weight = emitter.transpose(weight, [0, 2, *range(4, rank + 4), 3, 1])
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
-        if pointwise and rank > 1:
+        if pointwise and rank > 1 and not _padded(op.result):
             shape = shape_of(weight)
             weight = emitter.reshape(weight, (*shape[:2], 1, *shape[-2:]))
             new = ConvOp(emitter.flat(x), weight, [1], [1], op.groups.value.data, "NCXc")
@@ -139,3 +140,16 @@ class Layout:
             emitter.deep(x), weight, ints_of(op.strides), ints_of(op.dilations), op.groups.value.data, "NCXc_depthwise"
         )
         return Blocked(emitter.emit(new), int(shape[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
+
+
+def _padded(value: SSAValue) -> bool:
+    """Whether a padding reads ``value``, or what elementwise operators of its shape make of it."""
+    reached = [value]
+    for each in reached:
+        for reader in {use.operation for use in each.uses}:
+            if isinstance(reader, PadOp):
+                return True
+            same = isinstance(reader, MapOp) and shape_of(reader.result) == shape_of(value)
+            if same and reader.results[0] not in reached:
+                reached.append(reader.results[0])
+    return False

@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.expr import Call, Const, Expr, Index, Load, substitute, walk
-from mlc.dialects.graph import ReduceOp, ReshapeOp, StructuredOp, ints_of
+from mlc.dialects.expr import Call, Const, Expr, Index, Load, loads, substitute, walk
+from mlc.dialects.graph import PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
@@ -97,15 +97,18 @@ class _Lowering:
         return without_unit_iterators(replace(s, value=substitute(s.value, load)))
 
     def _adopt(self, s: Statement) -> Statement:
-        """An elementwise statement over the anchor's result, on the anchor's iterators (``g*F + f`` for a channel)."""
+        """An elementwise statement over the anchor's result, on the anchor's iterators (``g*F + f`` for a channel).
+
+        The border of a padding, which reads nothing, has a space of its own.
+        """
         anchor = self.anchor
-        if anchor is None or s.monoid:
+        if anchor is None or s.monoid or not loads(s.value):
             return s
         kept = [n for n, r in enumerate(anchor.reduction) if not r]
         at = dict(zip(s.iters, anchor.out, strict=True))
-        value = substitute(s.value, index=lambda i: at.get(i.name, i))
+        value, *out = (substitute(e, index=lambda i: at.get(i.name, i)) for e in (s.value, *s.out))
         iters = tuple(anchor.iters[n] for n in kept)
-        return Statement(iters, tuple(anchor.bounds[n] for n in kept), (False,) * len(kept), anchor.out, value)
+        return Statement(iters, tuple(anchor.bounds[n] for n in kept), (False,) * len(kept), tuple(out), value)
 
     def _buffer_id(self, value: SSAValue) -> int:
         return list(self.buffers).index(value)
@@ -156,11 +159,11 @@ def without_unit_iterators(s: Statement) -> Statement:
 
 
 def _space(op: Operation) -> Shape:
-    """The iteration space of a reader, a reduction's reduced part included."""
+    """The iteration space in which a reader reads: with a reduction's reduced part, without a padding's border."""
     assert isinstance(op, StructuredOp) or op.name == "kernel.return"
     if not isinstance(op, StructuredOp) or isinstance(op, ReshapeOp):
         return (-1,)
-    return shape_of(op.operands[0]) if op.name == "graph.reduce" else shape_of(op.results[0])
+    return shape_of(op.operands[0] if isinstance(op, ReduceOp | PadOp) else op.results[0])
 
 
 def _cheap(expr: Expr) -> bool:

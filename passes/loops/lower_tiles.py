@@ -84,8 +84,8 @@ class _Lowering:
             return Buffer(value, shape, tuple(range(len(shape))))
         if self._forwards(name):
             return Buffer(value, shape, (), True)
-        fixed = self._tile_coordinates()
-        accesses = [a for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
+        uses = [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
+        fixed, accesses = self._tile_coordinates({user for user, _ in uses}), [a for _, a in uses]
         kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed) for a in accesses))
         static = [d for d in (shape[n] for n in kept) if isinstance(d, int)]
         if len(static) != len(kept):
@@ -93,11 +93,11 @@ class _Lowering:
         local = kernel.LocalOp(memref(element_of(value), static))
         return Buffer(entry.emit(local), tuple(shape[n] for n in kept), kept)
 
-    def _tile_coordinates(self) -> set[str]:
-        """Iterators that have one value in any tile: of bands tiled by 1."""
+    def _tile_coordinates(self, statements: set[str]) -> set[str]:
+        """Iterators that have one value in any tile of ``statements``' one nest: of bands tiled by 1."""
         attr = self.fn.attributes[SCHEDULE]
         assert isinstance(attr, StringAttr)
-        nests = parse_schedule(attr.data)
+        nests = [n for n in parse_schedule(attr.data) if statements & set(n.statements)]
         if len(nests) > 1:
             return set()
         return {i.iterator for n in nests for i in n.band if all(s == 1 for s, _ in i.sizes)}

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.passes.schedule.contraction import contraction
-from mlc.passes.schedule.dependences import independent, one_point
+from mlc.passes.schedule.dependences import components, one_point
 from mlc.passes.schedule.elementwise import elementwise
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
@@ -41,16 +41,38 @@ class ChooseSchedule(ModulePass):
 
 
 def schedule(statements: Sequence[StatementView], machine: Machine) -> list[Nest]:
-    """One nest for all statements if a rule can; else one each, on one thread where they depend on each other."""
+    """One nest for all statements if a rule can, else one for each component; on one thread where that cuts one."""
     whole = _first(statements, machine)
     if whole is not None:
         return [whole]
-    if independent(statements):
-        return [_first([s], machine) or fallback([s]) for s in statements]
-    return _serial(statements)
+    parts = _merged(components(statements), machine)
+    nests = [nest for part in parts for nest in _nests(part, machine)]
+    ordered = [name for nest in nests for name in nest.statements] == [s.name for s in statements]
+    cut = any(nest.serial for nest in nests)
+    return nests if ordered and not cut else _serial(statements)
+
+
+def _merged(parts: Sequence[list[StatementView]], machine: Machine) -> list[list[StatementView]]:
+    """Neighbouring components go into one nest where one rule takes both, as the two ends of a padding."""
+    out: list[list[StatementView]] = []
+    for part in parts:
+        if out and _first([*out[-1], *part], machine):
+            out[-1] += part
+        else:
+            out.append(part)
+    return out
+
+
+def _nests(statements: Sequence[StatementView], machine: Machine) -> list[Nest]:
+    nest = _first(statements, machine)
+    return _serial(statements) if nest is None else [nest]
 
 
 def _first(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
+    """What the first rule answers; a nest has one extent an iterator."""
+    bounds = {(i, s.bounds[i]) for s in statements for i in s.iters}
+    if len(bounds) != len({name for name, _ in bounds}):
+        return None
     return next((nest for rule in RULES if (nest := rule(statements, machine)) is not None), None)
 
 

@@ -49,6 +49,16 @@ def independent(statements: Sequence[StatementView]) -> bool:
     return all(between(a, b).is_empty() for a, b in itertools.combinations(statements, 2))
 
 
+def components(statements: Sequence[StatementView]) -> list[list[StatementView]]:
+    """The finest partition without dependences between its parts: S0 → S1, S2 → S3 → S4 are two of them."""
+    parts: list[list[StatementView]] = []
+    for s in statements:
+        linked = [p for p in parts if not all(between(other, s).is_empty() for other in p)]
+        parts = [p for p in parts if p not in linked] + [[*itertools.chain(*linked), s]]
+    order = {s.name: n for n, s in enumerate(statements)}
+    return sorted((sorted(p, key=lambda s: order[s.name]) for p in parts), key=lambda p: order[p[0].name])
+
+
 def within_tiles(deps: isl.UnionMap, expansion: isl.UnionMap) -> bool:
     """Whether both ends of every dependence lie in one tile instance: tiles may then run in any order and place."""
     tile_of = expansion.reverse()

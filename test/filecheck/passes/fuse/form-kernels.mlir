@@ -86,3 +86,22 @@ func.func @padding_is_read_by_another_kernel(%x: tensor<3x5xf32>) -> tensor<3x8x
 // CHECK:      kernel.func @map_1(%0: tensor<3x8xf32>) -> tensor<3x8xf32> {
 // CHECK-NEXT: %1 = graph.map "exp(x0)"(%0) : (tensor<3x8xf32>) -> tensor<3x8xf32>
 // CHECK-NEXT: kernel.return %1 : tensor<3x8xf32>
+
+// -----
+
+func.func @into_the_middle_of_a_pad(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>) -> (tensor<4x9xf32>, tensor<3x7xf32>) {
+  %0 = graph.contract "mk,kn->mn"(%x, %w) {graph.node = ["/matmul"]} : (tensor<3x5xf32>, tensor<5x7xf32>) -> tensor<3x7xf32>
+  %1 = graph.pad(%0) {graph.node = ["/pad"], low = ["0", "1"], high = ["1", "1"], interior = array<i64: 0, 0>, value = "0"} : (tensor<3x7xf32>) -> tensor<4x9xf32>
+  %2 = graph.map "neg(x0)"(%0) {graph.node = ["/neg"]} : (tensor<3x7xf32>) -> tensor<3x7xf32>
+  func.return %1, %2 : tensor<4x9xf32>, tensor<3x7xf32>
+}
+
+// CHECK:      func.func @into_the_middle_of_a_pad(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>) -> (tensor<4x9xf32>, tensor<3x7xf32>) {
+// CHECK-NEXT: %0, %1 = kernel.call @contract_0(%x, %w) {graph.node = ["/matmul", "/neg", "/pad"]} : (tensor<3x5xf32>, tensor<5x7xf32>) -> (tensor<3x7xf32>, tensor<4x9xf32>)
+// CHECK-NEXT: func.return %1, %0 : tensor<4x9xf32>, tensor<3x7xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.func @contract_0(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>) -> (tensor<3x7xf32>, tensor<4x9xf32>) {
+// CHECK-NEXT: %0 = graph.contract "mk,kn->mn"(%x, %w) {graph.node = ["/matmul"]} : (tensor<3x5xf32>, tensor<5x7xf32>) -> tensor<3x7xf32>
+// CHECK-NEXT: %1 = graph.map "neg(x0)"(%0) {graph.node = ["/neg"]} : (tensor<3x7xf32>) -> tensor<3x7xf32>
+// CHECK-NEXT: %2 = graph.pad(%0) {graph.node = ["/pad"], low = ["0", "1"], high = ["1", "1"], interior = array<i64: 0, 0>, value = "0"} : (tensor<3x7xf32>) -> tensor<4x9xf32>
+// CHECK-NEXT: kernel.return %1, %2 : tensor<3x7xf32>, tensor<4x9xf32>

@@ -50,16 +50,16 @@ kernel.func @pieces_of_a_pad(%x: tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -
 }
 
 // CHECK:      kernel.func @pieces_of_a_pad(%0: memref<3x?xf32, #graph.dims<["3", "batch"]>>, %1: memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {
-// CHECK-NEXT: kernel.generic ["i0"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0, 0)>]} do {
-// CHECK-NEXT: %2 = arith.constant 1.500000e+00 : f32
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x?xf32, #graph.dims<["3", "batch"]>>) outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "batch"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, (d1 + 1))>]} do {
+// CHECK-NEXT: ^bb0(%2: f32):
 // CHECK-NEXT: kernel.yield %2 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "2"], maps = [affine_map<(d0, d1)[s0] -> (d0, (d1 + s0))>], symbols = ["batch+1"]} do {
+// CHECK-NEXT: kernel.generic ["i0"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3"], maps = [affine_map<(d0) -> (d0, 0)>]} do {
 // CHECK-NEXT: %3 = arith.constant 1.500000e+00 : f32
 // CHECK-NEXT: kernel.yield %3 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x?xf32, #graph.dims<["3", "batch"]>>) outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "batch"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, (d1 + 1))>]} do {
-// CHECK-NEXT: ^bb0(%4: f32):
+// CHECK-NEXT: kernel.generic ["i0", "i1"] outs(%1 : memref<3x?xf32, #graph.dims<["3", "batch+3"]>>) {bounds = ["3", "2"], maps = [affine_map<(d0, d1)[s0] -> (d0, (d1 + s0))>], symbols = ["batch+1"]} do {
+// CHECK-NEXT: %4 = arith.constant 1.500000e+00 : f32
 // CHECK-NEXT: kernel.yield %4 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
@@ -94,5 +94,34 @@ kernel.func @unit_dimensions_and_unsigned(%x: tensor<3x1x5xui8>) -> tensor<3x1x1
 // CHECK-NEXT: %3 = builtin.unrealized_conversion_cast %2 : ui8 to i8
 // CHECK-NEXT: %4 = builtin.unrealized_conversion_cast %3 : i8 to ui8
 // CHECK-NEXT: kernel.yield %4 : ui8
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+
+// -----
+
+kernel.func @into_the_middle_of_a_pad(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch+1", "7"]>> {
+  %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  %1 = graph.map "max(x0 + x1, 0)"(%0, %b) : (tensor<?x7xf32, #graph.dims<["batch", "7"]>>, tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  %2 = graph.pad(%1) {low = ["1", "0"], high = ["0", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<?x7xf32, #graph.dims<["batch", "7"]>>) -> tensor<?x7xf32, #graph.dims<["batch+1", "7"]>>
+  kernel.return %2 : tensor<?x7xf32, #graph.dims<["batch+1", "7"]>>
+}
+
+// CHECK:      kernel.func @into_the_middle_of_a_pad(%0: memref<?x5xf32, #graph.dims<["batch", "5"]>>, %1: memref<5x7xf32>, %2: memref<7xf32>, %3: memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {
+// CHECK-NEXT: %4 = kernel.local : memref<?x7xf32, #graph.dims<["batch", "7"]>>
+// CHECK-NEXT: kernel.generic ["m", "n", "k"] ins(%0, %1 : memref<?x5xf32, #graph.dims<["batch", "5"]>>, memref<5x7xf32>) outs(%4 : memref<?x7xf32, #graph.dims<["batch", "7"]>>) {bounds = ["batch", "7", "5"], maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: ^bb0(%5: f32, %6: f32):
+// CHECK-NEXT: %7 = arith.mulf %5, %6 : f32
+// CHECK-NEXT: kernel.yield %7 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["m", "n"] ins(%4, %2 : memref<?x7xf32, #graph.dims<["batch", "7"]>>, memref<7xf32>) outs(%3 : memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {bounds = ["batch", "7"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> ((d0 + 1), d1)>]} do {
+// CHECK-NEXT: ^bb0(%8: f32, %9: f32):
+// CHECK-NEXT: %10 = arith.addf %8, %9 : f32
+// CHECK-NEXT: %11 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: %12 = arith.maximumf %10, %11 : f32
+// CHECK-NEXT: kernel.yield %12 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i1"] outs(%3 : memref<?x7xf32, #graph.dims<["batch+1", "7"]>>) {bounds = ["7"], maps = [affine_map<(d0) -> (0, d0)>]} do {
+// CHECK-NEXT: %13 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: kernel.yield %13 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return

@@ -56,3 +56,23 @@ kernel.func @serial(%x: tensor<3x5xf32>) -> tensor<3x3xf32> {
 }
 
 // CHECK:      kernel.func @serial{{.*}}schedule = "serial: S0 
+
+// -----
+
+kernel.func @into_the_middle_of_a_pad(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch+1", "7"]>> {
+  %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  %1 = graph.map "max(x0 + x1, 0)"(%0, %b) : (tensor<?x7xf32, #graph.dims<["batch", "7"]>>, tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
+  %2 = graph.pad(%1) {low = ["1", "0"], high = ["0", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<?x7xf32, #graph.dims<["batch", "7"]>>) -> tensor<?x7xf32, #graph.dims<["batch+1", "7"]>>
+  kernel.return %2 : tensor<?x7xf32, #graph.dims<["batch+1", "7"]>>
+}
+
+// CHECK:      kernel.func @into_the_middle_of_a_pad{{.*}}schedule = "contraction: S0 S1 | n/7v m/14+4+1 | k; elementwise: S2 | i1/7v | "
+
+// -----
+
+kernel.func @two_ends_in_one_nest(%x: tensor<3x5xf32>) -> tensor<3x9xf32> {
+  %0 = graph.pad(%x) {low = ["0", "2"], high = ["0", "2"], interior = array<i64: 0, 0>, value = "0"} : (tensor<3x5xf32>) -> tensor<3x9xf32>
+  kernel.return %0 : tensor<3x9xf32>
+}
+
+// CHECK:      kernel.func @two_ends_in_one_nest{{.*}}schedule = "elementwise: S0 | {{[^;]*}}; elementwise: S1 S2 | {{[^;]*}}"

@@ -198,6 +198,14 @@ def test_pointwise_works_on_one_dimension() -> None:
     assert str(shape_of(op.input)[2]) == "h*w" and shape_of(op.weight) == (2, 2, 1, 4, 4)
 
 
+@pytest.mark.parametrize("epilogue", ["max(x0, 0)", "x0 / (1 + exp(neg(x0)))"])
+def test_pointwise_into_a_padding_keeps_its_rows(epilogue: str) -> None:
+    b = GraphBuilder()
+    y = sequence(pointwise(8), mapped(epilogue), pad(), conv(8))(b, b.input("n", 8, 5, 6))
+    module = check(b, [y], *PASSES, tolerance=1e-6)
+    assert [len(o.strides) for o in ops(module, ConvOp)] == [2, 2]
+
+
 def test_doubles_have_half_the_block() -> None:
     b = GraphBuilder()
     weight = b.stored(b.random.standard_normal((8, 4, 2, 2)))
