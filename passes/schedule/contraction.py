@@ -17,7 +17,7 @@ from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import Access, StatementView
 
-SUM_BLOCK = 256  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
+SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
 TYPICAL = 256  # what a symbolic extent is taken for when costs are compared
 
 
