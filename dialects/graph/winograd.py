@@ -2,7 +2,7 @@
 
 ``F(m, r)`` makes m outputs of an r-tap filter from a = m + r - 1 products instead of m*r: y = Aᵀ((G g) ⊙ (Bᵀ d)), and
 in two dimensions with a matrix on either side (Lavin and Gray, arXiv 1509.09308). Here r is 3, m 2 or 4. The matrices
-come from the points 0, ±5/8, ±3/2 and infinity. With those the transforms are exact in binary and the error is half of that
+come from the points 0, ±5/8, ±3/2 and infinity: their transforms are exact in binary, and the error is half of that
 with 0, ±1, 1/2, -2 and a quarter of that with 0, ±1, ±2 (512 channels, sums in blocks of 128).
 """
 

@@ -39,8 +39,8 @@ kernel.func @long(%x: tensor<6x600xf32>, %w: tensor<600x16xf32>) -> tensor<6x16x
   kernel.return %0 : tensor<6x16xf32>
 }
 
-// CHECK:      kernel.func @long{{.*}}schedule = "contraction: S0 | n/16v m/{{.*}} | k/256s"
-// FOUR:       kernel.func @long{{.*}}schedule = "contraction: S0 | n/8v m/{{.*}} | k/256s"
+// CHECK:      kernel.func @long{{.*}}schedule = "contraction: S0 | n/16v m/{{.*}} | k/128s"
+// FOUR:       kernel.func @long{{.*}}schedule = "contraction: S0 | n/8v m/{{.*}} | k/128s"
 
 // -----
 
