@@ -10,20 +10,21 @@ import onnx
 import pytest
 
 from benchmarks import cases, models
-from benchmarks.correctness import TOLERANCE, compare
+from benchmarks.correctness import TOLERANCES, compare
 from benchmarks.measure import Latencies, latencies
 from benchmarks.models import random_inputs, small
 
 
-def passed(actual: np.ndarray, expected: np.ndarray) -> bool:
-    (row,) = compare("model", {}, {"y": actual}, {"y": expected})
+def passed(actual: np.ndarray, expected: np.ndarray, numerics: str = "default") -> bool:
+    (row,) = compare("model", numerics, {}, {"y": actual}, {"y": expected})
     return row.passed
 
 
-def test_the_tolerance_is_relative_to_the_largest_value() -> None:
-    expected = np.array([[0.0, -50.0, 3.0]])
-    assert passed(expected + 0.9 * TOLERANCE * 50, expected)
-    assert not passed(expected + 1.1 * TOLERANCE * 50, expected)
+@pytest.mark.parametrize("numerics", TOLERANCES)
+def test_the_tolerance_is_relative_to_the_largest_value(numerics: str) -> None:
+    expected, bound = np.array([[0.0, -50.0, 3.0]]), 50 * TOLERANCES[numerics]
+    assert passed(expected + 0.9 * bound, expected, numerics)
+    assert not passed(expected + 1.1 * bound, expected, numerics)
 
 
 @pytest.mark.parametrize("wrong", [np.full((2, 3), np.nan), np.full((2, 3), np.inf), np.ones((3, 2)),
