@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,41 +133,47 @@ def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 def _body(
     program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str], kernel_dims: Mapping[str, Sequence[str]]
 ) -> str:
-    lines = ["static void body(const mlc_call *c, int tid) {", *_declare(dims, "int64_t", "c->dim")]
+    lines = ["static void body(mlc_call *c) {", *_declare(dims, "int64_t", "c->dim")]
     symbolic = any(b.offset is None for b in _buffers(program))
     if symbolic:
         lines += [f"  int64_t offset[{len(_buffers(program))}];", "  place(c->dim, offset);"]
     places: dict[SSAValue, str] = {}
-    launch = 0
-    for op, following in _with_next(list(program.body.block.ops)):
-        if isinstance(op, rt.LaunchOp):
-            name = op.callee.root_reference.data
-            args = ", ".join(places[a] for a in op.args)
-            values = ", ".join(kernel_dims[name]) or "0"
-            lines.append(f"  {symbols[name]}((void *[]){{{args}}}, (int64_t[]){{{values}}}, tid, c->threads);")
-            if isinstance(following, rt.BarrierOp):
-                lines.append("  mlc_barrier(c, tid);")
-            lines.append(f"  mlc_mark(c, tid, {launch});")
-            launch += 1
-        elif isinstance(op, rt.CopyOp):
-            size = c_dim(bytes_of(op.target))
-            lines.append(f"  if (tid == 0) memcpy({places[op.target]}, {places[op.source]}, (size_t){size});")
-            if isinstance(following, rt.BarrierOp):
-                lines.append("  mlc_barrier(c, tid);")
-        elif not isinstance(op, rt.BarrierOp):
-            places[op.results[0]] = _place(op, places, program)
-    return "\n".join([*lines, "  (void)c, (void)tid;", "}"])
+    launches = 0
+    for phase in _phases(program):
+        steps = []
+        for op in phase:
+            if isinstance(op, rt.LaunchOp):
+                name = op.callee.root_reference.data
+                args = ", ".join(places[a] for a in op.args)
+                values = ", ".join(kernel_dims[name]) or "0"
+                steps.append(f"{symbols[name]}((void *[]){{{args}}}, (int64_t[]){{{values}}}, part, c->parts);")
+                steps.append(f"mlc_mark(c, {launches});")
+                launches += 1
+            elif isinstance(op, rt.CopyOp):
+                size = c_dim(bytes_of(op.target))
+                steps.append(f"if (part == 0) memcpy({places[op.target]}, {places[op.source]}, (size_t){size});")
+            else:
+                places[op.results[0]] = _place(op, places, program)
+        lines += _phase(steps, launches - 1) if steps else []
+    return "\n".join([*lines, "  (void)c;", "}"])
 
 
-def _with_next(ops: Sequence[Operation]) -> list[tuple[Operation, Operation | None]]:
-    """Each operation with the next one that does something at run time: places of buffers may stand between."""
-    pairs: list[tuple[Operation, Operation | None]] = []
-    following: Operation | None = None
-    for op in reversed(ops):
-        pairs.append((op, following))
-        if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.BarrierOp):
-            following = op
-    return pairs[::-1]
+def _phases(program: rt.ProgramOp) -> Iterator[list[Operation]]:
+    """What stands between two barriers."""
+    phase: list[Operation] = []
+    for op in program.body.block.ops:
+        if isinstance(op, rt.BarrierOp):
+            yield phase
+            phase = []
+        else:
+            phase.append(op)
+    yield phase
+
+
+def _phase(steps: Sequence[str], launch: int) -> list[str]:
+    """A thread takes parts while there are any, and waits for the others'; the last launch's time is with the wait."""
+    loop = ["  for (int part; (part = mlc_claim(c)) >= 0;) {", *(f"    {step}" for step in steps), "  }"]
+    return [*loop, "  mlc_join(c);", *([f"  mlc_mark(c, {launch});"] if launch >= 0 else [])]
 
 
 def _place(op: Operation, places: Mapping[SSAValue, str], program: rt.ProgramOp) -> str:

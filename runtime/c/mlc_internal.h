@@ -20,14 +20,14 @@ int mlc_allowed_cpus(void);
 /* 0 when this CPU has all features of the space-separated list. */
 int mlc_check_isa(const char *isa);
 
-/* A team of `threads` threads, the caller's included; NULL when out of memory. It may get fewer threads than asked
- * for where the system refuses more. */
-mlc_team *mlc_team_create(int threads);
+/* A team of `threads` threads, the caller's included, for one program; NULL when out of memory. It may get fewer
+ * threads than asked for where the system refuses more. */
+mlc_team *mlc_team_create(const mlc_program *program, int threads);
 void mlc_team_destroy(mlc_team *team);
 
-/* Runs body(call, tid) on every thread, or on the calling thread alone where the team is busy or was made before a
- * fork(). Sets call->threads and call->team. */
-void mlc_team_run(mlc_team *team, void (*body)(const mlc_call *, int), mlc_call *call);
+/* Runs the program's body on every thread, or on the calling thread alone where the team is busy or was made before a
+ * fork(). `call` says in, out, dim, arena, weights and profile; the rest is zero. */
+void mlc_team_run(mlc_team *team, mlc_call *call);
 
 /* A read-only mapping of a weights file. */
 typedef struct {

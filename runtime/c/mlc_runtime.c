@@ -75,7 +75,7 @@ mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int 
   if (!model) return mlc_fail("out of memory"), NULL;
   model->program = program;
   if (mlc_weights_open(&model->weights, program, weights_path)) return free(model), NULL;
-  model->team = mlc_team_create(threads ? threads : mlc_allowed_cpus());
+  model->team = mlc_team_create(program, threads ? threads : mlc_allowed_cpus());
   if (model->team) return model;
   mlc_fail("out of memory for the threads of model '%s'", program->name);
   mlc_destroy(model);
@@ -118,10 +118,10 @@ static void run_in_default_float_mode(mlc_model *model, mlc_call *call) {
 #if defined(__SSE2__)
   unsigned mode = _mm_getcsr();
   _mm_setcsr(0x1f80); /* round to nearest, denormals kept, exceptions masked */
-  mlc_team_run(model->team, model->program->body, call);
+  mlc_team_run(model->team, call);
   _mm_setcsr(mode);
 #else
-  mlc_team_run(model->team, model->program->body, call);
+  mlc_team_run(model->team, call);
 #endif
 }
 
@@ -148,8 +148,8 @@ int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, c
 }
 
 /* The time of the previous mark stands before the first launch's. */
-void mlc_mark(const mlc_call *c, int tid, int launch) {
-  if (tid != 0 || !c->profile) return;
+void mlc_mark(const mlc_call *c, int launch) {
+  if (!c->profile) return;
   uint64_t now = mlc_now();
   c->profile[launch] += now - c->profile[-1];
   c->profile[-1] = now;

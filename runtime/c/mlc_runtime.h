@@ -17,16 +17,19 @@
 typedef struct mlc_team mlc_team;
 typedef struct mlc_model mlc_model;
 
-/* One inference in flight. */
+/* One inference in flight, as one thread sees it. */
 typedef struct {
   const void *const *in;
   void *const *out;
   const int64_t *dim; /* values of the symbolic dimensions, in signature order */
   char *arena;        /* MLC_ALIGN-aligned, program->workspace(dim) bytes, contents undefined */
   const char *weights;
-  int threads;
-  mlc_team *team;
-  uint64_t *profile; /* ns per launch, or NULL */
+  uint64_t *profile; /* ns per launch, or NULL; on the caller's thread only */
+  int parts;         /* that each phase is cut into */
+  int tid;           /* 0: the caller's */
+  mlc_team *team;    /* NULL: the caller's thread works alone */
+  uint64_t phase;    /* of the team, and this thread's claims in it: parts, and the shares they are from */
+  int claimed, visited;
 } mlc_call;
 
 /* Everything a compiled model tells the runtime; constant. */
@@ -37,19 +40,25 @@ typedef struct {
   int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
   int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank */
   const char *(*violated)(const int64_t *dim); /* the condition dim breaks ("seq <= 512"), or NULL; NULL: none stand */
-  void (*body)(const mlc_call *c, int tid); /* every thread of the team runs it: launches and barriers */
-  int64_t weights_bytes;                    /* of the weights file, its header included; 0: no weights */
-  const char *weights_sha256;               /* of the payload, 64 lower-case hex digits */
-  const char *weights_file;                 /* base name of the file beside the library, or NULL */
-  const void *embedded;                     /* or the MLC_ALIGN-aligned payload inside the library */
+  void (*body)(mlc_call *c);   /* every thread of the team runs it: phases of launches */
+  int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */
+  const char *weights_sha256;  /* of the payload, 64 lower-case hex digits */
+  const char *weights_file;    /* base name of the file beside the library, or NULL */
+  const void *embedded;        /* or the MLC_ALIGN-aligned payload inside the library */
   const char *isa; /* CPU features needed, separated by spaces: "avx512f avx512vl fma"; NULL: none */
 } mlc_program;
 
-/* Called by `body`. A barrier is passed by all threads of the call or by none; the end of the body needs none. */
-void mlc_barrier(const mlc_call *c, int tid);
+/* Called by `body`, which is a sequence of phases: launches that do not depend on each other.
+ *
+ *   for (int part; (part = mlc_claim(c)) >= 0;) k(buf, dim, part, c->parts);
+ *   mlc_join(c);
+ *
+ * A claim is a part that no other thread has or gets, or negative: none is left. The join returns when all are done. */
+int mlc_claim(mlc_call *c);
+void mlc_join(mlc_call *c);
 
-/* Adds the time since the previous mark to profile[launch]; does nothing but on thread 0 of a profiled call. */
-void mlc_mark(const mlc_call *c, int tid, int launch);
+/* Adds the time since the previous mark to profile[launch]; does nothing where the call is not profiled. */
+void mlc_mark(const mlc_call *c, int launch);
 
 /* Behind the ABI wrappers; see mlc_model.h.in for their contracts. */
 mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int threads);

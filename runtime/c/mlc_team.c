@@ -1,4 +1,7 @@
-/* The thread team: workers enter once per inference and walk the program in step with barriers. */
+/* The thread team: every thread walks the program, phase by phase. The work of a phase is cut into parts, which the
+ * threads claim: each its own share first, so that it finds in its cache what it wrote there, then what others have
+ * left. A phase ends with its last part. Nobody waits for a thread that has claimed nothing: one that sleeps, or that
+ * another process keeps from its CPU, comes late, finds the parts gone and catches up. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -6,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,9 +19,16 @@
 #include <xmmintrin.h>
 #endif
 
-/* How long to spin before sleeping: waking a sleeper costs 5-50 us, so a barrier, which opens soon, spins longer
- * than a worker that waits for the next inference, which may never come. */
-enum { SPIN_BARRIER_NS = 1000000, SPIN_IDLE_NS = 100000, CHECKS_PER_CLOCK_READ = 64 };
+/* How long to spin before sleeping: waking a sleeper costs 5-50 us, so the end of a phase, which comes soon, is worth
+ * more than the next inference, which may never come. From SPIN_ALONE_NS on others may have the CPU between two looks:
+ * one of them may be the thread that is waited for. */
+enum { SPIN_PHASE_NS = 1000000, SPIN_IDLE_NS = 100000, SPIN_ALONE_NS = 30000, CHECKS_PER_CLOCK_READ = 64 };
+
+/* How long a share is left to its owner. */
+enum { PATIENCE_NS = 4000 };
+
+/* Parts in the share of one thread: more balance better, and each costs a call. */
+enum { PARTS = 2, PART_BITS = 8 };
 
 /* A counter that threads can wait on: first spinning, then asleep. */
 typedef struct {
@@ -27,20 +38,31 @@ typedef struct {
   pthread_cond_t changed;
 } gate;
 
+/* One thread's parts: the phase they belong to, then in PART_BITS the number of the next. */
+typedef struct {
+  _Alignas(64) _Atomic uint64_t next;
+} share;
+
 struct mlc_team {
-  gate start, barrier;
-  _Alignas(64) atomic_int arrived;
+  gate start, phase; /* both count: inferences, and phases since the team was made */
+  _Alignas(64) atomic_int done; /* parts of the phase */
   _Alignas(64) atomic_bool busy;
   int threads, forks;
   bool oversubscribed;
-  void (*body)(const mlc_call *, int); /* NULL: the workers leave */
-  mlc_call *call;
+  const mlc_program *program;
+  pthread_mutex_t handover; /* of what follows, to workers that may be late */
+  mlc_call call;            /* points into `arguments` */
+  bool leave;               /* the workers are to end */
+  uint64_t phases;          /* before the next call */
+  int64_t *arguments;
   pthread_t *workers;
+  share shares[];
 };
 
 typedef struct {
   mlc_team *team;
   int tid;
+  int64_t arguments[]; /* of its copy of the call */
 } worker_arg;
 
 /* The threads of a team do not survive fork(); the count tells a child that its inherited teams are dead. */
@@ -84,6 +106,7 @@ static bool gate_spin(gate *g, unsigned old, uint64_t limit_ns) {
     uint64_t now = mlc_now();
     if (start == 0) start = now;
     if (now - start > limit_ns) return false;
+    if (now - start > SPIN_ALONE_NS) sched_yield();
   }
 }
 
@@ -116,38 +139,105 @@ static void gate_destroy(gate *g) {
   pthread_mutex_destroy(&g->mutex);
 }
 
-/* The caller's call may be gone once the barrier opens: only the team is touched after that. */
-static void team_barrier(mlc_team *team) {
-  unsigned generation = atomic_load_explicit(&team->barrier.value, memory_order_relaxed);
-  if (atomic_fetch_add(&team->arrived, 1) == team->threads - 1) {
-    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-    gate_open(&team->barrier);
-  } else {
-    gate_wait(&team->barrier, generation, team->oversubscribed ? 0 : SPIN_BARRIER_NS);
+/* Takes the next part of a share; -1: none is left. A share of an earlier phase is a whole one: before a phase ends,
+ * all its parts are taken, so a thread that comes late finds none. */
+static int share_take(share *s, uint64_t phase) {
+  uint64_t first = phase << PART_BITS, next = atomic_load_explicit(&s->next, memory_order_relaxed);
+  while (next < first + PARTS) {
+    uint64_t mine = next < first ? first : next;
+    if (atomic_compare_exchange_weak(&s->next, &next, mine + 1)) return (int)(mine - first);
   }
+  return -1;
 }
 
-void mlc_barrier(const mlc_call *c, int tid) {
-  (void)tid;
-  if (c->threads > 1) team_barrier(c->team);
+/* Whoever has done the last part opens the next phase. */
+static void phase_end(mlc_team *team) {
+  atomic_store_explicit(&team->done, 0, memory_order_relaxed);
+  gate_open(&team->phase);
+}
+
+/* Counts the parts claimed since the last report as done. */
+static void report(mlc_call *c) {
+  int done = c->claimed;
+  c->claimed = 0;
+  if (done && atomic_fetch_add(&c->team->done, done) + done == c->parts) phase_end(c->team);
+}
+
+/* A part of another's share. The owner, whose cache has the data, first gets the time to come and take it. */
+static int steal(mlc_call *c) {
+  mlc_team *team = c->team;
+  if (c->visited == 0 && gate_spin(&team->phase, (unsigned)c->phase, PATIENCE_NS)) c->visited = team->threads;
+  for (c->visited += c->visited == 0; c->visited < team->threads; c->visited++) {
+    int owner = (c->tid + c->visited) % team->threads, part = share_take(&team->shares[owner], c->phase);
+    if (part >= 0) return owner * PARTS + part;
+  }
+  return -1;
+}
+
+int mlc_claim(mlc_call *c) {
+  if (!c->team) return c->claimed++ ? -1 : 0;
+  int part = c->visited ? -1 : share_take(&c->team->shares[c->tid], c->phase);
+  if (part >= 0)
+    part += c->tid * PARTS;
+  else
+    report(c), part = steal(c);
+  c->claimed += part >= 0;
+  return part;
+}
+
+void mlc_join(mlc_call *c) {
+  c->claimed = c->visited = 0;
+  if (!c->team) return;
+  gate_wait(&c->team->phase, (unsigned)c->phase, c->team->oversubscribed ? 0 : SPIN_PHASE_NS);
+  c->phase++;
+}
+
+/* Bytes of what a call points to: dims, then inputs and outputs. */
+static size_t argument_bytes(const mlc_program *p) {
+  return (size_t)p->dims * sizeof(int64_t) + ((size_t)p->inputs + (size_t)p->outputs) * sizeof(void *);
+}
+
+/* Copies a call together with what it points to: a late worker reads it when the caller's own is gone. */
+static mlc_call call_copy(const mlc_program *p, const mlc_call *from, int64_t *dims) {
+  mlc_call c = *from;
+  void **inputs = (void **)(dims + p->dims), **outputs = inputs + p->inputs;
+  if (p->dims) memcpy(dims, from->dim, (size_t)p->dims * sizeof *dims);
+  if (p->inputs) memcpy(inputs, from->in, (size_t)p->inputs * sizeof *inputs);
+  if (p->outputs) memcpy(outputs, from->out, (size_t)p->outputs * sizeof *outputs);
+  c.dim = dims, c.in = (const void *const *)inputs, c.out = outputs;
+  return c;
+}
+
+/* The newest call, for a worker; false: it is to leave. */
+static bool team_call(mlc_team *team, unsigned *seen, mlc_call *call, int64_t *arguments) {
+  pthread_mutex_lock(&team->handover);
+  *seen = atomic_load(&team->start.value);
+  bool leave = team->leave;
+  if (!leave) *call = call_copy(team->program, &team->call, arguments);
+  pthread_mutex_unlock(&team->handover);
+  return !leave;
 }
 
 static void *worker_main(void *argument) {
-  worker_arg arg = *(worker_arg *)argument;
-  mlc_team *team = arg.team;
-  free(argument);
-  for (unsigned seen = 0;; seen++) {
+  worker_arg *arg = argument;
+  mlc_team *team = arg->team;
+  unsigned seen = 0;
+  mlc_call call;
+  for (;;) {
     gate_wait(&team->start, seen, team->oversubscribed ? 0 : SPIN_IDLE_NS);
-    if (!team->body) return NULL;
-    team->body(team->call, arg.tid);
-    team_barrier(team);
+    if (!team_call(team, &seen, &call, arg->arguments)) break;
+    call.tid = arg->tid;
+    call.profile = NULL;
+    team->program->body(&call);
   }
+  free(arg);
+  return NULL;
 }
 
 static bool start_worker(mlc_team *team, int tid) {
-  worker_arg *arg = malloc(sizeof *arg);
+  worker_arg *arg = malloc(sizeof *arg + argument_bytes(team->program));
   if (!arg) return false;
-  *arg = (worker_arg){team, tid};
+  arg->team = team, arg->tid = tid;
   if (pthread_create(&team->workers[tid - 1], NULL, worker_main, arg) == 0) return true;
   free(arg);
   return false;
@@ -163,18 +253,32 @@ static void start_workers(mlc_team *team, int threads) {
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-mlc_team *mlc_team_create(int threads) {
+static mlc_team *team_alloc(const mlc_program *program, int threads) {
+  size_t bytes = sizeof(mlc_team) + (size_t)threads * sizeof(share), align = _Alignof(mlc_team);
+  mlc_team *team = aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (!team) return NULL;
+  *team = (mlc_team){.program = program, .forks = atomic_load(&forks)};
+  memset(team->shares, 0, (size_t)threads * sizeof(share));
+  team->workers = calloc((size_t)threads, sizeof *team->workers);
+  team->arguments = malloc(argument_bytes(program) + 1);
+  return team;
+}
+
+static void team_free(mlc_team *team) {
+  free(team->workers);
+  free(team->arguments);
+  free(team);
+}
+
+mlc_team *mlc_team_create(const mlc_program *program, int threads) {
   pthread_once(&fork_once, watch_forks);
-  mlc_team *team = aligned_alloc(_Alignof(mlc_team), sizeof *team);
-  pthread_t *workers = calloc((size_t)threads, sizeof *workers);
-  if (!team || !workers) {
-    free(team);
-    free(workers);
-    return NULL;
-  }
-  *team = (mlc_team){.workers = workers, .forks = atomic_load(&forks), .oversubscribed = threads > mlc_allowed_cpus()};
+  mlc_team *team = team_alloc(program, threads);
+  if (!team) return NULL;
+  if (!team->workers || !team->arguments) return team_free(team), NULL;
+  team->oversubscribed = threads > mlc_allowed_cpus();
   gate_init(&team->start);
-  gate_init(&team->barrier);
+  gate_init(&team->phase);
+  pthread_mutex_init(&team->handover, NULL);
   start_workers(team, threads);
   return team;
 }
@@ -183,34 +287,44 @@ static bool team_alive(const mlc_team *team) {
   return team->forks == atomic_load_explicit(&forks, memory_order_relaxed);
 }
 
+/* Tells the workers of an inference, or of the end. */
+static void team_announce(mlc_team *team, const mlc_call *call) {
+  pthread_mutex_lock(&team->handover);
+  if (call)
+    team->call = call_copy(team->program, call, team->arguments);
+  else
+    team->leave = true;
+  gate_open(&team->start);
+  pthread_mutex_unlock(&team->handover);
+}
+
 void mlc_team_destroy(mlc_team *team) {
   if (!team) return;
   if (team_alive(team)) {
-    team->body = NULL;
-    gate_open(&team->start);
+    team_announce(team, NULL);
     for (int i = 1; i < team->threads; i++) pthread_join(team->workers[i - 1], NULL);
     gate_destroy(&team->start);
-    gate_destroy(&team->barrier);
+    gate_destroy(&team->phase);
+    pthread_mutex_destroy(&team->handover);
   }
-  free(team->workers);
-  free(team);
+  team_free(team);
 }
 
-void mlc_team_run(mlc_team *team, void (*body)(const mlc_call *, int), mlc_call *call) {
+static void run_alone(const mlc_program *program, mlc_call *call) {
+  call->team = NULL;
+  call->parts = 1;
+  program->body(call);
+}
+
+void mlc_team_run(mlc_team *team, mlc_call *call) {
   bool idle = false;
   bool usable = team->threads > 1 && team_alive(team);
-  if (!usable || !atomic_compare_exchange_strong(&team->busy, &idle, true)) {
-    call->threads = 1;
-    call->team = NULL;
-    body(call, 0);
-    return;
-  }
-  call->threads = team->threads;
+  if (!usable || !atomic_compare_exchange_strong(&team->busy, &idle, true)) return run_alone(team->program, call);
+  call->parts = team->threads * PARTS;
   call->team = team;
-  team->call = call;
-  team->body = body;
-  gate_open(&team->start);
-  body(call, 0);
-  team_barrier(team);
+  call->phase = team->phases;
+  team_announce(team, call);
+  team->program->body(call);
+  team->phases = call->phase;
   atomic_store(&team->busy, false);
 }

@@ -22,16 +22,30 @@ def sanitizer_works(folder, flag):
     return built and subprocess.run([folder / "empty"], capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread", None])
-def test_driver(tmp_path, sanitizer):
+def sanitizer_flags(folder, sanitizer):
     flags = ["-O1"] if sanitizer is None else ["-O1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
-    if sanitizer and not sanitizer_works(tmp_path, flags[1]):
+    if sanitizer and not sanitizer_works(folder, flags[1]):
         pytest.skip(f"the sanitizer '{sanitizer}' does not run here")
-    sources = write_toy_files(tmp_path)
-    compile_c(tmp_path / "driver", [HERE / "driver.c", *sources], *flags, f"-include{tmp_path / 'toy_signature.h'}")
-    command = [tmp_path / "driver", tmp_path / "toy.weights"]
+    return flags
+
+
+def check_driver(*command):
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (result.returncode, result.stdout) == (0, "0 wrong\n"), result.stderr[-3000:]
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread", None])
+def test_driver(tmp_path, sanitizer):
+    flags, sources = sanitizer_flags(tmp_path, sanitizer), write_toy_files(tmp_path)
+    compile_c(tmp_path / "driver", [HERE / "driver.c", *sources], *flags, f"-include{tmp_path / 'toy_signature.h'}")
+    check_driver(tmp_path / "driver", tmp_path / "toy.weights")
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread", None])
+def test_parts_of_phases_run_once_and_in_order(tmp_path, sanitizer):
+    flags, runtime = sanitizer_flags(tmp_path, sanitizer), sorted(c.INCLUDE_DIR.glob("*.c"))
+    compile_c(tmp_path / "phases", [HERE / "phases.c", *runtime], *flags)
+    check_driver(tmp_path / "phases")
 
 
 def test_only_the_interface_is_exported(toy):
