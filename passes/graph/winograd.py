@@ -113,7 +113,8 @@ def _whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, emitter: Emitter
     zeros = isinstance(owner, PadOp) and float(owner.value.data) == 0 and not any(ints_of(owner.interior))
     if zeros and isinstance(owner, PadOp) and sole_user(x):
         high = [a + b for a, b in zip(dims_of(owner.high), more, strict=True)]
-        return emitter.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
+        padding = Emitter(emitter.anchor, source_nodes(owner))
+        return padding.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
     return emitter.emit(PadOp(x, [0] * rank, more))
 
 
