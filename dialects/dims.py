@@ -9,13 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+
+from xdsl.utils.exceptions import VerifyException
 
 Atom = str | tuple["str", "Dim", "Dim"]  # a symbol, or ("//" | "max" | "min" | "%", lhs, rhs)
 Monomial = tuple[Atom, ...]
 
 
-class DimError(ValueError):
+class DimError(VerifyException, ValueError):
     """A text is not a dimension expression."""
 
 
@@ -217,6 +219,7 @@ _BINARY = {
 }
 
 
+@lru_cache(maxsize=4096)  # every type and every operator that mentions a dimension reads it
 def parse_dim(text: str) -> DimLike:
     """Parse ``"2*seq + 1"``.
 

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from xdsl.utils.exceptions import VerifyException
+
 from mlc.dialects.types import ELEMENTS
 
 
-class ExprError(ValueError):
+class ExprError(VerifyException, ValueError):
     """A text is not a scalar expression."""
 
 
@@ -150,9 +152,9 @@ def _parse(node: ast.expr) -> Expr:
         case ast.Name(id=name):
             operand = _operand(name)
             return Index(name) if operand is None else Load(operand)
-        case ast.Subscript(value=ast.Name(id=name), slice=index):
+        case ast.Subscript(value=ast.Name(id=name), slice=index) if (operand := _operand(name)) is not None:
             items = index.elts if isinstance(index, ast.Tuple) else [index]
-            return Load(_operand(name) or 0, tuple(_parse(i) for i in items))
+            return Load(operand, tuple(_parse(i) for i in items))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             negated = _parse(operand)
             return Const(-negated.value) if isinstance(negated, Const) else Call("neg", (negated,))
@@ -166,13 +168,20 @@ def _parse(node: ast.expr) -> Expr:
 
 
 def _call(name: str, args: tuple[Expr, ...]) -> Expr:
-    if name in MACROS:
-        return substitute(parse(MACROS[name]), lambda load: args[load.operand])
-    arity = 1 if name in CASTS else FUNCTIONS.get(name)
+    arity = _arity(name)
     if arity != len(args):
         wrong = "unknown function" if arity is None else f"takes {arity}"
         raise ExprError(f"{name} with {len(args)} arguments: {wrong}")
+    if name in MACROS:
+        return substitute(parse(MACROS[name]), lambda load: args[load.operand])
     return Call(name, args)
+
+
+def _arity(name: str) -> int | None:
+    """How many arguments a function takes; None for one that is not known."""
+    if name in MACROS:
+        return 1 + max(load.operand for load in loads(parse(MACROS[name])))
+    return 1 if name in CASTS else FUNCTIONS.get(name)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

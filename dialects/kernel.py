@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     FlatSymbolRefAttrConstr,
     FunctionType,
     IndexType,
+    IntegerType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -53,7 +54,7 @@ class FuncOp(IRDLOperation):
     """A kernel. ``kernel.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> { … kernel.return %y : tensor<8xf32> }``"""
 
     name = "kernel.func"
-    body = region_def()
+    body = region_def("single_block")
     sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
@@ -84,6 +85,10 @@ class FuncOp(IRDLOperation):
     def verify_(self) -> None:
         if tuple(self.block.arg_types) != tuple(self.function_type.inputs):
             raise VerifyException(f"kernel.func @{self.sym_name.data}: block arguments differ from the function type")
+        last, declared = self.block.last_op, tuple(self.function_type.outputs)
+        if not isinstance(last, ReturnOp) or tuple(last.operand_types) != declared:
+            types = ", ".join(map(str, declared))
+            raise VerifyException(f"kernel.func @{self.sym_name.data}: it must end in a kernel.return of ({types})")
 
 
 @irdl_op_definition
@@ -173,6 +178,7 @@ class GenericOp(IRDLOperation):
             raise VerifyException("kernel.generic: one map an operand, one block argument an element read")
         if (self.monoid is None) != (self.init is None):
             raise VerifyException("kernel.generic: a monoid needs its initial value, and only a monoid")
+        verify_yield(self, YieldOp)
         for operand, map_ in zip(self.operands, self.maps, strict=True):
             self._verify_map(operand.type, map_.data)
 
@@ -182,6 +188,13 @@ class GenericOp(IRDLOperation):
         if (map_.num_dims, map_.num_symbols, len(map_.results)) != wanted:
             message = "{} iterators, {} symbols and {} results".format(*wanted)
             raise VerifyException(f"kernel.generic: {map_} is no map of {message}")
+
+
+def verify_yield(op: IRDLOperation, end: type[AbstractYieldOperation[Attribute]]) -> None:
+    """The region of a computation ends in one value, of the elements of its buffer ``out``."""
+    last, element = op.regions[0].block.last_op, op.out.type.element_type  # type: ignore[attr-defined]
+    if not isinstance(last, end) or tuple(last.operand_types) != (element,):
+        raise VerifyException(f"{op.name}: its region must end in a {end.name} of one {element}")
 
 
 @irdl_op_definition
@@ -230,6 +243,7 @@ class _TileAccess(IRDLOperation):
             raise VerifyException(f"{self.name}: {len(strides)} strides for a tile of rank {rank}")
         if sum(s == DYNAMIC_INDEX for s in strides) != len(self.dynamic):  # type: ignore[attr-defined]
             raise VerifyException(f"{self.name}: one operand in strides(…) for each stride known at run time only")
+        _verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
 
     def stride(self, axis: int) -> int | SSAValue:
         """Elements between neighbours along ``axis``: a constant, or a value where it is only known at run time."""
@@ -237,6 +251,14 @@ class _TileAccess(IRDLOperation):
         if strides[axis] != DYNAMIC_INDEX:
             return strides[axis]
         return self.dynamic[sum(s == DYNAMIC_INDEX for s in strides[:axis])]  # type: ignore[attr-defined]
+
+
+def _verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
+    """A tile has the elements of its buffer; unsigned ones compute as signless integers."""
+    assert isinstance(buffer.type, MemRefType)
+    stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
+    if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
+        raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
 
 
 def _split(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
@@ -323,6 +345,9 @@ class GatherOp(IRDLOperation):
 
     def __init__(self, buffer: SSAValue, offsets: SSAValue, result: Attribute, lanes: SSAValue | None = None):
         super().__init__(operands=[buffer, offsets, lanes], result_types=[result])
+
+    def verify_(self) -> None:
+        _verify_element(self, self.buffer, self.result.type)
 
 
 @irdl_op_definition

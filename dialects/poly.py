@@ -25,6 +25,8 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.kernel import verify_yield
+
 
 @irdl_op_definition
 class StatementOp(IRDLOperation):
@@ -46,7 +48,7 @@ class StatementOp(IRDLOperation):
     init = opt_prop_def(Attribute)
     ins = var_operand_def(MemRefType)
     out = operand_def(MemRefType)
-    body = region_def()
+    body = region_def("single_block")
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$id (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $out `:` type($out) `)` attr-dict `do` $body"
@@ -83,6 +85,7 @@ class StatementOp(IRDLOperation):
             raise VerifyException(f"poly.statement {self.id}: the region takes one element for each operand read")
         if (self.monoid is None) != (self.init is None):
             raise VerifyException(f"poly.statement {self.id}: a monoid needs its initial value, and only a monoid")
+        verify_yield(self, YieldOp)
 
 
 @irdl_op_definition
@@ -147,6 +150,16 @@ class TileOp(IRDLOperation):
                 "vector": StringAttr(vector),
             }
         )
+
+    def verify_(self) -> None:
+        counts = (len(self.iters), len(self.starts), len(self.sizes), len(self.lanes))
+        if len(set(counts)) != 1:
+            given = "{} iters, {} starts, {} sizes and {} lanes".format(*counts)
+            raise VerifyException(f"poly.tile {self.id}: {given}; write one of each for each axis")
+        if any(size < 1 for size in self.sizes.get_values()):
+            raise VerifyException(f"poly.tile {self.id}: a size is smaller than 1")
+        if self.vector.data and self.vector not in self.iters.data:
+            raise VerifyException(f"poly.tile {self.id}: the lanes run along {self.vector}, which is none of its iters")
 
 
 Poly = Dialect("poly", [StatementOp, YieldOp, TileOp], [])

@@ -27,8 +27,10 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import IsolatedFromAbove, NoTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, parse_dim
+from mlc.dialects.types import bytes_of
 
 
 @irdl_op_definition
@@ -151,6 +153,12 @@ class ViewOp(_Place):
         """Bytes of the source before the view."""
         return 0 if self.offset is None else parse_dim(self.offset.data)
 
+    def verify_(self) -> None:
+        behind = bytes_of(self.source) - self.start - bytes_of(self.result)
+        if any(isinstance(size, int) and size < 0 for size in (self.start, behind)):
+            what = f"{bytes_of(self.result)} bytes from byte {self.start}"
+            raise VerifyException(f"rt.view: {what} are not in a buffer of {bytes_of(self.source)} bytes")
+
 
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
@@ -167,6 +175,10 @@ class LaunchOp(IRDLOperation):
         properties = {"callee": SymbolRefAttr(callee), "writes": IntegerAttr(writes, i64)}
         super().__init__(operands=[args], properties=properties)
 
+    def verify_(self) -> None:
+        if not 0 <= self.writes.value.data <= len(self.args):
+            raise VerifyException(f"rt.launch: it writes {self.writes.value.data} of {len(self.args)} buffers")
+
 
 @irdl_op_definition
 class CopyOp(IRDLOperation):
@@ -179,6 +191,11 @@ class CopyOp(IRDLOperation):
 
     def __init__(self, source: SSAValue, target: SSAValue):
         super().__init__(operands=[source, target])
+
+    def verify_(self) -> None:
+        if bytes_of(self.source) != bytes_of(self.target):
+            sizes = f"{bytes_of(self.source)} bytes into a buffer of {bytes_of(self.target)}"
+            raise VerifyException(f"rt.copy: {sizes}; take an rt.view of the part")
 
 
 @irdl_op_definition

@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, parse_dim, product
 
@@ -40,6 +41,10 @@ class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
 
     name = "graph.dims"
     dims: ArrayAttr[StringAttr]
+
+    def verify(self) -> None:
+        for dim in self.dims:
+            parse_dim(dim.data)
 
     def get_affine_map(self) -> AffineMap:
         raise NotImplementedError("a symbolic layout has no constant strides")
@@ -166,13 +171,25 @@ def _shaped(value: SSAValue | Attribute) -> _Shaped:
 
 
 def shape_of(value: SSAValue | Attribute) -> Shape:
-    """The dimensions of a tensor or memref (type or value of it)."""
+    """The dimensions of a tensor or memref (type or value of it).
+
+    Raises:
+        VerifyException: its #graph.dims say other extents than its shape, or are missing.
+    """
     type_ = _shaped(value)
     if type_ not in _SHAPES:
-        attr = type_.encoding if isinstance(type_, TensorType) else type_.layout
-        dims = attr.dims if isinstance(attr, DimsAttr) else None
-        _SHAPES[type_] = type_.get_shape() if dims is None else tuple(parse_dim(d.data) for d in dims)
+        _SHAPES[type_] = _dims(type_)
     return _SHAPES[type_]
+
+
+def _dims(type_: _Shaped) -> Shape:
+    attr = type_.encoding if isinstance(type_, TensorType) else type_.layout
+    dims = tuple(parse_dim(d.data) for d in attr.dims) if isinstance(attr, DimsAttr) else type_.get_shape()
+    if DYNAMIC_INDEX in dims:
+        raise VerifyException(f"{type_}: its dimensions need names, #graph.dims<[…]>")
+    if _static(dims) != list(type_.get_shape()):
+        raise VerifyException(f"{type_}: its #graph.dims are not those of its shape")
+    return dims
 
 
 def element_of(value: SSAValue | Attribute) -> str:

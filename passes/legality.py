@@ -21,11 +21,12 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph import source_nodes
+from mlc.dialects.types import shape_of
 from mlc.runtime.errors import MlcError
 
 Types = frozenset[Any]  # of classes of attributes; mypy has no type for a set that holds generic ones
@@ -102,12 +103,24 @@ class Level:
         for value in values:
             if type(value.type) not in self.types:
                 raise self.error(op, f"it defines a value of type {value.type}", near)
+            if wrong := shape_error(value.type):
+                raise self.error(op, wrong, near)
             seen.add(value)
 
     def error(self, op: Operation, why: str, near: Operation | None = None) -> IllegalIR:
         nodes = ", ".join(source_nodes(op) or (source_nodes(near) if near else ()))
         message = f"Illegal at the {self.name} level: {why}"
         return IllegalIR(message, op=op.name, node=nodes or None, stage=f"verify-{self.name}")
+
+
+def shape_error(type_: Attribute) -> str | None:
+    """What is wrong with the dimensions of a tensor or buffer."""
+    try:
+        if isinstance(type_, TensorType | MemRefType):
+            shape_of(type_)
+    except VerifyException as error:
+        return str(error)
+    return None
 
 
 def calls(module: ModuleOp, name: str) -> Iterator[tuple[Operation, str]]:

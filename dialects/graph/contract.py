@@ -253,11 +253,27 @@ def window_extent(size: DimLike, kernel: DimLike, stride: int, dilation: int) ->
     return floordiv(size - dilation * (kernel - 1) - 1, stride) + 1
 
 
+def verify_window(op: str, rank: int, strides: Sequence[int], dilations: Sequence[int]) -> None:
+    """Windows move by one stride and look at one dilation a dimension, of at least 1."""
+    if not len(strides) == len(dilations) == rank or min((*strides, *dilations), default=1) < 1:
+        given = f"strides {list(strides)} and dilations {list(dilations)}"
+        raise VerifyException(f"{op}: {given} must be numbers from 1, one for each of {rank} dimensions")
+
+
+def _verify_filters(input: SSAValue, weight: SSAValue, groups: int) -> None:
+    if element_of(input) != element_of(weight):
+        raise VerifyException(f"graph.conv: operands are {element_of(input)} and {element_of(weight)}; insert a cast")
+    filters = shape_of(weight)[0]
+    if groups < 1 or (isinstance(filters, int) and filters % groups):
+        raise VerifyException(f"graph.conv: {filters} filters do not make {groups} equal groups")
+
+
 def _infer_conv(
     layout: str, input: SSAValue, weight: SSAValue, strides: Sequence[int], dilations: Sequence[int], groups: int
 ) -> TensorType:
     if layout not in LAYOUTS:
         raise VerifyException(f"graph.conv: layout {layout!r} is none of {', '.join(LAYOUTS)}")
+    verify_window("graph.conv", len(strides), strides, dilations)
     x, w, rank = shape_of(input), shape_of(weight), len(strides)
     first = 1 if layout == "NCXc_depthwise" else 2
     expected = {"NCX": (rank + 2, rank + 2), "NCXc": (rank + 3, rank + 4), "NCXc_depthwise": (rank + 3, rank + 2)}
@@ -267,6 +283,7 @@ def _infer_conv(
     channels = x[1] == (w[0] if layout == "NCXc_depthwise" else w[1] * groups)
     if not channels or (layout != "NCX" and x[-1] != w[-2 if layout == "NCXc" else -1]):
         raise VerifyException(f"graph.conv: channels of input {x} and weight {w} with {groups} groups do not match")
+    _verify_filters(input, weight, 1 if layout == "NCXc_depthwise" else groups)
     spatial = [
         window_extent(x[2 + n], w[first + n], s, d) for n, (s, d) in enumerate(zip(strides, dilations, strict=True))
     ]

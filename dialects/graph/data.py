@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, StringAttr, TensorType
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import PURE
 from mlc.dialects.types import element_of, element_of_dtype, numpy_dtype, shape_of, tensor
@@ -46,6 +47,10 @@ class ConstantOp(IRDLOperation):
         type_ = tensor(element_of_dtype(value.dtype), value.shape)
         dense = DenseIntOrFPElementsAttr.from_list(cast("TensorType[IntegerType]", type_), value.reshape(-1).tolist())
         super().__init__(properties={"value": dense}, result_types=[type_])
+
+    def verify_(self) -> None:
+        if self.value.get_type() != self.result.type:
+            raise VerifyException(f"graph.constant: {self.value.get_type()} is stored as {self.result.type}")
 
     def array(self) -> np.ndarray[Any, Any]:
         values = np.array(list(self.value.get_values()))

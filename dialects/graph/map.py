@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.expr import Expr, ExprError, Load, element_type, loads, parse, substitute
+from mlc.dialects.expr import Expr, ExprError, element_type, loads, parse, substitute
 from mlc.dialects.graph.base import PURE, StructuredOp, broadcast_index, broadcast_shapes, iterators
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -52,16 +52,26 @@ class MapOp(StructuredOp):
 
 
 def _infer(text: str, args: Sequence[SSAValue]) -> TensorType:
+    element = scalar_element("graph.map", text, args)
+    return tensor(element, broadcast_shapes([shape_of(a) for a in args]))
+
+
+def scalar_element(op: str, text: str, args: Sequence[SSAValue]) -> str:
+    """The element name in which ``text`` computes, a scalar expression over whole operands of the operator ``op``.
+
+    Raises:
+        VerifyException: not an expression over ``args``, or of no one type.
+    """
     try:
         expr = parse(text)
         used = {load.operand for load in loads(expr)}
-        if any(not isinstance(load, Load) or load.index is not None for load in loads(expr)):
-            raise VerifyException("graph.map reads whole operands (x0), not elements (x0[i])")
+        if any(load.index is not None for load in loads(expr)):
+            raise VerifyException(f"{op} reads whole operands (x0), not elements (x0[i])")
         if used and max(used) >= len(args):
-            raise VerifyException(f"graph.map: {text} reads x{max(used)} of {len(args)} operands")
+            raise VerifyException(f"{op}: {text} reads x{max(used)} of {len(args)} operands")
         element = element_type(expr, [element_of(a) for a in args])
     except ExprError as e:
-        raise VerifyException(f"graph.map: {e}") from e
+        raise VerifyException(f"{op}: {e}") from e
     if element is None:
-        raise VerifyException(f"graph.map: {text} has no type; write a cast such as f32(...)")
-    return tensor(element, broadcast_shapes([shape_of(a) for a in args]))
+        raise VerifyException(f"{op}: {text} has no type; write a cast such as f32(...)")
+    return element

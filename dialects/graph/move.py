@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, product
-from mlc.dialects.expr import ExprError, element_type, parse
+from mlc.dialects.expr import Const, Expr, ExprError, element_type, loads, parse
 from mlc.dialects.graph.base import (
     PURE,
     StructuredOp,
@@ -224,7 +224,13 @@ class PadOp(StructuredOp):
             operands=[input], properties=properties, result_types=[_infer_pad(input, low, high, interior)]
         )
 
+    @property
+    def number(self) -> float:
+        """The constant."""
+        return _number(self.value.data)
+
     def infer(self) -> TensorType:
+        _number(self.value.data)
         return _infer_pad(self.input, dims_of(self.low), dims_of(self.high), ints_of(self.interior))
 
     def statements(self) -> tuple[Statement, ...]:
@@ -252,6 +258,14 @@ class PadOp(StructuredOp):
                 out[n] = f"i{n} + ({start})"
                 boxes.append(statement(" ".join(names), bounds, value, out="; ".join(out)))
         return boxes
+
+
+def _number(text: str) -> float:
+    """The number that a literal of scalar expressions, such as ``(-inf)``, stands for."""
+    value = parse(text)
+    if not isinstance(value, Const):
+        raise VerifyException(f"graph.pad: the value {text!r} is not a number")
+    return float(value.value)
 
 
 def _infer_pad(input: SSAValue, low: Sequence[DimLike], high: Sequence[DimLike], interior: Sequence[int]) -> TensorType:
@@ -298,6 +312,8 @@ class ConcatOp(StructuredOp):
 
 def _infer_concat(args: Sequence[SSAValue], axis: int) -> TensorType:
     shapes = [shape_of(a) for a in args]
+    if not shapes or not 0 <= axis < len(shapes[0]):
+        raise VerifyException(f"graph.concat: no axis {axis} of {len(shapes)} operands of shape {shapes[:1]}")
     rest = {(*s[:axis], *s[axis + 1 :]) for s in shapes}
     if len(rest) != 1 or len({element_of(a) for a in args}) != 1:
         types = ", ".join(str(a.type) for a in args)
@@ -362,9 +378,21 @@ def _infer_compute(
     if bool(reduce) != bool(monoid) or (monoid and monoid not in MONOIDS):
         raise VerifyException(f"graph.compute: reduced extents {list(reduce)} with the monoid {monoid!r}")
     try:
-        element = element_type(parse(text), [element_of(a) for a in args])
-    except (ExprError, IndexError) as e:
+        expr = parse(text)
+        _verify_loads(expr, args)
+        element = element_type(expr, [element_of(a) for a in args])
+    except ExprError as e:
         raise VerifyException(f"graph.compute: {e}") from e
     if element is None:
         raise VerifyException(f"graph.compute: {text} has no type; write a cast such as f32(...)")
     return tensor(element, shape)
+
+
+def _verify_loads(expr: Expr, args: Sequence[SSAValue]) -> None:
+    """Each load names an operand and has an index for each of its dimensions."""
+    for load in loads(expr):
+        if load.operand >= len(args):
+            raise VerifyException(f"graph.compute: {load} reads x{load.operand} of {len(args)} operands")
+        rank, given = len(shape_of(args[load.operand])), len(load.index or ())
+        if given != rank:
+            raise VerifyException(f"graph.compute: {load} has {given} indices for an operand of rank {rank}")

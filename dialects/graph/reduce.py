@@ -10,7 +10,7 @@ from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import PURE, StructuredOp, ints, ints_of, iterators
-from mlc.dialects.graph.contract import window_extent
+from mlc.dialects.graph.contract import verify_window, window_extent
 from mlc.dialects.statement import MONOIDS, Statement, statement
 from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
@@ -64,7 +64,7 @@ def _infer_reduce(fn: str, input: SSAValue, axes: Sequence[int], keepdims: bool)
     shape = shape_of(input)
     if fn not in MONOIDS:
         raise VerifyException(f"graph.reduce: {fn!r} is none of {', '.join(MONOIDS)}")
-    if any(not 0 <= a < len(shape) for a in axes):
+    if any(not 0 <= a < len(shape) for a in axes) or len(set(axes)) != len(axes):
         raise VerifyException(f"graph.reduce: axes {list(axes)} of an operand of rank {len(shape)}")
     kept: Shape = tuple(1 if n in axes else d for n, d in enumerate(shape) if keepdims or n not in axes)
     return tensor(element_of(input), kept)
@@ -117,6 +117,7 @@ def _infer_pool(
     shape = shape_of(input)
     if fn not in MONOIDS or len(shape) < 2 + len(kernel):
         raise VerifyException(f"graph.pool: {fn!r} of a window {list(kernel)} over an operand of shape {shape}")
+    verify_window("graph.pool", len(kernel), strides, dilations)
     spatial = [window_extent(shape[2 + n], k, strides[n], dilations[n]) for n, k in enumerate(kernel)]
     if any(isinstance(s, int) and s < 0 for s in spatial):
         raise VerifyException(f"graph.pool: window {list(kernel)} does not fit into input {shape}")

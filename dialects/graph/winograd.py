@@ -28,7 +28,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import ceildiv
 from mlc.dialects.expr import Const, Expr, Index, Load, parse, substitute
-from mlc.dialects.graph.base import PURE, StructuredOp, broadcast_index, ints, ints_of
+from mlc.dialects.graph.base import PURE, StructuredOp, broadcast_index, broadcast_shapes, ints, ints_of
+from mlc.dialects.graph.map import scalar_element
 from mlc.dialects.statement import Statement, statement
 from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
@@ -150,11 +151,11 @@ class WinogradOutputOp(StructuredOp):
         super().__init__(
             operands=[args],
             properties={"expr": StringAttr(str(expr)), "m": IntegerAttr(m, 64), "extents": ints(extents)},
-            result_types=[_infer_output(args, m, tuple(extents))],
+            result_types=[_infer_output(str(expr), args, m, tuple(extents))],
         )
 
     def infer(self) -> TensorType:
-        return _infer_output(self.args, self.m.value.data, ints_of(self.extents))
+        return _infer_output(self.expr.data, self.args, self.m.value.data, ints_of(self.extents))
 
     def statements(self) -> tuple[Statement, ...]:
         """A statement for each output of a tile; tiles at the far borders, which may be cut, are boxes of their own."""
@@ -195,9 +196,27 @@ def _parts(extent: int, m: int) -> list[tuple[int, int, int]]:
     return [p for p in ((0, whole, m), (whole, 1, rest)) if p[1] and p[2]]
 
 
-def _infer_output(args: Sequence[SSAValue], m: int, extents: Shape) -> TensorType:
+def _infer_output(expr: str, args: Sequence[SSAValue], m: int, extents: Shape) -> TensorType:
+    if not args or m not in (2, 4):
+        given = f"{len(args)} operands and m of {m}"
+        wanted = "the products as its first operand, and m of 2 or 4"
+        raise VerifyException(f"graph.winograd_output takes {wanted}, not {given}")
     shape, areas = shape_of(args[0]), (m + TAPS - 1) ** 2
     tiles = ceildiv(extents[0], m) * ceildiv(extents[1], m) if len(extents) == 2 else None
     if len(shape) != 4 or shape[2] != tiles or not isinstance(shape[1], int) or shape[1] % areas:
         raise VerifyException(f"graph.winograd_output: {shape} does not hold tiles of {m} for outputs of {extents}")
-    return tensor(element_of(args[0]), (shape[0], shape[1] // areas, *extents, shape[3]))
+    result = tensor(element_of(args[0]), (shape[0], shape[1] // areas, *extents, shape[3]))
+    _verify_epilogue(expr, args, result)
+    return result
+
+
+def _verify_epilogue(expr: str, args: Sequence[SSAValue], result: TensorType) -> None:
+    """``expr`` is of the products' type, and the further operands stretch to the result."""
+    element, shape = scalar_element("graph.winograd_output", expr, args), shape_of(result)
+    if element != element_of(result):
+        types = f"{expr} is {element} of products of {element_of(result)}"
+        raise VerifyException(f"graph.winograd_output: {types}; write a graph.map behind it")
+    for other in map(shape_of, args[1:]):
+        if broadcast_shapes([shape, other]) != shape:
+            what = f"an operand of shape {other} is larger than the result {shape}"
+            raise VerifyException(f"graph.winograd_output: {what}")

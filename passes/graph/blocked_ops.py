@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.dims import DimLike, product
-from mlc.dialects.evaluate import evaluate_expr
 from mlc.dialects.expr import Expr, Index, Load, children, parse, substitute
 from mlc.dialects.graph import (
     ComputeOp,
@@ -117,7 +116,7 @@ def blocked_pad(op: PadOp, layout: Layout, emitter: Emitter) -> Blocked | None:
     if low[1] != 0 or high[1] != 0 or interior[1] != 0:
         return None
     new = PadOp(emitter.deep(x), [*low, 0], [*high, 0], op.value.data, [*interior, 0])
-    lanes = union([x.lanes, frozenset([float(evaluate_expr(parse(op.value.data), [], {}))])])
+    lanes = union([x.lanes, frozenset([op.number])])
     return Blocked(emitter.emit(new), x.channels, x.block, shape_of(op.result)[2:], lanes)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlc.dialects.evaluate import evaluate_expr
-from mlc.dialects.expr import CASTS, COMPARISONS, Call, Const, Expr, Load
+from mlc.dialects.expr import CASTS, COMPARISONS, Call, Const, Expr, Index, Load, walk
 
 Lanes = frozenset[float] | None
 """The numbers the padding lanes may hold; None: any finite ones."""
@@ -30,7 +30,8 @@ FINITE = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "sigmoid", "
 def after_map(expr: Expr, operands: Sequence[Lanes]) -> tuple[bool, Lanes]:
     """(whether all lanes stay finite, what they hold) after a map of operands that hold ``operands``."""
     known = [o for o in operands if o is not None]
-    if len(known) == len(operands) and math.prod(map(len, known)) <= LIMIT:
+    symbolic = any(isinstance(node, Index) for node in walk(expr))  # the value of a dimension is known at run time
+    if len(known) == len(operands) and math.prod(map(len, known)) <= LIMIT and not symbolic:
         with np.errstate(all="ignore"):
             values = {float(_value(expr, point)) for point in itertools.product(*map(sorted, known))}
         return all(map(math.isfinite, values)), frozenset(values)
@@ -63,6 +64,8 @@ def _finite(expr: Expr, operands: Sequence[Lanes]) -> bool:
             return lanes is None or all(map(math.isfinite, lanes))
         case Const(value=value):
             return math.isfinite(value)
+        case Index():
+            return True
         case Call(fn=fn, args=args):
             return fn in FINITE and all(_finite(a, operands) for a in args)
     return False

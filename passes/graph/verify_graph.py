@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.graph import GraphOp, source_nodes
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.types import ELEMENTS
+from mlc.passes.legality import shape_error
 from mlc.runtime.errors import MlcError
 
 _LEGAL = (GraphOp, WeightOp, ConstantOp)
@@ -89,6 +90,8 @@ def _verify_type(op: Operation, type_: Attribute) -> None:
         raise _error(op, f"a value of type {type_} is not a ranked tensor")
     if type_.element_type not in _ELEMENTS:
         raise _error(op, f"tensors of {type_.element_type} are not known; elements are {', '.join(ELEMENTS)}")
+    if wrong := shape_error(type_):
+        raise _error(op, wrong)
 
 
 def _whence(operand: SSAValue, block: Block) -> str:

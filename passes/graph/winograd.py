@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import ceildiv
 from mlc.dialects.graph import (
     ConstantOp,
     ContractOp,
@@ -72,8 +71,9 @@ class Winograd(ModulePass):
         """Time, as the floating-point operations it would suffice for: products or their weights, and transforms."""
         (_, f, h, w, b), (_, c, *_, bi, _) = shape_of(conv.result), shape_of(conv.weight)
         assert isinstance(f, int) and isinstance(c, int) and isinstance(b, int) and isinstance(bi, int)
+        assert isinstance(h, int) and isinstance(w, int)
         filters, channels = f * b, c * bi
-        points = ceildiv(h, m) * ceildiv(w, m) if m else h * w
+        points = -(-h // m) * -(-w // m) if m else h * w
         products = ((m + TAPS - 1) ** 2 if m else TAPS**2) * filters * channels
         time = max(2.0 * products * points, self.memory * FLOAT * products)
         if m:
@@ -110,10 +110,11 @@ def _whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, emitter: Emitter
     if not any(more):
         return x
     rank, owner = len(more), x.owner
-    zeros = isinstance(owner, PadOp) and float(owner.value.data) == 0 and not any(ints_of(owner.interior))
+    zeros = isinstance(owner, PadOp) and owner.number == 0 and not any(ints_of(owner.interior))
     if zeros and isinstance(owner, PadOp) and sole_user(x):
         high = [a + b for a, b in zip(dims_of(owner.high), more, strict=True)]
-        return emitter.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
+        padding = Emitter(emitter.anchor, source_nodes(owner))
+        return padding.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
     return emitter.emit(PadOp(x, [0] * rank, more))
 
 

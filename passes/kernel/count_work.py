@@ -17,7 +17,7 @@ from mlc.dialects.graph import dims_of
 from mlc.dialects.types import bytes_of
 
 FLOPS, BYTES = "kernel.flops", "kernel.bytes"
-_FREE = {"kernel.yield", "kernel.index", "kernel.symbol", "arith.constant", "memref.load"}
+_FREE = {"kernel.yield", "kernel.index", "kernel.symbol", "arith.constant", "arith.index_cast", "memref.load"}
 _FREE |= {"builtin.unrealized_conversion_cast"}
 
 

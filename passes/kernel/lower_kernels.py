@@ -18,13 +18,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.expr import Call, Const, Expr, Index, Load, loads, substitute, walk
-from mlc.dialects.graph import PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of
+from mlc.dialects.expr import Call, Const, Expr, ExprError, Index, Load, loads, substitute, walk
+from mlc.dialects.graph import PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of, source_nodes
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
 from mlc.passes.kernel.generic import generic
 from mlc.passes.kernel.scalars import TRANSCENDENTAL
+from mlc.passes.legality import IllegalIR
 
 CHEAP_OPS = 8  # scalar functions that may be computed again at a second place
 
@@ -80,7 +81,7 @@ class _Lowering:
             self.new.add_op(local)
             self.buffers[value] = local.result
         for s in statements:
-            self._emit(s, value)
+            self._emit(s, op)
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
         """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""
@@ -123,8 +124,12 @@ class _Lowering:
                     for st in u.statements() for load in walk(st.value) if isinstance(load, Load))  # fmt: skip
         return reads <= 1 or _cheap(s.value)
 
-    def _emit(self, s: Statement, value: SSAValue) -> None:
-        generic(self.new, s, list(self.buffers.values()), self.buffers[value])
+    def _emit(self, s: Statement, op: StructuredOp) -> None:
+        try:
+            generic(self.new, s, list(self.buffers.values()), self.buffers[op.results[0]])
+        except ExprError as error:
+            nodes, hint = ", ".join(source_nodes(op)) or None, "Cast the operand, as in exp(f32(x0))"
+            raise IllegalIR(str(error), op=op.name, node=nodes, stage="lower-kernels", hint=hint) from error
 
 
 def _reduces_rows(op: StructuredOp) -> bool:

@@ -130,6 +130,8 @@ class ScalarBuilder:
             (a, b), element = self._args(expr.args[1:], want)
             return self.emit(arith.SelectOp(condition, a, b)), element
         args, element = self._args(expr.args, None if expr.fn in COMPARISONS else want)
+        if expr.fn in ("isnan", "sigmoid") and not is_float(element):
+            raise ExprError(f"{expr.fn} is not defined on {element}")
         if expr.fn in COMPARISONS:
             return self._compare(expr.fn, args, element), "i1"
         if expr.fn == "isnan":

@@ -33,6 +33,7 @@ class PlanMemory(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in [o for o in op.ops if isinstance(o, rt.ProgramOp)]:
+            drop_unused(program)
             plan_weights(program)
             plan_arena(program)
 
@@ -64,6 +65,14 @@ def live_ranges(program: rt.ProgramOp) -> list[Live]:
                 last[rt.root(value)] = step
     buffers = [o for o in program.body.block.ops if isinstance(o, rt.BufferOp)]
     return [Live(b, parse_dim(b.bytes.data), first[b.result], last[b.result]) for b in buffers if b.result in first]
+
+
+def drop_unused(program: rt.ProgramOp) -> None:
+    """Buffers, and views of them, that no step touches need no place."""
+    for op in reversed(list(program.body.block.ops)):
+        if isinstance(op, rt.BufferOp | rt.ViewOp) and op.result.first_use is None:
+            op.detach()
+            op.erase()
 
 
 def plan_arena(program: rt.ProgramOp) -> None:

@@ -35,8 +35,9 @@ class ChooseSchedule(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = Machine(self.lanes, self.registers)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if SCHEDULE not in fn.attributes:  # one given by the user stays
-                nests = schedule(statements_of(fn), machine)
+            statements = statements_of(fn)
+            if statements and SCHEDULE not in fn.attributes:  # one given by the user stays
+                nests = schedule(statements, machine)
                 fn.attributes[SCHEDULE] = StringAttr("; ".join(map(str, nests)))
 
 

@@ -12,11 +12,13 @@ runs on one thread.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from mlc.passes.schedule.view import ScheduleError
 
 SCHEDULE = "schedule"
+_SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*[vs]?")
 
 
 @dataclass(frozen=True)
@@ -66,18 +68,38 @@ def _nest(text: str) -> Nest:
     parts = [p.split() for p in rest.split("|")]
     if not colon or len(parts) != 3:
         raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
-    return Nest(rule.strip(), tuple(parts[0]), tuple(map(_item, parts[1])), tuple(map(_item, parts[2])))
+    band, inner = tuple(map(_band_item, parts[1])), tuple(map(_inner_item, parts[2]))
+    return Nest(rule.strip(), tuple(parts[0]), band, inner)
+
+
+def _band_item(text: str) -> Item:
+    item = _item(text)
+    if item.partial:
+        raise ScheduleError(f"band item {text!r}: sums in blocks (s) stand inside, after the second '|'")
+    return item
+
+
+def _inner_item(text: str) -> Item:
+    item = _item(text)
+    single = len(item.sizes) == 1 and item.sizes[0][1] is None
+    if "/" in text and not (single and (item.lanes or item.partial)):
+        forms = "'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)"
+        raise ScheduleError(f"inner item {text!r} is not {forms}")
+    return item
 
 
 def _item(text: str) -> Item:
     name, slash, sizes = text.partition("/")
     if not slash:
         return Item(name)
-    try:
-        pairs = [s.split("*") for s in sizes.rstrip("vs").split("+")]
-        parsed = tuple((int(p[0]), int(p[1]) if len(p) > 1 else None) for p in pairs)
-    except ValueError as e:
-        raise ScheduleError(f"band item {text!r} is not 'iterator/size*count+…'") from e
+    if not _SIZES.fullmatch(sizes):
+        raise ScheduleError(f"schedule item {text!r} is not 'iterator/size*count+…'")
+    parsed = tuple(_size(part) for part in sizes.rstrip("vs").split("+"))
     if any(s < 1 for s, _ in parsed):
-        raise ScheduleError(f"band item {text!r} has a tile smaller than 1")
-    return Item(name, parsed, "v" in sizes, "s" in sizes)
+        raise ScheduleError(f"schedule item {text!r} has a tile smaller than 1")
+    return Item(name, parsed, sizes.endswith("v"), sizes.endswith("s"))
+
+
+def _size(text: str) -> tuple[int, int | None]:
+    size, star, count = text.partition("*")
+    return int(size), int(count) if star else None

@@ -52,10 +52,13 @@ class Segment:
 
 def segments(item: Item, extent: DimLike) -> list[Segment]:
     """The tiles that cover ``[0, extent)``; raises ScheduleError where the sizes do not."""
+    if not isinstance(extent, int) and any(count for _, count in item.sizes):
+        message = f"schedule item {item} counts tiles of an extent of {extent}, which may be smaller"
+        raise ScheduleError(f"{message}; leave out the counts, as in {item.iterator}/14+4+1")
     out: list[Segment] = []
     start: DimLike = 0
     for size, count in item.sizes:
-        n = floordiv(extent - start, size) if count is None else count
+        n = _whole(extent - start, size) if count is None else count
         if n != 0:
             out.append(Segment(start, n, size))
         start = start + n * size
@@ -68,6 +71,11 @@ def segments(item: Item, extent: DimLike) -> list[Segment]:
         return [*out, Segment(start, 1, rest)]
     last = item.sizes[-1][0]
     return [*out, Segment(start, ceildiv(rest, last), last, rest)]
+
+
+def _whole(extent: DimLike, size: int) -> DimLike:
+    """How many tiles fit; none where those before them reach behind the end."""
+    return max(extent // size, 0) if isinstance(extent, int) else floordiv(extent, size)
 
 
 @dataclass
@@ -111,6 +119,16 @@ class _Tiling:
         sums = [s for s in nest.statements if lanes & set(self.statements[s].reduced)]
         if sums and wide:
             raise ScheduleError(f"'{nest}': {sums[0]} is combined across the lanes, so {wide[0]} must have tiles of 1")
+        self._check_blocks(nest)
+
+    def _check_blocks(self, nest: Nest) -> None:
+        for item in (i for i in nest.inner if i.partial):
+            if not self._reducing(nest, item.iterator):
+                raise ScheduleError(f"'{nest}': no statement sums over {item.iterator}, so it cannot have blocks (s)")
+
+    def _reducing(self, nest: Nest, iterator: str) -> list[str]:
+        """The statements that combine along ``iterator``."""
+        return [s for s in nest.statements if iterator in self.statements[s].reduced]
 
     def _band(self, nest: Nest, chosen: tuple[Segment, ...]) -> tuple[list[str], str]:
         """(tuples of the tiles, tree text) of the band from level ``len(chosen)`` on."""
@@ -131,6 +149,8 @@ class _Tiling:
         extents = {self.statements[s].bounds.get(iterator) for s in nest.statements}
         if len(extents) != 1 or None in extents:
             raise ScheduleError(f"{iterator} is not one iterator of all of {', '.join(nest.statements)}")
+        if reducing := self._reducing(nest, iterator):
+            raise ScheduleError(f"{reducing[0]} reduces over {iterator}, which must stand inside, after the second '|'")
         return extents.pop()  # type: ignore[return-value]
 
     def _tile(self, nest: Nest, chosen: Sequence[Segment]) -> list[str]:

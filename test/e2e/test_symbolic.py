@@ -23,7 +23,9 @@ ATTENTION = [
     node("MatMul", ["p", "q"], ["y"]),
 ]
 WINDOW = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [2, 2]}
-WEIGHTS = {"scale": (50,), "shift": (50,), "w": (32, 16, 3, 3)}
+WEIGHTS = {"scale": (50,), "shift": (50,), "w": (32, 16, 3, 3), "v": (20, 16, 3, 3)}
+
+ROWS = [node("Conv", ["x", "v"], ["c"], **WINDOW), node("ReduceMean", ["c"], ["y"], axes=[2])]
 
 CASES: dict[str, tuple[list[Any], dict[str, list[Any]], tuple[dict[str, int], ...]]] = {
     "softmax": ([node("Softmax", ["x"], ["y"], axis=-1)], {"x": ["b", 4, "s"]}, SIZES),
@@ -34,6 +36,7 @@ CASES: dict[str, tuple[list[Any], dict[str, list[Any]], tuple[dict[str, int], ..
     "conv": ([node("Conv", ["x", "w"], ["y"], **WINDOW)], {"x": ["b", 16, "s", "s"]}, IMAGES),
     "max_pool": ([node("MaxPool", ["x"], ["y"], **WINDOW)], {"x": ["b", 16, "s", "s"]}, IMAGES),
     "mean": ([node("ReduceMean", ["x"], ["y"], axes=[1])], {"x": ["b", "s", 7]}, SIZES),
+    "mean of rows": (ROWS, {"x": ["b", 16, "s", "s"]}, IMAGES),
     "sum": ([node("ReduceSum", ["x"], ["y"], keepdims=0)], {"x": ["b", "s", 7]}, SIZES),
     "concat": ([node("Concat", ["x", "z"], ["y"], axis=1)], {"x": ["b", "s", 7], "z": ["b", 3, 7]}, SIZES),
     "transpose": ([node("Transpose", ["x"], ["y"], perm=[0, 2, 1])], {"x": ["b", "s", 7]}, SIZES),

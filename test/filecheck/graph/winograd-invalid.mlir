@@ -35,3 +35,84 @@ func.func @result(%x: tensor<1x3x6x10x2xf32>) {
 }
 
 // CHECK:      graph.winograd_input: the result type is tensor<1x108x2x2xf32>, the operands give tensor<1x48x8x2xf32>
+
+// -----
+
+func.func @no_expression(%q: tensor<1x16x6x4xf32>) {
+  %0 = graph.winograd_output "x0 +"(%q) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output: 'x0 +' is not a scalar expression: invalid syntax
+
+// -----
+
+func.func @missing_operand(%q: tensor<1x16x6x4xf32>) {
+  %0 = graph.winograd_output "x0 + x1"(%q) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output: x0 + x1 reads x1 of 1 operands
+
+// -----
+
+func.func @element(%q: tensor<1x16x6x4xf32>) {
+  %0 = graph.winograd_output "x0[i0, i1]"(%q) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output reads whole operands (x0), not elements (x0[i])
+
+// -----
+
+func.func @mixed(%q: tensor<1x16x6x4xf32>, %b: tensor<4xf64>) {
+  %0 = graph.winograd_output "x0 + x1"(%q, %b) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>, tensor<4xf64>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output: (x0 + x1) mixes ['f32', 'f64']; insert a cast
+
+// -----
+
+func.func @other_element(%q: tensor<1x16x6x4xf32>) {
+  %0 = graph.winograd_output "f64(x0)"(%q) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output: f64(x0) is f64 of products of f32; write a graph.map behind it
+
+// -----
+
+func.func @bias(%q: tensor<1x16x6x4xf32>, %b: tensor<3xf32>) {
+  %0 = graph.winograd_output "x0 + x1"(%q, %b) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>, tensor<3xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      shapes (1, 1, 4, 6, 4), (3,) do not broadcast at axis 4
+
+// -----
+
+func.func @larger(%q: tensor<1x16x6x4xf32>, %b: tensor<5x1x1x1x4xf32>) {
+  %0 = graph.winograd_output "x0 + x1"(%q, %b) {m = 2 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>, tensor<5x1x1x1x4xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output: an operand of shape (5, 1, 1, 1, 4) is larger than the result (1, 1, 4, 6, 4)
+
+// -----
+
+func.func @nothing() {
+  %0 = graph.winograd_output "0.0"() {m = 2 : i64, extents = array<i64: 4, 6>} : () -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output takes the products as its first operand, and m of 2 or 4, not 0 operands and m of 2
+
+// -----
+
+func.func @tile_of_five(%q: tensor<1x16x6x4xf32>) {
+  %0 = graph.winograd_output "x0"(%q) {m = 5 : i64, extents = array<i64: 4, 6>} : (tensor<1x16x6x4xf32>) -> tensor<1x1x4x6x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_output takes the products as its first operand, and m of 2 or 4, not 1 operands and m of 5

@@ -4,7 +4,7 @@
 // Where moving tiles costs little, a 3x3 convolution is 36 products, its padding larger, and its map an epilogue.
 
 func.func @main(%x: tensor<1x2x12x16x4xf32>, %b: tensor<1x3x1x1x4xf32>) -> tensor<1x3x12x14x4xf32> {
-  %p = graph.pad(%x) {graph.node = ["/pad"], low = ["0", "0", "1", "0", "0"], high = ["0", "0", "1", "0", "0"], interior = array<i64: 0, 0, 0, 0, 0>, value = "0"} : (tensor<1x2x12x16x4xf32>) -> tensor<1x2x14x16x4xf32>
+  %p = graph.pad(%x) {graph.node = ["/pad"], low = ["0", "0", "1", "0", "0"], high = ["0", "0", "1", "0", "0"], interior = array<i64: 0, 0, 0, 0, 0>, value = "(0.0)"} : (tensor<1x2x12x16x4xf32>) -> tensor<1x2x14x16x4xf32>
   %w = graph.weight "w" : tensor<3x2x3x3x4x4xf32>
   %0 = graph.conv(%p, %w) {graph.node = ["/conv"], strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, layout = "NCXc"} : (tensor<1x2x14x16x4xf32>, tensor<3x2x3x3x4x4xf32>) -> tensor<1x3x12x14x4xf32>
   %1 = graph.map "max(x0 + x1, 0)"(%0, %b) {graph.node = ["/relu"]} : (tensor<1x3x12x14x4xf32>, tensor<1x3x1x1x4xf32>) -> tensor<1x3x12x14x4xf32>
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<1x2x12x16x4xf32>, %b: tensor<1x3x1x1x4xf32>) -> tenso
 
 // CHECK:      func.func @main(%x: tensor<1x2x12x16x4xf32>, %b: tensor<1x3x1x1x4xf32>) -> tensor<1x3x12x14x4xf32> {
 // CHECK-NEXT: %w = graph.weight "w" : tensor<3x2x3x3x4x4xf32>
-// CHECK-NEXT: %0 = graph.pad(%x) {{{.*}}high = ["0", "0", "1", "2", "0"], interior = array<i64: 0, 0, 0, 0, 0>, value = "0"} : (tensor<1x2x12x16x4xf32>) -> tensor<1x2x14x18x4xf32>
+// CHECK-NEXT: %0 = graph.pad(%x) {graph.node = ["/pad"], low = ["0", "0", "1", "0", "0"], high = ["0", "0", "1", "2", "0"], interior = array<i64: 0, 0, 0, 0, 0>, value = "(0.0)"} : (tensor<1x2x12x16x4xf32>) -> tensor<1x2x14x18x4xf32>
 // CHECK-NEXT: %1 = graph.winograd_input(%0) {graph.node = ["/conv", "/relu"], m = 4 : i64} : (tensor<1x2x14x18x4xf32>) -> tensor<1x72x12x4xf32>
 // CHECK-NEXT: %2 = graph.constant dense<{{.*}}> : tensor<6x3xf32>
 // CHECK-NEXT: %3 = graph.contract "ai,FCijcf->FCajcf"(%2, %w) {graph.node = ["/conv", "/relu"]} : (tensor<6x3xf32>, tensor<3x2x3x3x4x4xf32>) -> tensor<3x2x6x3x4x4xf32>

@@ -27,8 +27,8 @@ kernel.func @b(%x: memref<8xf32>, %y: memref<8xf32>) {
 // UNKNOWN:   Line 2 of the schedules: there is no kernel 'c' (stage 'schedule'). Kernels are a, b.
 // TWICE:     Line 3 of the schedules: kernel 'a' has a schedule already (stage 'schedule'). Give one line a kernel.
 // PARTS:     Line 2 of the schedules: kernel 'b': schedule 'x: S0 | i' is not 'rule: statements | band | inner' (stage 'schedule'). 'mlc inspect --schedules' prints the chosen schedules.
-// SMALL:     Line 1 of the schedules: kernel 'b': band item 'i/0' has a tile smaller than 1 (stage 'schedule').
-// SIZE:      Line 1 of the schedules: kernel 'b': band item 'i/2x3' is not 'iterator/size*count+…' (stage 'schedule').
+// SMALL:     Line 1 of the schedules: kernel 'b': schedule item 'i/0' has a tile smaller than 1 (stage 'schedule').
+// SIZE:      Line 1 of the schedules: kernel 'b': schedule item 'i/2x3' is not 'iterator/size*count+…' (stage 'schedule').
 // COVER:     Line 2 of the schedules: kernel 'b': schedule item i/3 does not cover an extent of 8 (stage 'schedule').
 // STATEMENT: Line 1 of the schedules: kernel 'a': kernel @a has no statement S1 (stage 'schedule').
 // EMPTY:     Line 1 of the schedules: kernel 'a': schedule of kernel @a: not every statement instance is in a tile (stage 'schedule').

@@ -23,7 +23,7 @@ kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the poly level: it may not stand in poly.statement (operator 'kernel.yield'
+// CHECK:      poly.statement: its region must end in a poly.yield of one f32
 
 // -----
 

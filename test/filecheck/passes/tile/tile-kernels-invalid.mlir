@@ -172,7 +172,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
   kernel.return
 }
 
-// CHECK:      band item 'j/sixteen' is not 'iterator/size*count+…'
+// CHECK:      schedule item 'j/sixteen' is not 'iterator/size*count+…'
 
 // -----
 
@@ -188,7 +188,7 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
   kernel.return
 }
 
-// CHECK:      band item 'j/0v' has a tile smaller than 1
+// CHECK:      schedule item 'j/0v' has a tile smaller than 1
 
 // -----
 

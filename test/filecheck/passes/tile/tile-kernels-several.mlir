@@ -50,4 +50,4 @@ kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = 
   kernel.return
 }
 
-// CHECK:      schedule of kernel @sum: 'x: S0 | i j | ' cuts a dependence; put what belongs together into one tile
+// CHECK:      S0 reduces over j, which must stand inside, after the second '|'

@@ -183,6 +183,16 @@ def test_other_ranks(rank: int, kernel: int) -> None:
     assert all(c.layout.data == "NCXc" for c in ops(module, ConvOp))
 
 
+@pytest.mark.parametrize("features", [6, 8])
+@pytest.mark.parametrize("text", ["x0 / f32(h - 2)", "x0 * f32(w)", "x0 + f32(h)"])
+def test_the_value_of_a_symbol_in_unused_lanes(features: int, text: str) -> None:
+    """A mean over a symbolic dimension is a sum divided by it."""
+    b = GraphBuilder()
+    y = conv(features, (3, 1))(b, b.input("n", 8, "h", "w"))
+    y = sequence(mapped(text), conv(4, (1, 2)))(b, b.add(ReduceOp("add", y, [2], True)))
+    check(b, [y], *PASSES, tolerance=2e-6)
+
+
 def test_few_input_channels_make_one_short_block() -> None:
     b = GraphBuilder()
     module = check(b, [conv(8)(b, b.input("n", 3, 5, 6))], *PASSES, tolerance=1e-6)
@@ -271,6 +281,9 @@ def test_random_networks_through_the_whole_stage(seed: int) -> None:
         ("exp(x1) * x0", [ZERO, ANY], False, None),
         ("x0 / x1", [ZERO, ANY], False, None),
         ("max(x0, 1)", [frozenset([0.0, 2.0])], True, frozenset([1.0, 2.0])),
+        ("x0 * f32(s)", [ZERO], True, ZERO),
+        ("x0 + f32(s)", [ZERO], True, ANY),
+        ("x0 / f32(s)", [ZERO], False, None),
     ],
 )  # fmt: skip
 def test_lanes_after_a_map(text: str, lanes: list, finite: bool, after: object) -> None:
