@@ -19,11 +19,12 @@ from mlc.passes.schedule.elementwise import elementwise
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
 from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest
+from mlc.passes.schedule.stages import stages
 from mlc.passes.schedule.view import StatementView, statements_of
 from mlc.passes.schedule.window import window
 
 Rule = Callable[[Sequence[StatementView], Machine], Nest | None]
-RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise)
+RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,7 @@ def schedule(statements: Sequence[StatementView], machine: Machine) -> list[Nest
         return [whole]
     parts = _merged(components(statements), machine)
     nests = [nest for part in parts for nest in _nests(part, machine)]
-    ordered = [name for nest in nests for name in nest.statements] == [s.name for s in statements]
-    cut = any(nest.serial for nest in nests)
-    return nests if ordered and not cut else _serial(statements)
+    return _serial(statements) if any(nest.serial for nest in nests) else nests
 
 
 def _merged(parts: Sequence[list[StatementView]], machine: Machine) -> list[list[StatementView]]:
