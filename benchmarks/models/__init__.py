@@ -15,10 +15,13 @@ import onnx
 
 from benchmarks.models.bert import bert
 from benchmarks.models.cache import cached
+from benchmarks.models.dcgan import dcgan
+from benchmarks.models.efficientnet import efficientnet_b0
 from benchmarks.models.gpt2 import gpt2
 from benchmarks.models.inputs import random_inputs
+from benchmarks.models.llama import llama_decode, llama_prefill
 from benchmarks.models.lstm import lstm
-from benchmarks.models.mlp import mlp
+from benchmarks.models.mlp import mlp, mlp_tiny
 from benchmarks.models.mobilenet import mobilenet_v2
 from benchmarks.models.resnet import resnet18, resnet50
 from benchmarks.models.squeezenet import squeezenet
@@ -30,7 +33,10 @@ __all__ = ["FAMILIES", "build", "path", "random_inputs"]
 
 FAMILIES: dict[str, Callable[..., onnx.ModelProto]] = {
     family.__name__: family
-    for family in (mlp, resnet50, resnet18, vgg16, mobilenet_v2, squeezenet, unet, bert, vit, gpt2, lstm)
+    for family in (
+        mlp, mlp_tiny, resnet50, resnet18, vgg16, mobilenet_v2, efficientnet_b0, squeezenet, unet, dcgan, bert, vit,
+        gpt2, llama_prefill, llama_decode, lstm,
+    )  # fmt: skip
 }
 
 
