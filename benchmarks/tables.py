@@ -1,0 +1,132 @@
+"""The tables of a comparison, as text cells; printed by `benchmarks.compare`, written by `benchmarks.report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.results import OURS, Comparison, Result
+
+MIB = 1 << 20
+NAMES = {"onnxruntime": "onnxruntime", "openvino": "OpenVINO", "iree": "IREE", "tvm": "TVM", "torch": "PyTorch",
+         "torch_compile": "torch.compile"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, headings, and rows of as many cells."""
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+
+    def markdown(self) -> str:
+        """The table without its title, for a page."""
+        lines = [self.headings, ["---"] * len(self.headings), *self.rows]
+        return "\n".join(f"| {' | '.join(line)} |".replace("|  |", "| |").replace("|  |", "| |") for line in lines)
+
+
+def models(comparison: Comparison) -> list[Result]:
+    """The results of whole models."""
+    return [result for result in comparison.results if not result.model.startswith("op_")]
+
+
+def operators(comparison: Comparison) -> list[Result]:
+    """The results of models of one operator."""
+    return [result for result in comparison.results if result.model.startswith("op_")]
+
+
+def latency(results: Sequence[Result], peers: Sequence[str]) -> Table:
+    """Milliseconds and ratios, a row a model, and at the end their geometric means."""
+    columns = [heading for peer in peers for heading in (f"{_name(peer)} ms", "ratio")]
+    rows = [_latency_row(result, peers) for result in results]
+    means = [cell for peer in peers for cell in ("", _mean(_ratios(results, lambda _, peer=peer: peer)))]
+    best = _mean(_ratios(results, lambda result: result.latency.best_peer(peers)))
+    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *columns, "best peer", "ratio"]
+    title = "latency; ratio = time of the peer / time of mlc, median and quartiles"
+    return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best]])
+
+
+def _latency_row(result: Result, peers: Sequence[str]) -> list[str]:
+    ours = result.latency.median(OURS)
+    cells = [f"`{result.model}`", f"{result.gflop:.3g}", f"{ours * 1e3:.3g}", f"{result.gflop / ours:.3g}"]
+    cells.append(f"{result.traffic / ours / 1e9:.3g}")
+    for peer in peers:
+        cells += _peer_cells(result, peer)
+    best = result.latency.best_peer(peers)
+    return [*cells, _name(best) if best else "–", f"{result.latency.ratios(best)[1]:.2f}" if best else "–"]
+
+
+def _peer_cells(result: Result, peer: str) -> list[str]:
+    if peer not in result.latency.rounds:
+        return ["–", "–"]
+    low, ratio, high = result.latency.ratios(peer)
+    return [f"{result.latency.median(peer) * 1e3:.3g}", f"{ratio:.2f} [{low:.2f}–{high:.2f}]"]
+
+
+def _ratios(results: Iterable[Result], choose: Callable[[Result], str | None]) -> list[float]:
+    chosen = [(result, choose(result)) for result in results]
+    return [result.latency.ratios(peer)[1] for result, peer in chosen if peer in result.latency.rounds]
+
+
+def _mean(ratios: Sequence[float]) -> str:
+    return f"{np.exp(np.mean(np.log(ratios))):.2f}" if ratios else "–"
+
+
+def means(groups: dict[str, Sequence[Result]], peers: Sequence[str]) -> Table:
+    """Geometric means of the ratios, a row a group of results; in brackets how many models a peer took."""
+    rows = []
+    for group, results in groups.items():
+        found = [_ratios(results, lambda _, peer=peer: peer) for peer in peers]
+        best = _ratios(results, lambda result: result.latency.best_peer(peers))
+        rows.append([group, *(f"{_mean(ratios)} ({len(ratios)})" for ratios in (*found, best))])
+    return Table("geometric means of the ratios", ["of", *map(_name, peers), "the best peer of each"], rows)
+
+
+def compiling(results: Sequence[Result], peers: Sequence[str]) -> Table:
+    """Seconds: mlc's compilation, cold and warm, and of each engine until the first output."""
+    engines = (OURS, *peers)
+    rows = [
+        [f"`{result.model}`", *(f"{cost['seconds']:.2f}" for cost in (result.cold, result.warm)),
+         *(_seconds(result.latency.loading.get(engine)) for engine in engines)]
+        for result in results
+    ]  # fmt: skip
+    columns = [f"{_name(engine)} first output" for engine in engines]
+    return Table("compilation and loading, s", ["model", "mlc cold", "mlc warm", *columns], rows)
+
+
+def memory(results: Sequence[Result], peers: Sequence[str]) -> Table:
+    """MiB: the model's file, the peak of compiling, the arena against its bound, the processes."""
+    columns = [f"{_name(engine)} process" for engine in (OURS, *peers)]
+    headings = ["model", "model file", "compile peak", "arena", "arena / bound", *columns]
+    rows = [_memory_row(result, (OURS, *peers)) for result in results]
+    return Table("memory, MiB; bound = the most bytes live at once", headings, rows)
+
+
+def _memory_row(result: Result, engines: Sequence[str]) -> list[str]:
+    cold, resident = result.cold, result.latency.resident
+    sizes = [_mib(size) for size in (result.model_bytes, cold["peak"], cold["arena"])]
+    bound = f"{cold['arena'] / max(1, cold['bound']):.3f}"
+    return [f"`{result.model}`", *sizes, bound, *(_mib(resident.get(engine)) for engine in engines)]
+
+
+def failures(comparison: Comparison) -> Table:
+    """Which engine could not take which model, and why."""
+    rows = [[f"`{model}`", OURS, reason] for model, reason in comparison.failed.items()]
+    for result in comparison.results:
+        rows += [[f"`{result.model}`", _name(peer), why] for peer, why in result.latency.failures.items()]
+    return Table("not measured", ["model", "engine", "reason"], rows)
+
+
+def _name(engine: str) -> str:
+    return NAMES.get(engine, engine)
+
+
+def _mib(size: float | None) -> str:
+    return "–" if size is None else f"{size / MIB:.1f}"
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
