@@ -51,7 +51,7 @@ def measure(case: Case, setup: Setup) -> Result:
     if OURS in latency.failures:
         raise RuntimeError(latency.failures[OURS])
     work = flops(proto, dims) / 1e9, traffic(proto, dims)
-    return Result(case.name, *work, path.stat().st_size, cold, warm, latency)
+    return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency)
 
 
 def run(cases: Iterable[Case], setup: Setup, console: Console) -> Comparison:

@@ -34,6 +34,11 @@ class Latencies:
         low, middle, high = np.percentile(np.divide(self.rounds[peer], self.rounds[OURS]), [25, 50, 75])
         return float(low), float(middle), float(high)
 
+    @property
+    def count(self) -> int:
+        """The number of rounds."""
+        return len(self.rounds[OURS])
+
     def best_peer(self, peers: Iterable[str]) -> str | None:
         """The fastest of those peers that ran."""
         return min((peer for peer in peers if peer in self.rounds), key=self.median, default=None)
@@ -41,7 +46,10 @@ class Latencies:
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured of one model; bytes and seconds. `traffic`: bytes of inputs, outputs and weights."""
+    """What was measured of one model, in bytes and seconds, `burst` those of a burst.
+
+    `traffic` counts inputs, outputs and weights.
+    """
 
     model: str
     gflop: float
@@ -49,6 +57,7 @@ class Result:
     model_bytes: int
     cold: dict[str, float]
     warm: dict[str, float]
+    burst: float
     latency: Latencies
 
 
@@ -72,16 +81,24 @@ class Comparison:
     results: list[Result]
     failed: dict[str, str]
 
+    def how(self) -> tuple[object, ...]:
+        """What must be the same where results stand on one page."""
+        return self.machine["cpu"], self.setup.cpus
+
     def save(self, file: Path) -> None:
         """Write it as JSON."""
         file.write_text(json.dumps(asdict(self), indent=1))
 
 
 def load(files: Iterable[Path]) -> Comparison:
-    """The comparisons in some files as one; machine and setup are those of the first, peers those of all."""
-    parts = [_comparison(json.loads(file.read_text())) for file in files]
-    first = parts[0]
-    for part in parts[1:]:
+    """The comparisons in some files as one; the peers are those of all, else machine and setup are the first one's.
+
+    Raises ValueError if they were not measured in the same way.
+    """
+    first, *others = (_comparison(json.loads(file.read_text())) for file in files)
+    for part in others:
+        if part.how() != first.how():
+            raise ValueError(f"measured in different ways: {first.how()} and {part.how()}")
         first.setup.peers.extend(peer for peer in part.setup.peers if peer not in first.setup.peers)
         first.results.extend(part.results)
         first.failed.update(part.failed)

@@ -24,8 +24,9 @@ class Table:
 
     def markdown(self) -> str:
         """The table without its title, for a page."""
-        lines = [self.headings, ["---"] * len(self.headings), *self.rows]
-        return "\n".join(f"| {' | '.join(line)} |".replace("|  |", "| |").replace("|  |", "| |") for line in lines)
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in (self.headings, *self.rows)]
+        lines = [f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in row)}|" for row in rows]
+        return "\n".join([lines[0], "|---" * len(self.headings) + "|", *lines[1:]])
 
 
 def models(comparison: Comparison) -> list[Result]:
@@ -38,32 +39,35 @@ def operators(comparison: Comparison) -> list[Result]:
     return [result for result in comparison.results if result.model.startswith("op_")]
 
 
+def present(results: Sequence[Result], peers: Sequence[str]) -> list[str]:
+    """Those peers that ran at least one model."""
+    return [peer for peer in peers if any(peer in result.latency.rounds for result in results)]
+
+
 def latency(results: Sequence[Result], peers: Sequence[str]) -> Table:
-    """Milliseconds and ratios, a row a model, and at the end their geometric means."""
-    columns = [heading for peer in peers for heading in (f"{_name(peer)} ms", "ratio")]
+    """mlc's time and each peer's as a ratio, a row a model, and at the end geometric means."""
     rows = [_latency_row(result, peers) for result in results]
-    means = [cell for peer in peers for cell in ("", _mean(_ratios(results, lambda _, peer=peer: peer)))]
+    means = [_mean(_ratios(results, lambda _, peer=peer: peer)) for peer in peers]
     best = _mean(_ratios(results, lambda result: result.latency.best_peer(peers)))
-    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *columns, "best peer", "ratio"]
-    title = "latency; ratio = time of the peer / time of mlc, median and quartiles"
+    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(_name, peers), "best peer", "ratio"]
+    title = "latency; ratios: time of the peer / time of mlc, median and quartiles"
     return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best]])
 
 
 def _latency_row(result: Result, peers: Sequence[str]) -> list[str]:
     ours = result.latency.median(OURS)
-    cells = [f"`{result.model}`", f"{result.gflop:.3g}", f"{ours * 1e3:.3g}", f"{result.gflop / ours:.3g}"]
-    cells.append(f"{result.traffic / ours / 1e9:.3g}")
-    for peer in peers:
-        cells += _peer_cells(result, peer)
+    figures = (result.gflop, ours * 1e3, result.gflop / ours, result.traffic / ours / 1e9)
+    ratios = [_ratio(result, peer) for peer in peers]
     best = result.latency.best_peer(peers)
-    return [*cells, _name(best) if best else "–", f"{result.latency.ratios(best)[1]:.2f}" if best else "–"]
+    last = [_name(best), f"{result.latency.ratios(best)[1]:.2f}"] if best else ["–", "–"]
+    return [f"`{result.model}`", *map(_digits, figures), *ratios, *last]
 
 
-def _peer_cells(result: Result, peer: str) -> list[str]:
+def _ratio(result: Result, peer: str) -> str:
     if peer not in result.latency.rounds:
-        return ["–", "–"]
+        return "–"
     low, ratio, high = result.latency.ratios(peer)
-    return [f"{result.latency.median(peer) * 1e3:.3g}", f"{ratio:.2f} [{low:.2f}–{high:.2f}]"]
+    return f"{ratio:.2f} [{low:.2f}–{high:.2f}]"
 
 
 def _ratios(results: Iterable[Result], choose: Callable[[Result], str | None]) -> list[float]:
@@ -122,6 +126,10 @@ def failures(comparison: Comparison) -> Table:
 
 def _name(engine: str) -> str:
     return NAMES.get(engine, engine)
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def _mib(size: float | None) -> str:
