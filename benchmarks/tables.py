@@ -97,16 +97,15 @@ def compiling(results: Sequence[Result], peers: Sequence[str]) -> Table:
          *(_seconds(result.latency.loading.get(engine)) for engine in engines)]
         for result in results
     ]  # fmt: skip
-    columns = [f"{_name(engine)} first output" for engine in engines]
-    return Table("compilation and loading, s", ["model", "mlc cold", "mlc warm", *columns], rows)
+    headings = ["model", "mlc cold", "mlc warm", *map(_name, engines)]
+    return Table("compilation of mlc, and every engine from the file to the first output, s", headings, rows)
 
 
 def memory(results: Sequence[Result], peers: Sequence[str]) -> Table:
     """MiB: the model's file, the peak of compiling, the arena against its bound, the processes."""
-    columns = [f"{_name(engine)} process" for engine in (OURS, *peers)]
-    headings = ["model", "model file", "compile peak", "arena", "arena / bound", *columns]
+    headings = ["model", "model file", "compile peak", "arena", "arena / bound", *map(_name, (OURS, *peers))]
     rows = [_memory_row(result, (OURS, *peers)) for result in results]
-    return Table("memory, MiB; bound = the most bytes live at once", headings, rows)
+    return Table("memory, MiB, of the processes last; bound = the most bytes live at once", headings, rows)
 
 
 def _memory_row(result: Result, engines: Sequence[str]) -> list[str]:
