@@ -48,7 +48,7 @@ def openvino(path: Path, threads: int) -> Run:
 
     def run(inputs: Arrays) -> Arrays:
         results = request.infer(dict(inputs), share_inputs=True, share_outputs=True)
-        return {output.any_name: results[output] for output in outputs}
+        return {name: results[output] for output in outputs for name in output.names}
 
     return run
 
@@ -84,7 +84,7 @@ def _import_for_iree(path: Path, file: Path) -> str:
 
 
 def tvm(path: Path, threads: int) -> Run:
-    """TVM's Relax with its default pipeline for this CPU, without tuning, which takes hours a model."""
+    """TVM's Relax with its default pipeline for this CPU: without tuning, its loops stay as they are, on one thread."""
     os.environ["TVM_NUM_THREADS"] = str(threads)
     import onnx
     import tvm as tvm_
