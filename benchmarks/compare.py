@@ -22,7 +22,7 @@ from rich.markup import escape
 
 from benchmarks import tables
 from benchmarks.cases import Case, select
-from benchmarks.engines import ENGINES, available_peers
+from benchmarks.engines import ENGINES, available_peers, installed
 from benchmarks.machine import describe
 from benchmarks.measure import compile_cost, latencies
 from benchmarks.models import random_inputs
@@ -84,14 +84,14 @@ def _cpus(text: str | None) -> list[int]:
 
 def _setup(peer: list[str] | None, cpus: str | None, rounds: int, seconds: float, patience: float) -> Setup:
     for name in peer or []:
-        if name not in available_peers():
-            raise ValueError(f"no engine {name!r} is installed; known are: {', '.join(ENGINES)}")
+        if not installed(name) or name == OURS:
+            raise ValueError(f"no peer {name!r} is installed; known are: {', '.join(ENGINES)}")
     return Setup(_cpus(cpus), peer or available_peers(), rounds, seconds, patience)
 
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help="Models; `op_*` means a prefix.")] = None,
-    peer: Annotated[list[str] | None, typer.Option(help="An engine to compare with; all installed ones.")] = None,
+    peer: Annotated[list[str] | None, typer.Option(help="An engine to compare with; all installed but tvm.")] = None,
     cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 9,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.5,

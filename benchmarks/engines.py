@@ -39,7 +39,7 @@ def onnxruntime(path: Path, threads: int) -> Run:
 
 
 def openvino(path: Path, threads: int) -> Run:
-    """OpenVINO's CPU plugin in float32 (it would choose bfloat16 by itself where the CPU has it)."""
+    """OpenVINO's CPU plugin for latency, in float32 (it would choose bfloat16 by itself where the CPU has it)."""
     import openvino as ov
 
     config = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
@@ -54,12 +54,13 @@ def openvino(path: Path, threads: int) -> Run:
 
 
 def iree(path: Path, threads: int) -> Run:
-    """IREE's CPU backend for this CPU, with the weights as constants of the module."""
+    """IREE's LLVM backend for this CPU at `O3`, with the weights as constants of the module."""
     import iree.runtime as rt
     import onnx
     from iree.compiler import compile_file
 
     flags = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
+    flags.append("--iree-llvmcpu-stack-allocation-limit=262144")  # BERT's normalizations need more than the default
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.mlir"
         name = _import_for_iree(path, file)
@@ -101,12 +102,12 @@ def tvm(path: Path, threads: int) -> Run:
 
 
 def torch(path: Path, threads: int) -> Run:
-    """PyTorch, operator by operator."""
+    """PyTorch eagerly; the graph is rewritten, node by node, as calls of PyTorch."""
     return _torch(path, threads, lambda module: module)
 
 
 def torch_compile(path: Path, threads: int) -> Run:
-    """PyTorch's compiler, with the weights frozen so that it may pack them."""
+    """PyTorch's compiler on the same graph, with the weights frozen so that it may pack them."""
     os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"  # what is timed is a compilation
     import torch as torch_
 
@@ -147,6 +148,7 @@ def _positional(model: Any, function: Callable[..., Any], convert: Callable[[Any
 ENGINES: dict[str, Callable[[Path, int], Run]] = {
     engine.__name__: engine for engine in (mlc, onnxruntime, openvino, iree, tvm, torch, torch_compile)
 }
+UNTUNED = {"tvm"}  # a large model would take most of an hour, and tell little
 PACKAGES = {"iree": ("iree.compiler", "iree.runtime"), "torch_compile": ("torch",)}  # else as the engine is called
 DISTRIBUTIONS = {
     "mlc": "mlc", "onnxruntime": "onnxruntime", "openvino": "openvino", "iree": "iree-base-compiler",
@@ -155,10 +157,15 @@ DISTRIBUTIONS = {
 
 
 def available_peers() -> list[str]:
-    """The engines other than mlc whose packages are installed."""
-    return [name for name in ENGINES if name != "mlc" and all(map(_installed, PACKAGES.get(name, (name,))))]
+    """The engines to compare with unless told: those installed, but for mlc and what is not tuned."""
+    return [name for name in ENGINES if name not in UNTUNED | {"mlc"} and installed(name)]
 
 
-def _installed(package: str) -> bool:
+def installed(engine: str) -> bool:
+    """Whether the packages of an engine are there."""
+    return engine in ENGINES and all(map(_found, PACKAGES.get(engine, (engine,))))
+
+
+def _found(package: str) -> bool:
     parent = package.rpartition(".")[0]
-    return (not parent or _installed(parent)) and find_spec(package) is not None
+    return (not parent or _found(parent)) and find_spec(package) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Sequence
 from itertools import groupby
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks import results, tables
+from benchmarks.engines import ENGINES
 from benchmarks.results import Comparison, Result
 
 TEMPLATE = Path(__file__).with_name("report.md.in")
@@ -32,7 +34,8 @@ def page(comparison: Comparison, plot: str = "") -> str:
     parts = {name: getattr(tables, name)(models, peers).markdown() for name in ("latency", "compiling", "memory")}
     parts["means"] = tables.means({"models": models, **families(operators)}, comparison.setup.peers).markdown()
     return Template(TEMPLATE.read_text()).substitute(
-        parts, threads=WORDS.get(cpus, f"{cpus} threads"), timing=_timing(models), machine=_machine(comparison.machine),
+        parts, threads=WORDS.get(cpus, f"{cpus} threads"), timing=_timing(models), peers=_peers(comparison),
+        machine=_machine(comparison.machine),
         plot=f"\n![roofline]({plot})\n" if plot else "", operators=_operators(comparison),
         failures=_failures(comparison),
     )  # fmt: skip
@@ -53,6 +56,12 @@ def families(operators: Sequence[Result]) -> dict[str, list[Result]]:
 
 def _family(result: Result) -> str:
     return "_".join(result.model.split("_")[:2])
+
+
+def _peers(comparison: Comparison) -> str:
+    """A line a peer: how it is called, as its function says it."""
+    about = {peer: inspect.getdoc(ENGINES[peer]) or "" for peer in comparison.setup.peers}
+    return "\n".join(f"- {tables.name_of(peer)}: {text.splitlines()[0]}" for peer, text in about.items())
 
 
 def _machine(machine: dict[str, Any]) -> str:

@@ -49,7 +49,7 @@ def latency(results: Sequence[Result], peers: Sequence[str]) -> Table:
     rows = [_latency_row(result, peers) for result in results]
     means = [_mean(_ratios(results, lambda _, peer=peer: peer)) for peer in peers]
     best = _mean(_ratios(results, lambda result: result.latency.best_peer(peers)))
-    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(_name, peers), "best peer", "ratio"]
+    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(name_of, peers), "best peer", "ratio"]
     title = "latency; ratios: time of the peer / time of mlc, median and quartiles"
     return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best]])
 
@@ -59,7 +59,7 @@ def _latency_row(result: Result, peers: Sequence[str]) -> list[str]:
     figures = (result.gflop, ours * 1e3, result.gflop / ours, result.traffic / ours / 1e9)
     ratios = [_ratio(result, peer) for peer in peers]
     best = result.latency.best_peer(peers)
-    last = [_name(best), f"{result.latency.ratios(best)[1]:.2f}"] if best else ["–", "–"]
+    last = [name_of(best), f"{result.latency.ratios(best)[1]:.2f}"] if best else ["–", "–"]
     return [f"`{result.model}`", *map(_digits, figures), *ratios, *last]
 
 
@@ -86,7 +86,7 @@ def means(groups: dict[str, Sequence[Result]], peers: Sequence[str]) -> Table:
         found = [_ratios(results, lambda _, peer=peer: peer) for peer in peers]
         best = _ratios(results, lambda result: result.latency.best_peer(peers))
         rows.append([group, *(f"{_mean(ratios)} ({len(ratios)})" for ratios in (*found, best))])
-    return Table("geometric means of the ratios", ["of", *map(_name, peers), "the best peer of each"], rows)
+    return Table("geometric means of the ratios", ["of", *map(name_of, peers), "the best peer of each"], rows)
 
 
 def compiling(results: Sequence[Result], peers: Sequence[str]) -> Table:
@@ -97,13 +97,13 @@ def compiling(results: Sequence[Result], peers: Sequence[str]) -> Table:
          *(_seconds(result.latency.loading.get(engine)) for engine in engines)]
         for result in results
     ]  # fmt: skip
-    headings = ["model", "mlc cold", "mlc warm", *map(_name, engines)]
+    headings = ["model", "mlc cold", "mlc warm", *map(name_of, engines)]
     return Table("compilation of mlc, and every engine from the file to the first output, s", headings, rows)
 
 
 def memory(results: Sequence[Result], peers: Sequence[str]) -> Table:
     """MiB: the model's file, the peak of compiling, the arena against its bound, the processes."""
-    headings = ["model", "model file", "compile peak", "arena", "arena / bound", *map(_name, (OURS, *peers))]
+    headings = ["model", "model file", "compile peak", "arena", "arena / bound", *map(name_of, (OURS, *peers))]
     rows = [_memory_row(result, (OURS, *peers)) for result in results]
     return Table("memory, MiB, of the processes last; bound = the most bytes live at once", headings, rows)
 
@@ -119,11 +119,12 @@ def failures(comparison: Comparison) -> Table:
     """Which engine could not take which model, and why."""
     rows = [[f"`{model}`", OURS, reason] for model, reason in comparison.failed.items()]
     for result in comparison.results:
-        rows += [[f"`{result.model}`", _name(peer), why] for peer, why in result.latency.failures.items()]
+        rows += [[f"`{result.model}`", name_of(peer), why] for peer, why in result.latency.failures.items()]
     return Table("not measured", ["model", "engine", "reason"], rows)
 
 
-def _name(engine: str) -> str:
+def name_of(engine: str) -> str:
+    """An engine as it calls itself."""
     return NAMES.get(engine, engine)
 
 
