@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,8 +47,8 @@ def present(results: Sequence[Result], peers: Sequence[str]) -> list[str]:
 def latency(results: Sequence[Result], peers: Sequence[str]) -> Table:
     """mlc's time and each peer's as a ratio, a row a model, and at the end geometric means."""
     rows = [_latency_row(result, peers) for result in results]
-    means = [_mean(_ratios(results, lambda _, peer=peer: peer)) for peer in peers]
-    best = _mean(_ratios(results, lambda result: result.latency.best_peer(peers)))
+    means = [_mean(_ratios(results, [peer])) for peer in peers]
+    best = _mean(_ratios(results, peers))
     headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(name_of, peers), "best peer", "ratio"]
     title = "latency; ratios: time of the peer / time of mlc, median and quartiles"
     return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best]])
@@ -70,21 +70,22 @@ def _ratio(result: Result, peer: str) -> str:
     return f"{ratio:.2f} [{low:.2f}–{high:.2f}]"
 
 
-def _ratios(results: Iterable[Result], choose: Callable[[Result], str | None]) -> list[float]:
-    chosen = [(result, choose(result)) for result in results]
-    return [result.latency.ratios(peer)[1] for result, peer in chosen if peer in result.latency.rounds]
+def _ratios(results: Iterable[Result], peers: Sequence[str]) -> list[float]:
+    """The ratio of the fastest of some peers, for each model that one of them ran."""
+    chosen = [(result, result.latency.best_peer(peers)) for result in results]
+    return [result.latency.ratios(peer)[1] for result, peer in chosen if peer]
 
 
 def _mean(ratios: Sequence[float]) -> str:
     return f"{np.exp(np.mean(np.log(ratios))):.2f}" if ratios else "–"
 
 
-def means(groups: dict[str, Sequence[Result]], peers: Sequence[str]) -> Table:
+def means(groups: Mapping[str, Sequence[Result]], peers: Sequence[str]) -> Table:
     """Geometric means of the ratios, a row a group of results; in brackets how many models a peer took."""
     rows = []
     for group, results in groups.items():
-        found = [_ratios(results, lambda _, peer=peer: peer) for peer in peers]
-        best = _ratios(results, lambda result: result.latency.best_peer(peers))
+        found = [_ratios(results, [peer]) for peer in peers]
+        best = _ratios(results, peers)
         rows.append([group, *(f"{_mean(ratios)} ({len(ratios)})" for ratios in (*found, best))])
     return Table("geometric means of the ratios", ["of", *map(name_of, peers), "the best peer of each"], rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,25 @@ import torch
 from onnx import helper
 from torch.nn import functional as F  # noqa: N812 - as everybody calls it
 
-Ints = Sequence[int]
+Ints = list[int]
+Pads = list[int] | tuple[()]  # none: not padded
 CONV = (F.conv1d, F.conv2d, F.conv3d)
 CONV_TRANSPOSE = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)
 
 
-def _symmetric(pads: Ints) -> list[int]:
+def _symmetric(pads: Pads) -> list[int]:
     half = len(pads) // 2
     if list(pads[:half]) != list(pads[half:]):
         raise NotImplementedError("padding that differs at the two ends")
     return list(pads[:half])
 
 
-def _conv(x: Any, w: Any, bias: Any = None, *, kernel_shape: Ints, strides: Ints, pads: Ints = (), group: int = 1,
+def _conv(x: Any, w: Any, bias: Any = None, *, kernel_shape: Ints, strides: Ints, pads: Pads = (), group: int = 1,
           dilations: Ints | int = 1) -> Any:  # fmt: skip
     return CONV[len(kernel_shape) - 1](x, w, bias, strides, _symmetric(pads) or 0, dilations, group)
 
 
-def _conv_transpose(x: Any, w: Any, bias: Any = None, *, kernel_shape: Ints, strides: Ints, pads: Ints = ()) -> Any:
+def _conv_transpose(x: Any, w: Any, bias: Any = None, *, kernel_shape: Ints, strides: Ints, pads: Pads = ()) -> Any:
     return CONV_TRANSPOSE[len(kernel_shape) - 1](x, w, bias, strides, _symmetric(pads) or 0)
 
 

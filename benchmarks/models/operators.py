@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
@@ -16,14 +15,14 @@ from benchmarks.models.layers import matmul
 Shape = Sequence[int]
 
 
-def gemm(name: str, rows: int, terms: int, columns: int) -> onnx.ModelProto:
+def gemm(rows: int, terms: int, columns: int, name: str = "gemm") -> onnx.ModelProto:
     """x [rows, terms] @ weight [terms, columns]."""
     b = Builder(name)
     b.output(matmul(b, b.input("x", [rows, terms]), terms, columns, "fc"), "y", [rows, columns])
     return b.model()
 
 
-def product(name: str, batch: int, rows: int, terms: int, columns: int) -> onnx.ModelProto:
+def product(batch: int, rows: int, terms: int, columns: int, name: str = "product") -> onnx.ModelProto:
     """`batch` products of two inputs."""
     b = Builder(name)
     y = b.op("MatMul", b.input("x", [batch, rows, terms]), b.input("w", [batch, terms, columns]))
@@ -32,8 +31,9 @@ def product(name: str, batch: int, rows: int, terms: int, columns: int) -> onnx.
 
 
 def convolution(
-    name: str, image: Shape, n_in: int, n_out: int, kernel: int, *, stride: int = 1, groups: int = 1, dilation: int = 1
-) -> onnx.ModelProto:
+    image: Shape, n_in: int, n_out: int, kernel: int, *, stride: int = 1, groups: int = 1, dilation: int = 1,
+    name: str = "convolution",
+) -> onnx.ModelProto:  # fmt: skip
     """A convolution with bias over an image of one to three dimensions, padded so that stride 1 keeps its size."""
     b, rank = Builder(name), len(image)
     weight = b.weight("weight", (n_out, n_in // groups, *[kernel] * rank), 1 / math.sqrt(n_in // groups * kernel**rank))
@@ -47,7 +47,7 @@ def convolution(
     return b.model()
 
 
-def transposed(name: str, side: int, n_in: int, n_out: int, kernel: int) -> onnx.ModelProto:
+def transposed(side: int, n_in: int, n_out: int, kernel: int, name: str = "transposed") -> onnx.ModelProto:
     """A transposed convolution of stride 2 that doubles the sides of an image."""
     b = Builder(name)
     weight = b.weight("weight", (n_in, n_out, kernel, kernel), 2 / math.sqrt(n_in * kernel**2))
@@ -57,7 +57,7 @@ def transposed(name: str, side: int, n_in: int, n_out: int, kernel: int) -> onnx
     return b.model()
 
 
-def attention(name: str, heads: int, queries: int, keys: int, size: int) -> onnx.ModelProto:
+def attention(heads: int, queries: int, keys: int, size: int, name: str = "attention") -> onnx.ModelProto:
     """softmax(q kᵀ / √size) v, of inputs."""
     b = Builder(name)
     q, k, v = (b.input(x, [1, heads, n, size]) for x, n in (("q", queries), ("k", keys), ("v", keys)))
@@ -67,7 +67,7 @@ def attention(name: str, heads: int, queries: int, keys: int, size: int) -> onnx
     return b.model()
 
 
-def norm(name: str, rows: int, size: int) -> onnx.ModelProto:
+def norm(rows: int, size: int, name: str = "norm") -> onnx.ModelProto:
     """LayerNormalization of the rows of x."""
     b = Builder(name)
     scale, bias = b.weight("weight", (size,), 0.1, mean=1.0), b.weight("bias", (size,), 0.1)
@@ -75,7 +75,7 @@ def norm(name: str, rows: int, size: int) -> onnx.ModelProto:
     return b.model()
 
 
-def gather(name: str, rows: int, size: int, count: int) -> onnx.ModelProto:
+def gather(rows: int, size: int, count: int, name: str = "gather") -> onnx.ModelProto:
     """Some rows of a table."""
     b = Builder(name)
     ids = b.input("ids", [count], TensorProto.INT64)
@@ -83,7 +83,7 @@ def gather(name: str, rows: int, size: int, count: int) -> onnx.ModelProto:
     return b.model()
 
 
-def resize(name: str, channels: int, side: int, mode: str) -> onnx.ModelProto:
+def resize(channels: int, side: int, mode: str, name: str = "resize") -> onnx.ModelProto:
     """An image at twice its height and width."""
     b, scales = Builder(name), np.array([1, 1, 2, 2])
     how = {"mode": mode, "coordinate_transformation_mode": "half_pixel"}
@@ -93,13 +93,8 @@ def resize(name: str, channels: int, side: int, mode: str) -> onnx.ModelProto:
     return b.model()
 
 
-def unary(name: str, op_type: str, shape: Shape, result: Shape, **attributes: object) -> onnx.ModelProto:
+def unary(op_type: str, shape: Shape, result: Shape, name: str = "unary", **attributes: object) -> onnx.ModelProto:
     """Any operator of one input."""
     b = Builder(name)
     b.output(b.op(op_type, b.input("x", shape), **attributes), "y", result)
     return b.model()
-
-
-def named(table: dict[str, partial[onnx.ModelProto]]) -> dict[str, Callable[[], onnx.ModelProto]]:
-    """The builders of a table, each with its name as first argument."""
-    return {name: partial(builder.func, name, *builder.args, **builder.keywords) for name, builder in table.items()}

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import onnx
 
-from benchmarks.models.operators import (
-    attention,
-    convolution,
-    gather,
-    gemm,
-    named,
-    norm,
-    product,
-    resize,
-    transposed,
-    unary,
-)
+from benchmarks.models.operators import attention, convolution, gather, gemm, norm, product, resize, transposed, unary
+
+Build = partial[onnx.ModelProto]  # of a name
 
 # rows, terms, columns
 GEMMS = (
@@ -55,13 +46,13 @@ def _text(*sizes: int) -> str:
     return "x".join(map(str, sizes))
 
 
-def _products() -> dict[str, partial[onnx.ModelProto]]:
+def _products() -> dict[str, Build]:
     table = {f"gemm_{_text(*sizes)}": partial(gemm, *sizes) for sizes in GEMMS}
     table |= {f"matmul_{_text(*sizes)}": partial(product, *sizes) for sizes in PRODUCTS}
     return table | {f"attention_{_text(*sizes)}": partial(attention, *sizes) for sizes in ATTENTIONS}
 
 
-def _convolutions() -> dict[str, partial[onnx.ModelProto]]:
+def _convolutions() -> dict[str, Build]:
     table = {
         f"conv_{k}x{k}_s{s}_{n_in}-{n_out}_{side}": partial(convolution, (side, side), n_in, n_out, k, stride=s)
         for side, n_in, n_out, k, s in CONVOLUTIONS
@@ -73,7 +64,7 @@ def _convolutions() -> dict[str, partial[onnx.ModelProto]]:
     return table | _rare_convolutions()
 
 
-def _rare_convolutions() -> dict[str, partial[onnx.ModelProto]]:
+def _rare_convolutions() -> dict[str, Build]:
     table = {
         f"transposed_{k}x{k}_s2_{n_in}-{n_out}_{side}": partial(transposed, side, n_in, n_out, k)
         for side, n_in, n_out, k in TRANSPOSED
@@ -87,7 +78,7 @@ def _rare_convolutions() -> dict[str, partial[onnx.ModelProto]]:
     }
 
 
-def _rows() -> dict[str, partial[onnx.ModelProto]]:
+def _rows() -> dict[str, Build]:
     table = {f"softmax_{_text(*s)}": partial(unary, "Softmax", s, s, axis=-1) for s in SOFTMAXES}
     table |= {f"layernorm_{_text(*s)}": partial(norm, *s) for s in NORMS}
     table |= {
@@ -99,7 +90,7 @@ def _rows() -> dict[str, partial[onnx.ModelProto]]:
     }
 
 
-def _moves() -> dict[str, partial[onnx.ModelProto]]:
+def _moves() -> dict[str, Build]:
     table = {
         f"transpose_{_text(*s)}_{''.join(map(str, p))}": partial(unary, "Transpose", s, [s[i] for i in p], perm=p)
         for s, p in TRANSPOSES
@@ -112,10 +103,10 @@ def _moves() -> dict[str, partial[onnx.ModelProto]]:
     }
 
 
-def _pools() -> dict[str, partial[onnx.ModelProto]]:
-    table = {}
+def _pools() -> dict[str, Build]:
+    table: dict[str, Build] = {}
     for side, n, k, s, p in POOLS:
-        window = {"kernel_shape": [k, k], "strides": [s, s], "pads": [p] * 4}
+        window: dict[str, Any] = {"kernel_shape": [k, k], "strides": [s, s], "pads": [p] * 4}
         shape, out = [1, n, side, side], [1, n, *[(side + 2 * p - k) // s + 1] * 2]
         for kind in ("MaxPool", "AveragePool"):
             table[f"{kind.lower()}_{k}x{k}_s{s}_{n}_{side}"] = partial(unary, kind, shape, out, **window)
@@ -123,8 +114,8 @@ def _pools() -> dict[str, partial[onnx.ModelProto]]:
     return table
 
 
-OPERATORS: dict[str, Callable[[], onnx.ModelProto]] = {
-    f"op_{name}": build
+OPERATORS: dict[str, Build] = {
+    f"op_{name}": partial(build, name=name)
     for table in (_products(), _convolutions(), _rows(), _pools(), _moves())
-    for name, build in named(table).items()
+    for name, build in table.items()
 }

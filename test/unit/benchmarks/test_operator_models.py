@@ -20,9 +20,9 @@ def test_is_valid_with_the_declared_shapes(name: str) -> None:
 
 
 def test_flops() -> None:
-    assert flops(gemm("g", 3, 5, 7)) == 2 * 3 * 5 * 7
-    assert flops(convolution("c", (8, 8), 4, 6, 3, stride=2, groups=2)) == 2 * 6 * 4 * 4 * (2 * 9)
-    assert flops(transposed("t", 4, 3, 5, 2)) == 2 * 4 * 4 * 3 * 5 * 4
+    assert flops(gemm(3, 5, 7)) == 2 * 3 * 5 * 7
+    assert flops(convolution((8, 8), 4, 6, 3, stride=2, groups=2)) == 2 * 6 * 4 * 4 * (2 * 9)
+    assert flops(transposed(4, 3, 5, 2)) == 2 * 4 * 4 * 3 * 5 * 4
 
 
 def test_are_chosen_by_prefix_only() -> None:
@@ -38,5 +38,5 @@ def test_have_no_options() -> None:
 
 
 def test_same_name_same_weights() -> None:
-    first, again = (onnx.numpy_helper.to_array(gemm("g", 2, 3, 4).graph.initializer[0]) for _ in range(2))
+    first, again = (onnx.numpy_helper.to_array(gemm(2, 3, 4).graph.initializer[0]) for _ in range(2))
     np.testing.assert_array_equal(first, again)
