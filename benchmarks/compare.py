@@ -54,8 +54,8 @@ def measure(case: Case, setup: Setup) -> Result:
     return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency)
 
 
-def run(cases: Iterable[Case], setup: Setup, console: Console) -> Comparison:
-    """Measure all cases; one that mlc cannot take is noted and left out."""
+def run(cases: Iterable[Case], setup: Setup, console: Console, file: Path | None = None) -> Comparison:
+    """Measure all cases, and write what is there after each; one that mlc cannot take is noted and left out."""
     comparison = Comparison(describe(setup.cpus, setup.peers), setup, [], {})
     with console.status("") as status:
         for case in cases:
@@ -64,6 +64,8 @@ def run(cases: Iterable[Case], setup: Setup, console: Console) -> Comparison:
                 comparison.results.append(measure(case, setup))
             except RuntimeError as error:
                 comparison.failed[case.name] = str(error)
+            if file:
+                comparison.save(file)
     return comparison
 
 
@@ -104,12 +106,10 @@ def main(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     console = Console()
-    found = run(cases, setup, console)
+    found = run(cases, setup, console, json_file)
     for make in (tables.latency, tables.compiling, tables.memory):
         show(make(found.results, setup.peers), console)
     show(tables.failures(found), console)
-    if json_file:
-        found.save(json_file)
 
 
 if __name__ == "__main__":

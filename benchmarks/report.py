@@ -86,11 +86,12 @@ def _operators(comparison: Comparison) -> str:
 
 def _failures(comparison: Comparison) -> str:
     table = tables.failures(comparison)
-    return f"\n## Not measured\n\n{table.markdown() if table.rows else 'Nothing: every engine ran every model.'}\n"
+    text = table.markdown() if table.rows else "Nothing: all engines ran what they were given."
+    return f"\n## Not measured\n\n{text}\n"
 
 
 def main(
-    files: Annotated[list[Path], typer.Argument(help="JSON of benchmarks.compare; more are put together.")],
+    files: Annotated[list[Path], typer.Argument(exists=True, help="JSON of benchmarks.compare, one page of all.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     plot: Annotated[Path | None, typer.Option(help="A picture of benchmarks.roofline to show.")] = None,
 ) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RUNS = 10
-LABELLED = 24  # points; more labels than these cover each other
+LABELLED = 24  # names; more than these cover each other
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def draw(points: list[Point], flops: float, bandwidth: float, file: Path) -> Non
         members = [point for point in points if point.group == group]
         x, y, areas = zip(*((p.intensity, p.gflops, 20 + 400 * p.share) for p in members), strict=True)
         axes.scatter(x, y, areas, label=group, alpha=0.6)
-    for point in points if len(points) <= LABELLED else ():
+    labels = {point.name: point for point in reversed(points)}  # the first of those of one name
+    for point in labels.values() if len(labels) <= LABELLED else ():
         place = {"xytext": (3, 3), "textcoords": "offset points", "fontsize": 7}
         axes.annotate(point.name, (point.intensity, point.gflops), **place)
     axes.legend()
@@ -97,7 +98,7 @@ def _cases(names: list[str]) -> list[Case]:
 def main(
     names: Annotated[list[str] | None, typer.Argument(help="Models whose kernels to show.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="FILE.svg or FILE.png.")] = Path("roofline.svg"),
-    comparison: Annotated[list[Path] | None, typer.Option("--results", help="JSON of benchmarks.compare.")] = None,
+    comparison: Annotated[list[Path] | None, typer.Option("--results", exists=True, help="JSON of compare.")] = None,
     threads: Annotated[int, typer.Option(help="Threads that run the kernels.")] = 2,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the points here too.")] = None,
 ) -> None:
