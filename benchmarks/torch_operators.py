@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from onnx import helper
-from torch.nn import functional as F  # noqa: N812 - as everybody calls it
+from torch.nn import functional as F
 
 Ints = list[int]
 Pads = list[int] | tuple[()]  # none: not padded
@@ -33,7 +33,7 @@ def _conv_transpose(x: Any, w: Any, bias: Any = None, *, kernel_shape: Ints, str
     return CONV_TRANSPOSE[len(kernel_shape) - 1](x, w, bias, strides, _symmetric(pads) or 0)
 
 
-def _gemm(x: Any, w: Any, bias: Any, *, transB: int = 0) -> Any:  # noqa: N803 - ONNX's name
+def _gemm(x: Any, w: Any, bias: Any, *, transB: int = 0) -> Any:
     return F.linear(x, w, bias) if transB else torch.addmm(bias, x, w)
 
 
