@@ -20,9 +20,7 @@ from mlc.toolchain import find
 
 Array = np.ndarray[Any, Any]
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-13}  # of the largest value
-
-
-CANCELLED = 0.1  # a result below may be the difference of operands round 1, and has their error
+NUDGE = 1e-5  # of inputs, to see how much a result depends on their last bits
 
 
 def build(builder: GraphBuilder, module: ModuleOp, folder: Path, cache: Path, **options: Any) -> mlc.Model:
@@ -34,21 +32,38 @@ def build(builder: GraphBuilder, module: ModuleOp, folder: Path, cache: Path, **
 
 
 def references(builder: GraphBuilder, module: ModuleOp, sizes: Sequence[Mapping[str, int]]) -> list[Any]:
-    """(inputs, outputs of the interpreter) at each size of the symbolic dimensions; before the module is lowered."""
-    feeds = [builder.inputs(size) for size in sizes]
-    return [(feed, interpret(module, builder.weights, feed)) for feed in feeds]
+    """(inputs, outputs of the interpreter, their sensitivity) at each size of symbolic dimensions; before the module
+    is lowered."""
+    found = []
+    for feed in [builder.inputs(size) for size in sizes]:
+        outputs, other = (interpret(module, builder.weights, f) for f in (feed, _nudged(builder, feed)))
+        found.append((feed, outputs, {name: _largest(other[name], value) / NUDGE for name, value in outputs.items()}))
+    return found
+
+
+def _nudged(builder: GraphBuilder, feed: Mapping[str, Array]) -> dict[str, Array]:
+    noise = {name: 1 + NUDGE * builder.random.standard_normal(value.shape) for name, value in feed.items()}
+    return {k: (v * noise[k]).astype(v.dtype) if v.dtype in (np.float32, np.float64) else v for k, v in feed.items()}
+
+
+def _largest(value: Array, other: Any = 0.0) -> float:
+    """The largest finite difference."""
+    with np.errstate(all="ignore"):
+        difference = np.abs(np.subtract(value, other, dtype=np.float64))
+    return float(difference[np.isfinite(difference)].max(initial=1e-30))
 
 
 def compare(model: mlc.Model, expected: Sequence[Any], about: str) -> None:
-    """The library gives what the interpreter gave, within the tolerance of the type; integers exactly."""
-    for feed, wanted in expected:
+    """The library gives what the interpreter gave; integers exactly, floats within the tolerance of the type. That is
+    relative to the largest value, or to what a result is the small difference of."""
+    for feed, wanted, sensitivity in expected:
         actual = model.run(feed)
         for name, value in wanted.items():
             where = f"{name} of {about} for { ({k: v.shape for k, v in feed.items()}) }"
             assert actual[name].dtype == value.dtype and actual[name].shape == value.shape, where
             tolerance = TOLERANCE.get(value.dtype.name, 0)
             if tolerance and value.size:
-                scale = float(np.abs(value[np.isfinite(value)]).max(initial=CANCELLED))
+                scale = max(_largest(value), sensitivity[name])
                 np.testing.assert_allclose(actual[name], value, rtol=0, atol=tolerance * scale, err_msg=where)
             else:
                 np.testing.assert_array_equal(actual[name], value, err_msg=where)
