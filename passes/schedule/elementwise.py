@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.cover import cover
 from mlc.passes.schedule.machine import Machine
@@ -13,16 +14,22 @@ from mlc.passes.schedule.view import StatementView
 ROWS = 4  # results in registers, for as many chains of instructions
 
 
-def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
+def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
     """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i j/64v |``."""
     first = statements[0]
     if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
-        return None
+        return
     lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
-    extent = first.bounds[lanes]
-    width = 4 * machine.lanes if not isinstance(extent, int) or extent >= 4 * machine.lanes else machine.lanes
-    band = [Item(i) for i in first.iters if i != lanes]
-    if band and isinstance(extent, int) and extent <= machine.lanes:
-        band[-1] = Item(band[-1].iterator, cover(first.bounds[band[-1].iterator], max(1, ROWS // len(statements))))
-    band.append(Item(lanes, lane_sizes(extent, width), True))
-    return Nest("elementwise", tuple(s.name for s in statements), tuple(band))
+    extent, names = first.bounds[lanes], tuple(s.name for s in statements)
+    whole = not isinstance(extent, int) or extent >= 4 * machine.lanes
+    short = isinstance(extent, int) and extent <= machine.lanes
+    others = [i for i in first.iters if i != lanes]
+    for vectors, rows in by_rank((4, 2, 1, 8) if whole else (1, 2, 4), (_rows(statements) if short else 0, 0, 2, 4)):
+        band = [Item(i) for i in others]
+        if band and rows:
+            band[-1] = Item(others[-1], cover(first.bounds[others[-1]], rows))
+        yield Nest("elementwise", names, (*band, Item(lanes, lane_sizes(extent, vectors * machine.lanes), True)))
+
+
+def _rows(statements: Sequence[StatementView]) -> int:
+    return max(1, ROWS // len(statements))
