@@ -74,12 +74,13 @@ def progress(seconds: float) -> Iterator[Callable[[Tuning], None]]:
 
 
 def status(found: Tuning) -> str:
-    """``measuring candidate 3 of 19 kernels (contract_4 …): 7 faster, 8.1% saved``."""
+    """``measuring candidate 3 of contract_4, 38% of the time, and 18 others: 7 faster, 8.1% saved``."""
     if not found.kernels:
         return found.step
     saved = sum(kernel.share * kernel.gain for kernel in found.kernels)
-    kernels = f"{len(found.kernels)} kernels ({found.kernels[0].name} …)"
-    return f"{found.step} candidate {found.rounds + 1} of {kernels}: {len(found.tuned)} faster, {saved:.1%} saved"
+    slowest = max(found.kernels, key=lambda kernel: kernel.share)
+    where = f"{slowest.name}, {slowest.share:.0%} of the time, and {len(found.kernels) - 1} others"
+    return f"{found.step} candidate {found.rounds + 1} of {where}: {len(found.tuned)} faster, {saved:.1%} saved"
 
 
 def _report(found: Tuning, output: Path | None) -> None:
@@ -87,12 +88,13 @@ def _report(found: Tuning, output: Path | None) -> None:
     from mlc.files import write_bytes
 
     rows = table("Kernels", "kernel", ">share", ">tried", ">saved", "schedule")
-    for k in found.kernels:
+    measured = [kernel for kernel in found.kernels if kernel.tried]
+    for k in measured:
         rows.add_row(k.name, f"{k.share:.1%}", str(k.tried), f"{k.gain:.1%}" if k.best else "", k.schedule)
     console().print(rows)
     if output is not None:
         write_bytes(output, found.text().encode())
     confirmed = f"{found.gain:.1%} of the time saved" if found.gain else "not confirmed by a last comparison"
-    print(f"{len(found.tuned)} of {len(found.kernels)} kernels are faster" + f", {confirmed}" * bool(found.tuned))
+    print(f"{len(found.tuned)} of {len(measured)} kernels are faster" + f", {confirmed}" * bool(found.tuned))
     if found.interrupted:
         raise typer.Exit(130)

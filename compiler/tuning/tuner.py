@@ -1,4 +1,4 @@
-"""``mlc tune``: measure candidates of all the kernels that take time, a round of them in one variant of the model.
+"""``mlc tune``: measure candidates of the kernels that take most of the time, a round of them in one variant.
 
 A round gives each kernel its next candidate and compares the variant, kernel by kernel, with the chosen schedules. A
 last round compares all winners at once, since the best of many noisy measurements is partly luck: what does not win
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,7 +24,7 @@ from mlc.tuning.store import Store, Tuned, machine_of
 from mlc.tuning.variants import Variants
 
 CANDIDATES = 16  # of one kernel at most: those behind are bad by the cost model
-COVERED = 0.98  # of the model's time is in the kernels that are tuned
+COVERED = 0.95  # of the model's time is in the kernels that are tuned before the others
 PAIRS_SECONDS = 1.5
 
 Feed = Callable[[Model], Mapping[str, Any]]
@@ -110,33 +111,31 @@ class Tuner:
         return self.variants.model(schedules, self.options.threads or None)
 
     def _kernels(self, known: Mapping[str, str]) -> list[Kernel]:
-        """Those that take most of the time, the slowest first."""
+        """All that do something, the slowest first."""
         times = dict(turn(self.base, self.inputs))
-        total, covered, kernels = times.pop(MODEL) or 1, 0.0, []
-        for name in sorted(times, key=lambda name: -times[name]):
-            if covered < COVERED and name in self.variants.kernels:  # not one that has nothing to do
-                kernels.append(self._kernel(name, times[name] / total, known))
-            covered += times[name] / total
-        return kernels
+        total = times.pop(MODEL) or 1
+        names = sorted(times.keys() & self.variants.kernels, key=lambda name: (-times[name], name))
+        return [self._kernel(name, times[name] / total, known) for name in names]
 
     def _kernel(self, name: str, share: float, known: Mapping[str, str]) -> Kernel:
         digest = self.variants.digests[name]
         earlier = [known[digest]] if digest in known else []
 
-        def candidates() -> Iterator[str]:
-            seen = {self.variants.chosen(name)}
-            for schedule in (*earlier, *self.variants.candidates(name)):
-                if schedule not in seen and len(seen) <= CANDIDATES and self.variants.legal(name, schedule):
-                    yield schedule
-                seen.add(schedule)
-
-        return Kernel(name, digest, share, self.variants.chosen(name), candidates())
+        proposed = islice(dict.fromkeys(chain(earlier, self.variants.candidates(name))), CANDIDATES + 1)
+        others = (s for s in proposed if s != self.variants.chosen(name) and self.variants.legal(name, s))
+        return Kernel(name, digest, share, self.variants.chosen(name), others)
 
     def _trial(self) -> dict[str, str]:
-        """The next candidate of each kernel that has one left; of the slowest alone where time is short."""
+        """The next candidate of each kernel that matters; of the others once these have none left. Empty at the end."""
+        covered = accumulate((kernel.share for kernel in self.found.kernels), initial=0.0)
+        hot = sum(before < COVERED for before in covered)
+        return self._next(self.found.kernels[:hot]) or self._next(self.found.kernels[hot:])
+
+    def _next(self, kernels: Sequence[Kernel]) -> dict[str, str]:
+        """One candidate a kernel, of the first kernels alone where time is short; none if there is none for a round."""
         now = time.monotonic()
         trial: dict[str, str] = {}
-        for kernel in self.found.kernels if now + 2 * self.longest < self.end else ():  # and there is the last round
+        for kernel in kernels if now + 2 * self.longest < self.end else ():  # for this round and the last one
             if time.monotonic() < (now + self.end) / 2 and (schedule := next(kernel.candidates, None)):
                 trial[kernel.name] = schedule
         return trial

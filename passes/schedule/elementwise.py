@@ -12,6 +12,7 @@ from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
 
 ROWS = 4  # results in registers, for as many chains of instructions
+MOST = 16  # results that a candidate may have at once
 
 
 def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
@@ -24,7 +25,8 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterat
     whole = not isinstance(extent, int) or extent >= 4 * machine.lanes
     short = isinstance(extent, int) and extent <= machine.lanes
     others = [i for i in first.iters if i != lanes]
-    for vectors, rows in by_rank((4, 2, 1, 8) if whole else (1, 2, 4), (_rows(statements) if short else 0, 0, 2, 4)):
+    usual, more = (_rows(statements) if short else 0), (n for n in (0, 2, 4) if n * len(statements) <= MOST)
+    for vectors, rows in by_rank((4, 2, 1, 8) if whole else (1, 2, 4), (usual, *more)):
         band = [Item(i) for i in others]
         if band and rows:
             band[-1] = Item(others[-1], cover(first.bounds[others[-1]], rows))
