@@ -22,10 +22,10 @@ MODEL = ""  # the name under which all kernels together are measured
 Times = Mapping[str, float]
 
 
-def turn(net: Model, inputs: Mapping[str, Any]) -> Times:
+def turn(net: Model, inputs: Mapping[str, Any], seconds: float = TURN) -> Times:
     """Nanoseconds of each kernel and of the model: for each launch the fastest of the runs of a turn, summed."""
     runs: list[list[int]] = []
-    end = time.perf_counter() + TURN
+    end = time.perf_counter() + seconds
     while len(runs) < RUNS or time.perf_counter() < end:
         runs.append([nanoseconds for _, nanoseconds in net.profile(**inputs)])
     times: Counter[str] = Counter()

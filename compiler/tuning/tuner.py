@@ -25,7 +25,7 @@ from mlc.tuning.variants import Variants
 
 CANDIDATES = 16  # of one kernel at most: those behind are bad by the cost model
 COVERED = 0.95  # of the model's time is in the kernels that are tuned before the others
-PAIRS_SECONDS = 1.5
+PROFILE_SECONDS, PAIRS_SECONDS = 0.5, 1.5
 
 Feed = Callable[[Model], Mapping[str, Any]]
 
@@ -112,7 +112,7 @@ class Tuner:
 
     def _kernels(self, known: Mapping[str, str]) -> list[Kernel]:
         """All that do something, the slowest first."""
-        times = dict(turn(self.base, self.inputs))
+        times = dict(turn(self.base, self.inputs, PROFILE_SECONDS))
         total = times.pop(MODEL) or 1
         names = sorted(times.keys() & self.variants.kernels, key=lambda name: (-times[name], name))
         return [self._kernel(name, times[name] / total, known) for name in names]
