@@ -94,7 +94,8 @@ def _report(found: Tuning, output: Path | None) -> None:
     console().print(rows)
     if output is not None:
         write_bytes(output, found.text().encode())
-    confirmed = f"{found.gain:.1%} of the time saved" if found.gain else "not confirmed by a last comparison"
+    saved = f"{found.gain:.1%} of the time saved" if found.gain > 0 else "no time saved in the model as a whole"
+    confirmed = saved if found.gain else "not confirmed by a last comparison"
     print(f"{len(found.tuned)} of {len(measured)} kernels are faster" + f", {confirmed}" * bool(found.tuned))
     if found.interrupted:
         raise typer.Exit(130)

@@ -84,6 +84,7 @@ class Variants:
         """The model with these schedules, by kernel, and the chosen ones for the others."""
         for name in self._placed:
             self._place(name, given.get(name, self.chosen(name)))
+        self._forget()
         lowered = pipeline.code(self.module, self.weights, self.options, kernels_a_file=1, known=self._payload)
         lowered = replace(lowered, weights_writer=partial(self._link, lowered.weights_writer))
         folder = Path(tempfile.mkdtemp(dir=self.folder))
@@ -91,13 +92,20 @@ class Variants:
         return load(artifact.write(lowered, folder, self.options, toolchain, Cache.default()).library, threads)
 
     def _place(self, name: str, schedule: str) -> None:
-        assert self.legal(name, schedule)
+        if not self.legal(name, schedule):
+            raise ValueError(f"kernel {name} cannot run {schedule}")
         old, new = self._placed[name], self._lowered[name, schedule]
         assert new is not None and old.parent is not None
         if new is not old:
             old.parent.insert_op_before(new, old)
             old.detach()
             self._placed[name] = new
+
+    def _forget(self) -> None:
+        """Candidates that had their turn are lowered again if they come back: all of them would take much memory."""
+        for (name, schedule), fn in list(self._lowered.items()):
+            if fn is not None and fn is not self._placed[name] and schedule != self.chosen(name):
+                del self._lowered[name, schedule]
 
     def _link(self, write: Callable[[Path], None], path: Path) -> None:
         """The weights are those of every variant: written once, and mapped once."""
