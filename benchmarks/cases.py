@@ -35,21 +35,23 @@ def _light(name: str, seed: int | None) -> Case:
 
 
 def all_cases() -> dict[str, Case]:
-    """Every family at its own batch and at a symbolic one, the light models as they are and randomized, MiniLM."""
+    """Every family at its own batch and at a symbolic one, the light models as they are and randomized, MiniLM,
+    and last the single operators."""
     cases = [make(name) for make in (_family, _symbolic) for name in models.FAMILIES]
     cases += [_light(name, seed) for seed in (None, 0) for name in light.names()]
     cases.append(Case("minilm", minilm.path, SYMBOLIC))
+    cases += [_family(name) for name in models.OPERATORS]
     return {case.name: case for case in cases}
 
 
 def select(patterns: Sequence[str]) -> list[Case]:
-    """The cases that are named, those whose name starts with a pattern `abc*`; all without patterns.
+    """The cases that are named, those whose name starts with a pattern `abc*`; without patterns all whole models.
 
     Raises ValueError where a pattern fits nothing.
     """
     cases = all_cases()
     if not patterns:
-        return list(cases.values())
+        return [case for name, case in cases.items() if name not in models.OPERATORS]
     chosen: dict[str, Case] = {}
     for pattern in patterns:
         found = {name: case for name, case in cases.items() if _fits(name, pattern)}

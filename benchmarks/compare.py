@@ -7,53 +7,37 @@ one.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import onnx
+import rich.table
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
+from benchmarks import tables
 from benchmarks.cases import Case, select
-from benchmarks.engines import available_peers
-from benchmarks.measure import Latencies, compile_cost, latencies
+from benchmarks.engines import ENGINES, available_peers, installed
+from benchmarks.machine import describe
+from benchmarks.measure import compile_cost, latencies
 from benchmarks.models import random_inputs
 from benchmarks.models.flops import flops
+from benchmarks.models.traffic import traffic
+from benchmarks.results import OURS, Comparison, Result, Setup
 
-DEFAULT = ("resnet50", "mobilenet_v2", "bert", "vit", "gpt2", "mlp", "unet", "lstm", "squeezenet", "resnet18", "vgg16")
-MIB = 1 << 20
-
-
-@dataclass(frozen=True)
-class Result:
-    """What was measured of one model; bytes and seconds."""
-
-    model: str
-    gflop: float
-    model_bytes: int
-    cold: dict[str, float]
-    warm: dict[str, float]
-    latency: Latencies
-
-
-@dataclass(frozen=True)
-class Setup:
-    """How to measure."""
-
-    cpus: list[int]
-    peers: list[str]
-    rounds: int
-    seconds: float
+DEFAULT = (
+    "resnet50", "mobilenet_v2", "efficientnet_b0", "bert", "vit", "gpt2", "llama_prefill", "llama_decode", "mlp",
+    "mlp_tiny", "unet", "dcgan", "lstm", "squeezenet", "resnet18", "vgg16",
+)  # fmt: skip
 
 
 def measure(case: Case, setup: Setup) -> Result:
-    """Compile a case twice, then time it and the peers in turn."""
+    """Compile a case twice, then time it and the peers in turn; RuntimeError if mlc cannot take it."""
     path, dims = case.file(), case.dims[0]
     proto = onnx.load(path)
     with tempfile.TemporaryDirectory() as name:
@@ -62,86 +46,70 @@ def measure(case: Case, setup: Setup) -> Result:
         arrays = random_inputs(proto, np.random.default_rng(), dims)
         np.savez(inputs, allow_pickle=False, **arrays)
         cold, warm = (compile_cost(path, library, len(setup.cpus), dims, cache) for _ in range(2))
-        files = {"mlc": library, **dict.fromkeys(setup.peers, path)}
-        latency = latencies(files, inputs, setup.cpus, setup.rounds, setup.seconds)
-    return Result(case.name, flops(proto, dims) / 1e9, path.stat().st_size, cold, warm, latency)
+        files = {OURS: library, **dict.fromkeys(setup.peers, path)}
+        latency = latencies(files, inputs, setup.cpus, setup.rounds, setup.seconds, setup.patience)
+    if OURS in latency.failures:
+        raise RuntimeError(latency.failures[OURS])
+    work = flops(proto, dims) / 1e9, traffic(proto, dims)
+    return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency)
 
 
-def speed_table(results: list[Result], setup: Setup) -> Table:
-    """Milliseconds, GFLOP/s and ratios, a row a model and their geometric mean."""
-    table = Table(title=f"latency on CPUs {setup.cpus}; ratio = time of the peer / time of mlc, median and quartiles")
-    peers = [heading for peer in setup.peers for heading in (f"{peer} ms", "ratio")]
-    table.add_column("model")
-    for heading in ("mlc ms", "GFLOP/s", *peers):
-        table.add_column(heading, justify="right")
-    for result in results:
-        table.add_row(*_speed_cells(result, setup.peers))
-    means = [["", f"{_geometric_mean(results, peer):.2f}"] for peer in setup.peers]
-    table.add_section()
-    table.add_row("geometric mean", "", "", *(cell for pair in means for cell in pair))
-    return table
+def run(cases: Iterable[Case], setup: Setup, console: Console, file: Path | None = None) -> Comparison:
+    """Measure all cases, and write what is there after each; one that mlc cannot take is noted and left out."""
+    comparison = Comparison(describe(setup.cpus, setup.peers), setup, [], {})
+    with console.status("") as status:
+        for case in cases:
+            status.update(case.name)
+            try:
+                comparison.results.append(measure(case, setup))
+            except RuntimeError as error:
+                comparison.failed[case.name] = str(error)
+            if file:
+                comparison.save(file)
+    return comparison
 
 
-def _speed_cells(result: Result, peers: list[str]) -> list[str]:
-    ours = result.latency.median("mlc")
-    cells = [result.model, f"{ours * 1e3:.3g}", f"{result.gflop / ours:.0f}"]
-    for peer in peers:
-        low, ratio, high = result.latency.ratios(peer)
-        cells += [f"{result.latency.median(peer) * 1e3:.3g}", f"{ratio:.2f} [{low:.2f}–{high:.2f}]"]
-    return cells
-
-
-def _geometric_mean(results: list[Result], peer: str) -> float:
-    return float(np.exp(np.mean([np.log(result.latency.ratios(peer)[1]) for result in results])))
-
-
-def cost_table(results: list[Result], setup: Setup) -> Table:
-    """Compile times, and memory: of compiling against the model's size, of the arena, of the running processes."""
-    table = Table(title="compilation (imports aside) and memory, MiB; bound = the most bytes live at once")
-    headings = ["cold s", "warm s", "model", "compile peak", "arena", "arena / bound"]
-    table.add_column("model")
-    for heading in (*headings, "mlc RSS", *(f"{peer} RSS" for peer in setup.peers)):
-        table.add_column(heading, justify="right")
-    for result in results:
-        cold, resident = result.cold, result.latency.resident
-        times = [f"{cost['seconds']:.2f}" for cost in (cold, result.warm)]
-        sizes = [result.model_bytes, cold["peak"], cold["arena"]]
-        cells = [*times, *map(_mib, sizes), f"{cold['arena'] / max(1, cold['bound']):.3f}"]
-        table.add_row(result.model, *cells, *(_mib(resident[engine]) for engine in ("mlc", *setup.peers)))
-    return table
-
-
-def _mib(size: float) -> str:
-    return f"{size / MIB:.1f}"
+def show(table: tables.Table, console: Console) -> None:
+    """Print a table, unless it is empty."""
+    drawn = rich.table.Table(title=table.title)
+    for i, heading in enumerate(table.headings):
+        drawn.add_column(heading, justify="right" if i else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(escape(cell.strip("`")) for cell in row))
+    if table.rows:
+        console.print(drawn)
 
 
 def _cpus(text: str | None) -> list[int]:
     return [int(cpu) for cpu in text.split(",")] if text else sorted(os.sched_getaffinity(0))[:2]
 
 
+def _setup(peer: list[str] | None, cpus: str | None, rounds: int, seconds: float, patience: float) -> Setup:
+    for name in peer or []:
+        if not installed(name) or name == OURS:
+            raise ValueError(f"no peer {name!r} is installed; known are: {', '.join(ENGINES)}")
+    return Setup(_cpus(cpus), peer or available_peers(), rounds, seconds, patience)
+
+
 def main(
-    names: Annotated[list[str] | None, typer.Argument(help="Models; `light*` means a prefix.")] = None,
-    peer: Annotated[list[str] | None, typer.Option(help="An engine to compare with; all installed ones.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Models; `op_*` means a prefix.")] = None,
+    peer: Annotated[list[str] | None, typer.Option(help="An engine to compare with; all installed but tvm.")] = None,
     cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 9,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.5,
+    patience: Annotated[float, typer.Option(help="Seconds in which a peer must have loaded a model.")] = 600,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the measurements here too.")] = None,
 ) -> None:
     """Print the speed, compile time and memory of mlc beside those of the installed peers."""
-    setup = Setup(_cpus(cpus), peer or available_peers(), rounds, seconds)
     try:
-        cases = select(names or DEFAULT)
+        cases, setup = select(names or DEFAULT), _setup(peer, cpus, rounds, seconds, patience)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     console = Console()
-    with console.status("") as status:
-        results = []
-        for case in cases:
-            status.update(case.name)
-            results.append(measure(case, setup))
-    console.print(speed_table(results, setup), cost_table(results, setup))
-    if json_file:
-        json_file.write_text(json.dumps([asdict(result) for result in results], indent=1))
+    found = run(cases, setup, console, json_file)
+    for make in (tables.latency, tables.compiling, tables.memory):
+        show(make(found.results, setup.peers), console)
+    show(tables.failures(found), console)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def _table(rows: list[Row], seed: int) -> Table:
 
 
 def main(
-    names: Annotated[list[str] | None, typer.Argument(help="Models; `light*` means a prefix. All by default.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Models, `op_*` means a prefix; all whole ones.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the inputs; fresh by default.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of each engine.")] = 2,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the rows here too.")] = None,

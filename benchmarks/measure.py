@@ -6,86 +6,76 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 import numpy as np
 
+from benchmarks.results import Latencies
+from benchmarks.workers import Unavailable, Worker
+
 PAUSE = 0.05  # seconds, in which the threads of the engine before stop spinning
-
-
-class Worker:
-    """A `benchmarks.worker` process; it idles between bursts."""
-
-    def __init__(self, engine: str, file: Path, inputs: Path, cpus: Sequence[int], warmup: float) -> None:
-        job = {"engine": engine, "file": str(file), "inputs": str(inputs), "cpus": list(cpus), "warmup": warmup}
-        self._job = job
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", json.dumps(job)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        self.resident = self._answer()["resident"]
-
-    def burst(self, seconds: float) -> float:
-        """The median seconds of a call over a burst."""
-        assert self._process.stdin
-        print(seconds, file=self._process.stdin, flush=True)
-        return self._answer()["seconds"]
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"a worker ended with code {self._process.wait()}: {self._job}")
-        return json.loads(line)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
-
-
-@dataclass
-class Latencies:
-    """Seconds of each engine, one value a round, and the resident bytes of its process; mlc comes first."""
-
-    rounds: dict[str, list[float]] = field(default_factory=dict)
-    resident: dict[str, int] = field(default_factory=dict)
-
-    def median(self, engine: str) -> float:
-        """The median seconds of a call."""
-        return float(np.median(self.rounds[engine]))
-
-    def ratios(self, peer: str) -> tuple[float, float, float]:
-        """The peer's time over mlc's: quartile, median and quartile of the rounds; above 1 mlc is faster."""
-        low, middle, high = np.percentile(np.divide(self.rounds[peer], self.rounds["mlc"]), [25, 50, 75])
-        return float(low), float(middle), float(high)
+SANE = 1e-3  # of the largest value: more than rounding, so the peer computes something else
 
 
 def latencies(
-    files: Mapping[str, Path], inputs: Path, cpus: Sequence[int], rounds: int, seconds: float
+    files: Mapping[str, Path], inputs: Path, cpus: Sequence[int], rounds: int, seconds: float, patience: float = 600
 ) -> Latencies:
-    """Time each engine on its file, in turn, `rounds` times for a burst of `seconds`, all on the same CPUs."""
+    """Time each engine on its file, in turn, `rounds` times for a burst of `seconds`, all on the same CPUs.
+
+    An engine that cannot run the model, answers nothing for `patience` seconds, or gives other outputs than onnxruntime
+    (without it, than the first engine), is left out with a reason.
+    """
     result = Latencies()
     with ExitStack() as stack:
-        workers = {}
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        workers: dict[str, Worker] = {}
         for engine, file in files.items():
-            workers[engine] = stack.enter_context(Worker(engine, file, inputs, cpus, warmup=seconds))
-            result.resident[engine] = workers[engine].resident
-        for _ in range(rounds):
-            for engine, worker in workers.items():
-                time.sleep(PAUSE)
-                result.rounds.setdefault(engine, []).append(worker.burst(seconds))
+            job = {"engine": engine, "file": str(file), "inputs": str(inputs), "outputs": str(folder / f"{engine}.npz")}
+            with _failure(engine, workers, result):
+                worker = Worker(job | {"cpus": list(cpus), "warmup": seconds}, patience)
+                workers[engine] = stack.enter_context(worker)
+                result.resident[engine], result.loading[engine] = worker.resident, worker.loading
+        _check(workers, result, folder)
+        _time(workers, result, rounds, seconds)
     return result
+
+
+@contextmanager
+def _failure(engine: str, workers: dict[str, Worker], result: Latencies) -> Iterator[None]:
+    """Leave an engine out if it turns out to be unavailable."""
+    try:
+        yield
+    except Unavailable as error:
+        result.failures[engine] = str(error)
+        for found in (workers, result.rounds, result.resident, result.loading):
+            found.pop(engine, None)
+
+
+def _check(workers: dict[str, Worker], result: Latencies, folder: Path) -> None:
+    reference = "onnxruntime" if "onnxruntime" in workers else next(iter(workers), "")
+    for engine in list(workers):
+        with _failure(engine, workers, result):
+            _compare(np.load(folder / f"{engine}.npz"), np.load(folder / f"{reference}.npz"), reference)
+
+
+def _compare(actual: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], reference: str) -> None:
+    """Raise Unavailable where outputs differ by far more than rounding."""
+    for name, y in expected.items():
+        x, scale = actual.get(name), np.abs(y).max(initial=0)
+        if x is None or x.shape != y.shape or not np.allclose(x, y, rtol=0, atol=SANE * scale):
+            raise Unavailable(f"its output {name} is not {reference}'s")
+
+
+def _time(workers: dict[str, Worker], result: Latencies, rounds: int, seconds: float) -> None:
+    for _ in range(rounds):
+        for engine, worker in list(workers.items()):
+            time.sleep(PAUSE)
+            with _failure(engine, workers, result):
+                result.rounds.setdefault(engine, []).append(worker.burst(seconds))
 
 
 def compile_cost(

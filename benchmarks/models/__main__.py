@@ -25,7 +25,7 @@ def _parse(settings: list[str]) -> dict[str, Any]:
 
 
 def main(
-    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(models.FAMILIES)}.")],
+    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(models.FAMILIES)}; or op_….")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     batch: Annotated[str | None, typer.Option(help="Batch size, or the name of a symbolic dimension.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE: an option of the model.")] = None,

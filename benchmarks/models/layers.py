@@ -59,6 +59,26 @@ def linear(b: Builder, x: str, n_in: int, n_out: int, name: str, gain: float = 1
         return b.op("Add", b.weight("bias", (n_out,), 0.1), product)
 
 
+def matmul(b: Builder, x: str, n_in: int, n_out: int, name: str, gain: float = 1.0) -> str:
+    """MatMul over the last axis, as nn.Linear without bias is exported."""
+    with b.scope(name):
+        return b.op("MatMul", x, b.weight("weight", (n_in, n_out), gain / math.sqrt(n_in)))
+
+
+def rms_norm(b: Builder, x: str, size: int, name: str, epsilon: float = 1e-5) -> str:
+    """`x / √(mean(x²) + ε) · weight` over the last axis, in the operators that an exporter makes of it."""
+    with b.scope(name):
+        mean = b.op("ReduceMean", b.op("Pow", x, b.constant(2.0)), axes=[-1], keepdims=1)
+        root = b.op("Sqrt", b.op("Add", mean, b.constant(epsilon)))
+        scaled = b.op("Mul", x, b.op("Div", b.constant(1.0), root))
+        return b.op("Mul", b.weight("weight", (size,), 0.1, mean=1.0), scaled)
+
+
+def swish(b: Builder, x: str) -> str:
+    """`x · sigmoid(x)`, also called SiLU."""
+    return b.op("Mul", x, b.op("Sigmoid", x))
+
+
 def layer_norm(b: Builder, x: str, size: int, name: str, epsilon: float = 1e-5) -> str:
     """LayerNormalization over the last axis."""
     with b.scope(name):

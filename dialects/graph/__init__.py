@@ -16,7 +16,7 @@ from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
-from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp
+from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
 from mlc.dialects.types import DimsAttr
 
 Graph = Dialect(
@@ -34,7 +34,9 @@ Graph = Dialect(
         PadOp,
         ConcatOp,
         ComputeOp,
+        WinogradRowsOp,
         WinogradInputOp,
+        WinogradSumsOp,
         WinogradOutputOp,
         WeightOp,
         ConstantOp,
@@ -44,7 +46,7 @@ Graph = Dialect(
 
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ReduceOp", "PoolOp", "ReshapeOp",
-    "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp", "WinogradInputOp",
-    "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp", "WinogradRowsOp",
+    "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, TensorType, i64
@@ -60,7 +60,12 @@ class GraphOp(IRDLOperation, ABC):
 
 
 class StructuredOp(GraphOp, ABC):
-    """An operator whose meaning is a sequence of statements over its operands (x0, x1, …)."""
+    """An operator whose meaning is a sequence of statements over its operands (x0, x1, …).
+
+    ``JOINS``: it is the second half of the operator that makes its first operand, and belongs into one kernel with it.
+    """
+
+    JOINS: ClassVar[bool] = False
 
     @abstractmethod
     def statements(self) -> tuple[Statement, ...]:

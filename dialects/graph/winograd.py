@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product as pairs
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import SSAValue
@@ -69,82 +69,188 @@ def _floats(rows: Sequence[Sequence[Fraction]]) -> Matrix:
     return tuple(tuple(float(v) for v in row) for row in rows)
 
 
-def _sum(coefficients: Sequence[float], terms: Sequence[str]) -> str:
-    """The text of a sum of products, in which equal parts of two sums have equal texts."""
-    parts = [t if c == 1 else f"{c!r}*{t}" for c, t in zip(coefficients, terms, strict=True) if c]
-    return "(" + " + ".join(parts) + ")"
+def _plain(coefficients: Sequence[float], terms: Sequence[str]) -> tuple[bool, str] | None:
+    """(is it negated, text) of a sum of products; None: it is 0. The last coefficient of the text is positive, so that
+    sums that differ in sign have equal texts."""
+    parts = [(c, t) for c, t in zip(coefficients, terms, strict=True) if c]
+    if not parts:
+        return None
+    negative = parts[-1][0] < 0
+    scaled = [(-c if negative else c, t) for c, t in parts]
+    return negative, "(" + " + ".join(t if c == 1 else f"{c!r}*{t}" for c, t in scaled) + ")"
 
 
-def _both(rows: Sequence[float], columns: Sequence[float], read: Sequence[Sequence[str]]) -> str:
-    return _sum(rows, [_sum(columns, line) for line in read])
+def _even_odd(coefficients: Sequence[float], terms: Sequence[str]) -> str:
+    """A row of Bᵀ times ``terms``. The rows of the points p and -p are E + O and E - O: they share both."""
+    halves = [_plain(coefficients[k::2], terms[k::2]) for k in (0, 1)]
+    found = sorted(half for half in halves if half)  # what is added first
+    (negative, text), rest = found[0], found[1:]
+    text = f"-{text}" if negative else text
+    return text + "".join(f" {'-' if minus else '+'} {other}" for minus, other in rest)
 
 
-@irdl_op_definition
-class WinogradInputOp(StructuredOp):
-    """Bᵀ d B of each tile d of a x a neighbours: [N, C, m*th + 2, m*tw + 2, b] → [N, a*a*C, th*tw, b].
+def _paired(coefficients: Sequence[float], terms: Sequence[str]) -> str:
+    """A row of Aᵀ times ``terms``. The columns of p and -p differ in sign at most: rows share sums of two terms."""
+    c, last = coefficients, len(terms) - 1
+    parts = [(c[k], f"({terms[k]} {'+' if c[k] == c[k + 1] else '-'} {terms[k + 1]})") for k in range(1, last, 2)]
+    parts = [(c[0], terms[0]), *parts, (c[last], terms[last])]
+    return " + ".join(t if k == 1 else f"{k!r}*{t}" for k, t in parts if k)
 
-    ``%v = graph.winograd_input(%x) {m = 4} : (tensor<1x4x58x58x16xf32>) -> tensor<1x144x196x16xf32>``
-    """
 
-    name = "graph.winograd_input"
-    input = operand_def(TensorType)
-    result = result_def(TensorType)
+class _WinogradOp(StructuredOp):
+    """What the four have in common: tiles of m x m outputs from a x a inputs, a = m + 2."""
+
     m = prop_def(IntegerAttr)
     traits = traits_def(PURE)
     irdl_options = (ParsePropInAttrDict(),)
+
+    @property
+    def tile(self) -> int:
+        return self.m.value.data
+
+
+@irdl_op_definition
+class WinogradRowsOp(_WinogradOp):
+    """Bᵀ d of the rows of each row of tiles: [N, C, m*th + 2, W, b] → [N, C, th, a, W, b].
+
+    ``%t = graph.winograd_rows(%x) {m = 4} : (tensor<1x4x58x58x16xf32>) -> tensor<1x4x14x6x58x16xf32>``
+    """
+
+    name = "graph.winograd_rows"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
     def __init__(self, input: SSAValue, m: int):
-        super().__init__(
-            operands=[input], properties={"m": IntegerAttr(m, 64)}, result_types=[_infer_input(input, m)]
-        )
+        super().__init__(operands=[input], properties={"m": IntegerAttr(m, 64)}, result_types=[_infer_rows(input, m)])
 
     def infer(self) -> TensorType:
-        return _infer_input(self.input, self.m.value.data)
+        return _infer_rows(self.input, self.tile)
 
     def statements(self) -> tuple[Statement, ...]:
-        m, (n, c, h, w, b) = self.m.value.data, shape_of(self.input)
-        _, _, bt = matrices(m)
-        th, tw = _tiles(h, m), _tiles(w, m)
-        read = [[f"x0[n, c, {m}*ty + {i}, {m}*tx + {j}, ci]" for j in range(len(bt))] for i in range(len(bt))]
+        n, c, th, a, w, b = shape_of(self.result)
+        read = [f"x0[n, c, {self.tile}*ty + {k}, w, ci]" for k in range(len(matrices(self.tile)[2]))]
         return tuple(
-            statement(
-                "n c ty tx ci", (n, c, th, tw, b), _both(row, column, read), out=f"n; {p * c} + c; ty*{tw} + tx; ci"
-            )
-            for p, (row, column) in enumerate(pairs(bt, bt))
+            statement("n c ty w ci", (n, c, th, w, b), _even_odd(row, read), out=f"n; c; ty; {i}; w; ci")
+            for i, row in enumerate(matrices(self.tile)[2])
         )
 
 
-def _tiles(extent: object, m: int) -> int:
+def _tiles(op: str, extent: object, m: int) -> int:
     if not isinstance(extent, int) or extent < m + TAPS - 1 or (extent - TAPS + 1) % m:
-        raise VerifyException(f"graph.winograd_input: an extent of {extent} is no whole number of tiles of {m}, plus 2")
+        raise VerifyException(f"{op}: an extent of {extent} is no whole number of tiles of {m}, plus 2")
     return (extent - TAPS + 1) // m
 
 
-def _infer_input(input: SSAValue, m: int) -> TensorType:
-    shape = shape_of(input)
-    if len(shape) != 5 or not isinstance(shape[1], int) or m not in (2, 4):
-        raise VerifyException(f"graph.winograd_input takes [N, C, H, W, b] and m of 2 or 4, not {shape} and {m}")
+def _infer_rows(input: SSAValue, m: int) -> TensorType:
+    name, shape = WinogradRowsOp.name, shape_of(input)
+    if len(shape) != 5 or m not in (2, 4):
+        raise VerifyException(f"{name} takes [N, C, H, W, b] and m of 2 or 4, not {shape} and {m}")
     n, c, h, w, b = shape
-    return tensor(element_of(input), (n, (m + TAPS - 1) ** 2 * shape[1], _tiles(h, m) * _tiles(w, m), b))
+    return tensor(element_of(input), (n, c, _tiles(name, h, m), m + TAPS - 1, w, b))
 
 
 @irdl_op_definition
-class WinogradOutputOp(StructuredOp):
-    """``expr`` of Aᵀ q A (x0) and of further operands (x1 …, broadcast) at each point: [N, a*a*F, th*tw, b] →
-    [N, F, Y, X, b].
+class WinogradInputOp(_WinogradOp):
+    """(Bᵀ d) B of each tile, from ``graph.winograd_rows``: [N, C, th, a, m*tw + 2, b] → [N, a*a*C, th*tw, b].
 
-    ``%y = graph.winograd_output "max(x0 + x1, 0)"(%q, %bias) {m = 4, extents = [56, 56]} : (…) -> …``
+    ``%v = graph.winograd_input(%t) {m = 4} : (tensor<1x4x14x6x58x16xf32>) -> tensor<1x144x196x16xf32>``
+    """
+
+    name = "graph.winograd_input"
+    JOINS: ClassVar[bool] = True
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, m: int):
+        super().__init__(operands=[input], properties={"m": IntegerAttr(m, 64)}, result_types=[_infer_input(input, m)])
+
+    def infer(self) -> TensorType:
+        return _infer_input(self.input, self.tile)
+
+    def statements(self) -> tuple[Statement, ...]:
+        m, (n, c, th, a, w, b) = self.tile, shape_of(self.input)
+        tw = _tiles(self.name, w, m)
+        read = [f"x0[n, c, ty, i, {m}*tx + {k}, ci]" for k in range(m + TAPS - 1)]
+        bounds = (n, c, th, a, tw, b)
+        return tuple(
+            statement("n c ty i tx ci", bounds, _even_odd(row, read), out=f"n; ({a}*i + {j})*{c} + c; ty*{tw} + tx; ci")
+            for j, row in enumerate(matrices(m)[2])
+        )
+
+
+def _infer_input(input: SSAValue, m: int) -> TensorType:
+    name, shape = WinogradInputOp.name, shape_of(input)
+    if m not in (2, 4) or len(shape) != 6 or shape[3] != m + TAPS - 1 or not isinstance(shape[1], int):
+        raise VerifyException(f"{name} takes [N, C, th, m + 2, W, b] and m of 2 or 4, not {shape} and {m}")
+    n, c, th, a, w, b = shape
+    return tensor(element_of(input), (n, a * a * c, th * _tiles(name, w, m), b))
+
+
+@irdl_op_definition
+class WinogradSumsOp(_WinogradOp):
+    """Aᵀ q of the products of each tile, for outputs of ``extents`` Y x X: [N, a*a*F, th*tw, b] → [N, F, th, m, tw, a,
+    b]. Rows that are cut from the last tiles stay undefined.
+
+    ``%s = graph.winograd_sums(%q) {m = 4, extents = [56, 56]} : (…) -> tensor<1x4x14x4x14x6x16xf32>``
+    """
+
+    name = "graph.winograd_sums"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    extents = prop_def(DenseArrayBase)
+    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
+
+    def __init__(self, input: SSAValue, m: int, extents: Sequence[int]):
+        super().__init__(
+            operands=[input],
+            properties={"m": IntegerAttr(m, 64), "extents": ints(extents)},
+            result_types=[_infer_sums(input, m, tuple(extents))],
+        )
+
+    def infer(self) -> TensorType:
+        return _infer_sums(self.input, self.tile, ints_of(self.extents))
+
+    def statements(self) -> tuple[Statement, ...]:
+        """The last tiles, where they are cut, are a box of their own."""
+        parts = _parts(ints_of(self.extents)[0], self.tile)
+        return tuple(s for part in parts for s in self._box(*part))
+
+    def _box(self, y0: int, th: int, height: int) -> list[Statement]:
+        n, f, _, _, tw, a, b = shape_of(self.result)
+        bounds = (n, f, th, tw, a, b)
+        read = [f"x0[n, ({i * a} + j)*{f} + f, (ty + {y0})*{tw} + tx, fi]" for i in range(self.tile + TAPS - 1)]
+        return [
+            statement("n f ty tx j fi", bounds, _paired(row, read), out=f"n; f; ty + {y0}; {i}; tx; j; fi")
+            for i, row in enumerate(matrices(self.tile)[0][:height])
+        ]
+
+
+def _infer_sums(input: SSAValue, m: int, extents: Shape) -> TensorType:
+    name, shape, a = WinogradSumsOp.name, shape_of(input), m + TAPS - 1
+    if m not in (2, 4) or len(extents) != 2:
+        raise VerifyException(f"{name} takes m of 2 or 4 and two extents, not {m} and {extents}")
+    th, tw = (ceildiv(extent, m) for extent in extents)
+    if len(shape) != 4 or shape[2] != th * tw or not isinstance(shape[1], int) or shape[1] % (a * a):
+        raise VerifyException(f"{name}: {shape} does not hold tiles of {m} for outputs of {extents}")
+    return tensor(element_of(input), (shape[0], shape[1] // (a * a), th, m, tw, a, shape[3]))
+
+
+@irdl_op_definition
+class WinogradOutputOp(_WinogradOp):
+    """``expr`` of (Aᵀ q) A (x0), from ``graph.winograd_sums``, and of further operands (x1 …, broadcast) at each point:
+    [N, F, th, m, tw, a, b] → [N, F, Y, X, b].
+
+    ``%y = graph.winograd_output "max(x0 + x1, 0)"(%s, %bias) {m = 4, extents = [56, 56]} : (…) -> …``
     """
 
     name = "graph.winograd_output"
+    JOINS: ClassVar[bool] = True
     expr = prop_def(StringAttr)
     args = var_operand_def(TensorType)
     result = result_def(TensorType)
-    m = prop_def(IntegerAttr)
     extents = prop_def(DenseArrayBase)
-    traits = traits_def(PURE)
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
 
     def __init__(self, expr: str | Expr, args: Sequence[SSAValue], m: int, extents: Sequence[int]):
@@ -155,26 +261,22 @@ class WinogradOutputOp(StructuredOp):
         )
 
     def infer(self) -> TensorType:
-        return _infer_output(self.expr.data, self.args, self.m.value.data, ints_of(self.extents))
+        return _infer_output(self.expr.data, self.args, self.tile, ints_of(self.extents))
 
     def statements(self) -> tuple[Statement, ...]:
-        """A statement for each output of a tile; tiles at the far borders, which may be cut, are boxes of their own."""
-        height, width = (_parts(extent, self.m.value.data) for extent in ints_of(self.extents))
+        """A statement for each column of a tile; tiles at the far borders, which may be cut, are boxes of their own."""
+        height, width = (_parts(extent, self.tile) for extent in ints_of(self.extents))
         return tuple(s for rows in height for columns in width for s in self._box(rows, columns))
 
     def _box(self, rows: tuple[int, int, int], columns: tuple[int, int, int]) -> list[Statement]:
         (y0, th, height), (x0, tw, width) = rows, columns
-        m, shape = self.m.value.data, shape_of(self.result)
-        n, f, _, _, b = shape
-        at, _, bt = matrices(m)
-        across = ceildiv(shape[3], m)
-        tile = f"(ty + {y0})*{across} + tx + {x0}"
-        read = [[f"x0[n, {(i * len(bt) + j) * f} + f, {tile}, fi]" for j in range(len(bt))] for i in range(len(bt))]
+        m, (n, f, _, _, b) = self.tile, shape_of(self.result)
+        read = [f"x0[n, f, ty + {y0}, i, tx + {x0}, {j}, fi]" for j in range(m + TAPS - 1)]
         out = []
-        for i, j in pairs(range(height), range(width)):
-            place = ("n", "f", f"{m}*(ty + {y0}) + {i}", f"{m}*(tx + {x0}) + {j}", "fi")
-            value = self._value(parse(_both(at[i], at[j], read)), [parse(p) for p in place])
-            written = statement("n f ty tx fi", (n, f, th, tw, b), "0.0", out="; ".join(place))
+        for j, row in enumerate(matrices(m)[0][:width]):
+            place = ("n", "f", f"{m}*(ty + {y0}) + i", f"{m}*(tx + {x0}) + {j}", "fi")
+            value = self._value(parse(_paired(row, read)), [parse(p) for p in place])
+            written = statement("n f ty i tx fi", (n, f, th, height, tw, b), "0.0", out="; ".join(place))
             out.append(Statement(written.iters, written.bounds, written.reduction, written.out, value))
         return out
 
@@ -197,15 +299,14 @@ def _parts(extent: int, m: int) -> list[tuple[int, int, int]]:
 
 
 def _infer_output(expr: str, args: Sequence[SSAValue], m: int, extents: Shape) -> TensorType:
-    if not args or m not in (2, 4):
-        given = f"{len(args)} operands and m of {m}"
-        wanted = "the products as its first operand, and m of 2 or 4"
-        raise VerifyException(f"graph.winograd_output takes {wanted}, not {given}")
-    shape, areas = shape_of(args[0]), (m + TAPS - 1) ** 2
-    tiles = ceildiv(extents[0], m) * ceildiv(extents[1], m) if len(extents) == 2 else None
-    if len(shape) != 4 or shape[2] != tiles or not isinstance(shape[1], int) or shape[1] % areas:
-        raise VerifyException(f"graph.winograd_output: {shape} does not hold tiles of {m} for outputs of {extents}")
-    result = tensor(element_of(args[0]), (shape[0], shape[1] // areas, *extents, shape[3]))
+    name = WinogradOutputOp.name
+    if not args or m not in (2, 4) or len(extents) != 2:
+        given = f"{len(args)} operands, m of {m} and {len(extents)} extents"
+        raise VerifyException(f"{name} takes graph.winograd_sums first, m of 2 or 4 and two extents, not {given}")
+    shape, (th, tw) = shape_of(args[0]), (ceildiv(extent, m) for extent in extents)
+    if len(shape) != 7 or shape[2:6] != (th, m, tw, m + TAPS - 1):
+        raise VerifyException(f"{name}: {shape} does not hold tiles of {m} for outputs of {extents}")
+    result = tensor(element_of(args[0]), (*shape[:2], *extents, shape[6]))
     _verify_epilogue(expr, args, result)
     return result
 

@@ -25,6 +25,8 @@ _HEAD = """#include <string.h>
 #define MLC_WORKSPACE_LIMIT ((__int128)1 << 60)
 """
 
+BYTE_WORK = 4  # operations in the time that a byte takes
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -55,6 +57,7 @@ def print_model(
         _offsets(program, dims),
         _output_shape(program, dims),
         _violated(program, dims),
+        _work(signature, dims),
         _body(program, dims, symbols, kernel_dims),
         _program(program, prefix, weights, isa),
     ]
@@ -128,6 +131,14 @@ def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         value = parse_dim(guard.data)
         lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
     return "\n".join([*lines, "  return 0;", "}"])
+
+
+def _work(signature: Mapping[str, Any], dims: Sequence[str]) -> str:
+    """What the threads of the team are worth waking for: operations a launch, a byte counted as BYTE_WORK."""
+    kernels = signature["kernels"]
+    total = sum((parse_dim(k["flops"] or "0") + parse_dim(k["bytes"] or "0") * BYTE_WORK for k in kernels), 0)
+    lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *_declare(dims, "__int128", "dim")]
+    return "\n".join([*lines, f"  return (double){c_dim(total)} / {max(len(kernels), 1)};", "}"])
 
 
 def _body(
@@ -208,6 +219,7 @@ def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence
   .output_shape = output_shape,
   .violated = {"violated" if program.guards else "0"},
   .body = body,
+  .work = work,
   .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},
   .weights_sha256 = "{weights.sha256}",
   .weights_file = {file},

@@ -81,6 +81,10 @@ def form_groups(ops: list[Operation]) -> list[Group]:
     for op in ops:
         if not isinstance(op, StructuredOp) or op in outside:
             continue
+        if op.JOINS and isinstance(op.operands[0].owner, StructuredOp):
+            member[op] = member[op.operands[0].owner]
+            member[op].ops.append(op)
+            continue
         near = {member[o]: position[o] for v in op.operands if isinstance(o := v.owner, Operation) and o in member}
         for group in sorted(near, key=near.__getitem__, reverse=True):
             if group.accepts(op) and _single_writer(group) and not _reaches(op, group, member, position):

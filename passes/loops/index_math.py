@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i64
@@ -12,48 +14,57 @@ from mlc.dialects import kernel
 from mlc.dialects.dims import Atom, Dim, DimLike, floordiv
 
 AXIS = "@"  # prefix of the symbol that runs along an axis of the register tile
+EMPTY: Mapping[tuple[Hashable, ...], SSAValue] = MappingProxyType({})
 
 
 class Emitter:
-    """Appends operations to ``block``; ``env`` maps the names of loop variables to index values."""
+    """Appends operations to ``block``; ``env`` maps the names of loop variables to index values, ``known`` index
+    arithmetic to the value that has it here, so that neighbouring places share all but a constant."""
 
-    def __init__(self, block: Block, env: dict[str, SSAValue]):
-        self.block, self.env = block, env
+    def __init__(self, block: Block, env: dict[str, SSAValue], known: Mapping[tuple[Hashable, ...], SSAValue] = EMPTY):
+        self.block, self.env, self.known = block, env, dict(known)
 
     def at(self, block: Block) -> Emitter:
-        return Emitter(block, self.env)
+        """For a block within this one, to which nothing has been added since."""
+        return Emitter(block, self.env, self.known)
+
+    def _index(self, kind: Callable[..., Operation], *operands: Any) -> SSAValue:
+        key = (kind, *operands)
+        if key not in self.known:
+            self.known[key] = self.emit(kind(*operands))
+        return self.known[key]
 
     def emit(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
         return op.results[0]
 
     def constant(self, value: int) -> SSAValue:
-        return self.emit(arith.ConstantOp(IntegerAttr(value, IndexType())))
+        return self._index(arith.ConstantOp, IntegerAttr(value, IndexType()))
 
     def dim(self, value: DimLike) -> SSAValue:
         """``value`` as an ``index``; names are loop variables, then symbolic dimensions."""
         if isinstance(value, int):
             return self.constant(value)
         total: SSAValue | None = None
-        for monomial, c in value.terms:
+        for monomial, c in sorted(value.terms, key=lambda term: not term[0]):  # the constant last
             factors = [self._atom(a) for a in monomial]
             if c != 1 or not factors:
                 factors.append(self.constant(c))
             term = factors[0]
             for f in factors[1:]:
-                term = self.emit(arith.MuliOp(term, f))
-            total = term if total is None else self.emit(arith.AddiOp(total, term))
+                term = self._index(arith.MuliOp, term, f)
+            total = term if total is None else self._index(arith.AddiOp, total, term)
         assert total is not None
         return total
 
     def _atom(self, atom: Atom) -> SSAValue:
         if isinstance(atom, str):
             if atom not in self.env:
-                return self.emit(kernel.SymbolOp(atom))
+                return self._index(kernel.SymbolOp, atom)
             return self.env[atom]
         kind, lhs, rhs = atom
         op = {"//": arith.FloorDivSIOp, "max": arith.MaxSIOp, "min": arith.MinSIOp}[kind]
-        return self.emit(op(self.dim(lhs), self.dim(rhs)))
+        return self._index(op, self.dim(lhs), self.dim(rhs))
 
     def lanes(self, value: DimLike, shapes: Mapping[str, VectorType], full: VectorType) -> SSAValue:
         """``value``, which mentions axis symbols (of types ``shapes``), as a vector of i64 of type ``full``."""

@@ -85,22 +85,23 @@ class _Lowering:
         if self._forwards(name):
             return Buffer(value, shape, (), True)
         uses = [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
-        fixed, accesses = self._tile_coordinates({user for user, _ in uses}), [a for _, a in uses]
-        kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed) for a in accesses))
+        fixed = self._tile_coordinates()
+        kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed[s]) for s, a in uses))
         static = [d for d in (shape[n] for n in kept) if isinstance(d, int)]
         if len(static) != len(kept):
             raise ScheduleError(f"the part of local array {name} that a tile needs has no constant size: {shape}")
         local = kernel.LocalOp(memref(element_of(value), static))
         return Buffer(entry.emit(local), tuple(shape[n] for n in kept), kept)
 
-    def _tile_coordinates(self, statements: set[str]) -> set[str]:
-        """Iterators that have one value in any tile of ``statements``' one nest: of bands tiled by 1."""
+    def _tile_coordinates(self) -> dict[str, set[str]]:
+        """The iterators of each statement that have one value in any tile: of bands tiled by 1."""
         attr = self.fn.attributes[SCHEDULE]
         assert isinstance(attr, StringAttr)
-        nests = [n for n in parse_schedule(attr.data) if statements & set(n.statements)]
-        if len(nests) > 1:
-            return set()
-        return {i.iterator for n in nests for i in n.band if all(s == 1 for s, _ in i.sizes)}
+        nests = parse_schedule(attr.data)
+        if SERIAL in self.fn.attributes:  # what one nest has written another reads
+            return {s: set() for n in nests for s in n.statements}
+        points = [{i.iterator for i in n.band if all(size == 1 for size, _ in i.sizes)} for n in nests]
+        return {s: fixed for n, fixed in zip(nests, points, strict=True) for s in n.statements}
 
     def _forwards(self, name: str) -> bool:
         """Whether every reader of a local array reads the element the tile has just computed, in registers."""

@@ -23,6 +23,20 @@ from mlc.passes.schedule.schedule import Item
 from mlc.passes.schedule.view import StatementView
 
 
+def together(statements: Sequence[StatementView]) -> list[list[StatementView]]:
+    """Neighbours that run in the same loops: of one space, none of them reading what another writes."""
+    groups: list[list[StatementView]] = []
+    for s in statements:
+        last = groups[-1] if groups else []
+        alike = all(not t.op.monoid and not s.op.monoid and t.bounds == s.bounds for t in last)
+        written = {t.write.array for t in (*last, s)}
+        if last and alike and not any(r.array in written for t in (*last, s) for r in t.reads):
+            last.append(s)
+        else:
+            groups.append([s])
+    return groups
+
+
 @dataclass
 class TileBody:
     """Emits the statements of one kind of tile, one after the other."""
@@ -31,25 +45,24 @@ class TileBody:
     values: TileValues
 
     def emit(self, out: Emitter, point: Point, inner: Sequence[Item]) -> None:
-        for s in self.statements:
-            loops = [i for i in inner if i.iterator in s.iters]
-            if s.op.monoid:
-                self._reduce(out, s, point, loops)
+        for members in together(self.statements):
+            loops = [i for i in inner if i.iterator in members[0].iters]
+            if members[0].op.monoid:
+                self._reduce(out, members[0], point, loops)
             else:
-                self._map(out, s, point, loops)
+                self._map(out, members, point, loops)
 
     # -- statements ----------------------------------------------------------------------------------------------------
 
-    def _map(self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item]) -> None:
+    def _map(
+        self, out: Emitter, members: Sequence[StatementView], point: Point, loops: Sequence[Item], forward: bool = True
+    ) -> None:
         if not loops:
-            self.values.write(out, s, point, self.values.body(out, s, point), forward=True)
+            for s in members:
+                self.values.write(out, s, point, self.values.body(out, s, point), forward)
             return
-        for inside, there, _ in open_loops(out, s, point, loops[0], ()):
-            deeper = loops[1:]
-            if deeper:
-                self._map(inside, s, there, deeper)
-            else:
-                self.values.write(inside, s, there, self.values.body(inside, s, there), forward=False)
+        for inside, there, _ in open_loops(out, members[0], point, loops[0], ()):
+            self._map(inside, members, there, loops[1:], forward=False)
             inside.block.add_op(scf.YieldOp())
 
     def _reduce(

@@ -21,10 +21,11 @@ from mlc.passes.schedule.elementwise import elementwise
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
 from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest
+from mlc.passes.schedule.stages import stages
 from mlc.passes.schedule.view import StatementView, statements_of
 from mlc.passes.schedule.window import window
 
-RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise)
+RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,13 @@ def schedules(statements: Sequence[StatementView], machine: Machine) -> Iterator
 
 
 def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
-    """Nests side by side, the n-th candidate of each; on one thread where the order of statements cuts one."""
+    """Nests side by side, the n-th candidate of each; on one thread where that cuts one."""
     parts = [_part(part, machine) for part in _merged(components(statements), machine)]
     best: Sequence[list[Nest]] = ()
     for row in zip_longest(*parts):
         best = best or row
         nests = [nest for part, first in zip(row, best, strict=True) for nest in part or first]
-        ordered = [name for nest in nests for name in nest.statements] == [s.name for s in statements]
-        if not ordered or any(nest.serial for nest in nests):
+        if any(nest.serial for nest in nests):
             yield _serial(statements)
             return
         yield nests

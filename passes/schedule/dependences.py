@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -10,11 +11,17 @@ import islpy as isl
 
 from mlc.passes.schedule.view import StatementView
 
+PRODUCT = re.compile(r"p\d+")  # what ``Params`` names an expression that is no symbol
+
 
 @lru_cache(maxsize=4096)
 def element_access(domain: str, access: str) -> isl.Map:
-    """An access of a statement, restricted to its domain."""
-    return isl.Map(access).intersect_domain(isl.Set(domain))
+    """An access of a statement, restricted to its domain; no symbol of a size is negative."""
+    points = isl.Set(domain)
+    for n in range(points.dim(isl.dim_type.param)):
+        if not PRODUCT.fullmatch(points.get_dim_name(isl.dim_type.param, n)):
+            points = points.lower_bound_val(isl.dim_type.param, n, isl.Val(0))
+    return isl.Map(access).intersect_domain(points)
 
 
 def _touches(s: StatementView) -> list[tuple[str, bool, str]]:

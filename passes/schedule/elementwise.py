@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.cover import cover
+from mlc.passes.schedule.dependences import one_point
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
@@ -19,6 +20,9 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterat
     """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i j/64v |``."""
     first = statements[0]
     if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
+        return
+    written = {s.write.array for s in statements}
+    if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
         return
     lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
     extent, names = first.bounds[lanes], tuple(s.name for s in statements)

@@ -203,14 +203,11 @@ class _Tiling:
         self._check_order(nests, where)
 
     def _check_order(self, nests: Sequence[Nest], where: str) -> None:
-        order = [s for nest in nests for s in nest.statements]
-        dependent = any(
-            not independent([self.statements[a], self.statements[b]])
-            for x, y in itertools.combinations(nests, 2)
-            for a in x.statements
-            for b in y.statements
-        )
-        if order != list(self.statements):
+        pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
+        dependent = [pair for pair in pairs if not independent([self.statements[s] for s in pair])]
+        place = {name: n for n, name in enumerate(self.statements)}
+        inside = [pair for nest in nests for pair in itertools.pairwise(nest.statements)]
+        if any(place[a] > place[b] for a, b in (*inside, *dependent)):
             raise ScheduleError(f"{where}: statements must keep their order {' '.join(self.statements)}")
         if dependent and not all(n.serial for n in nests):
             raise ScheduleError(f"{where}: its nests depend on each other; name them 'serial'")

@@ -41,6 +41,7 @@ typedef struct {
   int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank */
   const char *(*violated)(const int64_t *dim); /* the condition dim breaks ("seq <= 512"), or NULL; NULL: none stand */
   void (*body)(mlc_call *c);   /* every thread of the team runs it: phases of launches */
+  double (*work)(const int64_t *dim); /* operations a launch on average, a byte counted as some; NULL: many */
   int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */
   const char *weights_sha256;  /* of the payload, 64 lower-case hex digits */
   const char *weights_file;    /* base name of the file beside the library, or NULL */

@@ -27,6 +27,9 @@ enum { SPIN_PHASE_NS = 1000000, SPIN_IDLE_NS = 100000, SPIN_ALONE_NS = 30000, CH
 /* How long a share is left to its owner. */
 enum { PATIENCE_NS = 4000 };
 
+/* Work of a launch, of about 2 us on one thread, below which the end of its phase costs more than a second one gains. */
+enum { SHARED_WORK = 200000 };
+
 /* Parts in the share of one thread: more balance better, and each costs a call. */
 enum { PARTS = 2, PART_BITS = 8 };
 
@@ -316,9 +319,13 @@ static void run_alone(const mlc_program *program, mlc_call *call) {
   program->body(call);
 }
 
+static bool worth_sharing(const mlc_program *program, const mlc_call *call) {
+  return !program->work || program->work(call->dim) >= SHARED_WORK;
+}
+
 void mlc_team_run(mlc_team *team, mlc_call *call) {
   bool idle = false;
-  bool usable = team->threads > 1 && team_alive(team);
+  bool usable = team->threads > 1 && team_alive(team) && worth_sharing(team->program, call);
   if (!usable || !atomic_compare_exchange_strong(&team->busy, &idle, true)) return run_alone(team->program, call);
   call->parts = team->threads * PARTS;
   call->team = team;

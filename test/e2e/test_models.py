@@ -34,7 +34,7 @@ def check(path: Path, *sizes: dict[str, int]) -> None:
     net, reference = mlc.compile(path, threads=THREADS), onnxruntime(path, THREADS)
     for dims in sizes:
         inputs = random_inputs(proto, seed, dims)
-        for row in compare(path.stem, dims, net.run(inputs), reference(inputs)):
+        for row in compare(path.stem, "default", dims, net.run(inputs), reference(inputs)):
             assert row.passed, f"seed {seed}: {row}"
 
 

@@ -14,14 +14,16 @@ func.func @main(%x: tensor<1x2x12x16x4xf32>, %b: tensor<1x3x1x1x4xf32>) -> tenso
 // CHECK:      func.func @main(%x: tensor<1x2x12x16x4xf32>, %b: tensor<1x3x1x1x4xf32>) -> tensor<1x3x12x14x4xf32> {
 // CHECK-NEXT: %w = graph.weight "w" : tensor<3x2x3x3x4x4xf32>
 // CHECK-NEXT: %0 = graph.pad(%x) {graph.node = ["/pad"], low = ["0", "0", "1", "0", "0"], high = ["0", "0", "1", "2", "0"], interior = array<i64: 0, 0, 0, 0, 0>, value = "(0.0)"} : (tensor<1x2x12x16x4xf32>) -> tensor<1x2x14x18x4xf32>
-// CHECK-NEXT: %1 = graph.winograd_input(%0) {graph.node = ["/conv", "/relu"], m = 4 : i64} : (tensor<1x2x14x18x4xf32>) -> tensor<1x72x12x4xf32>
-// CHECK-NEXT: %2 = graph.constant dense<{{.*}}> : tensor<6x3xf32>
-// CHECK-NEXT: %3 = graph.contract "ai,FCijcf->FCajcf"(%2, %w) {graph.node = ["/conv", "/relu"]} : (tensor<6x3xf32>, tensor<3x2x3x3x4x4xf32>) -> tensor<3x2x6x3x4x4xf32>
-// CHECK-NEXT: %4 = graph.contract "bj,FCajcf->abFCcf"(%2, %3) {graph.node = ["/conv", "/relu"]} : (tensor<6x3xf32>, tensor<3x2x6x3x4x4xf32>) -> tensor<6x6x3x2x4x4xf32>
-// CHECK-NEXT: %5 = graph.reshape(%4) {graph.node = ["/conv", "/relu"], shape = ["108", "2", "1", "4", "4"]} : (tensor<6x6x3x2x4x4xf32>) -> tensor<108x2x1x4x4xf32>
-// CHECK-NEXT: %6 = graph.conv(%1, %5) {graph.node = ["/conv", "/relu"], strides = array<i64: 1>, dilations = array<i64: 1>, groups = 36 : i64, layout = "NCXc"} : (tensor<1x72x12x4xf32>, tensor<108x2x1x4x4xf32>) -> tensor<1x108x12x4xf32>
-// CHECK-NEXT: %7 = graph.winograd_output "max(x0 + x1, 0)"(%6, %b) {graph.node = ["/conv", "/relu"], m = 4 : i64, extents = array<i64: 12, 14>} : (tensor<1x108x12x4xf32>, tensor<1x3x1x1x4xf32>) -> tensor<1x3x12x14x4xf32>
-// CHECK-NEXT: func.return %7 : tensor<1x3x12x14x4xf32>
+// CHECK-NEXT: %1 = graph.winograd_rows(%0) {graph.node = ["/conv", "/relu"], m = 4 : i64} : (tensor<1x2x14x18x4xf32>) -> tensor<1x2x3x6x18x4xf32>
+// CHECK-NEXT: %2 = graph.winograd_input(%1) {graph.node = ["/conv", "/relu"], m = 4 : i64} : (tensor<1x2x3x6x18x4xf32>) -> tensor<1x72x12x4xf32>
+// CHECK-NEXT: %3 = graph.constant dense<{{.*}}> : tensor<6x3xf32>
+// CHECK-NEXT: %4 = graph.contract "ai,FCijcf->FCajcf"(%3, %w) {graph.node = ["/conv", "/relu"]} : (tensor<6x3xf32>, tensor<3x2x3x3x4x4xf32>) -> tensor<3x2x6x3x4x4xf32>
+// CHECK-NEXT: %5 = graph.contract "bj,FCajcf->abFCcf"(%3, %4) {graph.node = ["/conv", "/relu"]} : (tensor<6x3xf32>, tensor<3x2x6x3x4x4xf32>) -> tensor<6x6x3x2x4x4xf32>
+// CHECK-NEXT: %6 = graph.reshape(%5) {graph.node = ["/conv", "/relu"], shape = ["108", "2", "1", "4", "4"]} : (tensor<6x6x3x2x4x4xf32>) -> tensor<108x2x1x4x4xf32>
+// CHECK-NEXT: %7 = graph.conv(%2, %6) {graph.node = ["/conv", "/relu"], strides = array<i64: 1>, dilations = array<i64: 1>, groups = 36 : i64, layout = "NCXc"} : (tensor<1x72x12x4xf32>, tensor<108x2x1x4x4xf32>) -> tensor<1x108x12x4xf32>
+// CHECK-NEXT: %8 = graph.winograd_sums(%7) {graph.node = ["/conv", "/relu"], m = 4 : i64, extents = array<i64: 12, 14>} : (tensor<1x108x12x4xf32>) -> tensor<1x3x3x4x4x6x4xf32>
+// CHECK-NEXT: %9 = graph.winograd_output "max(x0 + x1, 0)"(%8, %b) {graph.node = ["/conv", "/relu"], m = 4 : i64, extents = array<i64: 12, 14>} : (tensor<1x3x3x4x4x6x4xf32>, tensor<1x3x1x1x4xf32>) -> tensor<1x3x12x14x4xf32>
+// CHECK-NEXT: func.return %9 : tensor<1x3x12x14x4xf32>
 
 // DEAR:      %p = graph.pad(%x)
 // DEAR-NEXT: %w = graph.weight "w" : tensor<3x2x3x3x4x4xf32>

@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks import cases, models
 from benchmarks.correctness import TOLERANCES, compare
-from benchmarks.measure import Latencies, latencies
+from benchmarks.measure import latencies
 from benchmarks.models import random_inputs, small
+from benchmarks.results import Latencies
 
 
 def passed(actual: np.ndarray, expected: np.ndarray, numerics: str = "default") -> bool:
@@ -47,11 +48,34 @@ def test_ratios_pair_the_rounds() -> None:
     assert measured.median("mlc") == 2.0
 
 
-def test_workers_answer_in_turn(tmp_path: Path) -> None:
+@pytest.fixture
+def tiny(tmp_path: Path) -> tuple[Path, Path]:
+    """A small model and inputs for it, as files."""
     model, path, inputs = models.build("mlp", **small.OPTIONS["mlp"]), tmp_path / "mlp.onnx", tmp_path / "inputs.npz"
     onnx.save(model, path)
     np.savez(inputs, allow_pickle=False, **random_inputs(model, 1))
-    cpus = sorted(os.sched_getaffinity(0))[:1]
-    measured = latencies({"onnxruntime": path}, inputs, cpus, rounds=2, seconds=0.01)
+    return path, inputs
+
+
+def cpu() -> list[int]:
+    return sorted(os.sched_getaffinity(0))[:1]
+
+
+def test_workers_answer_in_turn(tiny: tuple[Path, Path]) -> None:
+    path, inputs = tiny
+    measured = latencies({"onnxruntime": path}, inputs, cpu(), rounds=2, seconds=0.01)
     assert len(measured.rounds["onnxruntime"]) == 2 and measured.median("onnxruntime") > 0
-    assert measured.resident["onnxruntime"] > 1 << 20
+    assert measured.resident["onnxruntime"] > 1 << 20 and measured.loading["onnxruntime"] > 0
+
+
+def test_an_engine_that_fails_is_left_out_with_its_reason(tiny: tuple[Path, Path]) -> None:
+    path, inputs = tiny
+    files = {"mlc": path, "onnxruntime": path}  # mlc would need a compiled library
+    measured = latencies(files, inputs, cpu(), rounds=1, seconds=0.01)
+    assert set(measured.rounds) == {"onnxruntime"} == set(measured.resident) and measured.failures["mlc"]
+
+
+def test_an_engine_that_is_too_slow_is_left_out(tiny: tuple[Path, Path]) -> None:
+    path, inputs = tiny
+    measured = latencies({"onnxruntime": path}, inputs, cpu(), rounds=1, seconds=0.01, patience=1e-6)
+    assert not measured.rounds and "no answer" in measured.failures["onnxruntime"]

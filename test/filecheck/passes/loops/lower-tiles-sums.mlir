@@ -36,12 +36,12 @@ kernel.func @blocks_of_a_sum(%0: memref<6x5xf32>, %1: memref<6xf32>) attributes 
 }
 
 // CHECK:      kernel.func @blocks_of_a_sum(
+// CHECK:      [[TWO:%\w+]] = arith.constant 2 : index
 // CHECK:      [[TOTAL:%\w+]] = vector.broadcast {{.*}}: f32 to vector<2xf32>
-// CHECK:      [[SUM:%\w+]] = scf.for [[J:%\w+]] = {{.*}} iter_args([[ACC:%\w+]] = [[TOTAL]]) -> (vector<2xf32>) {
-// CHECK:      [[ZERO:%\w+]] = vector.broadcast {{.*}}: f32 to vector<2xf32>
-// CHECK-NEXT: [[TWO:%\w+]] = arith.constant 2 : index
-// CHECK-NEXT: [[NEXT:%\w+]] = arith.addi [[J]], [[TWO]] : index
 // CHECK-NEXT: [[FIVE:%\w+]] = arith.constant 5 : index
+// CHECK-NEXT: [[SUM:%\w+]] = scf.for [[J:%\w+]] = {{.*}} iter_args([[ACC:%\w+]] = [[TOTAL]]) -> (vector<2xf32>) {
+// CHECK:      [[ZERO:%\w+]] = vector.broadcast {{.*}}: f32 to vector<2xf32>
+// CHECK-NEXT: [[NEXT:%\w+]] = arith.addi [[J]], [[TWO]] : index
 // CHECK-NEXT: [[STOP:%\w+]] = arith.minsi [[NEXT]], [[FIVE]] : index
 // CHECK:      [[PART:%\w+]] = scf.for {{.*}} = [[J]] to [[STOP]] step {{.*}} iter_args({{.*}} = [[ZERO]]) -> (vector<2xf32>) {
 // CHECK:      kernel.read %0[{{.*}}] {strides = array<i64: 5>} : memref<6x5xf32> -> vector<2xf32>

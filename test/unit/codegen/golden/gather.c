@@ -48,10 +48,9 @@ void gather(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) 
     i64x4 v42 = v39 * v41;
     i64x4 v43 = v42 + v38;
     f16x4 v44 = (f16x4){b0[v43[0]], b0[v43[1]], b0[v43[2]], b0[v43[3]]};
-    int64_t v45 = v4 * 12;
-    int64_t v46 = 0 * 4;
-    int64_t v47 = v45 + v46;
-    int64_t v48 = v47 + 8;
-    mlc_store_f16x4(b2 + v48, v44);
+    int64_t v45 = 0 * 4;
+    int64_t v46 = v22 + v45;
+    int64_t v47 = v46 + 8;
+    mlc_store_f16x4(b2 + v47, v44);
   }
 }

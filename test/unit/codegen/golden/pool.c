@@ -72,11 +72,10 @@ void pool(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {
     int64_t v51 = v6 * 40;
     int64_t v52 = 0 * 8;
     int64_t v53 = v51 + v52;
-    int64_t v54 = 0 * 8;
-    int64_t v55 = v53 + v54;
-    int64_t v56 = v5 * 160;
-    int64_t v57 = v55 + v56;
-    int64_t v58 = v57 + 32;
-    mlc_store_f32x8(b1 + v58, v33);
+    int64_t v54 = v53 + v52;
+    int64_t v55 = v5 * 160;
+    int64_t v56 = v54 + v55;
+    int64_t v57 = v56 + 32;
+    mlc_store_f32x8(b1 + v57, v33);
   }
 }

@@ -41,7 +41,7 @@ def build(batch: int | str, height: int, width: int, random: np.random.Generator
 
 def transforms(net: mlc.Model) -> int:
     kernels: list[dict[str, Any]] = net.signature["kernels"]
-    return sum("winograd_output" in kernel["name"] for kernel in kernels)
+    return sum("winograd_sums" in kernel["name"] for kernel in kernels)
 
 
 def compare(net: mlc.Model, model: ModelProto, x: np.ndarray, tolerance: float) -> None:
