@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mlc.api import check as check
     from mlc.api import compile as compile
+    from mlc.api import tune as tune
     from mlc.options import Options as Options
     from mlc.runtime import Model as Model
     from mlc.runtime import load as load
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "compile": "mlc.api",
     "check": "mlc.api",
+    "tune": "mlc.api",
     "Options": "mlc.options",
     "Model": "mlc.runtime",
     "load": "mlc.runtime",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlc import target as targets
 from mlc.build import Built, build
@@ -14,9 +15,12 @@ from mlc.options import Numerics, Options
 from mlc.progress import Progress
 from mlc.runtime import Model, load
 from mlc.runtime.errors import InputError
+from mlc.tuning import store
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+    from mlc.tuning.tuner import Tuning
 
 
 def compile(
@@ -29,6 +33,7 @@ def compile(
     embed_weights: bool | None = None,
     schedule: str | Path | None = None,
     cc: str | None = None,
+    tuned: bool = True,
 ) -> Model:
     """Compile an ONNX model (opset 7 or later) and load it; the second time it comes from the cache.
 
@@ -36,14 +41,40 @@ def compile(
     CPUs; results do not depend on it. ``dims`` fixes symbolic dimensions, ``{"batch": 8}``; the others stay open.
     ``numerics``: ``strict`` keeps the order of sums, ``default`` lets them be reassociated, ``relaxed`` also rounds
     more. ``schedule`` is a file that replaces chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc,
-    clang, cc or ziglang.
+    clang, cc or ziglang. ``tuned``: kernels that ``tune`` has found better schedules for use them.
 
     Raises InputError for a malformed or unsupported model, ToolchainError without a C compiler, all of them MlcError.
     """
-    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc)
+    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned)
     with Progress() as progress:
         built = build(Source.of(model), options, [progress])
     return open_built(built, threads)
+
+
+def tune(
+    model: str | Path | bytes | ModelProto,
+    seconds: float = 60.0,
+    threads: int | None = None,
+    dims: Mapping[str, int] | None = None,
+    numerics: Numerics = "default",
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    target: str = "cpu",
+    cc: str | None = None,
+) -> Tuning:
+    """Measure schedules for the kernels of a model and keep those that are faster: ``compile`` then uses them.
+
+    Takes about ``seconds``; an interrupt (Ctrl-C) ends it earlier, and what was found so far is kept. ``inputs`` are
+    arrays to run on, None for random ones with open dimensions of 1. What is found holds for this CPU, this number of
+    ``threads`` and this version of mlc, in any model with the same kernel. For a named ``target`` nothing is kept: the
+    result's ``text()`` is a file of schedules for ``compile``. Its ``kernels`` say what was tried.
+    """
+    from mlc.inputs import random_inputs
+    from mlc.tuning.tuner import Tuner
+
+    options = make_options(target, threads, dims, numerics, cc=cc, tuned=False)
+    tuner = Tuner(Source.of(model), options, seconds, lambda net: inputs or random_inputs(net, 0, {}), lambda _: None)
+    return tuner.run(store.destination(options, store.Store.default(), elsewhere=True))
 
 
 def check(model: str | Path | bytes | ModelProto, dims: Mapping[str, int] | None = None) -> list[str]:
@@ -64,9 +95,10 @@ def make_options(
     embed_weights: bool | None = None,
     schedule: str | Path | None = None,
     cc: str | None = None,
+    tuned: bool = True,
 ) -> Options:
     """Options from what a user writes: names and paths are resolved. InputError if one of them is unknown."""
-    return Options(
+    options = Options(
         target=targets.get(target),
         threads=threads or 0,
         dims=dict(dims or {}),
@@ -75,6 +107,7 @@ def make_options(
         schedule=None if schedule is None else _read(Path(schedule)),
         cc=cc,
     )
+    return replace(options, tuned=store.known(options)) if tuned else options
 
 
 def open_built(built: Built, threads: int | None = None) -> Model:

@@ -15,13 +15,14 @@ from mlc.artifact import Artifact
 from mlc.cache import Cache
 from mlc.files import output_error
 from mlc.identity import Source
-from mlc.instruments import Instrument
+from mlc.instruments import Digests, Instrument
 from mlc.options import Options, environment
 from mlc.reproduce import internal_error
 from mlc.runtime.errors import MlcError
 from mlc.toolchain import Toolchain, find
 
 if TYPE_CHECKING:
+    from mlc.frontends.onnx import Imported
     from mlc.pipeline import Lowered
 
 
@@ -40,10 +41,13 @@ def build(source: Source, options: Options, instruments: Sequence[Instrument] = 
     found = lookup(source, options, toolchain, cache) if reuse else None
     if found is not None:
         return Built(found, cached=True)
-    lowered = lower(source, options, instruments)
+    seen = Digests()
+    lowered = lower(source, options, [*instruments, seen])
     files = _files(source)
     identity.remember_files(cache, source, files)
     parts = identity.parts(source, files, options, toolchain)
+    identity.remember_kernels(cache, parts, seen.of.values())
+    parts = identity.with_tuned(parts, seen.of.values(), options)
     with _step(instruments, "code.compile"):
         return Built(_write(lowered, parts, options, toolchain, cache), cached=False)
 
@@ -72,7 +76,9 @@ def _known_parts(source: Source, options: Options, toolchain: Toolchain, cache: 
     """What the artifact depends on; None if this model's files are not known yet, or one cannot be read."""
     files = identity.known_files(cache, source)
     try:
-        return None if files is None else identity.parts(source, files, options, toolchain)
+        parts = None if files is None else identity.parts(source, files, options, toolchain)
+        kernels = identity.known_kernels(cache, parts) if parts and options.tuned else ()
+        return parts and identity.with_tuned(parts, kernels, options)
     except OSError:
         return None  # the frontend will say which
 
@@ -93,13 +99,8 @@ def lower(
     """Run the frontend and the pipeline, up to the stage ``until``. InternalError where mlc itself is at fault."""
 
     def run(watching: Sequence[Instrument]) -> Lowered:
-        from xdsl.dialects.builtin import StringAttr
-
-        from mlc.frontends.onnx import import_model
-
         with _step(watching, "import"):
-            imported = import_model(source.model, options.dims)
-            imported.module.properties["sym_name"] = StringAttr(imported.name)
+            imported = import_source(source, options)
 
         from mlc import pipeline  # islpy and the passes: not needed to refuse a model
 
@@ -111,6 +112,17 @@ def lower(
         raise
     except Exception as error:
         raise internal_error(error, options, run) from error
+
+
+def import_source(source: Source, options: Options) -> Imported:
+    """The model as a graph module that carries its name, and the weights."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from mlc.frontends.onnx import import_model
+
+    imported = import_model(source.model, options.dims)
+    imported.module.properties["sym_name"] = StringAttr(imported.name)
+    return imported
 
 
 def _files(source: Source) -> tuple[str, ...]:

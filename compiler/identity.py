@@ -74,6 +74,28 @@ def known_files(cache: Cache, source: Source) -> list[str] | None:
     return None if entry is None else json.loads((entry / "files.json").read_text())
 
 
+def remember_kernels(cache: Cache, parts: Mapping[str, Any], digests: Iterable[str]) -> None:
+    """Store which kernels a compilation has, so that the next one knows which tuned schedules apply."""
+    with cache.stage("models", key(parts)) as folder:
+        try:
+            (folder / "kernels.json").write_text(json.dumps(sorted(digests)))
+        except OSError:
+            return
+        cache.commit(folder, "models", key(parts))
+
+
+def known_kernels(cache: Cache, parts: Mapping[str, Any]) -> list[str] | None:
+    """The digests of the kernels of a compilation; None if it has not been done before."""
+    entry = cache.get("models", key(parts))
+    return None if entry is None else json.loads((entry / "kernels.json").read_text())
+
+
+def with_tuned(parts: dict[str, Any], digests: Iterable[str] | None, options: Options) -> dict[str, Any]:
+    """``parts`` with the tuned schedules of its kernels; nothing is cached yet where these are not known."""
+    applying = {digest: options.tuned[digest] for digest in digests or () if digest in options.tuned}
+    return {**parts, "tuned": "unknown" if options.tuned and digests is None else applying}
+
+
 def parts(source: Source, files: Iterable[str], options: Options, toolchain: Toolchain) -> dict[str, Any]:
     """Everything that decides an artifact, by name. OSError if an external data file cannot be read."""
     base = source.model.parent if isinstance(source.model, Path) else Path()

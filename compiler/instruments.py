@@ -43,6 +43,19 @@ class DumpIR(Instrument):
             self.count += 1
 
 
+class Digests(Instrument):
+    """Keeps the digests of the kernels by name; tuned schedules are known by them."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+
+    def after(self, name: str, module: ModuleOp | None, weights: Any) -> None:
+        if name == "fuse.deduplicate-kernels" and module is not None:
+            from mlc.passes.schedule.apply_tuned import digests
+
+            self.of = digests(module)
+
+
 @dataclass(frozen=True)
 class Step:
     """One pass that ran: seconds, and the number of operations before and after it."""

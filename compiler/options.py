@@ -34,6 +34,9 @@ class Options:
     dims: Mapping[str, int] = _option("fixed values of symbolic dimensions", default_factory=dict)
     numerics: Numerics = _option("how far sums may be reordered and algorithms replaced", default="default")
     embed_weights: bool | None = _option("weights inside the library; None: when they are small")
+    tuned: Mapping[str, str] = _option(
+        "schedules that mlc tune has measured, by digest of the kernel", default_factory=dict, key=False
+    )  # those of the model's own kernels are part of the key: see mlc.identity
     schedule: str | None = _option("text of a schedule file that overrides the chosen schedules")
     cc: str | None = _option("the C compiler command; None: $CC, gcc, clang, cc or ziglang", key=False)
     threads: int = _option("threads a loaded model runs with; 0: the allowed CPUs", default=0, key=False)
@@ -47,6 +50,10 @@ class Options:
         for name, size in self.dims.items():
             if not isinstance(size, int) or size < 1:
                 raise InputError(f"Dimension '{name}' cannot be {size!r}", hint="Give a whole number of at least 1")
+
+    def tuned_lines(self) -> str:
+        """The tuned schedules as ``apply-tuned`` reads them."""
+        return "\n".join(f"{digest}: {schedule}" for digest, schedule in sorted(self.tuned.items()))
 
     def embeds(self, weights_bytes: int) -> bool:
         """Whether a payload of this many bytes goes inside the library."""

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects.weights import WeightStore
 from mlc.options import Options
 from mlc.passes.codegen.c_model import Weights
-from mlc.passes.codegen.emit_c import emit_c, payload, program_of
+from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, payload, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -31,6 +31,7 @@ from mlc.passes.plan.insert_barriers import InsertBarriers
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.verify_plan import VerifyPlan
 from mlc.passes.schedule.apply_schedules import ApplySchedules
+from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.verify_poly import VerifyPoly
@@ -46,7 +47,7 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
         ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes, wide=wide * lanes)),
-        ("fuse", [SinkReshapes(), FormKernels(), DeduplicateKernels()]),
+        ("fuse", [SinkReshapes(), FormKernels(), DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
@@ -90,19 +91,28 @@ def lower(
     instruments: Sequence[Instrument] = (),
 ) -> Lowered:
     """Run the pipeline in place, up to and with the stage ``until`` (None: all of it)."""
-    ctx = MlcContext(weights=weights)
-    if until != "import":
-        for stage, passes in cpu_passes(options):
-            for each in passes:
-                name = f"{stage}.{each.name}"
-                _call(instruments, "before", name, module, weights)
-                each.apply(ctx, module)
-                _call(instruments, "after", name, module, weights)
-            if stage == until:
-                break
+    last = STAGES.index(until) if until else len(STAGES)
+    run(module, weights, options, STAGES[: last + 1], instruments)
     if until not in (None, "code"):
         return Lowered(module, "", {}, {}, lambda path: None)
-    return _code(module, weights, options, instruments)
+    return code(module, weights, options, instruments)
+
+
+def run(
+    module: ModuleOp,
+    weights: WeightStore,
+    options: Options,
+    wanted: Sequence[str],
+    instruments: Sequence[Instrument] = (),
+) -> None:
+    """Run the passes of some stages in place."""
+    ctx = MlcContext(weights=weights)
+    for stage, each in ((stage, each) for stage, passes in cpu_passes(options) for each in passes):
+        if stage in wanted:
+            name = f"{stage}.{each.name}"
+            _call(instruments, "before", name, module, weights)
+            each.apply(ctx, module)
+            _call(instruments, "after", name, module, weights)
 
 
 def _call(instruments: Sequence[Instrument], event: str, name: str, module: ModuleOp, weights: WeightStore) -> None:
@@ -110,18 +120,26 @@ def _call(instruments: Sequence[Instrument], event: str, name: str, module: Modu
         getattr(instrument, event)(name, module, weights)
 
 
-def _code(module: ModuleOp, weights: WeightStore, options: Options, instruments: Sequence[Instrument]) -> Lowered:
+def code(
+    module: ModuleOp,
+    weights: WeightStore,
+    options: Options,
+    instruments: Sequence[Instrument] = (),
+    kernels_a_file: int = KERNELS_A_FILE,
+    known: tuple[int, bytes] | None = None,
+) -> Lowered:
+    """The last stage: a planned module as C files. ``known``: size and digest of its weights, where they are."""
     from mlc import __version__
 
     _call(instruments, "before", "code.emit-c", module, weights)
     program = program_of(module)
     prefix = c_identifier((module.sym_name or program.sym_name).data)  # the frontend names the module
-    size, digest = _digest(program, weights)
+    size, digest = known or digest_of(program, weights)
     file = None if not size or options.embeds(size) else f"{prefix}.weights"
     target = options.target
     about = {"mlc": __version__, "target": target.name, "isa": list(target.isa)}
     about_weights = Weights(size, digest.hex(), file)
-    code = emit_c(module, prefix, target.lanes(), target.isa, about_weights, about)
+    made = emit_c(module, prefix, target.lanes(), target.isa, about_weights, about, kernels_a_file)
     _call(instruments, "after", "code.emit-c", module, weights)
 
     def write(path: Path) -> None:
@@ -130,10 +148,10 @@ def _code(module: ModuleOp, weights: WeightStore, options: Options, instruments:
             for piece in payload(program, weights):
                 out.write(piece)
 
-    return Lowered(module, prefix, code.sources, code.signature, write)
+    return Lowered(module, prefix, made.sources, made.signature, write)
 
 
-def _digest(program: Any, weights: WeightStore) -> tuple[int, bytes]:
+def digest_of(program: Any, weights: WeightStore) -> tuple[int, bytes]:
     """Size and SHA-256 of the payload."""
     digest, size = hashlib.sha256(), 0
     for piece in payload(program, weights):

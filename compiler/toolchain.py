@@ -12,6 +12,7 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,8 @@ class _Build:
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, errors="replace")
         if result.returncode == 0:
             return
+        if result.returncode == -signal.SIGINT:  # Ctrl-C reaches every process of the terminal
+            raise KeyboardInterrupt
         kept = self._reproducer(command)
         says = [line for line in result.stderr.splitlines() if "error" in line.lower()][:3]
         reason = "; ".join(says) or f"exit status {result.returncode}"

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mlc.cli import bench, cache, check, compile, demo, inspect, run
+from mlc.cli import bench, cache, check, compile, demo, inspect, run, tune
 from mlc.options import environment
 from mlc.runtime.errors import MlcError
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (compile, run, bench, inspect, check, demo):
+for module in (compile, run, bench, tune, inspect, check, demo):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 app.add_typer(cache.app, name="cache")
 

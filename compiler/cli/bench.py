@@ -11,6 +11,7 @@ from mlc.cli.common import (
     Dims,
     Inputs,
     ModelPath,
+    NoTuned,
     Numerics,
     Seed,
     Target,
@@ -18,6 +19,7 @@ from mlc.cli.common import (
     gather_inputs,
     open_model,
     parse_dims,
+    schedule_of,
 )
 from mlc.tables import console, table
 
@@ -36,6 +38,7 @@ def command(
     dim: Dims = [],  # noqa: B006
     target: Target = "cpu",
     numerics: Numerics = "default",
+    no_tuned: NoTuned = False,
     seconds: Annotated[float, typer.Option(min=0.0, help="How long to measure; at least 5 runs.")] = 3.0,
     warmup: Annotated[int, typer.Option(min=0, help="Runs before measuring.")] = 3,
     profile: Annotated[bool, typer.Option("--profile", help="Also a row a kernel.")] = False,
@@ -47,7 +50,7 @@ def command(
     mlc bench model.so --dim batch=8 --profile
     """
     dims = parse_dims(dim)
-    net = open_model(model, threads, target=target, numerics=numerics)
+    net = open_model(model, threads, target=target, numerics=numerics, tuned=not no_tuned)
     inputs = gather_inputs(net, input, random, dims)
     for _ in range(warmup):
         net.run(inputs)
@@ -100,7 +103,7 @@ def _cells(kernel: dict[str, Any], seconds: float, total: float, peak: Peak) -> 
     flops, moved = kernel["flops"], kernel["bytes"]
     times = f"{1e3 * seconds:.3f}", f"{seconds / total:.1%}"
     rates = f"{flops / seconds / 1e9:.1f}", f"{moved / seconds / 1e9:.1f}", f"{peak.share(flops, moved, seconds):.0%}"
-    return [kernel["name"], *times, *rates, kernel["schedule"], _nodes(kernel["nodes"])]
+    return [kernel["name"], *times, *rates, schedule_of(kernel), _nodes(kernel["nodes"])]
 
 
 def _nodes(nodes: list[str]) -> str:

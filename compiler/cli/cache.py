@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlc.cli.common import Dims, Numerics, OnnxPath, Target, parse_dims
+from mlc.cli.common import Dims, NoTuned, Numerics, OnnxPath, Target, Threads, parse_dims
 from mlc.tables import console, table
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ def show() -> None:
     from datetime import datetime
 
     from mlc.cache import Cache
+    from mlc.tuning.store import Store
 
     cache = Cache.default()
     entries = sorted(cache.entries(), key=lambda entry: -entry.used)
@@ -33,13 +34,36 @@ def show() -> None:
         rows.add_row(about["name"], about["options"]["target"]["name"], _mb(entry.bytes), used, entry.path.name[:12])
     console().print(rows)
     print(f"{len(entries)} entries, {_mb(sum(entry.bytes for entry in entries))} MB in {cache.root}")
+    count = sum(len(kernels) for _, kernels in Store.default().machines())
+    print(*[f"{count} tuned schedules: mlc cache tuned"] * bool(count))
 
 
 @app.command()
-def clear() -> None:
-    """Remove everything."""
-    from mlc.cache import Cache
+def tuned() -> None:
+    """List the schedules that 'mlc tune' has found, and what they hold for."""
+    from mlc.digest import of_sources
+    from mlc.tuning.store import Store
 
+    rows = table("Tuned schedules", "kernel", "model", ">saved", ">threads", "CPU", "C compiler", "mlc", "schedule")
+    for machine, kernels in Store.default().machines():
+        version = "this" if machine["mlc"] == of_sources() else "another"
+        about = str(machine["threads"]), machine["cpu"], machine["compiler"], version
+        for digest, found in kernels.items():
+            rows.add_row(digest[:12], found.model, f"{found.gain:.1%}", *about, found.schedule)
+    console().print(rows)
+
+
+@app.command()
+def clear(
+    tuned: Annotated[bool, typer.Option("--tuned", help="Remove the tuned schedules, and nothing else.")] = False,
+) -> None:
+    """Remove everything that was compiled; tuned schedules stay."""
+    from mlc.cache import Cache
+    from mlc.tuning.store import Store
+
+    if tuned:
+        print(f"{Store.default().clear()} tuned schedules removed")
+        return
     print(f"{_mb(Cache.default().clear())} MB removed")
 
 
@@ -59,13 +83,15 @@ def why(
     target: Target = "cpu",
     dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
     numerics: Numerics = "default",
+    threads: Threads = 0,
+    no_tuned: NoTuned = False,
 ) -> None:
     """Say whether a model would come from the cache, and if not, what differs from the last artifact."""
     from mlc.api import make_options
     from mlc.build import explain
     from mlc.identity import Source
 
-    options = make_options(target, dims=parse_dims(dim), numerics=numerics)  # type: ignore[arg-type]
+    options = make_options(target, threads, parse_dims(dim), numerics, tuned=not no_tuned)  # type: ignore[arg-type]
     print("\n".join(explain(Source.of(Path(model)), options)))
 
 

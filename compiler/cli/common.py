@@ -26,6 +26,7 @@ Dims = Annotated[
     list[str], typer.Option("--dim", help="Value of a symbolic dimension.", metavar="NAME=N", show_default=False)
 ]
 Numerics = Annotated[str, typer.Option(help="strict, default or relaxed.")]
+NoTuned = Annotated[bool, typer.Option("--no-tuned", help="Do without the schedules that 'mlc tune' has found.")]
 Inputs = Annotated[
     list[str], typer.Option("--input", "-i", help="An input array.", metavar="NAME=FILE.npy", show_default=False)
 ]
@@ -37,15 +38,20 @@ Seed = Annotated[
 ]
 
 
-def parse_dims(pairs: list[str]) -> dict[str, int]:
+def parse_dims(pairs: list[str], option: str = "--dim") -> dict[str, int]:
     """``["batch=8"]`` -> ``{"batch": 8}``."""
     dims = {}
     for pair in pairs:
         name, _, size = pair.partition("=")
         if not name or not size.isdecimal() or int(size) < 1:
-            raise InputError(f"'--dim {pair}' is not NAME=N", hint="Write it as --dim batch=8, N at least 1")
+            raise InputError(f"'{option} {pair}' is not NAME=N", hint=f"Write it as {option} batch=8, N at least 1")
         dims[name] = int(size)
     return dims
+
+
+def schedule_of(kernel: dict[str, Any]) -> str:
+    """The schedule of a kernel of the signature, with a comment where it is not the chosen one."""
+    return kernel["schedule"] + ("  # tuned" if kernel.get("tuned") else "")
 
 
 def open_model(path: Path, threads: int = 0, dims: dict[str, int] | None = None, **options: Any) -> Model:
@@ -78,6 +84,8 @@ def gather_inputs(
             )
         arrays[name] = read_array(Path(file))
     if seed is not None:
+        from mlc.inputs import random_inputs
+
         arrays |= {k: v for k, v in random_inputs(model, seed, dims).items() if k not in arrays}
     missing = [name for name in model.inputs if name not in arrays]
     if missing:
@@ -96,24 +104,6 @@ def read_array(path: Path) -> np.ndarray[Any, Any]:
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} holds several arrays", hint="Give a .npy file, one an input")
     return array
-
-
-def random_inputs(model: Model, seed: int, dims: dict[str, int]) -> dict[str, np.ndarray[Any, Any]]:
-    """Normal floats, and 0 or 1 for integers (valid as indices and masks). Open dimensions not in ``dims`` are 1."""
-    import numpy as np
-
-    from mlc.runtime.exprs import evaluate
-
-    random = np.random.default_rng(seed)
-    sizes = dict.fromkeys(model.signature["dims"], 1) | dims
-
-    def draw(spec: Any) -> np.ndarray[Any, Any]:
-        shape = tuple(evaluate(size, sizes) for size in spec.shape)
-        if np.issubdtype(spec.dtype, np.integer) or spec.dtype == bool:
-            return random.integers(0, 2, shape).astype(spec.dtype)
-        return random.standard_normal(shape).astype(spec.dtype)
-
-    return {name: draw(spec) for name, spec in model.inputs.items()}
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray[Any, Any]]) -> None:

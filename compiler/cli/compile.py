@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlc.cli.common import Dims, Numerics, OnnxPath, Target, Threads, parse_dims
+from mlc.cli.common import Dims, NoTuned, Numerics, OnnxPath, Target, Threads, parse_dims
 from mlc.tables import console
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def command(
     schedule: Annotated[
         Path | None, typer.Option(help="Schedules in place of chosen ones, as 'mlc inspect --schedules' prints them.")
     ] = None,
+    no_tuned: NoTuned = False,
     cc: Annotated[
         str | None, typer.Option(help="The C compiler [default: $CC, gcc, clang, cc or ziglang].", show_default=False)
     ] = None,
@@ -59,7 +60,9 @@ def command(
     from mlc.instruments import DumpIR, Timer, VerifyEach
     from mlc.progress import Progress
 
-    options = make_options(target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc)  # type: ignore[arg-type]
+    options = make_options(
+        target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc, not no_tuned  # type: ignore[arg-type]
+    )
     source = Source.of(model)
     timer = Timer()
     watching: list[Instrument] = [timer] if time_passes else []

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from mlc.cli.common import Dims, ModelPath, Numerics, Target, parse_dims
+from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims, schedule_of
 from mlc.runtime.errors import ArtifactError
 from mlc.tables import console, table
 
@@ -20,6 +20,8 @@ def command(
     target: Target = "cpu",
     dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
     numerics: Numerics = "default",
+    threads: Threads = 0,
+    no_tuned: NoTuned = False,
     as_json: bool = typer.Option(False, "--json", help="Print the artifact's signature as JSON."),
     schedules: bool = typer.Option(False, "--schedules", help="Print the schedules as 'mlc compile --schedule' reads."),
 ) -> None:
@@ -31,13 +33,13 @@ def command(
     mlc inspect model.onnx --schedules > model.schedules
     """
     dims = parse_dims(dim)
-    library = model if model.suffix == ".so" else _compiled(model, target, dims, numerics)
+    library = model if model.suffix == ".so" else _compiled(model, target, threads, dims, numerics, not no_tuned)
     signature = read_signature(library)
     if as_json:
         print(json.dumps(signature, indent=1))
         return
     if schedules:
-        print(*dict.fromkeys(f"{kernel['name']}: {kernel['schedule']}" for kernel in signature["kernels"]), sep="\n")
+        print(*dict.fromkeys(f"{kernel['name']}: {schedule_of(kernel)}" for kernel in signature["kernels"]), sep="\n")
         return
     if model.suffix != ".so":
         print(f"operators  {_operators(model)}")
@@ -61,14 +63,14 @@ def read_signature(library: Path) -> dict[str, Any]:
     return signature
 
 
-def _compiled(model: Path, target: str, dims: dict[str, int], numerics: str) -> Path:
+def _compiled(model: Path, target: str, threads: int, dims: dict[str, int], numerics: str, tuned: bool) -> Path:
     from mlc.api import make_options
     from mlc.build import build
     from mlc.identity import Source
     from mlc.progress import Progress
 
     with Progress() as progress:
-        options = make_options(target, dims=dims, numerics=numerics)  # type: ignore[arg-type]
+        options = make_options(target, threads, dims, numerics, tuned=tuned)  # type: ignore[arg-type]
         return build(Source.of(model), options, [progress]).artifact.library
 
 
@@ -106,5 +108,5 @@ def _kernels(signature: dict[str, Any]) -> Any:
     for group in launches.values():
         nodes = [node for kernel in group for node in kernel["nodes"]]
         more = f" +{len(nodes) - 4}" if len(nodes) > 4 else ""
-        rows.add_row(group[0]["name"], str(len(group)), group[0]["schedule"], ", ".join(nodes[:4]) + more)
+        rows.add_row(group[0]["name"], str(len(group)), schedule_of(group[0]), ", ".join(nodes[:4]) + more)
     return rows

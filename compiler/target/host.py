@@ -76,3 +76,14 @@ def _bytes(size: str) -> int:
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     number, unit = (size[:-1], units[size[-1]]) if size[-1:] in units else (size, 1)
     return int(number) * unit if number.isdigit() else 0
+
+
+def cpu_model(cpuinfo: Path = CPUINFO) -> str:
+    """The model of the first CPU: a name alone may stand for several generations, so the numbers are there too."""
+    fields = ("model name", "cpu family", "model", "stepping", "CPU implementer", "CPU part", "CPU variant")
+    try:
+        lines = cpuinfo.read_text(errors="replace").split("\n\n")[0].splitlines()
+    except OSError:
+        lines = []
+    values = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return " ".join(values[field] for field in fields if field in values) or platform.machine()

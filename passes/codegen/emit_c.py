@@ -18,6 +18,7 @@ from mlc.passes.codegen.c_kernel import kernel_symbols, print_kernel
 from mlc.passes.codegen.c_model import Weights, arena_bytes, print_model
 from mlc.passes.kernel.count_work import BYTES, FLOPS
 from mlc.passes.plan.plan_memory import ALIGN, TYPICAL, aligned, live_bytes_bound, live_ranges
+from mlc.passes.schedule.apply_schedules import TUNED
 from mlc.passes.schedule.schedule import SCHEDULE
 
 KERNELS_A_FILE = 6
@@ -37,7 +38,13 @@ def program_of(module: ModuleOp) -> rt.ProgramOp:
 
 
 def emit_c(
-    module: ModuleOp, prefix: str, lanes: int, isa: Sequence[str], weights: Weights, about: dict[str, Any]
+    module: ModuleOp,
+    prefix: str,
+    lanes: int,
+    isa: Sequence[str],
+    weights: Weights,
+    about: dict[str, Any],
+    kernels_a_file: int = KERNELS_A_FILE,
 ) -> Code:
     """C for a planned module; ``about`` is added to the signature (compiler version, target)."""
     program = program_of(module)
@@ -47,14 +54,15 @@ def emit_c(
     unique = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in texts.items()}
     signature = _signature(program, functions, symbols, prefix, weights) | about
     dims = {name: kernel_symbols(fn) for name, fn in functions.items()}
-    sources = {f"kernels_{n}.c": PREAMBLE + "\n".join(group) for n, group in enumerate(_groups(list(unique.values())))}
+    groups = enumerate(_groups(list(unique.values()), kernels_a_file))
+    sources = {f"kernels_{n}.c": PREAMBLE + "\n".join(group) for n, group in groups}
     sources["model.c"] = print_model(program, prefix, symbols, dims, signature, weights, isa)
     return Code(sources, signature)
 
 
-def _groups(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    for n in range(0, len(texts), KERNELS_A_FILE):
-        yield texts[n : n + KERNELS_A_FILE]
+def _groups(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    for n in range(0, len(texts), size):
+        yield texts[n : n + size]
 
 
 def _signature(
@@ -99,6 +107,7 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
         "symbol": symbols[name],
         "nodes": list(source_nodes(op)),
         "schedule": text(SCHEDULE),
+        **({"tuned": True} if TUNED in attributes else {}),
         "flops": text(FLOPS),
         "bytes": text(BYTES),
     }

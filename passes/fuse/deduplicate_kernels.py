@@ -29,7 +29,7 @@ class DeduplicateKernels(ModulePass):
         renamed: dict[str, str] = {}
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             name = fn.sym_name.data
-            renamed[name] = first.setdefault(_text(fn), name)
+            renamed[name] = first.setdefault(text_of(fn), name)
             if renamed[name] != name:
                 fn.detach()
                 fn.erase()
@@ -37,7 +37,7 @@ class DeduplicateKernels(ModulePass):
             call.callee = SymbolRefAttr(renamed[call.callee.root_reference.data])
 
 
-def _text(fn: kernel.FuncOp) -> str:
+def text_of(fn: kernel.FuncOp) -> str:
     """The kernel's type, attributes and body as text, without its name and the source nodes it comes from."""
     out = io.StringIO()
     printer = Printer(out)

@@ -19,7 +19,7 @@ from mlc.passes.schedule.schedule import SCHEDULE, parse_schedule
 from mlc.passes.schedule.view import ScheduleError
 from mlc.runtime.errors import InputError
 
-LINE = "schedule_line"
+LINE, TUNED = "schedule_line", "schedule_tuned"  # where a schedule comes from, if no rule has chosen it
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def _apply(line: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
     fn = kernels[name]
     if LINE in fn.attributes:
         raise _error(number, f"kernel '{name}' has a schedule already", "Give one line a kernel")
+    fn.attributes.pop(TUNED, None)
     fn.attributes |= {SCHEDULE: StringAttr(text), LINE: IntegerAttr(number, i64)}
     with following(fn):
         parse_schedule(text)
@@ -50,10 +51,13 @@ def _apply(line: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
 
 @contextmanager
 def following(fn: kernel.FuncOp) -> Iterator[None]:
-    """Round what follows a kernel's schedule: where the user's cannot be followed, the error names kernel and line."""
+    """Round what follows a kernel's schedule: where one that no rule chose cannot be followed, the error names it."""
     try:
         yield
     except ScheduleError as error:
+        if TUNED in fn.attributes:
+            hint = "Measure anew ('mlc cache clear --tuned'), or do without (--no-tuned)"
+            raise InputError(f"A tuned schedule: {error}", stage="schedule", hint=hint) from error
         line = fn.attributes.get(LINE)
         if not isinstance(line, IntegerAttr):
             raise

@@ -1,18 +1,20 @@
-"""``choose-schedule``: the first rule that answers decides how a kernel runs; the tiling pass obeys.
+"""``choose-schedule``: the first candidate of the first rule that answers decides how a kernel runs; tiling obeys.
 
     kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {schedule = "contraction: S0 S1 | n/32v m/14 | k"} {…}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.passes.schedule.candidates import Rule, first_of
 from mlc.passes.schedule.contraction import contraction
 from mlc.passes.schedule.dependences import components, one_point
 from mlc.passes.schedule.elementwise import elementwise
@@ -23,7 +25,6 @@ from mlc.passes.schedule.stages import stages
 from mlc.passes.schedule.view import StatementView, statements_of
 from mlc.passes.schedule.window import window
 
-Rule = Callable[[Sequence[StatementView], Machine], Nest | None]
 RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
 
 
@@ -37,43 +38,49 @@ class ChooseSchedule(ModulePass):
         machine = Machine(self.lanes, self.registers)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
-            if statements and SCHEDULE not in fn.attributes:  # one given by the user stays
-                nests = schedule(statements, machine)
-                fn.attributes[SCHEDULE] = StringAttr("; ".join(map(str, nests)))
+            if statements and SCHEDULE not in fn.attributes:  # one given by the user, or tuned, stays
+                fn.attributes[SCHEDULE] = StringAttr(next(schedules(statements, machine)))
 
 
-def schedule(statements: Sequence[StatementView], machine: Machine) -> list[Nest]:
-    """One nest for all statements if a rule can, else one for each component; on one thread where that cuts one."""
-    whole = _first(statements, machine)
-    if whole is not None:
-        return [whole]
-    parts = _merged(components(statements), machine)
-    nests = [nest for part in parts for nest in _nests(part, machine)]
-    return _serial(statements) if any(nest.serial for nest in nests) else nests
+def schedules(statements: Sequence[StatementView], machine: Machine) -> Iterator[str]:
+    """Candidates, the best first: one nest for all statements if a rule can, else one for each component."""
+    whole = ([nest] for nest in _candidates(statements, machine))
+    return ("; ".join(map(str, nests)) for nests in first_of([whole, _nests(statements, machine)]))
+
+
+def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
+    """Nests side by side, the n-th candidate of each; on one thread where that cuts one."""
+    parts = [_part(part, machine) for part in _merged(components(statements), machine)]
+    best: Sequence[list[Nest]] = ()
+    for row in zip_longest(*parts):
+        best = best or row
+        nests = [nest for part, first in zip(row, best, strict=True) for nest in part or first]
+        if any(nest.serial for nest in nests):
+            yield _serial(statements)
+            return
+        yield nests
+
+
+def _part(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
+    return first_of([([nest] for nest in _candidates(statements, machine)), map(_serial, [statements])])
 
 
 def _merged(parts: Sequence[list[StatementView]], machine: Machine) -> list[list[StatementView]]:
     """Neighbouring components go into one nest where one rule takes both, as the two ends of a padding."""
     out: list[list[StatementView]] = []
     for part in parts:
-        if out and _first([*out[-1], *part], machine):
+        if out and any(_candidates([*out[-1], *part], machine)):
             out[-1] += part
         else:
             out.append(part)
     return out
 
 
-def _nests(statements: Sequence[StatementView], machine: Machine) -> list[Nest]:
-    nest = _first(statements, machine)
-    return _serial(statements) if nest is None else [nest]
-
-
-def _first(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
-    """What the first rule answers; a nest has one extent an iterator."""
+def _candidates(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
+    """Those of the first rule that has any; a nest has one extent an iterator."""
     bounds = {(i, s.bounds[i]) for s in statements for i in s.iters}
-    if len(bounds) != len({name for name, _ in bounds}):
-        return None
-    return next((nest for rule in RULES if (nest := rule(statements, machine)) is not None), None)
+    one_extent = len(bounds) == len({name for name, _ in bounds})
+    return first_of(rule(statements, machine) for rule in RULES if one_extent)
 
 
 def fallback(statements: Sequence[StatementView]) -> Nest:

@@ -1,17 +1,20 @@
 """Schedule rule for sums of products: a register tile of rows × vectors, updated by one rank-1 step a reduction point.
 
 One operand (B) is read along the lanes of the result, the other (A) is broadcast; their roles follow from the strides.
-The tile minimises the cycles of its inner step over an exact cover of the rows.
+Tiles are ranked by the cycles of their inner step over an exact cover of the rows. The order of the band decides which
+operand stays in a cache while the other passes: B's panel, the whole of A, or a row of A.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FloatAttr
 
 from mlc.dialects.dims import Dim, DimLike
+from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.cover import Sizes, cover
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
@@ -20,19 +23,24 @@ from mlc.passes.schedule.view import Access, StatementView
 SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
 TYPICAL = 256  # what a symbolic extent is taken for when costs are compared
 
+FEWER = 8  # how many numbers of rows are tried, from the most that fit the registers on
 
-def contraction(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
+Items = tuple[Item, ...]
+Tile = tuple[float, Items]  # with its cycles
+
+
+def contraction(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
     """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | n/32v m/14 | k``."""
     first = statements[0]
     if not _is_product(first) or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
-        return None
+        return
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
     if lanes is None:
-        return None
+        return
     for a, b in (first.reads, tuple(reversed(first.reads))):
         if not a.depends_on(lanes) and unit_stride(b, lanes):
-            return _plan(statements, _Roles(first, lanes, a, b), machine)
-    return None
+            yield from _plans(statements, _Roles(first, lanes, a, b), machine)
+            return
 
 
 def _is_product(s: StatementView) -> bool:
@@ -80,21 +88,22 @@ class _Roles:
         return [i for i in self.s.parallel if i != self.lanes and self.b.depends_on(i) and not self.a.depends_on(i)]
 
 
-def _plan(statements: Sequence[StatementView], roles: _Roles, machine: Machine) -> Nest:
-    s, bounds = roles.s, roles.s.bounds
-    width = block_of(roles.b, roles.lanes) or _lane_tile(bounds[roles.lanes], machine)
-    vectors = -(-width // machine.lanes)
-    rows, panels = roles.rows, roles.panels
-    row_items, panel = _register_tile(rows, panels[-1:], bounds, vectors, machine)
-    lane_item = Item(roles.lanes, lane_sizes(bounds[roles.lanes], width), True)
-    tiled = {i.iterator: i for i in (*row_items, *panel)}
-    shared = [i for i in s.parallel if i not in (*rows, *panels, roles.lanes)]
-    band = [*(Item(i) for i in shared), *(tiled.get(i, Item(i)) for i in panels), lane_item]
-    band += [tiled.get(i, Item(i)) for i in rows]
-    return Nest("contraction", tuple(v.name for v in statements), tuple(band), _partial_sums(s))
+def _plans(statements: Sequence[StatementView], roles: _Roles, machine: Machine) -> Iterator[Nest]:
+    names = tuple(v.name for v in statements)
+    inner = _partial_sums(roles.s)  # shorter blocks were slower wherever they were measured, and change the result
+    for tiles, order in by_rank(_tiles(roles, machine), _orders(roles)):
+        tiled = {item.iterator: item for item in tiles}
+        yield Nest("contraction", names, tuple(tiled.get(i, Item(i)) for i in order), inner)
 
 
-def _partial_sums(s: StatementView) -> tuple[Item, ...]:
+def _orders(roles: _Roles) -> Iterator[tuple[str, ...]]:
+    """Bands that keep, from the first on: a panel of B while A passes, rows of A while B passes, one row of A."""
+    rows, columns = roles.rows, [*roles.panels, roles.lanes]
+    shared = [i for i in roles.s.parallel if i not in (*rows, *columns)]
+    yield from ((*shared, *columns, *rows), (*shared, *rows, *columns), (*shared, *rows[:-1], *columns, *rows[-1:]))
+
+
+def _partial_sums(s: StatementView) -> Items:
     """The inner loops, the outermost ones in blocks of at most SUM_BLOCK terms that are summed apart."""
     if not isinstance(s.op.init, FloatAttr):
         return tuple(Item(i) for i in s.reduced)
@@ -122,48 +131,58 @@ def lane_sizes(extent: DimLike, width: int) -> Sizes:
     return ((min(width, extent) if isinstance(extent, int) and extent else width, None),)
 
 
-def _register_tile(
-    rows: list[str], panels: list[str], bounds: dict[str, DimLike], vectors: int, machine: Machine
-) -> tuple[list[Item], list[Item]]:
-    """The cheapest tile: rows of the innermost one or two row iterators, vectors of lanes times a panel iterator."""
-    panel_extent = _size(bounds[panels[0]]) if panels else 1
-    best: tuple[float, list[Item], list[Item]] | None = None
+def _tiles(roles: _Roles, machine: Machine) -> Iterator[Items]:
+    """Tiles of lanes, rows and panels, the cheapest first; other widths than the usual come behind the best of that."""
+    extent, stored = roles.s.bounds[roles.lanes], block_of(roles.b, roles.lanes)
+    usual = stored or _lane_tile(extent, machine)
+    yield _ranked(_register_tiles(roles, usual, machine))[0]
+    widths = [n * machine.lanes for n in (1, 2, 3, 4)] if stored is None else []
+    others = (group for w in widths if w <= _size(extent) for group in _register_tiles(roles, w, machine))
+    yield from _ranked([*_register_tiles(roles, usual, machine), *others])
+
+
+def _register_tiles(roles: _Roles, width: int, machine: Machine) -> Iterator[list[Tile]]:
+    """Rows of the innermost one or two row iterators × vectors of lanes × a panel iterator; a list a vector count."""
+    bounds, panel = roles.s.bounds, roles.panels[-1:]
+    vectors = -(-width // machine.lanes)
+    panel_extent = _size(bounds[panel[0]]) if panel else 1
+    lanes = Item(roles.lanes, lane_sizes(bounds[roles.lanes], width), True)
+    tiles_of_lanes = -(-_size(bounds[roles.lanes]) // width)
     for blocks in range(1, min(panel_extent, 4) + 1):
         limit = max((r for r in range(1, machine.registers) if machine.fits(r, blocks * vectors)), default=1)
-        items, cost = _rows(rows, bounds, limit, blocks * vectors, machine)
-        sizes = cover(bounds[panels[0]], blocks) if panels else ((1, 1),)
-        total = cost * sum((n or panel_extent / s) for s, n in sizes)
-        if best is None or total < best[0]:
-            best = (total, items, [Item(panels[0], sizes)] if panels else [])
-    assert best is not None
-    return best[1], best[2]
+        sizes = cover(bounds[panel[0]], blocks) if panel else ((1, 1),)
+        times = tiles_of_lanes * sum((n or panel_extent / s) for s, n in sizes)
+        items = (lanes, *(Item(i, sizes) for i in panel))
+        rows = _rows(roles.rows, bounds, limit, blocks * vectors, machine)
+        yield [(cost * times, (*items, *row)) for cost, row in rows]
+
+
+def _ranked(groups: Iterable[list[Tile]]) -> list[Items]:
+    """The cheapest of each group by their cost, then the second of each, and so on: neighbours are much the same."""
+    places = [(n, tile) for group in groups for n, tile in enumerate(sorted(group, key=_cost))]
+    return [items for _, (_, items) in sorted(places, key=lambda place: (place[0], place[1][0]))]
+
+
+def _cost(tile: Tile) -> float:
+    return tile[0]
 
 
 def _rows(
     rows: list[str], bounds: dict[str, DimLike], limit: int, vectors: int, machine: Machine
-) -> tuple[list[Item], float]:
+) -> Iterator[tuple[float, Items]]:
     """Row items and the cycles of one reduction step over all rows, for at most ``limit`` rows a tile."""
     if not rows:
-        return [], machine.fma_cycles(1, vectors)
-    inner = _candidates(bounds[rows[-1]], limit)
-    options = [([Item(rows[-1], sizes)], _cycles(bounds[rows[-1]], sizes, 1, vectors, machine)) for sizes in inner]
-    outer_extent = [_size(bounds[r]) for r in rows[:-1]]
-    items, cost = min(options, key=lambda o: o[1])
-    for n in outer_extent:
-        cost *= n
-    if len(rows) > 1 and isinstance(bounds[rows[-1]], int) and 2 * _size(bounds[rows[-1]]) <= limit:
-        extent = _size(bounds[rows[-1]])
-        outer = cover(bounds[rows[-2]], limit // extent)
-        both = _cycles(bounds[rows[-2]], outer, extent, vectors, machine)
-        for n in outer_extent[:-1]:
-            both *= n
-        if both < cost:
-            return [Item(rows[-2], outer), Item(rows[-1], ((extent, 1),))], both
-    return items, cost
-
-
-def _candidates(extent: DimLike, limit: int) -> list[Sizes]:
-    return [cover(extent, size) for size in range(limit, max(limit - 4, 0), -1)]
+        yield machine.fma_cycles(1, vectors), ()
+        return
+    inner, extent = rows[-1], _size(bounds[rows[-1]])
+    outer = math.prod(_size(bounds[r]) for r in rows[:-1])
+    for sizes in (cover(bounds[inner], size) for size in range(limit, max(limit - FEWER, 0), -1)):
+        yield outer * _cycles(bounds[inner], sizes, 1, vectors, machine), (Item(inner, sizes),)
+    if len(rows) > 1 and isinstance(bounds[inner], int) and 2 * extent <= limit:
+        sizes = cover(bounds[rows[-2]], limit // extent)
+        cycles = _cycles(bounds[rows[-2]], sizes, extent, vectors, machine)
+        others = math.prod(_size(bounds[r]) for r in rows[:-2])
+        yield others * cycles, (Item(rows[-2], sizes), Item(inner, ((extent, 1),)))
 
 
 def _cycles(extent: DimLike, sizes: Sizes, times: int, vectors: int, machine: Machine) -> float:

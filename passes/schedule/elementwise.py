@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.cover import cover
 from mlc.passes.schedule.dependences import one_point
@@ -12,21 +13,29 @@ from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
 
 ROWS = 4  # results in registers, for as many chains of instructions
+MOST = 16  # results that a candidate may have at once
 
 
-def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
+def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
     """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i j/64v |``."""
     first = statements[0]
     if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
-        return None
+        return
     written = {s.write.array for s in statements}
     if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
-        return None
+        return
     lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
-    extent = first.bounds[lanes]
-    width = 4 * machine.lanes if not isinstance(extent, int) or extent >= 4 * machine.lanes else machine.lanes
-    band = [Item(i) for i in first.iters if i != lanes]
-    if band and isinstance(extent, int) and extent <= machine.lanes:
-        band[-1] = Item(band[-1].iterator, cover(first.bounds[band[-1].iterator], max(1, ROWS // len(statements))))
-    band.append(Item(lanes, lane_sizes(extent, width), True))
-    return Nest("elementwise", tuple(s.name for s in statements), tuple(band))
+    extent, names = first.bounds[lanes], tuple(s.name for s in statements)
+    whole = not isinstance(extent, int) or extent >= 4 * machine.lanes
+    short = isinstance(extent, int) and extent <= machine.lanes
+    others = [i for i in first.iters if i != lanes]
+    usual, more = (_rows(statements) if short else 0), (n for n in (0, 2, 4) if n * len(statements) <= MOST)
+    for vectors, rows in by_rank((4, 2, 1, 8) if whole else (1, 2, 4), (usual, *more)):
+        band = [Item(i) for i in others]
+        if band and rows:
+            band[-1] = Item(others[-1], cover(first.bounds[others[-1]], rows))
+        yield Nest("elementwise", names, (*band, Item(lanes, lane_sizes(extent, vectors * machine.lanes), True)))
+
+
+def _rows(statements: Sequence[StatementView]) -> int:
+    return max(1, ROWS // len(statements))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.machine import Machine
@@ -10,17 +10,16 @@ from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
 
 
-def rows(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
+def rows(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
     """``S0[i, j] max, S1[i, j] exp, S2[i, j] sum`` → ``rows: S0 S1 S2 | i | j/64v``."""
     whole = max(statements, key=lambda s: len(s.iters))
     band = [i for i in whole.iters if all(i in s.parallel for s in statements)]
     inner = [i for i in whole.iters if i not in band]
     known = all(i in whole.iters and s.bounds[i] == whole.bounds[i] for s in statements for i in s.iters)
     if not inner or not known or not any(s.op.monoid for s in statements):
-        return None
-    items = [Item(i) for i in inner]
+        return
     extent = whole.bounds[inner[-1]]
-    vectors = next((w for w in (4, 2, 1) if not isinstance(extent, int) or extent >= w * machine.lanes), 1)
-    width = vectors * machine.lanes
-    items[-1] = Item(inner[-1], lane_sizes(extent, width), True)
-    return Nest("rows", tuple(s.name for s in statements), tuple(Item(i) for i in band), tuple(items))
+    fitting = [w for w in (4, 2, 1) if not isinstance(extent, int) or extent >= w * machine.lanes]
+    for vectors in fitting or [1]:
+        items = [*map(Item, inner[:-1]), Item(inner[-1], lane_sizes(extent, vectors * machine.lanes), True)]
+        yield Nest("rows", tuple(s.name for s in statements), tuple(map(Item, band)), tuple(items))

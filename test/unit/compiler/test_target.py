@@ -66,3 +66,12 @@ def test_flags_name_the_instruction_sets_one_by_one() -> None:
     assert not any("native" in flag for flag in flags)
     assert targets.get("aarch64").cflags == ("-march=armv8-a",)
     assert Target("t", "aarch64", ("neon", "sve"), 128, 32, 1, 1, 1).cflags == ("-march=armv8-a+sve",)
+
+
+def test_the_model_of_a_cpu_is_its_name_and_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "cpuinfo"
+    file.write_text("model\t\t: 85\nmodel name\t: Xeon @ 2.5\nstepping\t: 7\n\nmodel name\t: other\n")
+    assert host.cpu_model(file) == "Xeon @ 2.5 85 7"
+    file.write_text("CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n")
+    assert host.cpu_model(file) == "0x41 0xd0c"
+    assert host.cpu_model(tmp_path / "absent")

@@ -87,6 +87,15 @@ def test_a_failing_compiler_leaves_a_reproducer(tmp_path: Path, monkeypatch: pyt
     assert [path.name for path in tmp_path.iterdir()] == [Path(script[1]).parent.name]
 
 
+def test_an_interrupted_compiler_is_no_failure_of_its_own(tmp_path: Path) -> None:
+    compiler = tmp_path / "interrupted"
+    compiler.write_text("#!/bin/sh\nkill -INT $$\n")
+    compiler.chmod(0o755)
+    toolchain = tools.Toolchain((str(compiler),), "1")
+    with pytest.raises(KeyboardInterrupt):
+        link_library({"a.c": "int a;\n"}, tmp_path / "a.so", CPU, toolchain, Cache(None))
+
+
 def test_a_compiler_that_does_not_run_is_named() -> None:
     with pytest.raises(ToolchainError, match="no-such-compiler"):
         find("no-such-compiler -m64", CPU)

@@ -17,10 +17,10 @@ WEIGHTS = np.array([0.5, -1.25, 3.0], np.float32)
 
 CODE = """#include "mlc_runtime.h"
 %(declaration)s
-void k_scale(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {
+void k_scale(void *const *buf, const int64_t *dim, int64_t part, int64_t parts) {
   const float *x = buf[0], *w = buf[1];
   float *y = buf[2];
-  for (int64_t i = tid; i < dim[0]; i += threads)
+  for (int64_t i = part; i < dim[0]; i += parts)
     for (int j = 0; j < 3; j++) y[3 * i + j] = 2 * x[3 * i + j] + w[j];
 }
 static void body(mlc_call *c) {

@@ -1,0 +1,101 @@
+"""mlc tune: measure schedules for the kernels of a model, and keep the faster ones for compilations to come."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlc.cli.common import Dims, Inputs, Numerics, OnnxPath, Seed, Target, Threads, gather_inputs, parse_dims
+from mlc.tables import console, table
+
+if TYPE_CHECKING:
+    from mlc.tuning.tuner import Tuning
+
+
+def command(
+    model: OnnxPath,
+    budget: Annotated[float, typer.Option(min=0.0, help="Seconds to spend.", metavar="SECONDS")] = 60.0,
+    threads: Threads = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Also a file of them, for 'mlc compile --schedule'.")
+    ] = None,
+    dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
+    at: Annotated[
+        list[str],
+        typer.Option("--at", help="Size to measure at of an open dimension [default: 1].", metavar="NAME=N"),
+    ] = [],  # noqa: B006
+    input: Inputs = [],  # noqa: B006
+    random: Seed = 0,
+    target: Target = "cpu",
+    numerics: Numerics = "default",
+    cc: Annotated[str | None, typer.Option(help="The C compiler [default: compile's].", show_default=False)] = None,
+) -> None:
+    """Measure schedules for a model's kernels and keep the faster ones: every later compilation uses them.
+
+    Ctrl-C ends it early and keeps what was found.
+
+    \b
+    mlc tune resnet.onnx --budget 300           # then: mlc compile resnet.onnx
+    mlc tune bert.onnx --dim batch=1 --at seq=128 --threads 4
+    mlc tune resnet.onnx --target x86-64-v3 -o resnet.schedules
+    mlc compile resnet.onnx --target x86-64-v3 --schedule resnet.schedules
+    """
+    from mlc.api import make_options
+    from mlc.identity import Source
+    from mlc.tuning.store import Store, destination
+    from mlc.tuning.tuner import Tuner
+
+    options = make_options(target, threads, parse_dims(dim), numerics, cc=cc, tuned=False)  # type: ignore[arg-type]
+    store = destination(options, Store.default(), output is not None)
+    sizes = parse_dims(at, "--at")
+    with progress(budget) as watch:
+        tuner = Tuner(Source.of(model), options, budget, lambda n: gather_inputs(n, input, random, sizes), watch)
+        found = tuner.run(store)
+    _report(found, output)
+
+
+@contextmanager
+def progress(seconds: float) -> Iterator[Callable[[Tuning], None]]:
+    """A bar on stderr that fills with the time and says what was found; none where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    start = time.monotonic()
+    columns = BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
+        task = bar.add_task("compiling", total=seconds)
+        yield lambda found: bar.update(task, completed=time.monotonic() - start, description=status(found))
+
+
+def status(found: Tuning) -> str:
+    """``measuring candidate 3 of contract_4, 38% of the time, and 18 others: 7 faster, 8.1% saved``."""
+    if not found.kernels:
+        return found.step
+    saved = sum(kernel.share * kernel.gain for kernel in found.kernels)
+    slowest = max(found.kernels, key=lambda kernel: kernel.share)
+    where = f"{slowest.name}, {slowest.share:.0%} of the time, and {len(found.kernels) - 1} others"
+    return f"{found.step} candidate {found.rounds + 1} of {where}: {len(found.tuned)} faster, {saved:.1%} saved"
+
+
+def _report(found: Tuning, output: Path | None) -> None:
+    """What was found, to stdout and to the file. Exit status 130 after Ctrl-C, as elsewhere."""
+    from mlc.files import write_bytes
+
+    rows = table("Kernels", "kernel", ">share", ">tried", ">saved", "schedule")
+    measured = [kernel for kernel in found.kernels if kernel.tried]
+    for k in measured:
+        rows.add_row(k.name, f"{k.share:.1%}", str(k.tried), f"{k.gain:.1%}" if k.best else "", k.schedule)
+    console().print(rows)
+    if output is not None:
+        write_bytes(output, found.text().encode())
+    saved = f"{found.gain:.1%} of the time saved" if found.gain > 0 else "no time saved in the model as a whole"
+    confirmed = saved if found.gain else "not confirmed by a last comparison"
+    print(f"{len(found.tuned)} of {len(measured)} kernels are faster" + f", {confirmed}" * bool(found.tuned))
+    if found.interrupted:
+        raise typer.Exit(130)

@@ -1,0 +1,37 @@
+"""What a schedule rule answers with: candidates, the best by its cost model first; ``choose-schedule`` takes that one.
+
+The others are for ``mlc tune``, which measures them. A rule generates them, so that nobody pays for what is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, TypeVar
+
+from mlc.passes.schedule.machine import Machine
+from mlc.passes.schedule.schedule import Nest
+from mlc.passes.schedule.view import StatementView
+
+T = TypeVar("T")
+Rule = Callable[[Sequence[StatementView], Machine], Iterator[Nest]]
+"""Candidates for one nest of all these statements; none where the rule does not apply."""
+
+
+def by_rank(*choices: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """One of each of some ranked lists, without repetitions: those that depart least from all the firsts come first."""
+    lists = [iter(choice) for choice in choices]
+    first = tuple(map(next, lists))
+    yield first
+    ranked = [list(enumerate(dict.fromkeys((best, *rest)))) for best, rest in zip(first, lists, strict=True)]
+    _, *others = sorted(product(*ranked), key=lambda c: sum(rank for rank, _ in c))
+    yield from (tuple(value for _, value in combination) for combination in others)
+
+
+def first_of(choices: Iterable[Iterator[T]]) -> Iterator[T]:
+    """What the first that is not empty yields; those after it are not asked."""
+    for choice in choices:
+        for first in choice:
+            yield first
+            yield from choice
+            return
