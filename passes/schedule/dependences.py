@@ -19,7 +19,7 @@ def element_access(domain: str, access: str) -> isl.Map:
     """An access of a statement, restricted to its domain; no symbol of a size is negative."""
     points = isl.Set(domain)
     for n in range(points.dim(isl.dim_type.param)):
-        if not PRODUCT.fullmatch(points.get_dim_name(isl.dim_type.param, n)):
+        if not PRODUCT.fullmatch(points.get_dim_name(isl.dim_type.param, n) or ""):
             points = points.lower_bound_val(isl.dim_type.param, n, isl.Val(0))
     return isl.Map(access).intersect_domain(points)
 
