@@ -219,10 +219,11 @@ class WinogradSumsOp(_WinogradOp):
 
     def _box(self, y0: int, th: int, height: int) -> list[Statement]:
         n, f, _, _, tw, a, b = shape_of(self.result)
-        bounds = (n, f, th, tw, a, b)
-        read = [f"x0[n, ({i * a} + j)*{f} + f, (ty + {y0})*{tw} + tx, fi]" for i in range(self.tile + TAPS - 1)]
+        tx = "t" if ints_of(self.extents)[1] % self.tile else "tx"  # the output takes a cut last tile apart
+        iters, bounds = f"n f ty {tx} j fi", (n, f, th, tw, a, b)
+        read = [f"x0[n, ({i * a} + j)*{f} + f, (ty + {y0})*{tw} + {tx}, fi]" for i in range(self.tile + TAPS - 1)]
         return [
-            statement("n f ty tx j fi", bounds, _paired(row, read), out=f"n; f; ty + {y0}; {i}; tx; j; fi")
+            statement(iters, bounds, _paired(row, read), out=f"n; f; ty + {y0}; {i}; {tx}; j; fi")
             for i, row in enumerate(matrices(self.tile)[0][:height])
         ]
 

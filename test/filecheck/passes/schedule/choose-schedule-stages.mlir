@@ -33,3 +33,16 @@ kernel.func @out(%q: tensor<1x32x9x4xf32>) -> tensor<1x2x5x6x4xf32> {
 // LOOPS:      kernel.local : memref<2x4x4xf32>
 // LOOPS:      "scf.parallel"
 // LOOPS:      "scf.parallel"
+
+// -----
+
+// A cut last column is a statement of its own; the others share its rows.
+
+kernel.func @columns(%q: tensor<1x32x6x4xf32>) -> tensor<1x2x4x5x4xf32> {
+  %0 = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 4, 5>} : (tensor<1x32x6x4xf32>) -> tensor<1x2x2x2x3x4x4xf32>
+  %1 = graph.winograd_output "x0"(%0) {m = 2 : i64, extents = array<i64: 4, 5>} : (tensor<1x2x2x2x3x4x4xf32>) -> tensor<1x2x4x5x4xf32>
+  kernel.return %1 : tensor<1x2x4x5x4xf32>
+}
+
+// CHECK:      kernel.func @columns{{.*}}schedule = "stages: S0 S1 S2 S3 S4 | f ty fi/4v | t j i tx"
+// LOOPS:      kernel.func @columns(
