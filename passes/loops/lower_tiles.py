@@ -176,6 +176,14 @@ class _Lowering:
         upper = _plus_one(last, out) if inclusive else last
         return ast_expr(node.for_get_init(), out), upper, ast_expr(node.for_get_inc(), out)
 
+    def _coordinate(self, expr: isl.AstExpr, out: Emitter) -> DimLike:
+        """An argument of a tile instance; a constant as such, for what follows from it, as (0 + @n) // 32 is 0."""
+        if expr.get_type() == isl.ast_expr_type.int:
+            return int(expr.get_val().to_str())
+        name = f"t{len(self.env)}"
+        self.env[name] = ast_expr(expr, out)
+        return Dim.symbol(name)
+
     def _instance(self, call: isl.AstExpr, out: Emitter) -> None:
         tile = self.tiles[call.get_op_arg(0).get_id().get_name()]
         at: dict[str, DimLike] = {}
@@ -184,9 +192,7 @@ class _Lowering:
         sizes = [int(s) for s in tile.sizes.get_values()]
         for n, (iterator, start, valid) in enumerate(zip(tile.iters, tile.starts, tile.lanes, strict=True)):
             name = iterator.data
-            coordinate = f"t{len(self.env)}"
-            self.env[coordinate] = ast_expr(call.get_op_arg(n + 1), out)
-            at[name] = parse_dim(start.data) + Dim.symbol(coordinate) * sizes[n]
+            at[name] = parse_dim(start.data) + self._coordinate(call.get_op_arg(n + 1), out) * sizes[n]
             if sizes[n] > 1:
                 axis = Axis(name, sizes[n], out.dim(parse_dim(valid.data)) if valid.data else None)
                 at[name] = at[name] + Dim.symbol(axis.symbol)
