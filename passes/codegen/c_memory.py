@@ -6,6 +6,10 @@ from collections.abc import Callable, Sequence
 
 from mlc.passes.codegen.c_types import Chunk, Layout, Tile, c_scalar, vector_name
 
+_LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
+
+TURNED = ("f32x16", "i32x16", "i8x16")  # vectors that mlc_vec.h transposes
+
 
 def offset(base: str, leading: Sequence[int], chunk: Chunk, strides: Sequence[str]) -> str:
     """C expression of the element at ``leading`` and the chunk's first lane: base + Σ index·stride."""
@@ -34,11 +38,37 @@ def read(pointer: str, at: str, layout: Layout, chunk: Chunk, stride: str, lanes
         value = f"{pointer}[{at}]"
         return value if lanes is None else f"({lanes} > {chunk.start} ? {value} : 0)"
     name, n = f"{memory}x{chunk.width}", lanes_of(chunk, lanes)
-    if stride == "1":
-        value = f"mlc_load_{name}({pointer} + {at})" if n is None else f"mlc_load_n_{name}({pointer} + {at}, {n})"
+    if stride in _LOADS:
+        how = _LOADS[stride]
+        value = f"{how}_{name}({pointer} + {at})" if n is None else f"{how}_n_{name}({pointer} + {at}, {n})"
     else:
         value = _lanes(name, chunk, n, lambda lane: f"{pointer}[{at} + {lane} * {stride}]")
     return _from_memory(value, layout.element, chunk)
+
+
+def turned(layout: Layout, strides: Sequence[str]) -> int | None:
+    """The axis of a tile that is contiguous in memory where its lanes are not: it is read along that one, in vectors,
+    which then change places with the lanes."""
+    vectors = layout.chunks[0].width > 1 and vector_name(layout.element, 16) in TURNED and layout.element != "i1"
+    if not vectors or strides[-1] in ("0", "1"):
+        return None
+    axes = (n for n, (size, stride) in enumerate(zip(layout.shape, strides, strict=True)) if stride == "1" and size > 2)
+    return next(axes, None)
+
+
+def read_turned(
+    pointer: str, base: str, layout: Layout, chunk: Chunk, at: Sequence[int], axis: int, strides: Sequence[str],
+    lanes: str | None,
+) -> list[str]:  # fmt: skip
+    """C expressions of the vectors along ``axis`` from ``at`` on, one for each lane of ``chunk``."""
+    name, size = vector_name(layout.element, chunk.width), layout.shape[axis] - at[axis]
+    vectors = []
+    for lane in range(chunk.start, chunk.start + chunk.valid):
+        place = f"{pointer} + {offset(base, at, Chunk(lane, 1, 1), strides)}"
+        n = str(size) if lanes is None else f"{lanes} > {lane} ? {min(size, chunk.width)} : 0"
+        whole = size >= chunk.width and lanes is None
+        vectors.append(f"mlc_load_{name}({place})" if whole else f"mlc_load_n_{name}({place}, {n})")
+    return vectors
 
 
 def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str | None) -> str:

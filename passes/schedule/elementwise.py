@@ -23,6 +23,9 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest |
     if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
         return None
     lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
+    rows = _rows(first, lanes)
+    if rows is not None:
+        return Nest("elementwise", tuple(s.name for s in statements), tuple(_squares(first, rows, lanes, machine)))
     extent = first.bounds[lanes]
     width = 4 * machine.lanes if not isinstance(extent, int) or extent >= 4 * machine.lanes else machine.lanes
     band = [Item(i) for i in first.iters if i != lanes]
@@ -30,3 +33,21 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Nest |
         band[-1] = Item(band[-1].iterator, cover(first.bounds[band[-1].iterator], max(1, ROWS // len(statements))))
     band.append(Item(lanes, lane_sizes(extent, width), True))
     return Nest("elementwise", tuple(s.name for s in statements), tuple(band))
+
+
+def _rows(s: StatementView, lanes: str) -> str | None:
+    """The iterator along which a read is contiguous that is not along the lanes."""
+    turned = [r for r in s.reads if r.depends_on(lanes) and r.stride(lanes) != 1]
+    return next((i for r in turned for i in s.iters if i != lanes and r.stride(i) == 1 and s.bounds[i] != 1), None)
+
+
+def _squares(s: StatementView, rows: str, lanes: str, machine: Machine) -> list[Item]:
+    """As many rows as lanes, which change places in registers."""
+    side = machine.lanes
+    extent = s.bounds[rows]
+    whole = extent // side if isinstance(extent, int) else None
+    sizes = cover(extent, side) if whole is None or not whole else ((side, whole),)
+    if isinstance(extent, int) and whole and extent % side:
+        sizes = (*sizes, (extent % side, 1))
+    tiles = {rows: Item(rows, sizes), lanes: Item(lanes, lane_sizes(s.bounds[lanes], side), True)}
+    return [tiles.get(i, Item(i)) for i in s.iters]

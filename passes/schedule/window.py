@@ -5,13 +5,20 @@ Lanes run along the result, a few rows of accumulators hide the latency of the c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from mlc.dialects.dims import DimLike
 from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.cover import cover
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
+
+NEAR = (1, 2, 3, 4)  # strides along the lanes that whole vectors are made from, not lane by lane
+SMALL = 32  # terms of a window that slides
+TASKS = 4  # that a reduction is divided into
+FEW = 4  # terms of a combination that are too few for lanes
 
 
 def window(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
@@ -20,14 +27,31 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Nest | None
     if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return None
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
-    if lanes is None or not any(r.stride(lanes) == 1 for r in first.reads):
+    if lanes is None or not (any(r.stride(lanes) in NEAR for r in first.reads) or _terms(first) <= FEW):
         return None
     extent = first.bounds[lanes]
-    width = min(2 * machine.lanes, extent) if isinstance(extent, int) and extent else 2 * machine.lanes
-    vectors = -(-width // machine.lanes)
     others = [i for i in first.parallel if i != lanes]
+    vectors = _vectors(first, others, extent, machine)
+    width = vectors * machine.lanes
     band = [Item(i) for i in others]
     if others:
         band[-1] = Item(others[-1], cover(first.bounds[others[-1]], max(1, machine.registers // 2 // vectors - 2)))
     band.append(Item(lanes, lane_sizes(extent, width), True))
     return Nest("window", tuple(s.name for s in statements), tuple(band), tuple(Item(i) for i in first.reduced))
+
+
+def _vectors(s: StatementView, others: Sequence[str], extent: DimLike, machine: Machine) -> int:
+    """Two vectors along the lanes for a small window, whose rows read the same; a long reduction reads as much of a
+    row at a time as registers hold, as far as that leaves tasks enough."""
+    if not isinstance(extent, int):
+        return 2
+    vectors = 2 if _terms(s) <= SMALL else machine.registers // 2
+    tasks = math.prod(n for i in others if isinstance(n := s.bounds[i], int)) * extent / machine.lanes
+    while vectors > 2 and tasks < TASKS * vectors:
+        vectors //= 2
+    return min(vectors, max(1, -(-extent // machine.lanes)))
+
+
+def _terms(s: StatementView) -> float:
+    """How many terms make one element; infinity where that is not known."""
+    return math.prod(n if isinstance(n := s.bounds[i], int) else math.inf for i in s.reduced)

@@ -1,8 +1,8 @@
 // RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics --split-input-file | filecheck %s
 
-kernel.func @register_tile(%0: memref<6x5xf32>, %1: memref<5x16xf32>, %2: memref<16xf32>, %3: memref<6x16xf32>) attributes {schedule = "contraction: S0 S1 | n/16v m/4*1+2*1 | k"} {
+kernel.func @register_tile(%0: memref<6x50xf32>, %1: memref<50x16xf32>, %2: memref<16xf32>, %3: memref<6x16xf32>) attributes {schedule = "contraction: S0 S1 | n/16v m/4*1+2*1 | k"} {
   %4 = kernel.local : memref<6x16xf32>
-  poly.statement "S0" ins(%0, %1 : memref<6x5xf32>, memref<5x16xf32>) outs(%4 : memref<6x16xf32>) {domain = "{ S0[m, n, k] : 0 <= m < 6 and 0 <= n < 16 and 0 <= k < 5 }", accesses = ["{ S0[m, n, k] -> b0[m, k] }", "{ S0[m, n, k] -> b1[k, n] }", "{ S0[m, n, k] -> t0[m, n] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  poly.statement "S0" ins(%0, %1 : memref<6x50xf32>, memref<50x16xf32>) outs(%4 : memref<6x16xf32>) {domain = "{ S0[m, n, k] : 0 <= m < 6 and 0 <= n < 16 and 0 <= k < 50 }", accesses = ["{ S0[m, n, k] -> b0[m, k] }", "{ S0[m, n, k] -> b1[k, n] }", "{ S0[m, n, k] -> t0[m, n] }"], monoid = "add", init = 0.000000e+00 : f32} do {
   ^bb0(%5: f32, %6: f32):
     %7 = arith.mulf %5, %6 : f32
     poly.yield %7 : f32
@@ -20,8 +20,8 @@ kernel.func @register_tile(%0: memref<6x5xf32>, %1: memref<5x16xf32>, %2: memref
 // CHECK:      kernel.func @register_tile({{.*}} attributes {schedule = "contraction: S0 S1 | n/16v m/4*1+2*1 | k"} {
 // CHECK:      vector.broadcast {{.*}}: f32 to vector<4x16xf32>
 // CHECK:      scf.for {{.*}}-> (vector<4x16xf32>) {
-// CHECK:      kernel.read {{.*}}strides = array<i64: 5, 0>} : memref<6x5xf32> -> vector<4x1xf32>
-// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<5x16xf32> -> vector<1x16xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 50, 0>} : memref<6x50xf32> -> vector<4x1xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<50x16xf32> -> vector<1x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<4x1xf32> to vector<4x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<1x16xf32> to vector<4x16xf32>
 // CHECK-NEXT: arith.mulf {{.*}}: vector<4x16xf32>
@@ -35,8 +35,8 @@ kernel.func @register_tile(%0: memref<6x5xf32>, %1: memref<5x16xf32>, %2: memref
 // CHECK:      kernel.write {{.*}}strides = array<i64: 16, 1>} : vector<4x16xf32>, memref<6x16xf32>
 // CHECK:      vector.broadcast {{.*}}: f32 to vector<2x16xf32>
 // CHECK:      scf.for {{.*}}-> (vector<2x16xf32>) {
-// CHECK:      kernel.read {{.*}}strides = array<i64: 5, 0>} : memref<6x5xf32> -> vector<2x1xf32>
-// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<5x16xf32> -> vector<1x16xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 50, 0>} : memref<6x50xf32> -> vector<2x1xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<50x16xf32> -> vector<1x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<2x1xf32> to vector<2x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<1x16xf32> to vector<2x16xf32>
 // CHECK-NEXT: arith.mulf {{.*}}: vector<2x16xf32>

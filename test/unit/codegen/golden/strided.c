@@ -1,0 +1,52 @@
+void strided(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {
+  (void)buf, (void)dim, (void)tid, (void)threads;
+  const float *restrict b0 = buf[0];
+  float *restrict b1 = buf[1];
+  int64_t v1 = 1 + 1;
+  int64_t v2 = 3 + 1;
+  const int64_t v3 = (v1 - 0) * (v2 - 0);
+  for (int64_t v4 = v3 * tid / threads; v4 < v3 * (tid + 1) / threads; v4++) {
+    const int64_t v5 = 0 + v4 / ((v2 - 0));
+    const int64_t v6 = 0 + v4 % (v2 - 0);
+    int64_t v7 = v5 * 207;
+    int64_t v8 = v6 * 46;
+    int64_t v9 = v7 + v8;
+    int64_t v10 = 0 * 16;
+    int64_t v11 = v9 + v10;
+    f32x8 v12 = mlc_load_every_2_f32x8(b0 + v11);
+    f32x8 v13 = mlc_maximum_f32x8(mlc_fill_f32x8(-__builtin_inff()), v12);
+    int64_t v14 = v11 + 1;
+    f32x8 v15 = mlc_load_every_2_f32x8(b0 + v14);
+    f32x8 v16 = mlc_maximum_f32x8(v13, v15);
+    int64_t v17 = v11 + 23;
+    f32x8 v18 = mlc_load_every_2_f32x8(b0 + v17);
+    f32x8 v19 = mlc_maximum_f32x8(v16, v18);
+    int64_t v20 = v11 + 24;
+    f32x8 v21 = mlc_load_every_2_f32x8(b0 + v20);
+    f32x8 v22 = mlc_maximum_f32x8(v19, v21);
+    int64_t v23 = v5 * 44;
+    int64_t v24 = v6 * 11;
+    int64_t v25 = v23 + v24;
+    int64_t v26 = 0 * 8;
+    int64_t v27 = v25 + v26;
+    mlc_store_f32x8(b1 + v27, v22);
+    int64_t v28 = 0 * 6;
+    int64_t v29 = v9 + v28;
+    int64_t v30 = v29 + 16;
+    f32x4 v31 = mlc_load_every_2_n_f32x4(b0 + v30, 3);
+    f32x4 v32 = mlc_maximum_f32x4(mlc_fill_f32x4(-__builtin_inff()), v31);
+    int64_t v33 = v29 + 17;
+    f32x4 v34 = mlc_load_every_2_n_f32x4(b0 + v33, 3);
+    f32x4 v35 = mlc_maximum_f32x4(v32, v34);
+    int64_t v36 = v29 + 39;
+    f32x4 v37 = mlc_load_every_2_n_f32x4(b0 + v36, 3);
+    f32x4 v38 = mlc_maximum_f32x4(v35, v37);
+    int64_t v39 = v29 + 40;
+    f32x4 v40 = mlc_load_every_2_n_f32x4(b0 + v39, 3);
+    f32x4 v41 = mlc_maximum_f32x4(v38, v40);
+    int64_t v42 = 0 * 3;
+    int64_t v43 = v25 + v42;
+    int64_t v44 = v43 + 8;
+    mlc_store_n_f32x4(b1 + v44, v41, 3);
+  }
+}
