@@ -272,6 +272,14 @@ class _Printer:
         shape, offsets = layout(op.result.type, self.lanes), self.env[op.offsets]
         lanes = self.scalar(op.lanes) if op.lanes else None
         texts = []
+        if op.places is not None:
+            places = [int(p) for p in op.places.get_values()]
+            for leading, c in shape.positions():
+                at = offsets.at(leading, 0) if len(offsets.names) > 1 else offsets.names[0]
+                chunk = shape.chunks[c]
+                texts.append(c_memory.read_places(self.pointers[op.buffer], at, shape, chunk, places, lanes))
+            self.define(op.result, texts)
+            return
         for (_, c), at in zip(shape.positions(), offsets.names, strict=True):
             texts.append(c_memory.gather(self.pointers[op.buffer], at, shape, shape.chunks[c], lanes))
         self.define(op.result, texts)

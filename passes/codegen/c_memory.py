@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from mlc.passes.codegen.c_types import Chunk, Layout, Tile, c_scalar, vector_name
@@ -79,6 +80,27 @@ def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str 
     name = f"{memory_element(layout.element)}x{chunk.width}"
     value = _lanes(name, chunk, lanes_of(chunk, lanes), lambda lane: f"{pointer}[{offsets}[{lane}]]")
     return _from_memory(value, layout.element, chunk)
+
+
+def read_places(pointer: str, at: str, layout: Layout, chunk: Chunk, places: Sequence[int], lanes: str | None) -> str:
+    """C expression of one variable whose lanes stand at constant ``places`` behind ``pointer[at]``."""
+    own = places[chunk.start : chunk.start + chunk.valid]
+    low, steps = min(own), {b - a for a, b in itertools.pairwise(own)}
+    if own[0] == low and len(steps) <= 1:
+        return read(pointer, f"{at} + {low}", layout, chunk, str(max(steps, default=1)), lanes)
+    name, span, width = f"{memory_element(layout.element)}x{chunk.width}", max(own) - low + 1, chunk.width
+    if lanes is not None or span > 2 * width:
+        value = _lanes(name, chunk, lanes_of(chunk, lanes), lambda lane: f"{pointer}[{at} + {own[lane]}]")
+        return _from_memory(value, layout.element, chunk)
+    last = max(0, span - width)  # where the second of two vectors begins
+    vectors = [_load(name, f"{pointer} + {at} + {low + start}", min(span, width), width) for start in (0, last)]
+    picks = [p - low if p - low < width else width + p - low - last for p in own] + [0] * (width - chunk.valid)
+    value = f"MLC_SHUFFLE({name}, {width}, {', '.join([*vectors, *map(str, picks)])})"
+    return _from_memory(value, layout.element, chunk)
+
+
+def _load(name: str, place: str, n: int, width: int) -> str:
+    return f"mlc_load_{name}({place})" if n == width else f"mlc_load_n_{name}({place}, {n})"
 
 
 def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int], str]) -> str:

@@ -117,13 +117,35 @@ kernel.func @gather(%0: memref<9x4xf32>, %1: memref<3xi64>, %2: memref<3x4xf32>)
 // CHECK:      kernel.func @gather({{.*}} attributes {schedule = "elementwise: S0 | i0 i1/4v | "} {
 // CHECK:      "scf.parallel"(
 // CHECK:      kernel.read {{.*}}strides = array<i64>} : memref<3xi64> -> i64
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK-NEXT: kernel.step {{.*}}: vector<4xi64>
-// CHECK-NEXT: vector.broadcast {{.*}}: vector<4xi64> to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      kernel.gather {{.*}}: memref<9x4xf32>, vector<4xi64> -> vector<4xf32>
+// CHECK:      kernel.gather {{.*}} {places = array<i64: 0, 1, 2, 3>} : memref<9x4xf32>, i64 -> vector<4xf32>
 // CHECK:      kernel.write {{.*}}strides = array<i64: 1>} : vector<4xf32>, memref<3x4xf32>
 // CHECK-NEXT: scf.reduce
+
+// -----
+
+// Lanes that are not evenly spaced: at constant places where their distances are known, else at computed offsets.
+
+kernel.func @repeat(%0: memref<3x8xf32>, %1: memref<3x16xf32>) attributes {schedule = "elementwise: S0 | i0 i1/8v | "} {
+  poly.statement "S0" ins(%0 : memref<3x8xf32>) outs(%1 : memref<3x16xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 16 }", accesses = ["{ S0[i0, i1] -> b0[i0, (i1)//2] }", "{ S0[i0, i1] -> b1[i0, i1] }"]} do {
+  ^bb0(%3: f32):
+    poly.yield %3 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @repeat(
+// CHECK:      kernel.gather %0[{{.*}}] {places = array<i64: 0, 0, 1, 1, 2, 2, 3, 3>} : memref<3x8xf32>, i64 -> vector<8xf32>
+// CHECK-NOT:  kernel.gather
+
+// -----
+
+kernel.func @thirds(%0: memref<6xf32>, %1: memref<16xf32>) attributes {schedule = "elementwise: S0 | i0/8v | "} {
+  poly.statement "S0" ins(%0 : memref<6xf32>) outs(%1 : memref<16xf32>) {domain = "{ S0[i0] : 0 <= i0 < 16 }", accesses = ["{ S0[i0] -> b0[(i0)//3] }", "{ S0[i0] -> b1[i0] }"]} do {
+  ^bb0(%3: f32):
+    poly.yield %3 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @thirds(
+// CHECK:      kernel.gather %0[{{.*}}] : memref<6xf32>, vector<8xi64> -> vector<8xf32>

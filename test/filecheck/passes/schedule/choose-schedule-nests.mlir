@@ -20,7 +20,7 @@ kernel.func @transposed(%x: tensor<9x20xf32>) -> tensor<20x9xf32> {
 }
 
 // CHECK:      kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0/8*2+4*1 i1/8v | "
-// FOUR:       kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0 i1/4v | "
+// FOUR:       kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0/4*5 i1/4v | "
 
 // -----
 
