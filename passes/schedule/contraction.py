@@ -6,6 +6,7 @@ The tile minimises the cycles of its inner step over an exact cover of the rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,7 +32,8 @@ def contraction(statements: Sequence[StatementView], machine: Machine) -> Nest |
         return None
     for a, b in (first.reads, tuple(reversed(first.reads))):
         if not a.depends_on(lanes) and unit_stride(b, lanes):
-            return _plan(statements, _Roles(first, lanes, a, b), machine)
+            roles = _Roles(first, lanes, a, b)
+            return None if roles.slides else _plan(statements, roles, machine)
     return None
 
 
@@ -73,6 +75,13 @@ class _Roles:
     def rows(self) -> list[str]:
         """Iterators of the result that only A depends on, innermost last."""
         return [i for i in self.s.parallel if i != self.lanes and self.a.depends_on(i) and not self.b.depends_on(i)]
+
+    @property
+    def slides(self) -> bool:
+        """Whether a small window slides over B, and no row shares what is read of it: a depthwise convolution."""
+        terms = math.prod(n if isinstance(n := self.s.bounds[i], int) else math.inf for i in self.s.reduced)
+        over = any(self.b.slides(p, k) for p in self.panels for k in self.s.reduced)
+        return over and not self.rows and terms <= SUM_BLOCK
 
     @property
     def panels(self) -> list[str]:

@@ -22,7 +22,10 @@ FEW = 4  # terms of a combination that are too few for lanes
 
 
 def window(statements: Sequence[StatementView], machine: Machine) -> Nest | None:
-    """``S0[c, y, x, ci, k]: t[c, y, x, ci] max= a[c, y, 2x + k, ci]`` → ``window: S0 | c y x/7 ci/16v | k``."""
+    """``S0[c, y, x, ci, k]: t[c, y, x, ci] max= a[c, y, 2x + k, ci]`` → ``window: S0 | c y x/7 ci/16v | k``.
+
+    What slides over the rows of a tile stands innermost: rows share what they read.
+    """
     first = statements[0]
     if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return None
@@ -37,7 +40,8 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Nest | None
     if others:
         band[-1] = Item(others[-1], cover(first.bounds[others[-1]], max(1, machine.registers // 2 // vectors - 2)))
     band.append(Item(lanes, lane_sizes(extent, width), True))
-    return Nest("window", tuple(s.name for s in statements), tuple(band), tuple(Item(i) for i in first.reduced))
+    inner = sorted(first.reduced, key=lambda k: any(r.slides(row, k) for r in first.reads for row in others[-1:]))
+    return Nest("window", tuple(s.name for s in statements), tuple(band), tuple(map(Item, inner)))
 
 
 def _vectors(s: StatementView, others: Sequence[str], extent: DimLike, machine: Machine) -> int:

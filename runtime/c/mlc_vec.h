@@ -263,6 +263,14 @@ typedef double mlc_v4df __attribute__((vector_size(32)));
 typedef int mlc_v8si __attribute__((vector_size(32)));
 typedef int mlc_v4si __attribute__((vector_size(16)));
 typedef long long mlc_v4di __attribute__((vector_size(32)));
+#if defined __AVX512VL__ /* stores under a mask register: some CPUs take many cycles for those under a vector */
+MLC_VEC_MASKED_PAIR(4x8, mlc_v8sf, __builtin_ia32_loadups256_mask(p, (mlc_v8sf){0}, (uint8_t)MLC_BITS),
+                    __builtin_ia32_storeups256_mask(p, v, (uint8_t)MLC_BITS))
+MLC_VEC_MASKED_PAIR(4x4, mlc_v4sf, __builtin_ia32_loadups128_mask(p, (mlc_v4sf){0}, (uint8_t)MLC_BITS),
+                    __builtin_ia32_storeups128_mask(p, v, (uint8_t)MLC_BITS))
+MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_loadupd256_mask(p, (mlc_v4df){0}, (uint8_t)MLC_BITS),
+                    __builtin_ia32_storeupd256_mask(p, v, (uint8_t)MLC_BITS))
+#else
 #define MLC_BELOW_4X8 ((mlc_v8si){0, 1, 2, 3, 4, 5, 6, 7} < (mlc_v8si){0} + (int)n)
 #define MLC_BELOW_4X4 ((mlc_v4si){0, 1, 2, 3} < (mlc_v4si){0} + (int)n)
 #define MLC_BELOW_8X4 ((mlc_v4di){0, 1, 2, 3} < (mlc_v4di){0} + (long long)n)
@@ -272,6 +280,7 @@ MLC_VEC_MASKED_PAIR(4x4, mlc_v4sf, __builtin_ia32_maskloadps(p, MLC_BELOW_4X4),
                     __builtin_ia32_maskstoreps(p, MLC_BELOW_4X4, v))
 MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_maskloadpd256(p, MLC_BELOW_8X4),
                     __builtin_ia32_maskstorepd256(p, MLC_BELOW_8X4, v))
+#endif
 #define MLC_PARTIAL_4X8(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v8sf, 4x8)
 #define MLC_PARTIAL_4X4(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v4sf, 4x4)
 #define MLC_PARTIAL_8X4(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v4df, 8x4)

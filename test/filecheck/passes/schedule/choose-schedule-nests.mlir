@@ -60,7 +60,7 @@ kernel.func @pool(%x: tensor<3x40x80xf32>) -> tensor<3x20x40xf32> {
   kernel.return %0 : tensor<3x20x40xf32>
 }
 
-// CHECK:      kernel.func @pool{{.*}}schedule = "window: S0 | i0 i1/2*10 i2/16v | r0 r1"
+// CHECK:      kernel.func @pool{{.*}}schedule = "window: S0 | i0 i1/2*10 i2/16v | r1 r0"
 
 // -----
 
@@ -91,3 +91,14 @@ kernel.func @symbolic_transpose(%x: tensor<?x21xf32, #graph.dims<["n", "21"]>>) 
 }
 
 // CHECK:      kernel.func @symbolic_transpose{{.*}}schedule = "elementwise: S0 | i0/8*2+5*1 i1/8v | "
+
+// -----
+
+// A depthwise convolution is a window: what slides over the rows of a tile stands innermost.
+
+kernel.func @depthwise(%x: tensor<3x20x40xf32>, %w: tensor<3x3x3xf32>) -> tensor<3x18x38xf32> {
+  %0 = graph.compute "x0[i0, i1 + r0, i2 + r1] * x1[i0, r0, r1]"(%x, %w) {shape = ["3", "18", "38"], reduce = ["3", "3"], monoid = "add"} : (tensor<3x20x40xf32>, tensor<3x3x3xf32>) -> tensor<3x18x38xf32>
+  kernel.return %0 : tensor<3x18x38xf32>
+}
+
+// CHECK:      kernel.func @depthwise{{.*}}schedule = "window: S0 | i0 i1/2*9 i2/16v | r1 r0"
