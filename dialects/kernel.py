@@ -331,23 +331,39 @@ class WriteOp(_TileAccess):
 
 @irdl_op_definition
 class GatherOp(IRDLOperation):
-    """Read one element of a linear buffer at every offset (i64, scalar or vector), or the first ``lanes`` ones."""
+    """Read one element of a linear buffer at every offset (i64, scalar or vector), or the first ``lanes`` ones.
+
+    With ``places`` the offsets do not vary along the last axis: its element j stands ``places[j]`` behind them.
+    """
 
     name = "kernel.gather"
     buffer = operand_def(MemRefType)
     offsets = operand_def()
     lanes = opt_operand_def(IndexType)
+    places = opt_prop_def(DenseArrayBase)
     result = result_def()
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$buffer `[` $offsets `]` (`lanes` `(` $lanes^ `)`)? attr-dict "
         "`:` type($buffer) `,` type($offsets) `->` type($result)"
     )
 
-    def __init__(self, buffer: SSAValue, offsets: SSAValue, result: Attribute, lanes: SSAValue | None = None):
-        super().__init__(operands=[buffer, offsets, lanes], result_types=[result])
+    def __init__(
+        self,
+        buffer: SSAValue,
+        offsets: SSAValue,
+        result: Attribute,
+        lanes: SSAValue | None = None,
+        places: Sequence[int] | None = None,
+    ):
+        properties = {"places": None if places is None else DenseArrayBase.from_list(i64, list(places))}
+        super().__init__(operands=[buffer, offsets, lanes], properties=properties, result_types=[result])
 
     def verify_(self) -> None:
         _verify_element(self, self.buffer, self.result.type)
+        type_, places = self.result.type, self.places
+        if places is not None and not (isinstance(type_, VectorType) and type_.get_shape()[-1] == len(places)):
+            raise VerifyException(f"{self.name}: {len(places)} places for a result of {type_}")
 
 
 @irdl_op_definition

@@ -227,11 +227,37 @@ class _Printer:
         shape, strides = layout(op.result.type, self.lanes), self._strides(op) or ["0"]
         pointer, base = self.pointers[op.buffer], self.scalar(op.offset)
         lanes = self.scalar(op.lanes) if op.lanes else None
+        axis = c_memory.turned(shape, strides)
+        if axis is not None:
+            self.read_turned(op, axis, strides)
+            return
         texts = []
         for leading, c in shape.positions():
             at = c_memory.offset(base, leading, shape.chunks[c], strides)
             texts.append(c_memory.read(pointer, at, shape, shape.chunks[c], strides[-1], lanes))
         self.define(op.result, texts)
+
+    def read_turned(self, op: kernel.ReadOp, axis: int, strides: Sequence[str]) -> None:
+        """Squares of as many points along ``axis`` as a vector has lanes, transposed in registers."""
+        shape, pointer, base = layout(op.result.type, self.lanes), self.pointers[op.buffer], self.scalar(op.offset)
+        lanes = self.scalar(op.lanes) if op.lanes else None
+        squares: dict[tuple[tuple[int, ...], int], str] = {}
+        names = []
+        for leading, c in shape.positions():
+            chunk, n = shape.chunks[c], leading[axis] % shape.chunks[c].width
+            at = (*leading[:axis], leading[axis] - n, *leading[axis + 1 :])
+            if (at, c) not in squares:
+                vectors = c_memory.read_turned(pointer, base, shape, chunk, at, axis, strides, lanes)
+                squares[at, c] = self.square(vectors, shape.c_type(chunk), chunk.width)
+            names.append(f"{squares[at, c]}[{n}]")
+        self.alias(op.result, names)
+
+    def square(self, vectors: Sequence[str], type_: str, size: int) -> str:
+        """An array of ``size`` vectors that hold the columns of ``vectors``."""
+        name = self.name()
+        self.line(f"{type_} {name}[{size}] = {{{', '.join(vectors)}}};")
+        self.line(f"mlc_transpose_{type_}({name});")
+        return name
 
     def write(self, op: kernel.WriteOp) -> None:
         tile, strides = self.env[op.value], self._strides(op) or ["0"]
@@ -246,6 +272,14 @@ class _Printer:
         shape, offsets = layout(op.result.type, self.lanes), self.env[op.offsets]
         lanes = self.scalar(op.lanes) if op.lanes else None
         texts = []
+        if op.places is not None:
+            places = [int(p) for p in op.places.get_values()]
+            for leading, c in shape.positions():
+                at = offsets.at(leading, 0) if len(offsets.names) > 1 else offsets.names[0]
+                chunk = shape.chunks[c]
+                texts.append(c_memory.read_places(self.pointers[op.buffer], at, shape, chunk, places, lanes))
+            self.define(op.result, texts)
+            return
         for (_, c), at in zip(shape.positions(), offsets.names, strict=True):
             texts.append(c_memory.gather(self.pointers[op.buffer], at, shape, shape.chunks[c], lanes))
         self.define(op.result, texts)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from mlc.passes.codegen.c_types import Chunk, Layout, Tile, c_scalar, vector_name
+
+_LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
+
+TURNED = ("f32x16", "i32x16", "i8x16")  # vectors that mlc_vec.h transposes
 
 
 def offset(base: str, leading: Sequence[int], chunk: Chunk, strides: Sequence[str]) -> str:
@@ -34,11 +39,37 @@ def read(pointer: str, at: str, layout: Layout, chunk: Chunk, stride: str, lanes
         value = f"{pointer}[{at}]"
         return value if lanes is None else f"({lanes} > {chunk.start} ? {value} : 0)"
     name, n = f"{memory}x{chunk.width}", lanes_of(chunk, lanes)
-    if stride == "1":
-        value = f"mlc_load_{name}({pointer} + {at})" if n is None else f"mlc_load_n_{name}({pointer} + {at}, {n})"
+    if stride in _LOADS:
+        how = _LOADS[stride]
+        value = f"{how}_{name}({pointer} + {at})" if n is None else f"{how}_n_{name}({pointer} + {at}, {n})"
     else:
         value = _lanes(name, chunk, n, lambda lane: f"{pointer}[{at} + {lane} * {stride}]")
     return _from_memory(value, layout.element, chunk)
+
+
+def turned(layout: Layout, strides: Sequence[str]) -> int | None:
+    """The axis of a tile that is contiguous in memory where its lanes are not: it is read along that one, in vectors,
+    which then change places with the lanes."""
+    vectors = layout.chunks[0].width > 1 and vector_name(layout.element, 16) in TURNED and layout.element != "i1"
+    if not vectors or strides[-1] in ("0", "1"):
+        return None
+    axes = (n for n, (size, stride) in enumerate(zip(layout.shape, strides, strict=True)) if stride == "1" and size > 2)
+    return next(axes, None)
+
+
+def read_turned(
+    pointer: str, base: str, layout: Layout, chunk: Chunk, at: Sequence[int], axis: int, strides: Sequence[str],
+    lanes: str | None,
+) -> list[str]:  # fmt: skip
+    """C expressions of the vectors along ``axis`` from ``at`` on, one for each lane of ``chunk``."""
+    name, size = vector_name(layout.element, chunk.width), layout.shape[axis] - at[axis]
+    vectors = []
+    for lane in range(chunk.start, chunk.start + chunk.valid):
+        place = f"{pointer} + {offset(base, at, Chunk(lane, 1, 1), strides)}"
+        n = str(size) if lanes is None else f"{lanes} > {lane} ? {min(size, chunk.width)} : 0"
+        whole = size >= chunk.width and lanes is None
+        vectors.append(f"mlc_load_{name}({place})" if whole else f"mlc_load_n_{name}({place}, {n})")
+    return vectors
 
 
 def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str | None) -> str:
@@ -49,6 +80,27 @@ def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str 
     name = f"{memory_element(layout.element)}x{chunk.width}"
     value = _lanes(name, chunk, lanes_of(chunk, lanes), lambda lane: f"{pointer}[{offsets}[{lane}]]")
     return _from_memory(value, layout.element, chunk)
+
+
+def read_places(pointer: str, at: str, layout: Layout, chunk: Chunk, places: Sequence[int], lanes: str | None) -> str:
+    """C expression of one variable whose lanes stand at constant ``places`` behind ``pointer[at]``."""
+    own = places[chunk.start : chunk.start + chunk.valid]
+    low, steps = min(own), {b - a for a, b in itertools.pairwise(own)}
+    if own[0] == low and len(steps) <= 1:
+        return read(pointer, f"{at} + {low}", layout, chunk, str(max(steps, default=1)), lanes)
+    name, span, width = f"{memory_element(layout.element)}x{chunk.width}", max(own) - low + 1, chunk.width
+    if lanes is not None or span > 2 * width:
+        value = _lanes(name, chunk, lanes_of(chunk, lanes), lambda lane: f"{pointer}[{at} + {own[lane]}]")
+        return _from_memory(value, layout.element, chunk)
+    last = max(0, span - width)  # where the second of two vectors begins
+    vectors = [_load(name, f"{pointer} + {at} + {low + start}", min(span, width), width) for start in (0, last)]
+    picks = [p - low if p - low < width else width + p - low - last for p in own] + [0] * (width - chunk.valid)
+    value = f"MLC_SHUFFLE({name}, {width}, {', '.join([*vectors, *map(str, picks)])})"
+    return _from_memory(value, layout.element, chunk)
+
+
+def _load(name: str, place: str, n: int, width: int) -> str:
+    return f"mlc_load_{name}({place})" if n == width else f"mlc_load_n_{name}({place}, {n})"
 
 
 def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int], str]) -> str:

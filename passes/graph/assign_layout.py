@@ -8,11 +8,11 @@
     %d = graph.map "max(x0 + x1, 0)"(%c, %bias blocked) : 1x8x56x56x16
     %z = (transpose and reshape of %d)
 
-A value is held blocked from the convolution that makes it until an operator needs it plain, so no blocking follows
-an unblocking. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
-blocks, and depthwise ones. A 1x1 convolution works on all positions as one dimension, unless it writes into a padding,
-which has gaps between the rows. Fewer input channels than a block make one short block. Padding channels have zero
-weights and always hold finite numbers (see ``lanes``).
+A value is held blocked from the convolution that makes it until an operator needs it plain, so no blocking follows an
+unblocking. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
+blocks, and depthwise ones of a value that is held blocked already. A 1x1 convolution works on all positions as one
+dimension, unless it writes into a padding, which has gaps between the rows. Fewer input channels than a block make one
+short block. Padding channels have zero weights and always hold finite numbers (see ``lanes``).
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Layout:
         if not isinstance(channels, int) or not all(isinstance(d, int) for d in weight):
             return None
         if groups > 1 and channels == groups and weight[0] == groups:
-            return self._depthwise(op, emitter, block)
+            return self._depthwise(op, emitter, block) if op.input in self.views else None
         if groups > 1 and (weight[1] % block or weight[0] % (groups * block)):
             return None
         return self._dense(op, emitter, block)

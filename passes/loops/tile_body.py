@@ -7,6 +7,8 @@ touching memory.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +23,8 @@ from mlc.passes.loops.point import Axis, Point, Value, broadcast
 from mlc.passes.loops.tile_values import TileValues
 from mlc.passes.schedule.schedule import Item
 from mlc.passes.schedule.view import StatementView
+
+UNROLLED = 9  # turns of the loops of a reduction that are written out
 
 
 def together(statements: Sequence[StatementView]) -> list[list[StatementView]]:
@@ -112,6 +116,8 @@ class TileBody:
     ) -> SSAValue:  # fmt: skip
         if loops and loops[0].partial:
             return self._partial_sums(out, s, point, loops, lane, axes, total)
+        if loops and lane is None and _turns(s, point, loops) <= UNROLLED:
+            return self._unrolled(out, s, point, loops, axes, total)
         if loops:
             item, extent = loops[0], point.resolve(s.bounds[loops[0].iterator])
             with_loop = open_for(out, 0, extent, 1, (total,))
@@ -122,6 +128,16 @@ class TileBody:
             return self._lane_loop(out, s, point, lane, axes, total)
         value = self.values.body(out, s, point)
         return combine(out, s, Value(total, axes), Value(broadcast(out, value, axes, point), axes)).ssa
+
+    def _unrolled(
+        self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item], axes: frozenset[str], total: SSAValue
+    ) -> SSAValue:
+        """One point of a small window after the other: what several of them read is read once."""
+        extents = [range(int(point.resolve(s.bounds[i.iterator]))) for i in loops]  # type: ignore[arg-type]
+        for place in itertools.product(*extents):
+            there = Point({**point.at, **{i.iterator: n for i, n in zip(loops, place, strict=True)}}, point.axes)
+            total = self._reduce_loops(out, s, there, (), None, axes, total)
+        return total
 
     def _partial_sums(
         self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item], lane: tuple[Item, Piece] | None,
@@ -161,3 +177,9 @@ class TileBody:
         if piece.lanes is not None:
             ssa = masked(run.inside, s, there, axis, ssa)
         return run.close((combine(run.inside, s, Value(run.carried[0], axes), Value(ssa, axes)).ssa,))[0]
+
+
+def _turns(s: StatementView, point: Point, loops: Sequence[Item]) -> float:
+    """How often the body of ``loops`` runs; infinity where that is not known."""
+    extents = [point.resolve(s.bounds[i.iterator]) for i in loops]
+    return math.prod(e if isinstance(e, int) else math.inf for e in extents)

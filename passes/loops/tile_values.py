@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.dims import Dim, DimLike
+from mlc.dialects.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_of
 from mlc.passes.kernel.scalars import signless
 from mlc.passes.loops.index_math import Emitter, mentions_axis, simplify, split_axes
@@ -97,6 +97,9 @@ class TileValues:
         linear = simplify(buffer.linear(index), {a.symbol: a.size for a in point.axes})
         element = signless(element_of(buffer.value))
         split = split_axes(linear, tuple(a.symbol for a in point.axes))
+        apart = places(linear, point) if split is None else None
+        if apart is not None:
+            return self._beside(out, buffer, self._index(out, apart[0], point), apart[1], point)
         if split is None:
             axes = frozenset(a.iterator for a in point.axes if a.symbol in linear.symbols())  # type: ignore[union-attr]
             offsets = self._lanes(out, linear, axes, point)
@@ -109,8 +112,24 @@ class TileValues:
         read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes_of(point, axes))
         return Value(out.emit(read), axes)
 
+    def _beside(self, out: Emitter, buffer: Buffer, at: Value, where: Sequence[int], point: Point) -> Value:
+        """Elements at constant places along the lanes, from offsets on that do not vary along them."""
+        axes = at.axes | {point.axes[-1].iterator}
+        type_ = vector_type(signless(element_of(buffer.value)), axes, point.axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, at.ssa, type_, lanes_of(point, axes), where)), axes)
+
     def _gather(self, out: Emitter, op: Operation, index: Sequence[Value], point: Point) -> Value:
         buffer = next(b for b in self.buffers.values() if b.value is op.operands[0])
+        last = places(_affine(op.operands[-1], point), point) if index else None
+        if last is not None and not any(point.axes[-1].iterator in v.axes for v in index[:-1]):
+            there = [*index[:-1], self._index(out, last[0], point)]
+            return self._beside(out, buffer, self._offset(out, buffer, there, point), last[1], point)
+        offset = self._offset(out, buffer, index, point)
+        type_ = vector_type(signless(element_of(buffer.value)), offset.axes, point.axes)
+        lanes = lanes_of(point, offset.axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, offset.ssa, type_, lanes)), offset.axes)
+
+    def _offset(self, out: Emitter, buffer: Buffer, index: Sequence[Value], point: Point) -> Value:
         axes = frozenset[str]().union(*(v.axes for v in index))
         offset: SSAValue | None = None
         for value, size in zip(index, buffer.shape, strict=True):
@@ -122,8 +141,7 @@ class TileValues:
             offset = at
         if offset is None:
             offset = out.emit(arith.ConstantOp(IntegerAttr(0, i64)))
-        type_ = vector_type(signless(element_of(buffer.value)), axes, point.axes)
-        return Value(out.emit(kernel.GatherOp(buffer.value, offset, type_, lanes_of(point, axes))), axes)
+        return Value(offset, axes)
 
     def write(self, out: Emitter, s: StatementView, point: Point, value: Value, forward: bool) -> None:
         index = tuple(point.resolve(i) for i in s.write.index)
@@ -141,3 +159,22 @@ class TileValues:
         ssa = broadcast(out, value, axes, point)
         values = [x if isinstance(x, int) else out.dim(x) for x in strides] if axes else []
         out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes_of(point, axes)))
+
+
+def places(value: DimLike | None, point: Point) -> tuple[DimLike, list[int]] | None:
+    """``value`` as a part that does not vary along the lanes, and a constant for each of these; None if it is not."""
+    if not point.axes or not isinstance(value, Dim):
+        return None
+    lane = point.axes[-1]
+    terms = {m: c for m, c in value.terms if m and lane.symbol in Dim.of({m: 1}).symbols()}  # type: ignore[union-attr]
+    inside = Dim.of(terms)
+    if not isinstance(inside, Dim) or inside.symbols() != {lane.symbol}:
+        return None
+    return value - inside, [int(evaluate(inside, {lane.symbol: n})) for n in range(lane.size)]  # type: ignore[arg-type]
+
+
+def _affine(value: SSAValue, point: Point) -> DimLike | None:
+    """An index of a load that is an iterator."""
+    while isinstance(value.owner, Operation) and value.owner.name in TRANSPARENT:
+        value = value.owner.operands[0]
+    return point.resolve(Dim.symbol(value.owner.iterator.data)) if isinstance(value.owner, kernel.IndexOp) else None

@@ -39,7 +39,9 @@ def contraction(statements: Sequence[StatementView], machine: Machine) -> Iterat
         return
     for a, b in (first.reads, tuple(reversed(first.reads))):
         if not a.depends_on(lanes) and unit_stride(b, lanes):
-            yield from _plans(statements, _Roles(first, lanes, a, b), machine)
+            roles = _Roles(first, lanes, a, b)
+            if not roles.slides:
+                yield from _plans(statements, roles, machine)
             return
 
 
@@ -81,6 +83,13 @@ class _Roles:
     def rows(self) -> list[str]:
         """Iterators of the result that only A depends on, innermost last."""
         return [i for i in self.s.parallel if i != self.lanes and self.a.depends_on(i) and not self.b.depends_on(i)]
+
+    @property
+    def slides(self) -> bool:
+        """Whether a small window slides over B, and no row shares what is read of it: a depthwise convolution."""
+        terms = math.prod(n if isinstance(n := self.s.bounds[i], int) else math.inf for i in self.s.reduced)
+        over = any(self.b.slides(p, k) for p in self.panels for k in self.s.reduced)
+        return over and not self.rows and terms <= SUM_BLOCK
 
     @property
     def panels(self) -> list[str]:

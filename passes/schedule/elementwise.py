@@ -25,7 +25,10 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterat
     if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
         return
     lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
-    extent, names = first.bounds[lanes], tuple(s.name for s in statements)
+    names, turned = tuple(s.name for s in statements), _turned(first, lanes)
+    if turned is not None:
+        yield Nest("elementwise", names, tuple(_squares(first, turned, lanes, machine)))
+    extent = first.bounds[lanes]
     whole = not isinstance(extent, int) or extent >= 4 * machine.lanes
     short = isinstance(extent, int) and extent <= machine.lanes
     others = [i for i in first.iters if i != lanes]
@@ -39,3 +42,21 @@ def elementwise(statements: Sequence[StatementView], machine: Machine) -> Iterat
 
 def _rows(statements: Sequence[StatementView]) -> int:
     return max(1, ROWS // len(statements))
+
+
+def _turned(s: StatementView, lanes: str) -> str | None:
+    """The iterator along which a read is contiguous that is not along the lanes."""
+    turned = [r for r in s.reads if r.depends_on(lanes) and r.stride(lanes) != 1]
+    return next((i for r in turned for i in s.iters if i != lanes and r.stride(i) == 1 and s.bounds[i] != 1), None)
+
+
+def _squares(s: StatementView, rows: str, lanes: str, machine: Machine) -> list[Item]:
+    """As many rows as lanes, which change places in registers."""
+    side = machine.lanes
+    extent = s.bounds[rows]
+    whole = extent // side if isinstance(extent, int) else None
+    sizes = cover(extent, side) if whole is None or not whole else ((side, whole),)
+    if isinstance(extent, int) and whole and extent % side:
+        sizes = (*sizes, (extent % side, 1))
+    tiles = {rows: Item(rows, sizes), lanes: Item(lanes, lane_sizes(s.bounds[lanes], side), True)}
+    return [tiles.get(i, Item(i)) for i in s.iters]

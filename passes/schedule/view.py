@@ -40,6 +40,10 @@ class Access:
     def depends_on(self, name: str) -> bool:
         return any(isinstance(i, Dim) and name in i.symbols() for i in self.index)
 
+    def slides(self, along: str, over: str) -> bool:
+        """Whether neighbours along ``along`` read the same where ``over`` differs, as rows under a window do."""
+        return any(isinstance(i, Dim) and {along, over} <= i.symbols() for i in self.index)
+
     def stride(self, name: str) -> DimLike | None:
         """Elements between neighbours along iterator ``name``; None where that is not a constant."""
         terms = [(m, c) for m, c in (self.linear.terms if isinstance(self.linear, Dim) else ()) if _mentions(m, name)]

@@ -5,8 +5,10 @@ Lanes run along the result, a few rows of accumulators hide the latency of the c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
+from mlc.dialects.dims import DimLike
 from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.cover import cover
@@ -14,22 +16,47 @@ from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
 
+NEAR = (1, 2, 3, 4)  # strides along the lanes that whole vectors are made from, not lane by lane
+SMALL = 32  # terms of a window that slides
+TASKS = 4  # that a reduction is divided into
+FEW = 4  # terms of a combination that are too few for lanes
+
 
 def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
-    """``S0[c, y, x, ci, k]: t[c, y, x, ci] max= a[c, y, 2x + k, ci]`` → ``window: S0 | c y x/7 ci/16v | k``."""
+    """``S0[c, y, x, ci, k]: t[c, y, x, ci] max= a[c, y, 2x + k, ci]`` → ``window: S0 | c y x/7 ci/16v | k``.
+
+    What slides over the rows of a tile stands innermost: rows share what they read.
+    """
     first = statements[0]
     if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
-    if lanes is None or not any(r.stride(lanes) == 1 for r in first.reads):
+    if lanes is None or not (any(r.stride(lanes) in NEAR for r in first.reads) or _terms(first) <= FEW):
         return
-    extent = first.bounds[lanes]
+    extent, names = first.bounds[lanes], tuple(s.name for s in statements)
     others = [i for i in first.parallel if i != lanes]
-    names, inner = tuple(s.name for s in statements), tuple(Item(i) for i in first.reduced)
-    for vectors, share in by_rank((2, 1, 4), (1, 2, 4)):
-        width = vectors * machine.lanes if not isinstance(extent, int) else min(vectors * machine.lanes, extent or 1)
-        rows = machine.registers // 2 // -(-width // machine.lanes) - 2
+    inner = sorted(first.reduced, key=lambda k: any(r.slides(row, k) for r in first.reads for row in others[-1:]))
+    for vectors, share in by_rank((_vectors(first, others, extent, machine), 2, 1, 4), (1, 2, 4)):
         band = [Item(i) for i in others]
         if others:
-            band[-1] = Item(others[-1], cover(first.bounds[others[-1]], max(1, rows // share)))
-        yield Nest("window", names, (*band, Item(lanes, lane_sizes(extent, width), True)), inner)
+            rows = max(1, (machine.registers // 2 // vectors - 2) // share)
+            band[-1] = Item(others[-1], cover(first.bounds[others[-1]], rows))
+        band.append(Item(lanes, lane_sizes(extent, vectors * machine.lanes), True))
+        yield Nest("window", names, tuple(band), tuple(map(Item, inner)))
+
+
+def _vectors(s: StatementView, others: Sequence[str], extent: DimLike, machine: Machine) -> int:
+    """Two vectors along the lanes for a small window, whose rows read the same; a long reduction reads as much of a
+    row at a time as registers hold, as far as that leaves tasks enough."""
+    if not isinstance(extent, int):
+        return 2
+    vectors = 2 if _terms(s) <= SMALL else machine.registers // 2
+    tasks = math.prod(n for i in others if isinstance(n := s.bounds[i], int)) * extent / machine.lanes
+    while vectors > 2 and tasks < TASKS * vectors:
+        vectors //= 2
+    return min(vectors, max(1, -(-extent // machine.lanes)))
+
+
+def _terms(s: StatementView) -> float:
+    """How many terms make one element; infinity where that is not known."""
+    return math.prod(n if isinstance(n := s.bounds[i], int) else math.inf for i in s.reduced)

@@ -8,6 +8,11 @@
  *   V mlc_fill_V(T x)                        V mlc_blend_V(V##_m mask, V yes, V no)
  *   V mlc_maximum_V(V, V)                    V mlc_minimum_V(V, V)
  *   T mlc_reduce_{add,mul,maximum,minimum}_V(V)
+ *   V mlc_load_every_S_V(const T *p)         V mlc_load_every_S_n_V(const T *p, int64_t n)   of p[0], p[S], p[2 S], ...
+ *
+ * for S of 2, 3 and 4, and of elements of 1 and 4 bytes also
+ *
+ *   void mlc_transpose_V(V *v)               exchanges lane j of v[i] and lane i of v[j], for all of its lanes
  *
  * 0 <= n <= lanes; nothing beyond lane n is touched. Maximum and minimum give NaN where one of the operands is NaN (as
  * IEEE 754-2019 maximum, but either zero may win). Reductions fold the upper half onto the lower until one lane is
@@ -43,6 +48,90 @@
   MLC_INLINE void mlc_store_##V(T *p, V v) { *(V##_u *)p = v; }                                     \
   MLC_INLINE V mlc_fill_##V(T x) { return x - (V){0}; }                                             \
   MLC_INLINE V mlc_blend_##V(V##_m mask, V yes, V no) { return (V)((mask & (V##_m)yes) | (~mask & (V##_m)no)); }
+
+/* ---- lanes of two vectors: those of the first are numbered from 0, those of the second from L ---- */
+
+#if defined __clang__ || __GNUC__ >= 12
+#define MLC_SHUFFLE(V, L, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MLC_SHUFFLE(V, L, a, b, ...)                                             \
+  __extension__({                                                                \
+    V both_[2] = {a, b}, lanes_;                                                 \
+    const int at_[L] = {__VA_ARGS__};                                            \
+    for (int i_ = 0; i_ < L; i_++) lanes_[i_] = both_[at_[i_] / L][at_[i_] % L]; \
+    lanes_;                                                                      \
+  })
+#endif
+#define MLC_EACH_4(F, L, i) F(i, L), F(i + 1, L), F(i + 2, L), F(i + 3, L)
+#define MLC_EACH_8(F, L, i) MLC_EACH_4(F, L, i), MLC_EACH_4(F, L, i + 4)
+#define MLC_EACH_16(F, L, i) MLC_EACH_8(F, L, i), MLC_EACH_8(F, L, i + 8)
+#define MLC_EACH_32(F, L, i) MLC_EACH_16(F, L, i), MLC_EACH_16(F, L, i + 16)
+#define MLC_PICK(V, L, F, a, b) MLC_SHUFFLE(V, L, a, b, MLC_EACH_##L(F, L, 0))
+
+/* Every second or third element of some that overlap, so that none behind the last one needed is read. */
+#define MLC_EVERY_2(i, L) (2 * (i) < L ? 2 * (i) : 2 * (i) + 1)
+#define MLC_EVERY_3(i, L) (3 * (i) < 2 * L ? 3 * (i) : 0)
+#define MLC_AND_LAST_3(i, L) (3 * (i) < 2 * L ? (i) : 3 * (i) - L + 2)
+#define MLC_BETWEEN(n, L) ((n) < 0 ? 0 : (n) < L ? (n) : L)
+
+#define MLC_VEC_EVERY(T, V, L)                                                                      \
+  MLC_INLINE V mlc_load_every_2_##V(const T *p) {                                                   \
+    return MLC_PICK(V, L, MLC_EVERY_2, mlc_load_##V(p), mlc_load_##V(p + L - 1));                   \
+  }                                                                                                 \
+  MLC_INLINE V mlc_load_every_2_n_##V(const T *p, int64_t n) {                                      \
+    V low = mlc_load_n_##V(p, MLC_BETWEEN(2 * n - 1, L));                                           \
+    return MLC_PICK(V, L, MLC_EVERY_2, low, mlc_load_n_##V(p + L - 1, MLC_BETWEEN(2 * n - L, L)));  \
+  }                                                                                                 \
+  MLC_INLINE V mlc_load_every_3_##V(const T *p) {                                                   \
+    V low = MLC_PICK(V, L, MLC_EVERY_3, mlc_load_##V(p), mlc_load_##V(p + L));                      \
+    return MLC_PICK(V, L, MLC_AND_LAST_3, low, mlc_load_##V(p + 2 * L - 2));                        \
+  }                                                                                                 \
+  MLC_INLINE V mlc_load_every_3_n_##V(const T *p, int64_t n) {                                      \
+    V low = mlc_load_n_##V(p, MLC_BETWEEN(3 * n - 2, L));                                           \
+    low = MLC_PICK(V, L, MLC_EVERY_3, low, mlc_load_n_##V(p + L, MLC_BETWEEN(3 * n - 2 - L, L)));   \
+    V high = mlc_load_n_##V(p + 2 * L - 2, MLC_BETWEEN(3 * n - 2 * L, L));                          \
+    return MLC_PICK(V, L, MLC_AND_LAST_3, low, high);                                               \
+  }                                                                                                 \
+  MLC_INLINE V mlc_load_every_4_##V(const T *p) {                                                   \
+    return MLC_PICK(V, L, MLC_EVERY_2, mlc_load_every_2_##V(p), mlc_load_every_2_##V(p + 2 * L - 2)); \
+  }                                                                                                 \
+  MLC_INLINE V mlc_load_every_4_n_##V(const T *p, int64_t n) {                                      \
+    V low = mlc_load_every_2_n_##V(p, MLC_BETWEEN(2 * n - 1, L));                                   \
+    V high = mlc_load_every_2_n_##V(p + 2 * L - 2, MLC_BETWEEN(2 * n - L, L));                      \
+    return MLC_PICK(V, L, MLC_EVERY_2, low, high);                                                  \
+  }
+
+/* A transposition: blocks of h lanes change places with blocks of h vectors, for h = L / 2, ..., 1. */
+#define MLC_FIRST_OF(h, i, L) ((i) & h ? L + (i) - h : (i))
+#define MLC_SECOND_OF(h, i, L) ((i) & h ? L + (i) : (i) + h)
+#define MLC_FIRST_1(i, L) MLC_FIRST_OF(1, i, L)
+#define MLC_FIRST_2(i, L) MLC_FIRST_OF(2, i, L)
+#define MLC_FIRST_4(i, L) MLC_FIRST_OF(4, i, L)
+#define MLC_FIRST_8(i, L) MLC_FIRST_OF(8, i, L)
+#define MLC_SECOND_1(i, L) MLC_SECOND_OF(1, i, L)
+#define MLC_SECOND_2(i, L) MLC_SECOND_OF(2, i, L)
+#define MLC_SECOND_4(i, L) MLC_SECOND_OF(4, i, L)
+#define MLC_SECOND_8(i, L) MLC_SECOND_OF(8, i, L)
+#define MLC_VEC_EXCHANGE(V, L, h)                                                                   \
+  MLC_INLINE void mlc_exchange_##h##_##V(V *v) {                                                    \
+    V first = v[0], second = v[h];                                                                  \
+    v[0] = MLC_PICK(V, L, MLC_FIRST_##h, first, second);                                            \
+    v[h] = MLC_PICK(V, L, MLC_SECOND_##h, first, second);                                           \
+  }
+#define MLC_PAIRS_1(V, v) mlc_exchange_1_##V(v)
+#define MLC_PAIRS_2(V, v) mlc_exchange_2_##V(v), mlc_exchange_2_##V(v + 1)
+#define MLC_PAIRS_4(V, v) \
+  mlc_exchange_4_##V(v), mlc_exchange_4_##V(v + 1), mlc_exchange_4_##V(v + 2), mlc_exchange_4_##V(v + 3)
+#define MLC_BLOCKS_4(V, v) (MLC_PAIRS_2(V, v), MLC_PAIRS_1(V, v), MLC_PAIRS_1(V, v + 2))
+#define MLC_BLOCKS_8(V, v) (MLC_PAIRS_4(V, v), MLC_BLOCKS_4(V, v), MLC_BLOCKS_4(V, v + 4))
+#define MLC_PAIRS_8(V, v)                                                                           \
+  mlc_exchange_8_##V(v), mlc_exchange_8_##V(v + 1), mlc_exchange_8_##V(v + 2), mlc_exchange_8_##V(v + 3), \
+  mlc_exchange_8_##V(v + 4), mlc_exchange_8_##V(v + 5), mlc_exchange_8_##V(v + 6), mlc_exchange_8_##V(v + 7)
+#define MLC_BLOCKS_16(V, v) (MLC_PAIRS_8(V, v), MLC_BLOCKS_8(V, v), MLC_BLOCKS_8(V, v + 8))
+#define MLC_EXCHANGES_4(V, L) MLC_VEC_EXCHANGE(V, L, 1) MLC_VEC_EXCHANGE(V, L, 2)
+#define MLC_EXCHANGES_8(V, L) MLC_EXCHANGES_4(V, L) MLC_VEC_EXCHANGE(V, L, 4)
+#define MLC_EXCHANGES_16(V, L) MLC_EXCHANGES_8(V, L) MLC_VEC_EXCHANGE(V, L, 8)
+#define MLC_VEC_TRANSPOSE(V, L) MLC_EXCHANGES_##L(V, L) MLC_INLINE void mlc_transpose_##V(V *v) { MLC_BLOCKS_##L(V, v); }
 
 /* Partial loads and stores through memory. */
 #define MLC_VEC_COPY(T, V, L, H)                                                                    \
@@ -141,7 +230,7 @@
 
 /* Another vector type, in portable code. */
 #define MLC_VEC(T, V, L) \
-  MLC_VEC_TYPE(T, V, L) MLC_VEC_COPY(T, V, L, ) MLC_VEC_MINMAX(T, V, L, ) MLC_VEC_REDUCE(T, V, L)
+  MLC_VEC_TYPE(T, V, L) MLC_VEC_COPY(T, V, L, ) MLC_VEC_EVERY(T, V, L) MLC_VEC_MINMAX(T, V, L, ) MLC_VEC_REDUCE(T, V, L)
 
 /* ---- masked instructions: <element bytes>x<lanes> ---- */
 
@@ -174,6 +263,14 @@ typedef double mlc_v4df __attribute__((vector_size(32)));
 typedef int mlc_v8si __attribute__((vector_size(32)));
 typedef int mlc_v4si __attribute__((vector_size(16)));
 typedef long long mlc_v4di __attribute__((vector_size(32)));
+#if defined __AVX512VL__ /* stores under a mask register: some CPUs take many cycles for those under a vector */
+MLC_VEC_MASKED_PAIR(4x8, mlc_v8sf, __builtin_ia32_loadups256_mask(p, (mlc_v8sf){0}, (uint8_t)MLC_BITS),
+                    __builtin_ia32_storeups256_mask(p, v, (uint8_t)MLC_BITS))
+MLC_VEC_MASKED_PAIR(4x4, mlc_v4sf, __builtin_ia32_loadups128_mask(p, (mlc_v4sf){0}, (uint8_t)MLC_BITS),
+                    __builtin_ia32_storeups128_mask(p, v, (uint8_t)MLC_BITS))
+MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_loadupd256_mask(p, (mlc_v4df){0}, (uint8_t)MLC_BITS),
+                    __builtin_ia32_storeupd256_mask(p, v, (uint8_t)MLC_BITS))
+#else
 #define MLC_BELOW_4X8 ((mlc_v8si){0, 1, 2, 3, 4, 5, 6, 7} < (mlc_v8si){0} + (int)n)
 #define MLC_BELOW_4X4 ((mlc_v4si){0, 1, 2, 3} < (mlc_v4si){0} + (int)n)
 #define MLC_BELOW_8X4 ((mlc_v4di){0, 1, 2, 3} < (mlc_v4di){0} + (long long)n)
@@ -183,6 +280,7 @@ MLC_VEC_MASKED_PAIR(4x4, mlc_v4sf, __builtin_ia32_maskloadps(p, MLC_BELOW_4X4),
                     __builtin_ia32_maskstoreps(p, MLC_BELOW_4X4, v))
 MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_maskloadpd256(p, MLC_BELOW_8X4),
                     __builtin_ia32_maskstorepd256(p, MLC_BELOW_8X4, v))
+#endif
 #define MLC_PARTIAL_4X8(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v8sf, 4x8)
 #define MLC_PARTIAL_4X4(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v4sf, 4x4)
 #define MLC_PARTIAL_8X4(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v4df, 8x4)
@@ -238,11 +336,12 @@ MLC_VEC_MASKED_PAIR(1x16, mlc_v16qi, __builtin_ia32_loaddquqi128_mask(p, (mlc_v1
 #define MLC_INTS(F, bits, ...) F(int##bits##_t, i##bits, __VA_ARGS__) F(uint##bits##_t, u##bits, __VA_ARGS__)
 
 #define MLC_VEC_X4(T, E, PARTIAL, MINMAX) \
-  MLC_VEC_TYPE(T, E##x4, 4) PARTIAL(T, E##x4, 4, ) MINMAX(T, E##x4, 4, ) MLC_VEC_REDUCE_X4(T, E##x4)
+  MLC_VEC_TYPE(T, E##x4, 4) PARTIAL(T, E##x4, 4, ) MLC_VEC_EVERY(T, E##x4, 4) MINMAX(T, E##x4, 4, ) MLC_VEC_REDUCE_X4(T, E##x4)
 #define MLC_VEC_X8(T, E, PARTIAL, MINMAX) MLC_VEC_WIDE(T, E##x8, 8, E##x4, PARTIAL, MINMAX)
 #define MLC_VEC_X16(T, E, PARTIAL, MINMAX) MLC_VEC_WIDE(T, E##x16, 16, E##x8, PARTIAL, MINMAX)
 #define MLC_VEC_WIDE(T, V, L, H, PARTIAL, MINMAX) \
-  MLC_VEC_TYPE(T, V, L) MLC_VEC_SPLIT(V, H) PARTIAL(T, V, L, H) MINMAX(T, V, L, H) MLC_VEC_REDUCE_HALVES(T, V, H)
+  MLC_VEC_TYPE(T, V, L) MLC_VEC_SPLIT(V, H) PARTIAL(T, V, L, H) MLC_VEC_EVERY(T, V, L) MINMAX(T, V, L, H) \
+  MLC_VEC_REDUCE_HALVES(T, V, H)
 
 MLC_INTS(MLC_VEC_X4, 8, MLC_VEC_COPY, MLC_VEC_MINMAX)
 MLC_INTS(MLC_VEC_X8, 8, MLC_VEC_COPY, MLC_VEC_MINMAX)
@@ -262,5 +361,10 @@ MLC_VEC_X16(float, f32, MLC_PARTIAL_4X16, MLC_MINMAX_F32X16)
 MLC_VEC_X4(double, f64, MLC_PARTIAL_8X4, MLC_VEC_MINMAX)
 MLC_VEC_X8(double, f64, MLC_PARTIAL_8X8, MLC_MINMAX_F64X8)
 MLC_VEC_X16(double, f64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
+
+#define MLC_VEC_TRANSPOSES(E) MLC_VEC_TRANSPOSE(E##x4, 4) MLC_VEC_TRANSPOSE(E##x8, 8) MLC_VEC_TRANSPOSE(E##x16, 16)
+MLC_VEC_TRANSPOSES(f32)
+MLC_VEC_TRANSPOSES(i32)
+MLC_VEC_TRANSPOSES(i8)
 
 #endif

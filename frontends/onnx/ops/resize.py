@@ -105,6 +105,7 @@ def _resized(
     roi: list[float] | None,
     settings: Settings,
 ) -> Tensor:
+    steps: dict[int, tuple[str, DimLike]] = {}  # the index and the length of axes that repeat or skip elements
     for n, axis in enumerate(axes):
         extent = x.shape[axis]
         scale = scales[n] if scales is not None else None
@@ -112,13 +113,36 @@ def _resized(
         if length == extent and scale in (None, 1) and roi is None:
             continue
         if not isinstance(extent, int) or not isinstance(length, int):
-            x = _repeated(build, x, axis, length, settings)
+            steps[axis] = f"i{axis} // {_factor(extent, length, settings)}", length
             continue
         bounds = (roi[n], roi[n + len(axes)]) if roi else (0.0, 1.0)
-        x = _resampled(
-            build, x, axis, Axis(extent, length, length / extent if scale is None else scale, bounds), settings
-        )
-    return x
+        how = Axis(extent, length, length / extent if scale is None else scale, bounds)
+        step = None if roi else _whole_step(how, settings)
+        if step is None:
+            x = _resampled(build, x, axis, how, settings)
+        else:
+            steps[axis] = step.format(axis), length
+    return _stepped(build, x, steps)
+
+
+def _stepped(build: Builder, x: Tensor, steps: dict[int, tuple[str, DimLike]]) -> Tensor:
+    """All of ``steps`` in one operation."""
+    if not steps:
+        return x
+    at = ", ".join(steps[n][0] if n in steps else f"i{n}" for n in range(x.rank))
+    return build.compute(f"x0[{at}]", [x], [steps[n][1] if n in steps else d for n, d in enumerate(x.shape)])
+
+
+def _whole_step(how: Axis, settings: Settings) -> str | None:
+    """The index of a nearest neighbour where each element is repeated equally often, or some are skipped."""
+    index, weight = taps(source_positions(how, settings.transform), how, settings)
+    if index.shape[1] != 1 or not (weight == 1).all():
+        return None
+    i, up, down = np.arange(how.length), how.length // how.extent, how.extent // how.length
+    if up and np.array_equal(index[:, 0], i // up):
+        return f"i{{}} // {up}"
+    first = int(index[0, 0])
+    return f"i{{}} * {down} + {first}" if np.array_equal(index[:, 0], i * down + first) else None
 
 
 def _scaled(extent: DimLike, scale: float) -> DimLike:
@@ -131,9 +155,9 @@ def _scaled(extent: DimLike, scale: float) -> DimLike:
     raise NotSupported(f"a symbolic dimension times {scale}; fix it with dims={{name: size}}")
 
 
-def _repeated(build: Builder, x: Tensor, axis: int, length: DimLike, settings: Settings) -> Tensor:
-    """A symbolic dimension, nearest neighbour, by a whole factor: every element several times."""
-    factor = floordiv(length, x.shape[axis])
+def _factor(extent: DimLike, length: DimLike, settings: Settings) -> int:
+    """How often each element of a symbolic dimension stands in the result: nearest neighbour, by a whole factor."""
+    factor = floordiv(length, extent)
     simple = {("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil")}
     if (
         settings.mode != "nearest"
@@ -141,9 +165,7 @@ def _repeated(build: Builder, x: Tensor, axis: int, length: DimLike, settings: S
         or (settings.transform, settings.nearest) not in simple
     ):
         raise NotSupported("this interpolation of a symbolic dimension; fix it with dims={name: size}")
-    names = [f"i{n}" for n in range(x.rank)]
-    at = ", ".join(f"i{n} // {factor}" if n == axis else a for n, a in enumerate(names))
-    return build.compute(f"x0[{at}]", [x], [length if n == axis else d for n, d in enumerate(x.shape)])
+    return factor
 
 
 def _resampled(build: Builder, x: Tensor, axis: int, how: Axis, settings: Settings) -> Tensor:

@@ -2,28 +2,50 @@
 
 // Depthwise and grouped convolutions in blocks; groups of less than a block and variable weights stay plain.
 
-func.func @depthwise(%x: tensor<1x6x7xf32>) -> tensor<1x6x2xf32> {
+func.func @depthwise(%x: tensor<1x8x7xf32>) -> tensor<1x6x2xf32> {
+  %u = graph.weight "u" : tensor<6x8x1xf32>
   %w = graph.weight "w" : tensor<6x1x3xf32>
-  %0 = graph.conv(%x, %w) {graph.node = ["/depthwise"], strides = array<i64: 2>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x1x3xf32>) -> tensor<1x6x3xf32>
+  %c = graph.conv(%x, %u) {graph.node = ["/dense"], strides = array<i64: 1>, dilations = array<i64: 1>, groups = 1 : i64, layout = "NCX"} : (tensor<1x8x7xf32>, tensor<6x8x1xf32>) -> tensor<1x6x7xf32>
+  %0 = graph.conv(%c, %w) {graph.node = ["/depthwise"], strides = array<i64: 2>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x1x3xf32>) -> tensor<1x6x3xf32>
   %1 = graph.pool "max"(%0) {graph.node = ["/pool"], kernel = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 1>} : (tensor<1x6x3xf32>) -> tensor<1x6x2xf32>
   func.return %1 : tensor<1x6x2xf32>
 }
 
-// CHECK:      func.func @depthwise(%x: tensor<1x6x7xf32>) -> tensor<1x6x2xf32> {
+// CHECK:      func.func @depthwise(%x: tensor<1x8x7xf32>) -> tensor<1x6x2xf32> {
+// CHECK-NEXT: %u = graph.weight "u" : tensor<6x8x1xf32>
 // CHECK-NEXT: %w = graph.weight "w" : tensor<6x1x3xf32>
-// CHECK-NEXT: %0 = graph.pad(%x) {graph.node = ["/depthwise"], low = ["0", "0", "0"], high = ["0", "2", "0"], interior = array<i64: 0, 0, 0>, value = "0"} : (tensor<1x6x7xf32>) -> tensor<1x8x7xf32>
-// CHECK-NEXT: %1 = graph.reshape(%0) {graph.node = ["/depthwise"], shape = ["1", "2", "4", "7"]} : (tensor<1x8x7xf32>) -> tensor<1x2x4x7xf32>
-// CHECK-NEXT: %2 = graph.transpose(%1) {graph.node = ["/depthwise"], perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x4x7xf32>) -> tensor<1x2x7x4xf32>
-// CHECK-NEXT: %3 = graph.reshape(%w) {graph.node = ["/depthwise"], shape = ["6", "3"]} : (tensor<6x1x3xf32>) -> tensor<6x3xf32>
-// CHECK-NEXT: %4 = graph.pad(%3) {graph.node = ["/depthwise"], low = ["0", "0"], high = ["2", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<6x3xf32>) -> tensor<8x3xf32>
-// CHECK-NEXT: %5 = graph.reshape(%4) {graph.node = ["/depthwise"], shape = ["2", "4", "3"]} : (tensor<8x3xf32>) -> tensor<2x4x3xf32>
-// CHECK-NEXT: %6 = graph.transpose(%5) {graph.node = ["/depthwise"], perm = array<i64: 0, 2, 1>} : (tensor<2x4x3xf32>) -> tensor<2x3x4xf32>
-// CHECK-NEXT: %7 = graph.conv(%2, %6) {graph.node = ["/depthwise"], strides = array<i64: 2>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCXc_depthwise"} : (tensor<1x2x7x4xf32>, tensor<2x3x4xf32>) -> tensor<1x2x3x4xf32>
-// CHECK-NEXT: %8 = graph.pool "max"(%7) {graph.node = ["/pool"], kernel = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 1>} : (tensor<1x2x3x4xf32>) -> tensor<1x2x2x4xf32>
-// CHECK-NEXT: %9 = graph.transpose(%8) {graph.node = ["/pool"], perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x2x4xf32>) -> tensor<1x2x4x2xf32>
-// CHECK-NEXT: %10 = graph.reshape(%9) {graph.node = ["/pool"], shape = ["1", "8", "2"]} : (tensor<1x2x4x2xf32>) -> tensor<1x8x2xf32>
-// CHECK-NEXT: %11 = graph.slice(%10) {graph.node = ["/pool"], starts = ["0", "0", "0"], sizes = ["1", "6", "2"], steps = array<i64: 1, 1, 1>} : (tensor<1x8x2xf32>) -> tensor<1x6x2xf32>
-// CHECK-NEXT: func.return %11 : tensor<1x6x2xf32>
+// CHECK-NEXT: %0 = graph.reshape(%x) {graph.node = ["/dense"], shape = ["1", "2", "4", "7"]} : (tensor<1x8x7xf32>) -> tensor<1x2x4x7xf32>
+// CHECK-NEXT: %1 = graph.transpose(%0) {graph.node = ["/dense"], perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x4x7xf32>) -> tensor<1x2x7x4xf32>
+// CHECK-NEXT: %2 = graph.reshape(%u) {graph.node = ["/dense"], shape = ["6", "2", "4", "1"]} : (tensor<6x8x1xf32>) -> tensor<6x2x4x1xf32>
+// CHECK-NEXT: %3 = graph.pad(%2) {graph.node = ["/dense"], low = ["0", "0", "0", "0"], high = ["2", "0", "0", "0"], interior = array<i64: 0, 0, 0, 0>, value = "0"} : (tensor<6x2x4x1xf32>) -> tensor<8x2x4x1xf32>
+// CHECK-NEXT: %4 = graph.reshape(%3) {graph.node = ["/dense"], shape = ["2", "4", "2", "4", "1"]} : (tensor<8x2x4x1xf32>) -> tensor<2x4x2x4x1xf32>
+// CHECK-NEXT: %5 = graph.transpose(%4) {graph.node = ["/dense"], perm = array<i64: 0, 2, 4, 3, 1>} : (tensor<2x4x2x4x1xf32>) -> tensor<2x2x1x4x4xf32>
+// CHECK-NEXT: %6 = graph.conv(%1, %5) {graph.node = ["/dense"], strides = array<i64: 1>, dilations = array<i64: 1>, groups = 1 : i64, layout = "NCXc"} : (tensor<1x2x7x4xf32>, tensor<2x2x1x4x4xf32>) -> tensor<1x2x7x4xf32>
+// CHECK-NEXT: %7 = graph.reshape(%w) {graph.node = ["/depthwise"], shape = ["6", "3"]} : (tensor<6x1x3xf32>) -> tensor<6x3xf32>
+// CHECK-NEXT: %8 = graph.pad(%7) {graph.node = ["/depthwise"], low = ["0", "0"], high = ["2", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<6x3xf32>) -> tensor<8x3xf32>
+// CHECK-NEXT: %9 = graph.reshape(%8) {graph.node = ["/depthwise"], shape = ["2", "4", "3"]} : (tensor<8x3xf32>) -> tensor<2x4x3xf32>
+// CHECK-NEXT: %10 = graph.transpose(%9) {graph.node = ["/depthwise"], perm = array<i64: 0, 2, 1>} : (tensor<2x4x3xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: %11 = graph.conv(%6, %10) {graph.node = ["/depthwise"], strides = array<i64: 2>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCXc_depthwise"} : (tensor<1x2x7x4xf32>, tensor<2x3x4xf32>) -> tensor<1x2x3x4xf32>
+// CHECK-NEXT: %12 = graph.pool "max"(%11) {graph.node = ["/pool"], kernel = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 1>} : (tensor<1x2x3x4xf32>) -> tensor<1x2x2x4xf32>
+// CHECK-NEXT: %13 = graph.transpose(%12) {graph.node = ["/pool"], perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x2x4xf32>) -> tensor<1x2x4x2xf32>
+// CHECK-NEXT: %14 = graph.reshape(%13) {graph.node = ["/pool"], shape = ["1", "8", "2"]} : (tensor<1x2x4x2xf32>) -> tensor<1x8x2xf32>
+// CHECK-NEXT: %15 = graph.slice(%14) {graph.node = ["/pool"], starts = ["0", "0", "0"], sizes = ["1", "6", "2"], steps = array<i64: 1, 1, 1>} : (tensor<1x8x2xf32>) -> tensor<1x6x2xf32>
+// CHECK-NEXT: func.return %15 : tensor<1x6x2xf32>
+
+// -----
+
+// What is not held in blocks stays so for a depthwise convolution.
+
+func.func @depthwise_alone(%x: tensor<1x6x7xf32>) -> tensor<1x6x5xf32> {
+  %w = graph.weight "w" : tensor<6x1x3xf32>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x1x3xf32>) -> tensor<1x6x5xf32>
+  func.return %0 : tensor<1x6x5xf32>
+}
+
+// CHECK:      func.func @depthwise_alone(%x: tensor<1x6x7xf32>) -> tensor<1x6x5xf32> {
+// CHECK-NEXT: %w = graph.weight "w" : tensor<6x1x3xf32>
+// CHECK-NEXT: %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCX"} : (tensor<1x6x7xf32>, tensor<6x1x3xf32>) -> tensor<1x6x5xf32>
+// CHECK-NEXT: func.return %0 : tensor<1x6x5xf32>
 
 // -----
 

@@ -53,3 +53,12 @@ kernel.func @lanewise_of_nothing(%v: vector<2xf32>) {
 }
 
 // CHECK:      property 'of' expected in operation 'kernel.lanewise'
+
+// -----
+
+kernel.func @places_for_each_lane(%a: memref<15xf32>, %n: i64) {
+  %0 = kernel.gather %a[%n] {places = array<i64: 0, 1, 2>} : memref<15xf32>, i64 -> vector<4xf32>
+  kernel.return
+}
+
+// CHECK:      kernel.gather: 3 places for a result of vector<4xf32>

@@ -27,6 +27,7 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<ui8>) -> (tensor<ui8>, tensor<2x
 kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
   %one = kernel.read %a[%n] {strides = array<i64>} : memref<3xi64> -> i64
   %y = kernel.gather %a[%at] : memref<3xi64>, i64 -> i64
+  %pairs = kernel.gather %a[%at] {places = array<i64: 0, 0, 1, 1>} : memref<3xi64>, i64 -> vector<4xi64>
   %t = kernel.read %a[%n] strides(%n, %n) {strides = array<i64: -9223372036854775808, -9223372036854775808>} : memref<3xi64> -> vector<2x3xi64>
   %l = kernel.lanewise "arith.select"(%t, %t) {of = {}} : (vector<2x3xi64>, vector<2x3xi64>) -> vector<2x3xi64>
   kernel.write %y, %a[%n] {strides = array<i64>} : i64, memref<3xi64>
@@ -42,6 +43,7 @@ kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
 // CHECK:      %a, %b = kernel.call @two(%x, %y) : (tensor<2x3xf32>, tensor<ui8>) -> (tensor<ui8>, tensor<2x3xf32>)
 // CHECK:      %one = kernel.read %a[%n] {strides = array<i64>} : memref<3xi64> -> i64
 // CHECK-NEXT: %y = kernel.gather %a[%at] : memref<3xi64>, i64 -> i64
+// CHECK-NEXT: %pairs = kernel.gather %a[%at] {places = array<i64: 0, 0, 1, 1>} : memref<3xi64>, i64 -> vector<4xi64>
 // CHECK-NEXT: %t = kernel.read %a[%n] strides(%n, %n) {strides = array<i64: -9223372036854775808, -9223372036854775808>} : memref<3xi64> -> vector<2x3xi64>
 // CHECK-NEXT: %l = kernel.lanewise "arith.select"(%t, %t) {of = {}} : (vector<2x3xi64>, vector<2x3xi64>) -> vector<2x3xi64>
 // CHECK-NEXT: kernel.write %y, %a[%n] {strides = array<i64>} : i64, memref<3xi64>

@@ -39,6 +39,21 @@ void reduce_V(const T *a, T *r) {
 void choose_V(const T *a, const T *b, T *r) {
   mlc_store_V(r, mlc_blend_V(mlc_load_V(a) < mlc_load_V(b), mlc_fill_V(a[0]), mlc_load_V(b)));
 }
+void every_V(const T *a, int64_t s, T *r) {
+  mlc_store_V(r, s == 2 ? mlc_load_every_2_V(a) : s == 3 ? mlc_load_every_3_V(a) : mlc_load_every_4_V(a));
+}
+void every_n_V(const T *a, int64_t s, int64_t n, T *r) {
+  V v = s == 2 ? mlc_load_every_2_n_V(a, n) : s == 3 ? mlc_load_every_3_n_V(a, n) : mlc_load_every_4_n_V(a, n);
+  mlc_store_V(r, v);
+}
+"""
+TRANSPOSE = """
+void transpose_V(const T *a, T *r) {
+  V v[L];
+  for (int i = 0; i < L; i++) v[i] = mlc_load_V(a + i * L);
+  mlc_transpose_V(v);
+  for (int i = 0; i < L; i++) mlc_store_V(r + i * L, v[i]);
+}
 """
 EDGE = """
 #include <sys/mman.h>
@@ -56,6 +71,10 @@ def vector_types():
     return [(element, n) for element in ELEMENTS for n in lanes[element]]
 
 
+def transposed_types():
+    return list(itertools.product(("f32", "i32", "i8"), (4, 8, 16)))
+
+
 def dtype(element):
     return np.dtype({"i": "int", "u": "uint", "f": "float"}[element[0]] + element[1:])
 
@@ -65,7 +84,8 @@ def library(request, tmp_path_factory):
     if request.param != "base" and not {request.param} <= kernel_features():
         pytest.skip(f"this CPU has no {request.param}")
     folder = tmp_path_factory.mktemp("vectors")
-    bodies = [TEMPLATE.replace("V", f"{e}x{n}").replace("T ", f"{ELEMENTS[e]} ") for e, n in vector_types()]
+    texts = [(TEMPLATE, e, n) for e, n in vector_types()] + [(TRANSPOSE, e, n) for e, n in transposed_types()]
+    bodies = [t.replace("V", f"{e}x{n}").replace("T ", f"{ELEMENTS[e]} ").replace("L", str(n)) for t, e, n in texts]
     extra = "MLC_VEC(uint16_t, u16x32, 32)\n"  # a type the header does not define itself
     (folder / "vectors.c").write_text('#include "mlc_vec.h"\n' + extra + EDGE + "".join(bodies))
     # -fwrapv: NumPy's integers wrap
@@ -115,6 +135,31 @@ def test_partial_access_at_the_end_of_memory(library, element, lanes):
         part = np.full(lanes, 77, dtype(element))
         call(library, f"partial_{element}x{lanes}", source, n, whole, part)
         np.testing.assert_array_equal(part, np.concatenate([source, np.full(lanes - n, 77, dtype(element))]))
+
+
+@pytest.mark.parametrize("stride", [2, 3, 4])
+@pytest.mark.parametrize(("element", "lanes"), vector_types())
+def test_strided_reads_at_the_end_of_memory(library, element, lanes, stride):
+    library.page_end.restype = ctypes.c_void_p
+    end = library.page_end()
+    for n in range(lanes + 1):
+        size = max(0, stride * (n - 1) + 1)
+        source = array_at(end - size * dtype(element).itemsize, element, size)
+        source[:] = np.resize(random_values(element, lanes, 1), size) + np.arange(size).astype(dtype(element))
+        expected = np.concatenate([source[::stride], np.zeros(lanes - n, dtype(element))])
+        result = np.ones(lanes, dtype(element))
+        call(library, f"every_n_{element}x{lanes}", source, stride, n, result)
+        np.testing.assert_array_equal(result, expected)
+    call(library, f"every_{element}x{lanes}", source, stride, result)
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(("element", "lanes"), transposed_types())
+def test_transposes(library, element, lanes):
+    values = np.arange(lanes * lanes).astype(dtype(element)).reshape(lanes, lanes)
+    result = np.empty_like(values)
+    call(library, f"transpose_{element}x{lanes}", values, result)
+    np.testing.assert_array_equal(result, values.T)
 
 
 @pytest.mark.parametrize(("element", "lanes"), vector_types())

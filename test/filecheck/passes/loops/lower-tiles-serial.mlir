@@ -1,8 +1,8 @@
 // RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics | filecheck %s
 
-kernel.func @one_thread(%0: memref<3x5xf32>, %1: memref<3x3xf32>) attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | "} {
+kernel.func @one_thread(%0: memref<3x50xf32>, %1: memref<3x3xf32>) attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | "} {
   %2 = kernel.local : memref<3xf32>
-  poly.statement "S0" ins(%0 : memref<3x5xf32>) outs(%2 : memref<3xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 5 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> t0[i0] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  poly.statement "S0" ins(%0 : memref<3x50xf32>) outs(%2 : memref<3xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 50 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> t0[i0] }"], monoid = "add", init = 0.000000e+00 : f32} do {
   ^bb0(%3: f32):
     poly.yield %3 : f32
   }
@@ -19,7 +19,7 @@ kernel.func @one_thread(%0: memref<3x5xf32>, %1: memref<3x3xf32>) attributes {sc
 // CHECK-NEXT: kernel.local {{.*}}: memref<3xf32>
 // CHECK:      scf.for {{.*}}{
 // CHECK:      scf.for {{.*}}-> (f32) {
-// CHECK:      kernel.read {{.*}}strides = array<i64>} : memref<3x5xf32> -> f32
+// CHECK:      kernel.read {{.*}}strides = array<i64>} : memref<3x50xf32> -> f32
 // CHECK-NEXT: arith.addf {{.*}}: f32
 // CHECK-NEXT: scf.yield {{.*}}: f32
 // CHECK:      kernel.write {{.*}}strides = array<i64>} : f32, memref<3xf32>

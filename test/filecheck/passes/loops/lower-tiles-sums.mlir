@@ -47,3 +47,27 @@ kernel.func @blocks_of_a_sum(%0: memref<6x5xf32>, %1: memref<6xf32>) attributes 
 // CHECK:      kernel.read %0[{{.*}}] {strides = array<i64: 5>} : memref<6x5xf32> -> vector<2xf32>
 // CHECK:      arith.addf [[ACC]], [[PART]] : vector<2xf32>
 // CHECK:      kernel.write [[SUM]], %1[{{.*}}] {strides = array<i64: 1>} : vector<2xf32>, memref<6xf32>
+
+// -----
+
+// A small window is written out, and what its points share is read once.
+
+kernel.func @window(%0: memref<6x9xf32>, %1: memref<4xf32>, %2: memref<6x8xf32>) attributes {schedule = "window: S0 | i j/8v | k"} {
+  poly.statement "S0" ins(%0, %1 : memref<6x9xf32>, memref<4xf32>) outs(%2 : memref<6x8xf32>) {domain = "{ S0[i, j, k] : 0 <= i < 6 and 0 <= j < 8 and 0 <= k < 2 }", accesses = ["{ S0[i, j, k] -> b0[i, j + k] }", "{ S0[i, j, k] -> b1[0] }", "{ S0[i, j, k] -> b2[i, j] }"], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @window(
+// CHECK:      [[ZERO:%\w+]] = vector.broadcast {{.*}}: f32 to vector<8xf32>
+// CHECK:      kernel.read %0[{{.*}}] {strides = array<i64: 1>} : memref<6x9xf32> -> vector<8xf32>
+// CHECK:      kernel.read %1[{{.*}}] {strides = array<i64>} : memref<4xf32> -> f32
+// CHECK:      [[ONE:%\w+]] = arith.addf [[ZERO]], {{.*}}: vector<8xf32>
+// CHECK-NOT:  kernel.read %1
+// CHECK:      kernel.read %0[{{.*}}] {strides = array<i64: 1>} : memref<6x9xf32> -> vector<8xf32>
+// CHECK:      [[TWO:%\w+]] = arith.addf [[ONE]], {{.*}}: vector<8xf32>
+// CHECK-NOT:  scf.for
+// CHECK:      kernel.write [[TWO]]

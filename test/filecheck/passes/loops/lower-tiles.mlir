@@ -1,8 +1,8 @@
 // RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics --split-input-file | filecheck %s
 
-kernel.func @register_tile(%0: memref<6x5xf32>, %1: memref<5x16xf32>, %2: memref<16xf32>, %3: memref<6x16xf32>) attributes {schedule = "contraction: S0 S1 | n/16v m/4*1+2*1 | k"} {
+kernel.func @register_tile(%0: memref<6x50xf32>, %1: memref<50x16xf32>, %2: memref<16xf32>, %3: memref<6x16xf32>) attributes {schedule = "contraction: S0 S1 | n/16v m/4*1+2*1 | k"} {
   %4 = kernel.local : memref<6x16xf32>
-  poly.statement "S0" ins(%0, %1 : memref<6x5xf32>, memref<5x16xf32>) outs(%4 : memref<6x16xf32>) {domain = "{ S0[m, n, k] : 0 <= m < 6 and 0 <= n < 16 and 0 <= k < 5 }", accesses = ["{ S0[m, n, k] -> b0[m, k] }", "{ S0[m, n, k] -> b1[k, n] }", "{ S0[m, n, k] -> t0[m, n] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  poly.statement "S0" ins(%0, %1 : memref<6x50xf32>, memref<50x16xf32>) outs(%4 : memref<6x16xf32>) {domain = "{ S0[m, n, k] : 0 <= m < 6 and 0 <= n < 16 and 0 <= k < 50 }", accesses = ["{ S0[m, n, k] -> b0[m, k] }", "{ S0[m, n, k] -> b1[k, n] }", "{ S0[m, n, k] -> t0[m, n] }"], monoid = "add", init = 0.000000e+00 : f32} do {
   ^bb0(%5: f32, %6: f32):
     %7 = arith.mulf %5, %6 : f32
     poly.yield %7 : f32
@@ -20,8 +20,8 @@ kernel.func @register_tile(%0: memref<6x5xf32>, %1: memref<5x16xf32>, %2: memref
 // CHECK:      kernel.func @register_tile({{.*}} attributes {schedule = "contraction: S0 S1 | n/16v m/4*1+2*1 | k"} {
 // CHECK:      vector.broadcast {{.*}}: f32 to vector<4x16xf32>
 // CHECK:      scf.for {{.*}}-> (vector<4x16xf32>) {
-// CHECK:      kernel.read {{.*}}strides = array<i64: 5, 0>} : memref<6x5xf32> -> vector<4x1xf32>
-// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<5x16xf32> -> vector<1x16xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 50, 0>} : memref<6x50xf32> -> vector<4x1xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<50x16xf32> -> vector<1x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<4x1xf32> to vector<4x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<1x16xf32> to vector<4x16xf32>
 // CHECK-NEXT: arith.mulf {{.*}}: vector<4x16xf32>
@@ -35,8 +35,8 @@ kernel.func @register_tile(%0: memref<6x5xf32>, %1: memref<5x16xf32>, %2: memref
 // CHECK:      kernel.write {{.*}}strides = array<i64: 16, 1>} : vector<4x16xf32>, memref<6x16xf32>
 // CHECK:      vector.broadcast {{.*}}: f32 to vector<2x16xf32>
 // CHECK:      scf.for {{.*}}-> (vector<2x16xf32>) {
-// CHECK:      kernel.read {{.*}}strides = array<i64: 5, 0>} : memref<6x5xf32> -> vector<2x1xf32>
-// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<5x16xf32> -> vector<1x16xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 50, 0>} : memref<6x50xf32> -> vector<2x1xf32>
+// CHECK:      kernel.read {{.*}}strides = array<i64: 0, 1>} : memref<50x16xf32> -> vector<1x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<2x1xf32> to vector<2x16xf32>
 // CHECK-NEXT: vector.broadcast {{.*}}: vector<1x16xf32> to vector<2x16xf32>
 // CHECK-NEXT: arith.mulf {{.*}}: vector<2x16xf32>
@@ -117,13 +117,35 @@ kernel.func @gather(%0: memref<9x4xf32>, %1: memref<3xi64>, %2: memref<3x4xf32>)
 // CHECK:      kernel.func @gather({{.*}} attributes {schedule = "elementwise: S0 | i0 i1/4v | "} {
 // CHECK:      "scf.parallel"(
 // CHECK:      kernel.read {{.*}}strides = array<i64>} : memref<3xi64> -> i64
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK-NEXT: kernel.step {{.*}}: vector<4xi64>
-// CHECK-NEXT: vector.broadcast {{.*}}: vector<4xi64> to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      vector.broadcast {{.*}}: i64 to vector<4xi64>
-// CHECK:      kernel.gather {{.*}}: memref<9x4xf32>, vector<4xi64> -> vector<4xf32>
+// CHECK:      kernel.gather {{.*}} {places = array<i64: 0, 1, 2, 3>} : memref<9x4xf32>, i64 -> vector<4xf32>
 // CHECK:      kernel.write {{.*}}strides = array<i64: 1>} : vector<4xf32>, memref<3x4xf32>
 // CHECK-NEXT: scf.reduce
+
+// -----
+
+// Lanes that are not evenly spaced: at constant places where their distances are known, else at computed offsets.
+
+kernel.func @repeat(%0: memref<3x8xf32>, %1: memref<3x16xf32>) attributes {schedule = "elementwise: S0 | i0 i1/8v | "} {
+  poly.statement "S0" ins(%0 : memref<3x8xf32>) outs(%1 : memref<3x16xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 16 }", accesses = ["{ S0[i0, i1] -> b0[i0, (i1)//2] }", "{ S0[i0, i1] -> b1[i0, i1] }"]} do {
+  ^bb0(%3: f32):
+    poly.yield %3 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @repeat(
+// CHECK:      kernel.gather %0[{{.*}}] {places = array<i64: 0, 0, 1, 1, 2, 2, 3, 3>} : memref<3x8xf32>, i64 -> vector<8xf32>
+// CHECK-NOT:  kernel.gather
+
+// -----
+
+kernel.func @thirds(%0: memref<6xf32>, %1: memref<16xf32>) attributes {schedule = "elementwise: S0 | i0/8v | "} {
+  poly.statement "S0" ins(%0 : memref<6xf32>) outs(%1 : memref<16xf32>) {domain = "{ S0[i0] : 0 <= i0 < 16 }", accesses = ["{ S0[i0] -> b0[(i0)//3] }", "{ S0[i0] -> b1[i0] }"]} do {
+  ^bb0(%3: f32):
+    poly.yield %3 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @thirds(
+// CHECK:      kernel.gather %0[{{.*}}] : memref<6xf32>, vector<8xi64> -> vector<8xf32>

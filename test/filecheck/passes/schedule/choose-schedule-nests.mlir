@@ -19,8 +19,8 @@ kernel.func @transposed(%x: tensor<9x20xf32>) -> tensor<20x9xf32> {
   kernel.return %0 : tensor<20x9xf32>
 }
 
-// CHECK:      kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0 i1/8v | "
-// FOUR:       kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0 i1/4v | "
+// CHECK:      kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0/8*2+4*1 i1/8v | "
+// FOUR:       kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0/4*5 i1/4v | "
 
 // -----
 
@@ -50,3 +50,55 @@ kernel.func @scalar(%x: tensor<f32>) -> tensor<f32> {
 }
 
 // CHECK:      kernel.func @scalar{{.*}}schedule = "fallback: S0 |  | "
+
+// -----
+
+// Every second or third element along the lanes comes from whole vectors; a few terms are never combined across them.
+
+kernel.func @pool(%x: tensor<3x40x80xf32>) -> tensor<3x20x40xf32> {
+  %0 = graph.compute "x0[i0, 2*i1 + r0, 2*i2 + r1]"(%x) {shape = ["3", "20", "40"], reduce = ["2", "2"], monoid = "max"} : (tensor<3x40x80xf32>) -> tensor<3x20x40xf32>
+  kernel.return %0 : tensor<3x20x40xf32>
+}
+
+// CHECK:      kernel.func @pool{{.*}}schedule = "window: S0 | i0 i1/2*10 i2/16v | r1 r0"
+
+// -----
+
+kernel.func @pairs(%x: tensor<3x40x7x2xf32>) -> tensor<3x40xf32> {
+  %0 = graph.compute "x0[i0, i1, 3, r0]"(%x) {shape = ["3", "40"], reduce = ["2"], monoid = "add"} : (tensor<3x40x7x2xf32>) -> tensor<3x40xf32>
+  kernel.return %0 : tensor<3x40xf32>
+}
+
+// CHECK:      kernel.func @pairs{{.*}}schedule = "window: S0 | i0/2*1+1*1 i1/16v | r0"
+
+// -----
+
+// What is contiguous along another iterator than the result is read in squares, transposed in registers.
+
+kernel.func @transpose(%x: tensor<3x21x40xf32>, %y: tensor<40x21xf32>) -> tensor<3x40x21xf32> {
+  %0 = graph.compute "x0[i0, i2, i1] + x1[i1, i2]"(%x, %y) {shape = ["3", "40", "21"], reduce = []} : (tensor<3x21x40xf32>, tensor<40x21xf32>) -> tensor<3x40x21xf32>
+  kernel.return %0 : tensor<3x40x21xf32>
+}
+
+// CHECK:      kernel.func @transpose{{.*}}schedule = "elementwise: S0 | i0 i1/8*5 i2/8v | "
+// FOUR:       kernel.func @transpose{{.*}}schedule = "elementwise: S0 | i0 i1/4*10 i2/4v | "
+
+// -----
+
+kernel.func @symbolic_transpose(%x: tensor<?x21xf32, #graph.dims<["n", "21"]>>) -> tensor<21x?xf32, #graph.dims<["21", "n"]>> {
+  %0 = graph.compute "x0[i1, i0]"(%x) {shape = ["21", "n"], reduce = []} : (tensor<?x21xf32, #graph.dims<["n", "21"]>>) -> tensor<21x?xf32, #graph.dims<["21", "n"]>>
+  kernel.return %0 : tensor<21x?xf32, #graph.dims<["21", "n"]>>
+}
+
+// CHECK:      kernel.func @symbolic_transpose{{.*}}schedule = "elementwise: S0 | i0/8*2+5*1 i1/8v | "
+
+// -----
+
+// A depthwise convolution is a window: what slides over the rows of a tile stands innermost.
+
+kernel.func @depthwise(%x: tensor<3x20x40xf32>, %w: tensor<3x3x3xf32>) -> tensor<3x18x38xf32> {
+  %0 = graph.compute "x0[i0, i1 + r0, i2 + r1] * x1[i0, r0, r1]"(%x, %w) {shape = ["3", "18", "38"], reduce = ["3", "3"], monoid = "add"} : (tensor<3x20x40xf32>, tensor<3x3x3xf32>) -> tensor<3x18x38xf32>
+  kernel.return %0 : tensor<3x18x38xf32>
+}
+
+// CHECK:      kernel.func @depthwise{{.*}}schedule = "window: S0 | i0 i1/2*9 i2/16v | r1 r0"

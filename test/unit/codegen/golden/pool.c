@@ -10,61 +10,73 @@ void pool(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {
     const int64_t v6 = 0 + v4 % (v2 - 0);
     int64_t v7 = 1 + 1;
     for (int64_t v8 = 0; v8 < v7; v8 += 1) {
-      f32x8 v9_0 = mlc_fill_f32x8(-__builtin_inff());
-      f32x8 v9_1 = mlc_fill_f32x8(-__builtin_inff());
-      for (int64_t v10 = 0; v10 < 2; v10 += 1) {
-        f32x8 v11_0 = v9_0;
-        f32x8 v11_1 = v9_1;
-        for (int64_t v12 = 0; v12 < 3; v12 += 1) {
-          int64_t v13 = v10 * 88;
-          int64_t v14 = v12 * 8;
-          int64_t v15 = v13 + v14;
-          int64_t v16 = v5 * 792;
-          int64_t v17 = v15 + v16;
-          int64_t v18 = v6 * 176;
-          int64_t v19 = v17 + v18;
-          int64_t v20 = v8 * 32;
-          int64_t v21 = v19 + v20;
-          f32x8 v22_0 = mlc_load_f32x8(b0 + v21);
-          f32x8 v22_1 = mlc_load_f32x8(b0 + v21 + 16);
-          f32x8 v23_0 = mlc_maximum_f32x8(v11_0, v22_0);
-          f32x8 v23_1 = mlc_maximum_f32x8(v11_1, v22_1);
-          v11_0 = v23_0;
-          v11_1 = v23_1;
-        }
-        v9_0 = v11_0;
-        v9_1 = v11_1;
-      }
-      int64_t v24 = v5 * 160;
-      int64_t v25 = v6 * 40;
-      int64_t v26 = v24 + v25;
-      int64_t v27 = v8 * 16;
-      int64_t v28 = v26 + v27;
-      mlc_store_f32x8(b1 + v28, v9_0);
-      mlc_store_f32x8(b1 + v28 + 8, v9_1);
+      int64_t v9 = v5 * 792;
+      int64_t v10 = v6 * 176;
+      int64_t v11 = v9 + v10;
+      int64_t v12 = v8 * 32;
+      int64_t v13 = v11 + v12;
+      f32x8 v14_0 = mlc_load_f32x8(b0 + v13);
+      f32x8 v14_1 = mlc_load_f32x8(b0 + v13 + 16);
+      f32x8 v15_0 = mlc_maximum_f32x8(mlc_fill_f32x8(-__builtin_inff()), v14_0);
+      f32x8 v15_1 = mlc_maximum_f32x8(mlc_fill_f32x8(-__builtin_inff()), v14_1);
+      int64_t v16 = v13 + 8;
+      f32x8 v17_0 = mlc_load_f32x8(b0 + v16);
+      f32x8 v17_1 = mlc_load_f32x8(b0 + v16 + 16);
+      f32x8 v18_0 = mlc_maximum_f32x8(v15_0, v17_0);
+      f32x8 v18_1 = mlc_maximum_f32x8(v15_1, v17_1);
+      int64_t v19 = v13 + 16;
+      f32x8 v20_0 = mlc_load_f32x8(b0 + v19);
+      f32x8 v20_1 = mlc_load_f32x8(b0 + v19 + 16);
+      f32x8 v21_0 = mlc_maximum_f32x8(v18_0, v20_0);
+      f32x8 v21_1 = mlc_maximum_f32x8(v18_1, v20_1);
+      int64_t v22 = v13 + 88;
+      f32x8 v23_0 = mlc_load_f32x8(b0 + v22);
+      f32x8 v23_1 = mlc_load_f32x8(b0 + v22 + 16);
+      f32x8 v24_0 = mlc_maximum_f32x8(v21_0, v23_0);
+      f32x8 v24_1 = mlc_maximum_f32x8(v21_1, v23_1);
+      int64_t v25 = v13 + 96;
+      f32x8 v26_0 = mlc_load_f32x8(b0 + v25);
+      f32x8 v26_1 = mlc_load_f32x8(b0 + v25 + 16);
+      f32x8 v27_0 = mlc_maximum_f32x8(v24_0, v26_0);
+      f32x8 v27_1 = mlc_maximum_f32x8(v24_1, v26_1);
+      int64_t v28 = v13 + 104;
+      f32x8 v29_0 = mlc_load_f32x8(b0 + v28);
+      f32x8 v29_1 = mlc_load_f32x8(b0 + v28 + 16);
+      f32x8 v30_0 = mlc_maximum_f32x8(v27_0, v29_0);
+      f32x8 v30_1 = mlc_maximum_f32x8(v27_1, v29_1);
+      int64_t v31 = v5 * 160;
+      int64_t v32 = v6 * 40;
+      int64_t v33 = v31 + v32;
+      int64_t v34 = v8 * 16;
+      int64_t v35 = v33 + v34;
+      mlc_store_f32x8(b1 + v35, v30_0);
+      mlc_store_f32x8(b1 + v35 + 8, v30_1);
     }
-    f32x8 v29 = mlc_fill_f32x8(-__builtin_inff());
-    for (int64_t v30 = 0; v30 < 2; v30 += 1) {
-      f32x8 v31 = v29;
-      for (int64_t v32 = 0; v32 < 3; v32 += 1) {
-        int64_t v33 = v30 * 88;
-        int64_t v34 = v32 * 8;
-        int64_t v35 = v33 + v34;
-        int64_t v36 = v5 * 792;
-        int64_t v37 = v35 + v36;
-        int64_t v38 = v6 * 176;
-        int64_t v39 = v37 + v38;
-        int64_t v40 = v39 + 64;
-        f32x8 v41 = mlc_load_f32x8(b0 + v40);
-        f32x8 v42 = mlc_maximum_f32x8(v31, v41);
-        v31 = v42;
-      }
-      v29 = v31;
-    }
-    int64_t v43 = v5 * 160;
-    int64_t v44 = v6 * 40;
-    int64_t v45 = v43 + v44;
-    int64_t v46 = v45 + 32;
-    mlc_store_f32x8(b1 + v46, v29);
+    int64_t v36 = v5 * 792;
+    int64_t v37 = v6 * 176;
+    int64_t v38 = v36 + v37;
+    int64_t v39 = v38 + 64;
+    f32x8 v40 = mlc_load_f32x8(b0 + v39);
+    f32x8 v41 = mlc_maximum_f32x8(mlc_fill_f32x8(-__builtin_inff()), v40);
+    int64_t v42 = v38 + 72;
+    f32x8 v43 = mlc_load_f32x8(b0 + v42);
+    f32x8 v44 = mlc_maximum_f32x8(v41, v43);
+    int64_t v45 = v38 + 80;
+    f32x8 v46 = mlc_load_f32x8(b0 + v45);
+    f32x8 v47 = mlc_maximum_f32x8(v44, v46);
+    int64_t v48 = v38 + 152;
+    f32x8 v49 = mlc_load_f32x8(b0 + v48);
+    f32x8 v50 = mlc_maximum_f32x8(v47, v49);
+    int64_t v51 = v38 + 160;
+    f32x8 v52 = mlc_load_f32x8(b0 + v51);
+    f32x8 v53 = mlc_maximum_f32x8(v50, v52);
+    int64_t v54 = v38 + 168;
+    f32x8 v55 = mlc_load_f32x8(b0 + v54);
+    f32x8 v56 = mlc_maximum_f32x8(v53, v55);
+    int64_t v57 = v5 * 160;
+    int64_t v58 = v6 * 40;
+    int64_t v59 = v57 + v58;
+    int64_t v60 = v59 + 32;
+    mlc_store_f32x8(b1 + v60, v56);
   }
 }
