@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i1
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -159,10 +159,16 @@ class _Lowering:
         block.add_op(scf.YieldOp())
 
     def _if(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
-        block = Block()
         condition = ast_expr(node.if_get_cond(), out)
+        self._guarded(condition, node.if_get_then_node(), out, parallel)
+        if node.if_has_else_node():
+            true = out.emit(arith.ConstantOp(IntegerAttr(1, i1)))
+            self._guarded(out.emit(arith.XOrIOp(condition, true)), node.if_get_else_node(), out, parallel)
+
+    def _guarded(self, condition: SSAValue, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
+        block = Block()
         out.block.add_op(scf.IfOp(condition, [], Region(block)))
-        self._node(node.if_get_then_node(), out.at(block), parallel)
+        self._node(node, out.at(block), parallel)
         block.add_op(scf.YieldOp())
 
     def _bounds(self, node: isl.AstNode, out: Emitter) -> tuple[SSAValue, SSAValue, SSAValue]:

@@ -13,6 +13,7 @@ import mlc
 
 FLOAT, OPSET = 1, 17
 SIZES = ({"b": 1, "s": 5}, {"b": 3, "s": 17}, {"b": 2, "s": 300}, {"b": 2, "s": 64}, {"b": 1, "s": 1})
+BATCHES = ({"b": 1}, {"b": 2}, {"b": 3}, {"b": 7})  # their rows end in tiles of 1, of 4, of neither
 IMAGES = ({"b": 1, "s": 9}, {"b": 2, "s": 33})
 node = helper.make_node
 ATTENTION = [
@@ -23,7 +24,7 @@ ATTENTION = [
     node("MatMul", ["p", "q"], ["y"]),
 ]
 WINDOW = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [2, 2]}
-WEIGHTS = {"scale": (50,), "shift": (50,), "w": (32, 16, 3, 3), "v": (20, 16, 3, 3)}
+WEIGHTS = {"scale": (50,), "shift": (50,), "w": (32, 16, 3, 3), "v": (20, 16, 3, 3), "long": (1024, 64)}
 
 ROWS = [node("Conv", ["x", "v"], ["c"], **WINDOW), node("ReduceMean", ["c"], ["y"], axes=[2])]
 
@@ -35,6 +36,7 @@ CASES: dict[str, tuple[list[Any], dict[str, list[Any]], tuple[dict[str, int], ..
     "attention": (ATTENTION, {"x": ["b", "s", 4, 16], "z": ["b", "s", 4, 16]}, SIZES),
     "conv": ([node("Conv", ["x", "w"], ["y"], **WINDOW)], {"x": ["b", 16, "s", "s"]}, IMAGES),
     "max_pool": ([node("MaxPool", ["x"], ["y"], **WINDOW)], {"x": ["b", 16, "s", "s"]}, IMAGES),
+    "rows": ([node("MatMul", ["x", "long"], ["y"])], {"x": ["b", 128, 1024]}, BATCHES),
     "mean": ([node("ReduceMean", ["x"], ["y"], axes=[1])], {"x": ["b", "s", 7]}, SIZES),
     "mean of rows": (ROWS, {"x": ["b", 16, "s", "s"]}, IMAGES),
     "sum": ([node("ReduceSum", ["x"], ["y"], keepdims=0)], {"x": ["b", "s", 7]}, SIZES),
