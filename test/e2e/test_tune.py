@@ -84,7 +84,7 @@ def test_winners_are_used_by_every_compilation(mlc_command: Command, model: Path
     tuned = mlc_command("inspect", model, "--schedules")
     assert "# tuned" in tuned and "# tuned" not in untuned and "# tuned" in mlc_command("inspect", model)
     lines = [line.partition("  # ")[0] for line in tuned.splitlines() if line.endswith("# tuned")]
-    assert lines == Path("mine").read_text().splitlines()
+    assert sorted(lines) == sorted(Path("mine").read_text().splitlines())  # there those that take most time come first
     assert mlc_command("inspect", model, "--schedules", "--no-tuned") == untuned
     np.testing.assert_allclose(mlc.compile("net.onnx")(X), expected(), rtol=0, atol=1e-6)
     other = mlc.compile(net("other", "Neg"))  # shares the first kernel alone
