@@ -30,13 +30,19 @@ class ApplyTuned(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tuned = {digest: schedule for digest, _, schedule in (line.partition(": ") for line in self.text.splitlines())}
-        for name, digest in digests(op).items() if tuned else ():
-            if digest in tuned:
-                fn = next(o for o in op.ops if isinstance(o, kernel.FuncOp) and o.sym_name.data == name)
-                fn.attributes |= {SCHEDULE: StringAttr(tuned[digest]), TUNED: UnitAttr()}
+        for fn in _kernels(op) if tuned else ():
+            if schedule := tuned.get(_digest(fn)):
+                fn.attributes |= {SCHEDULE: StringAttr(schedule), TUNED: UnitAttr()}
 
 
 def digests(module: ModuleOp) -> dict[str, str]:
     """The digest of each kernel, by name; of kernels as ``form-kernels`` leaves them."""
-    functions = (o for o in module.ops if isinstance(o, kernel.FuncOp))
-    return {fn.sym_name.data: hashlib.sha256(text_of(fn).encode()).hexdigest()[:32] for fn in functions}
+    return {fn.sym_name.data: _digest(fn) for fn in _kernels(module)}
+
+
+def _kernels(module: ModuleOp) -> list[kernel.FuncOp]:
+    return [o for o in module.ops if isinstance(o, kernel.FuncOp)]
+
+
+def _digest(fn: kernel.FuncOp) -> str:
+    return hashlib.sha256(text_of(fn).encode()).hexdigest()[:32]
