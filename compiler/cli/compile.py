@@ -23,7 +23,10 @@ def command(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="The library [default: MODEL.so here]; with --emit, the text.", show_default=False
+            "-o",
+            "--output",
+            help="The library [default: MODEL.so here]; with --emit, the text (- or none: standard output).",
+            show_default=False,
         ),
     ] = None,
     target: Target = "cpu",
@@ -97,7 +100,7 @@ def _emit(source: Source, options: Options, stage: str, output: Path | None, wat
         raise InputError(f"There is no stage '{stage}'", hint=f"Stages are {', '.join(stages())}")
     lowered = lower(source, options, watching, until=stage)
     text = _code(lowered.sources) if stage == "code" else str(lowered.module) + "\n"
-    if output is None:
+    if output is None or output == Path("-"):
         print(text, end="")
     else:
         write_bytes(output, text.encode())

@@ -143,6 +143,13 @@ def test_ir_of_a_stage_goes_through_mlc_opt(mlc_command: Command, model: Path) -
     assert python(run).strip() == Path("graph.mlir").read_text().strip()
 
 
+def test_ir_of_a_stage_goes_to_standard_output_without_a_file(mlc_command: Command, model: Path) -> None:
+    assert mlc_command("compile", model, "--emit", "graph", "-o", "-") == mlc_command(
+        "compile", model, "--emit", "graph"
+    )
+    assert not Path("-").exists()
+
+
 @pytest.mark.parametrize("stage", ["graph", "kernel", "tile"])
 def test_mlc_opt_goes_on_from_the_text_of_a_stage(mlc_command: Command, model: Path, stage: str) -> None:
     wanted = mlc_command("compile", model, "--emit", "loops")
