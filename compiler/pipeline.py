@@ -34,6 +34,7 @@ from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.split_threads import SplitThreads
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.runtime.weights import header
@@ -49,7 +50,8 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
         ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes, wide=wide * lanes)),
         ("fuse", [SinkReshapes(), FormKernels(), DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers),
+                      SplitThreads(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(), InsertBarriers(), VerifyPlan()]),

@@ -13,6 +13,8 @@ class Machine:
     registers: int = 32
     l1: int = 32 << 10
     l2: int = 1 << 20
+    memory: float = 30e9  # bytes a second that all CPUs together read
+    remote: float = 10e9  # that CPUs without a common cache read of what others wrote
 
     def fma_cycles(self, rows: int, vectors: int) -> float:
         """Cycles a step of a rows × vectors outer product takes: FMA ports, load ports, issue width."""

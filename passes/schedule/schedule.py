@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from mlc.passes.schedule.view import ScheduleError
 
 SCHEDULE = "schedule"
+_SPLIT = re.compile(r"(\w+)@([1-9][0-9]*)")
 _SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*[vs]?")
 
 
@@ -43,14 +44,27 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Split:
+    """Threads share out equal ``blocks`` of an iterator of the band; the whole band runs in each."""
+
+    iterator: str
+    blocks: int
+
+    def __str__(self) -> str:
+        return f"{self.iterator}@{self.blocks}"
+
+
+@dataclass(frozen=True)
 class Nest:
     rule: str
     statements: tuple[str, ...]
     band: tuple[Item, ...]
     inner: tuple[Item, ...] = ()
+    split: Split | None = None
 
     def __str__(self) -> str:
-        parts = [" ".join(self.statements), " ".join(map(str, self.band)), " ".join(map(str, self.inner))]
+        band = (*([self.split] if self.split else []), *self.band)
+        parts = [" ".join(self.statements), " ".join(map(str, band)), " ".join(map(str, self.inner))]
         return f"{self.rule}: " + " | ".join(parts)
 
     @property
@@ -68,8 +82,10 @@ def _nest(text: str) -> Nest:
     parts = [p.split() for p in rest.split("|")]
     if not colon or len(parts) != 3:
         raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
-    band, inner = tuple(map(_band_item, parts[1])), tuple(map(_inner_item, parts[2]))
-    return Nest(rule.strip(), tuple(parts[0]), band, inner)
+    split = _SPLIT.fullmatch(parts[1][0]) if parts[1] else None
+    band, inner = tuple(map(_band_item, parts[1][bool(split) :])), tuple(map(_inner_item, parts[2]))
+    shares = Split(split[1], int(split[2])) if split else None
+    return Nest(rule.strip(), tuple(parts[0]), band, inner, shares)
 
 
 def _band_item(text: str) -> Item:

@@ -104,7 +104,21 @@ class _Tiling:
         if unknown:
             raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
         self._check_iterators(nest)
-        return self._band(nest, ())
+        names, tree = self._band(nest, ())
+        return names, self._blocks(nest, names, tree) if nest.split else tree
+
+    def _blocks(self, nest: Nest, names: Sequence[str], tree: str) -> str:
+        """A band of blocks round that of tiles; a tile belongs to the block in which it begins."""
+        split = nest.split
+        assert split is not None
+        level = next((n for n, i in enumerate(nest.band) if i.iterator == split.iterator), None)
+        if level is None or not isinstance(extent := self._extent(nest, split.iterator), int):
+            raise ScheduleError(f"'{nest}': {split} must be an iterator of the band with a constant extent")
+        members = []
+        for name, tile in zip(names, self.tiles[-len(names) :], strict=True):
+            start, size = tile.starts.data[level].data, tile.sizes.get_values()[level]
+            members.append(f"{name} -> [(floor({split.blocks}*({start} + {size}*{split.iterator})/{extent}))]")
+        return f'schedule: "[{{ {"; ".join(members)} }}]", permutable: 1, coincident: [ 1 ]' + _child(tree)
 
     def _check_iterators(self, nest: Nest) -> None:
         used = [i.iterator for i in (*nest.band, *nest.inner)]

@@ -1,0 +1,225 @@
+"""``split-threads``: decide along which axis threads share out each kernel, so that they find what they wrote.
+
+    kernel.func @conv {schedule = "contraction: S0 | f/2*4 fi/16v y/14*16 | c"}     # by output channels: all of the
+      →   {schedule = "contraction: S0 | y@16 f/2*4 fi/16v y/14*16 | c"}            # input is read by every thread
+
+What one CPU wrote and another reads comes slowly, more so where they share no cache. So a kernel is divided as those
+before and after it are, if what its threads then all read (weights) costs less than what would change hands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import OpResult, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.dims import Dim, DimLike, product
+from mlc.dialects.graph import ConcatOp, ReshapeOp, SliceOp
+from mlc.dialects.types import bytes_of
+from mlc.passes.schedule.apply_schedules import LINE, TUNED
+from mlc.passes.schedule.machine import Machine
+from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, parse_schedule
+from mlc.passes.schedule.view import Access, statements_of
+
+REACH = 2  # how far from a kernel others follow it
+GAIN = 1e-6  # of the cost, below which it is the same
+MANY, FEW = 16, 4  # blocks: where what each reads in full stays in the cache, and where not
+
+Period = int | None
+"""Elements after which the shares of an array repeat: rows of an image are shared out anew in each channel. None: all
+of it is read."""
+
+
+@dataclass(frozen=True)
+class SplitThreads(ModulePass):
+    name = "split-threads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {o.sym_name.data: _Kernel(o) for o in op.ops if isinstance(o, kernel.FuncOp) and _free(o)}
+        calls = [o for o in op.walk() if isinstance(o, kernel.CallOp)]
+        _Splitting(Counter(_edges(calls, functions))).run()
+        for each in functions.values():
+            each.write()
+
+
+def _free(fn: kernel.FuncOp) -> bool:
+    return SCHEDULE in fn.attributes and LINE not in fn.attributes and TUNED not in fn.attributes
+
+
+@dataclass(eq=False)
+class _Kernel:
+    """A kernel's nests, the choices of its largest, and the one taken."""
+
+    fn: kernel.FuncOp
+    chosen: str | None = None
+
+    def __post_init__(self) -> None:
+        text = self.fn.attributes[SCHEDULE]
+        assert isinstance(text, StringAttr)
+        self.statements = {s.name: s for s in statements_of(self.fn)}
+        self.nests = parse_schedule(text.data)
+        self.main = max(self.nests, key=self._points)
+        self.choices = list(self._choices())
+        self.chosen = next(iter(self.choices), None)
+        self.periods = cache(self._periods)
+
+    def _points(self, nest: Nest) -> int:
+        bounds = self.statements[nest.statements[0]].bounds.values()
+        return math.prod(b if isinstance(b, int) else 1 for b in bounds)
+
+    def _choices(self) -> Iterator[str]:
+        """Iterators of the largest nest with several tiles of a constant number, the outermost first."""
+        if self.main.serial or any(n.split for n in self.nests):
+            return
+        bounds = self.statements[self.main.statements[0]].bounds
+        yield from (i.iterator for i in self.main.band if _tiles(i, bounds[i.iterator]) > 1)
+
+    def _periods(self, iterator: str | None) -> dict[int, Period]:
+        """How the buffers of the largest nest are shared out, by number."""
+        members = [self.statements[s] for s in self.main.statements]
+        buffers = {int(a.array[1:]): (a, s) for s in members for a in (*s.reads, s.write) if a.array.startswith("b")}
+        return {n: period(a, iterator, s.bounds[iterator]) if iterator else None for n, (a, s) in buffers.items()}
+
+    def share(self, argument: int) -> Period:
+        """How a buffer is shared out as the kernel is divided now."""
+        return self.periods(self.chosen).get(argument)
+
+    def write(self) -> None:
+        if self.chosen is None or self.chosen == self.choices[0]:
+            return
+        wanted = self.periods(self.chosen)
+        nests = [replace(n, split=self._split(n, wanted)) for n in self.nests]
+        self.fn.attributes[SCHEDULE] = StringAttr("; ".join(map(str, nests)))
+
+    def _split(self, nest: Nest, wanted: dict[int, Period]) -> Split | None:
+        """The split of one nest that shares out what it writes as the largest does."""
+        members = [self.statements[s] for s in nest.statements]
+        for item in nest.band:
+            extent, write = members[0].bounds[item.iterator], members[-1].write
+            same = period(write, item.iterator, extent) == wanted.get(int(write.array[1:]), 0)
+            if isinstance(extent, int) and same:
+                return Split(item.iterator, min(self._blocks(), _tiles(item, extent)))
+        return None
+
+    def _blocks(self) -> int:
+        whole = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(self.chosen).items() if p is None)
+        return MANY if sum(b for b in whole if isinstance(b, int)) <= Machine().l2 // 2 else FEW
+
+
+def _tiles(item: Item, extent: object) -> int:
+    return -(-extent // item.size) if isinstance(extent, int) else 1
+
+
+def period(access: Access, iterator: str, extent: DimLike) -> Period:
+    """Elements after which what ``iterator`` moves along begins anew: the axes from the first that it moves along,
+    if it is what matters most there."""
+    moved = (n for n, i in enumerate(access.index) if isinstance(i, Dim) and iterator in i.symbols())
+    tail = product(access.shape[next(moved, len(access.shape)) :])
+    stride = access.stride(iterator)
+    span = stride * extent if stride is not None else tail
+    if not (isinstance(tail, int) and isinstance(span, int)) or stride == 0:
+        return None
+    return tail if 2 * span > tail else span
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A kernel's argument, and the results of kernels that it is made of; none for weights and inputs."""
+
+    user: _Kernel
+    argument: int
+    size: int
+    makers: tuple[tuple[_Kernel, int], ...]
+
+    def cost(self, machine: Machine) -> float:
+        """Seconds in which what a thread has not written itself, or all read, comes to it."""
+        wanted = self.user.share(self.argument)
+        if not self.makers:
+            return self.size / machine.memory if wanted is None else 0.0
+        if wanted is None:
+            return self.size / machine.remote
+        strange = sum(maker.share(n) != wanted for maker, n in self.makers)
+        return self.size / 2 * strange / len(self.makers) / machine.remote
+
+
+@dataclass
+class _Splitting:
+    """A search that never gets worse: a kernel takes another choice, and those near it follow where that costs less."""
+
+    edges: Counter[_Edge]
+    machine: Machine = field(default_factory=Machine)
+
+    def run(self) -> None:
+        self.near: dict[_Kernel, dict[_Edge, int]] = defaultdict(dict)
+        for edge, count in self.edges.items():
+            for each in (edge.user, *(maker for maker, _ in edge.makers)):
+                self.near[each][edge] = count
+        while any([self._improve(each, choice) for each in self.near for choice in each.choices]):
+            pass
+
+    def _improve(self, each: _Kernel, choice: str) -> bool:
+        region = self._region(each)
+        edges = {e: n for k in region for e, n in self.near[k].items()}
+        before, cost = {k: k.chosen for k in region}, self._cost(edges)
+        each.chosen = choice
+        for other in region[1:]:
+            other.chosen = min(other.choices, key=partial(self._if, other), default=None)
+        if self._cost(edges) < cost * (1 - GAIN):
+            return True
+        for other, was in before.items():
+            other.chosen = was
+        return False
+
+    def _region(self, each: _Kernel) -> list[_Kernel]:
+        """The kernel and its neighbours, the nearest first."""
+        region = {each: None}
+        for _ in range(REACH):
+            for edge in [e for k in region for e in self.near[k]]:
+                region |= dict.fromkeys((edge.user, *(maker for maker, _ in edge.makers)))
+        return list(region)
+
+    def _if(self, each: _Kernel, choice: str) -> float:
+        was, each.chosen = each.chosen, choice
+        cost = self._cost(self.near[each])
+        each.chosen = was
+        return cost
+
+    def _cost(self, edges: Mapping[_Edge, int]) -> float:
+        return sum(edge.cost(self.machine) * count for edge, count in edges.items())
+
+
+def _edges(calls: Sequence[kernel.CallOp], kernels: Mapping[str, _Kernel]) -> Iterator[_Edge]:
+    for call in calls:
+        user = kernels.get(call.callee.root_reference.data)
+        for n, value in enumerate(call.args):
+            size, makers = bytes_of(value), [made for r in _roots(value) if (made := _maker(r, kernels))]
+            if user is not None and isinstance(size, int):
+                yield _Edge(user, n, size, tuple(makers))
+
+
+def _maker(value: SSAValue, kernels: Mapping[str, _Kernel]) -> tuple[_Kernel, int] | None:
+    """The kernel that computes a value, and the number of its argument."""
+    if not isinstance(value, OpResult) or not isinstance(call := value.owner, kernel.CallOp):
+        return None
+    maker = kernels.get(call.callee.root_reference.data)
+    return (maker, len(call.args) + value.index) if maker else None
+
+
+def _roots(value: SSAValue) -> Iterator[SSAValue]:
+    """The values whose memory a value is."""
+    match value.owner:
+        case ReshapeOp() | SliceOp():
+            yield from _roots(value.owner.input)
+        case ConcatOp():
+            for part in value.owner.args:
+                yield from _roots(part)
+        case _:
+            yield value
