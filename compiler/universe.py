@@ -20,7 +20,7 @@ _PASSES = {
     "graph": "verify-graph canonicalize-graph fold-constants fold-scale assign-layout pack-weights winograd",
     "fuse": "fuse-maps hoist-invariants sink-reshapes form-kernels deduplicate-kernels",
     "kernel": "lower-kernels count-work verify-kernel",
-    "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule verify-poly",
+    "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule split-threads verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "plan": "build-program plan-memory insert-barriers verify-plan",
