@@ -22,6 +22,7 @@ from mlc.passes.codegen.emit_c import program_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import SCHEDULE
+from mlc.passes.schedule.split_threads import split_like
 from mlc.passes.schedule.view import ScheduleError, statements_of
 from mlc.runtime import Model, load
 from mlc.toolchain import find
@@ -65,7 +66,8 @@ class Variants:
     def candidates(self, name: str) -> Iterator[str]:
         """Schedules for a kernel, the best by the rule's cost model first."""
         target = self.options.target
-        return schedules(statements_of(self.kernels[name]), Machine(target.lanes(), target.vector_registers))
+        found = schedules(statements_of(self.kernels[name]), Machine(target.lanes(), target.vector_registers))
+        return (split_like(schedule, self.chosen(name)) for schedule in found)
 
     def legal(self, name: str, schedule: str) -> bool:
         """Whether a kernel can run a schedule; if so, it is lowered."""

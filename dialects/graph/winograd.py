@@ -13,12 +13,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, TensorType, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -152,7 +153,8 @@ def _infer_rows(input: SSAValue, m: int) -> TensorType:
 
 @irdl_op_definition
 class WinogradInputOp(_WinogradOp):
-    """(Bᵀ d) B of each tile, from ``graph.winograd_rows``: [N, C, th, a, m*tw + 2, b] → [N, a*a*C, th*tw, b].
+    """(Bᵀ d) B of each tile, from ``graph.winograd_rows``: [N, C, th, a, m*tw + 2, b] → [N, a*a*C, th*tw, b], or
+    ``deep``, [N, a*a*C, th, tw, b].
 
     ``%v = graph.winograd_input(%t) {m = 4} : (tensor<1x4x14x6x58x16xf32>) -> tensor<1x144x196x16xf32>``
     """
@@ -161,37 +163,40 @@ class WinogradInputOp(_WinogradOp):
     JOINS: ClassVar[bool] = True
     input = operand_def(TensorType)
     result = result_def(TensorType)
+    deep = opt_prop_def(UnitAttr)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, m: int):
-        super().__init__(operands=[input], properties={"m": IntegerAttr(m, 64)}, result_types=[_infer_input(input, m)])
+    def __init__(self, input: SSAValue, m: int, deep: bool = False):
+        properties = {"m": IntegerAttr(m, 64), "deep": UnitAttr() if deep else None}
+        super().__init__(operands=[input], properties=properties, result_types=[_infer_input(input, m, deep)])
 
     def infer(self) -> TensorType:
-        return _infer_input(self.input, self.tile)
+        return _infer_input(self.input, self.tile, self.deep is not None)
 
     def statements(self) -> tuple[Statement, ...]:
         m, (n, c, th, a, w, b) = self.tile, shape_of(self.input)
         tw = _tiles(self.name, w, m)
         read = [f"x0[n, c, ty, i, {m}*tx + {k}, ci]" for k in range(m + TAPS - 1)]
-        bounds = (n, c, th, a, tw, b)
+        bounds, at = (n, c, th, a, tw, b), "ty; tx" if self.deep else f"ty*{tw} + tx"
         return tuple(
-            statement("n c ty i tx ci", bounds, _even_odd(row, read), out=f"n; ({a}*i + {j})*{c} + c; ty*{tw} + tx; ci")
+            statement("n c ty i tx ci", bounds, _even_odd(row, read), out=f"n; ({a}*i + {j})*{c} + c; {at}; ci")
             for j, row in enumerate(matrices(m)[2])
         )
 
 
-def _infer_input(input: SSAValue, m: int) -> TensorType:
+def _infer_input(input: SSAValue, m: int, deep: bool) -> TensorType:
     name, shape = WinogradInputOp.name, shape_of(input)
     if m not in (2, 4) or len(shape) != 6 or shape[3] != m + TAPS - 1 or not isinstance(shape[1], int):
         raise VerifyException(f"{name} takes [N, C, th, m + 2, W, b] and m of 2 or 4, not {shape} and {m}")
     n, c, th, a, w, b = shape
-    return tensor(element_of(input), (n, a * a * c, th * _tiles(name, w, m), b))
+    tw = _tiles(name, w, m)
+    return tensor(element_of(input), (n, a * a * c, *((th, tw) if deep else (th * tw,)), b))
 
 
 @irdl_op_definition
 class WinogradSumsOp(_WinogradOp):
-    """Aᵀ q of the products of each tile, for outputs of ``extents`` Y x X: [N, a*a*F, th*tw, b] → [N, F, th, m, tw, a,
-    b]. Rows that are cut from the last tiles stay undefined.
+    """Aᵀ q of the products of each tile, for outputs of ``extents`` Y x X: [N, a*a*F, th*tw, b], or deep as
+    ``graph.winograd_input`` gives it, → [N, F, th, m, tw, a, b]. Rows that are cut from the last tiles stay undefined.
 
     ``%s = graph.winograd_sums(%q) {m = 4, extents = [56, 56]} : (…) -> tensor<1x4x14x4x14x6x16xf32>``
     """
@@ -217,11 +222,17 @@ class WinogradSumsOp(_WinogradOp):
         parts = _parts(ints_of(self.extents)[0], self.tile)
         return tuple(s for part in parts for s in self._box(*part))
 
+    @property
+    def deep(self) -> bool:
+        """Whether rows and columns of tiles have a dimension each."""
+        return len(shape_of(self.input)) == 5
+
     def _box(self, y0: int, th: int, height: int) -> list[Statement]:
         n, f, _, _, tw, a, b = shape_of(self.result)
         tx = "t" if ints_of(self.extents)[1] % self.tile else "tx"  # the output takes a cut last tile apart
         iters, bounds = f"n f ty {tx} j fi", (n, f, th, tw, a, b)
-        read = [f"x0[n, ({i * a} + j)*{f} + f, (ty + {y0})*{tw} + {tx}, fi]" for i in range(self.tile + TAPS - 1)]
+        at = f"ty + {y0}, {tx}" if self.deep else f"(ty + {y0})*{tw} + {tx}"
+        read = [f"x0[n, ({i * a} + j)*{f} + f, {at}, fi]" for i in range(self.tile + TAPS - 1)]
         return [
             statement(iters, bounds, _paired(row, read), out=f"n; f; ty + {y0}; {i}; {tx}; j; fi")
             for i, row in enumerate(matrices(self.tile)[0][:height])
@@ -233,9 +244,10 @@ def _infer_sums(input: SSAValue, m: int, extents: Shape) -> TensorType:
     if m not in (2, 4) or len(extents) != 2:
         raise VerifyException(f"{name} takes m of 2 or 4 and two extents, not {m} and {extents}")
     th, tw = (ceildiv(extent, m) for extent in extents)
-    if len(shape) != 4 or shape[2] != th * tw or not isinstance(shape[1], int) or shape[1] % (a * a):
+    areas = isinstance(shape[1], int) and shape[1] % (a * a) == 0 if len(shape) in (4, 5) else False
+    if not areas or shape[2:-1] not in ((th * tw,), (th, tw)):
         raise VerifyException(f"{name}: {shape} does not hold tiles of {m} for outputs of {extents}")
-    return tensor(element_of(input), (shape[0], shape[1] // (a * a), th, m, tw, a, shape[3]))
+    return tensor(element_of(input), (shape[0], shape[1] // (a * a), th, m, tw, a, shape[-1]))
 
 
 @irdl_op_definition

@@ -14,7 +14,18 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from mlc.dialects.dims import product
-from mlc.dialects.graph import ComputeOp, MapOp, PadOp, ReduceOp, StructuredOp, dims_of, ints_of
+from mlc.dialects.graph import (
+    ComputeOp,
+    ConvOp,
+    MapOp,
+    PadOp,
+    ReduceOp,
+    StructuredOp,
+    WinogradInputOp,
+    WinogradSumsOp,
+    dims_of,
+    ints_of,
+)
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.fuse.views import views
 
@@ -81,8 +92,8 @@ def form_groups(ops: list[Operation]) -> list[Group]:
     for op in ops:
         if not isinstance(op, StructuredOp) or op in outside:
             continue
-        if op.JOINS and isinstance(op.operands[0].owner, StructuredOp):
-            member[op] = member[op.operands[0].owner]
+        if _joins(op):
+            member[op] = member[op.operands[0].owner]  # type: ignore[index]
             member[op].ops.append(op)
             continue
         near = {member[o]: position[o] for v in op.operands if isinstance(o := v.owner, Operation) and o in member}
@@ -95,6 +106,14 @@ def form_groups(ops: list[Operation]) -> list[Group]:
             member[op] = start(op)
             groups.append(member[op])
     return _with_pads(groups, member)
+
+
+def _joins(op: StructuredOp) -> bool:
+    """Whether an operator runs in the kernel of its first operand whatever else that computes."""
+    first = op.operands[0].owner if op.operands else None
+    if isinstance(op, WinogradSumsOp):
+        return op.deep and isinstance(first, ConvOp)
+    return isinstance(first, StructuredOp) and (op.JOINS or isinstance(first, WinogradInputOp) and bool(first.deep))
 
 
 def _with_pads(groups: list[Group], member: dict[Operation, Group]) -> list[Group]:

@@ -16,6 +16,7 @@ The error of F(4, 3) is 4 to 5 times that of the plain sum: ``numerics = "strict
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from mlc.dialects.dims import product
 from mlc.dialects.graph import (
     ConstantOp,
     ContractOp,
@@ -45,25 +47,30 @@ from mlc.passes.graph.layout import Emitter
 from mlc.passes.rewriter import bodies, erase_unused
 
 FLOAT = 4  # bytes
+ROWS = 8  # of tiles, which threads share out
 
 
 @dataclass(frozen=True)
 class Winograd(ModulePass):
-    """``cache`` and ``memory``: floating-point operations in the time a byte takes from L3 and from memory; ``large``:
-    bytes above which a value of the model is in memory; ``gain``: how many times faster it has to be."""
+    """``near``, ``cache`` and ``memory``: floating-point operations in the time a byte takes from L2, L3 and memory;
+    ``large``: bytes above which a value of the model is in memory; ``gain``: how many times faster it has to be;
+    ``row``: bytes that a row of tiles may take on the stack, ``l2``: with the weights."""
 
     name = "winograd"
+    near: float = 2.0
     cache: float = 6.0
     memory: float = 12.0
     large: int = 8 << 20
     gain: float = 1.15
+    row: int = 448 << 10
+    l2: int = 1 << 20
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
             constants = constant_values(body)
             for conv in [o for o in body.ops if isinstance(o, ConvOp)]:
                 if conv.weight in constants and _applies(conv) and (m := self._tile(conv)):
-                    _replace(conv, m)
+                    _replace(conv, m, self._stays(conv, m))
 
     def _tile(self, conv: ConvOp) -> int:
         """The size of tile that takes the least time; 0: leave the convolution as it is."""
@@ -73,17 +80,31 @@ class Winograd(ModulePass):
 
     def _cost(self, conv: ConvOp, m: int) -> float:
         """Time, as the floating-point operations it would suffice for: products or their weights, and transforms."""
-        (_, f, h, w, b), (_, c, *_, bi, _) = shape_of(conv.result), shape_of(conv.weight)
-        assert isinstance(f, int) and isinstance(c, int) and isinstance(b, int) and isinstance(bi, int)
-        assert isinstance(h, int) and isinstance(w, int)
-        filters, channels = f * b, c * bi
+        filters, channels, h, w = _sizes(conv)
         points = -(-h // m) * -(-w // m) if m else h * w
         products = ((m + TAPS - 1) ** 2 if m else TAPS**2) * filters * channels
         time = max(2.0 * products * points, self.memory * FLOAT * products)
         if m:
             moved = (m + TAPS - 1) ** 2 * points * (channels + filters) * FLOAT
-            time += 2 * moved * (self.memory if moved > self.large else self.cache)
+            where = self.near if self._stays(conv, m) else self.memory if moved > self.large else self.cache
+            time += 2 * moved * where
         return time
+
+    def _stays(self, conv: ConvOp, m: int) -> bool:
+        """Whether all that a row of tiles needs stays in L2, where one kernel does everything row by row."""
+        filters, channels, h, w = _sizes(conv)
+        areas = (m + TAPS - 1) ** 2
+        row, weights = areas * (w // m) * (channels + filters) * FLOAT, areas * channels * filters * FLOAT
+        rows = h // m if h % m == w % m == 0 and shape_of(conv.result)[0] == 1 else 0
+        return rows >= ROWS and row <= self.row and row + weights <= self.l2
+
+
+def _sizes(conv: ConvOp) -> tuple[int, int, int, int]:
+    """Filters, channels and extents."""
+    (_, f, h, w, b), (_, c, *_, bi, _) = shape_of(conv.result), shape_of(conv.weight)
+    filters, channels = product((f, b)), product((c, bi))
+    assert isinstance(filters, int) and isinstance(channels, int) and isinstance(h, int) and isinstance(w, int)
+    return filters, channels, h, w
 
 
 def _applies(conv: ConvOp) -> bool:
@@ -93,16 +114,16 @@ def _applies(conv: ConvOp) -> bool:
     return plain and blocked and element_of(conv.result) == "f32" and all(isinstance(d, int) and d for d in out[1:])
 
 
-def _replace(conv: ConvOp, m: int) -> None:
+def _replace(conv: ConvOp, m: int, deep: bool) -> None:
     user = sole_user(conv.result)
     fuses = isinstance(user, MapOp) and user.args[0] is conv.result and user.result.type == conv.result.type
     last: ConvOp | MapOp = user if fuses and isinstance(user, MapOp) else conv
     emitter = Emitter(last, (*source_nodes(conv), *(source_nodes(last) if fuses else ())))
     height, width = (int(d) for d in shape_of(conv.result)[2:4])  # type: ignore[arg-type]
     rows = emitter.emit(WinogradRowsOp(_whole_tiles(conv.input, (height, width), m, emitter), m))
-    tiles = emitter.emit(WinogradInputOp(rows, m))
-    areas = (m + TAPS - 1) ** 2
-    products = emitter.emit(ConvOp(tiles, _filters(conv.weight, m, emitter), [1], [1], areas, "NCXc"))
+    tiles = emitter.emit(WinogradInputOp(rows, m, deep))
+    areas, ones = (m + TAPS - 1) ** 2, [1, 1] if deep else [1]
+    products = emitter.emit(ConvOp(tiles, _filters(conv.weight, m, ones, emitter), ones, ones, areas, "NCXc"))
     expr, others = (last.expr.data, last.args[1:]) if isinstance(last, MapOp) else ("x0", ())
     sums = emitter.emit(WinogradSumsOp(products, m, (height, width)))
     out = emitter.emit(WinogradOutputOp(expr, [sums, *others], m, (height, width)))
@@ -124,10 +145,10 @@ def _whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, emitter: Emitter
     return emitter.emit(PadOp(x, [0] * rank, more))
 
 
-def _filters(weight: SSAValue, m: int, emitter: Emitter) -> SSAValue:
-    """G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, 1, b, b']."""
+def _filters(weight: SSAValue, m: int, ones: Sequence[int], emitter: Emitter) -> SSAValue:
+    """G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, *ones, b, b']."""
     g = emitter.emit(ConstantOp(np.asarray(matrices(m)[1], np.float32)))
     rows: Operation = ContractOp("ai,FCijcf->FCajcf", g, weight)
     both = emitter.emit(ContractOp("bj,FCajcf->abFCcf", g, emitter.emit(rows)))
     a, _, f, c, *blocks = shape_of(both)
-    return emitter.reshape(both, (a * a * f, c, 1, *blocks))
+    return emitter.reshape(both, (a * a * f, c, *ones, *blocks))

@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.expr import Call, Const, Expr, ExprError, Index, Load, loads, substitute, walk
-from mlc.dialects.graph import PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of, source_nodes
+from mlc.dialects.graph import MapOp, PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of, source_nodes
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
@@ -69,7 +69,7 @@ class _Lowering:
         self.fn.function_type = FunctionType.from_lists(types, [])
 
     def _lower(self, op: StructuredOp, results: set[SSAValue], later: list[StructuredOp]) -> None:
-        statements = [self._resolve(self._adopt(s), op) for s in op.statements()]
+        statements = [self._resolve(self._adopt(s, op), op) for s in op.statements()]
         if statements[0].monoid and not _reduces_rows(op):
             self.anchor = op.statements()[0]
         value = op.results[0]
@@ -97,13 +97,13 @@ class _Lowering:
 
         return without_unit_iterators(replace(s, value=substitute(s.value, load)))
 
-    def _adopt(self, s: Statement) -> Statement:
+    def _adopt(self, s: Statement, op: StructuredOp) -> Statement:
         """An elementwise statement over the anchor's result, on the anchor's iterators (``g*F + f`` for a channel).
 
         The border of a padding, which reads nothing, has a space of its own.
         """
         anchor = self.anchor
-        if anchor is None or s.monoid or not loads(s.value):
+        if anchor is None or not isinstance(op, MapOp | PadOp) or not loads(s.value):
             return s
         kept = [n for n, r in enumerate(anchor.reduction) if not r]
         at = dict(zip(s.iters, anchor.out, strict=True))

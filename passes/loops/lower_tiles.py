@@ -27,7 +27,7 @@ from mlc.passes.loops.tile_body import TileBody
 from mlc.passes.loops.tile_values import TileValues
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.raise_to_poly import PARAMS, array_names
-from mlc.passes.schedule.schedule import SCHEDULE, parse_schedule
+from mlc.passes.schedule.schedule import SCHEDULE, Nest, groups_of, parse_schedule
 from mlc.passes.schedule.view import ScheduleError, StatementView, params_of, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE
 
@@ -85,7 +85,7 @@ class _Lowering:
         if self._forwards(name):
             return Buffer(value, shape, (), True)
         uses = [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
-        fixed = self._tile_coordinates()
+        fixed = self._tile_coordinates({s for s, _ in uses})
         kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed[s]) for s, a in uses))
         static = [d for d in (shape[n] for n in kept) if isinstance(d, int)]
         if len(static) != len(kept):
@@ -93,21 +93,31 @@ class _Lowering:
         local = kernel.LocalOp(memref(element_of(value), static))
         return Buffer(entry.emit(local), tuple(shape[n] for n in kept), kept)
 
-    def _tile_coordinates(self) -> dict[str, set[str]]:
-        """The iterators of each statement that have one value in any tile: of bands tiled by 1."""
+    def _tile_coordinates(self, users: set[str]) -> dict[str, set[str]]:
+        """The iterators of statements that have one value wherever they share an array: in a tile those of bands tiled
+        by 1, in a block of several nests the one whose points are the blocks."""
+        if SERIAL in self.fn.attributes:  # what one nest has written another reads
+            return {s: set() for s in users}
+        fixed: dict[str, set[str]] = {}
+        for group in groups_of(self._nests()):
+            sharing = [n for n in group if users & set(n.statements)]
+            for nest in sharing:
+                points = _points(nest) & self._blocks(nest) if len(sharing) > 1 else _points(nest)
+                fixed |= dict.fromkeys(nest.statements, points)
+        return fixed
+
+    def _blocks(self, nest: Nest) -> set[str]:
+        split, bounds = nest.split, self.statements[nest.statements[0]].bounds
+        return {split.iterator} if split and bounds[split.iterator] == split.blocks else set()
+
+    def _nests(self) -> tuple[Nest, ...]:
         attr = self.fn.attributes[SCHEDULE]
         assert isinstance(attr, StringAttr)
-        nests = parse_schedule(attr.data)
-        if SERIAL in self.fn.attributes:  # what one nest has written another reads
-            return {s: set() for n in nests for s in n.statements}
-        points = [{i.iterator for i in n.band if all(size == 1 for size, _ in i.sizes)} for n in nests]
-        return {s: fixed for n, fixed in zip(nests, points, strict=True) for s in n.statements}
+        return parse_schedule(attr.data)
 
     def _forwards(self, name: str) -> bool:
         """Whether every reader of a local array reads the element the tile has just computed, in registers."""
-        attr = self.fn.attributes[SCHEDULE]
-        assert isinstance(attr, StringAttr)
-        for nest in parse_schedule(attr.data):
+        for nest in self._nests():
             inner = {i.iterator for i in nest.inner}
             members = [self.statements[s] for s in nest.statements]
             writers = [s for s in members if s.write.array == name]
@@ -213,6 +223,10 @@ def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:
     """Whether what is read along the lanes varies along ``iterator``. Rows come before panels in a register tile: a
     row's scalar is broadcast, used for each vector of the row, and dead."""
     return any(r.depends_on(iterator) for r in s.reads if r.depends_on(lanes))
+
+
+def _points(nest: Nest) -> set[str]:
+    return {i.iterator for i in nest.band if all(size == 1 for size, _ in i.sizes)}
 
 
 def _fixed(index: DimLike, fixed: set[str]) -> bool:

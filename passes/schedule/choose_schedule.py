@@ -15,12 +15,13 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.passes.schedule.candidates import Rule, first_of
+from mlc.passes.schedule.chain import chain
 from mlc.passes.schedule.contraction import contraction
 from mlc.passes.schedule.dependences import components, one_point
 from mlc.passes.schedule.elementwise import elementwise
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest
+from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, schedule_text
 from mlc.passes.schedule.stages import stages
 from mlc.passes.schedule.view import StatementView, statements_of
 from mlc.passes.schedule.window import window
@@ -45,7 +46,7 @@ class ChooseSchedule(ModulePass):
 def schedules(statements: Sequence[StatementView], machine: Machine) -> Iterator[str]:
     """Candidates, the best first: one nest for all statements if a rule can, else one for each component."""
     whole = ([nest] for nest in _candidates(statements, machine))
-    return ("; ".join(map(str, nests)) for nests in first_of([whole, _nests(statements, machine)]))
+    return (schedule_text(nests) for nests in first_of([whole, _nests(statements, machine)]))
 
 
 def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
@@ -62,7 +63,8 @@ def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[li
 
 
 def _part(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
-    return first_of([([nest] for nest in _candidates(statements, machine)), map(_serial, [statements])])
+    single = ([nest] for nest in _candidates(statements, machine))
+    return first_of([single, chain(statements, machine, RULES), map(_serial, [statements])])
 
 
 def _merged(parts: Sequence[list[StatementView]], machine: Machine) -> list[list[StatementView]]:

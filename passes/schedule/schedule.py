@@ -8,11 +8,16 @@ tiles of 14 and six of 12; without a count a size repeats while it fits (``m/14+
 lane axis (marked ``v``) is one partial tile. An inner item ``k/256s`` sums each block of 256 points apart, which keeps
 the rounding error of long sums small. Nests of a kernel are separated by ``;``. ``serial`` in place of a rule's name
 runs on one thread.
+
+Threads share out the outermost loops. A band that begins with ``y@4`` runs in 4 equal blocks of y, and these are shared
+out: a thread then has the same rows in every kernel. A nest behind ``&`` runs in the blocks of the nest before, each
+block's part behind that nest's part.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mlc.passes.schedule.view import ScheduleError
@@ -61,6 +66,7 @@ class Nest:
     band: tuple[Item, ...]
     inner: tuple[Item, ...] = ()
     split: Split | None = None
+    follows: bool = False  # it runs in each block behind the nest before
 
     def __str__(self) -> str:
         band = (*([self.split] if self.split else []), *self.band)
@@ -74,10 +80,24 @@ class Nest:
 
 def parse_schedule(text: str) -> tuple[Nest, ...]:
     """Read a schedule; raises ScheduleError naming the part that is wrong."""
-    return tuple(_nest(part.strip()) for part in text.split(";") if part.strip())
+    groups = [group.split("&") for group in text.split(";") if group.strip()]
+    return tuple(_nest(part.strip(), n > 0) for group in groups for n, part in enumerate(group))
 
 
-def _nest(text: str) -> Nest:
+def groups_of(nests: Sequence[Nest]) -> list[list[Nest]]:
+    """Nests that run together in blocks, and each other nest alone."""
+    groups: list[list[Nest]] = []
+    for nest in nests:
+        groups[-1:] = [[*groups[-1], nest]] if nest.follows and groups else [*groups[-1:], [nest]]
+    return groups
+
+
+def schedule_text(nests: Iterable[Nest]) -> str:
+    """The text of which ``parse_schedule`` makes these nests."""
+    return "".join(f"{' & ' if n.follows else '; '}{n}" for n in nests).removeprefix("; ")
+
+
+def _nest(text: str, follows: bool) -> Nest:
     rule, colon, rest = text.partition(":")
     parts = [p.split() for p in rest.split("|")]
     if not colon or len(parts) != 3:
@@ -85,7 +105,7 @@ def _nest(text: str) -> Nest:
     split = _SPLIT.fullmatch(parts[1][0]) if parts[1] else None
     band, inner = tuple(map(_band_item, parts[1][bool(split) :])), tuple(map(_inner_item, parts[2]))
     shares = Split(split[1], int(split[2])) if split else None
-    return Nest(rule.strip(), tuple(parts[0]), band, inner, shares)
+    return Nest(rule.strip(), tuple(parts[0]), band, inner, shares, follows)
 
 
 def _band_item(text: str) -> Item:

@@ -26,7 +26,7 @@ from mlc.dialects.graph import ConcatOp, ReshapeOp, SliceOp
 from mlc.dialects.types import bytes_of
 from mlc.passes.schedule.apply_schedules import LINE, TUNED
 from mlc.passes.schedule.machine import Machine
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, parse_schedule
+from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, parse_schedule, schedule_text
 from mlc.passes.schedule.view import Access, statements_of
 
 REACH = 2  # how far from a kernel others follow it
@@ -48,6 +48,13 @@ class SplitThreads(ModulePass):
         _Splitting(Counter(_edges(calls, functions))).run()
         for each in functions.values():
             each.write()
+
+
+def split_like(schedule: str, chosen: str) -> str:
+    """A candidate for a kernel's schedule, shared out among threads as the chosen one is."""
+    nests, models = parse_schedule(schedule), parse_schedule(chosen)
+    known = {n.statements: n.split for n in models}
+    return schedule_text(n if n.split else replace(n, split=known.get(n.statements)) for n in nests)
 
 
 def _free(fn: kernel.FuncOp) -> bool:
@@ -77,16 +84,21 @@ class _Kernel:
 
     def _choices(self) -> Iterator[str]:
         """Iterators of the largest nest with several tiles of a constant number, the outermost first."""
-        if self.main.serial or any(n.split for n in self.nests):
+        if self.main.serial or self.main.split:
+            yield from [self.main.split.iterator] if self.main.split else ()
             return
         bounds = self.statements[self.main.statements[0]].bounds
         yield from (i.iterator for i in self.main.band if _tiles(i, bounds[i.iterator]) > 1)
 
     def _periods(self, iterator: str | None) -> dict[int, Period]:
-        """How the buffers of the largest nest are shared out, by number."""
-        members = [self.statements[s] for s in self.main.statements]
-        buffers = {int(a.array[1:]): (a, s) for s in members for a in (*s.reads, s.write) if a.array.startswith("b")}
-        return {n: period(a, iterator, s.bounds[iterator]) if iterator else None for n, (a, s) in buffers.items()}
+        """How the buffers of the largest nest, and of those split with it, are shared out, by number."""
+        found: dict[int, Period] = {}
+        for nest in (n for n in self.nests if n is self.main or n.split):
+            along = nest.split.iterator if nest.split else iterator
+            for s in (self.statements[name] for name in nest.statements):
+                buffers = [a for a in (*s.reads, s.write) if a.array.startswith("b")]
+                found |= {int(a.array[1:]): period(a, along, s.bounds[along]) if along else None for a in buffers}
+        return found
 
     def share(self, argument: int) -> Period:
         """How a buffer is shared out as the kernel is divided now."""
@@ -97,7 +109,7 @@ class _Kernel:
             return
         wanted = self.periods(self.chosen)
         nests = [replace(n, split=self._split(n, wanted)) for n in self.nests]
-        self.fn.attributes[SCHEDULE] = StringAttr("; ".join(map(str, nests)))
+        self.fn.attributes[SCHEDULE] = StringAttr(schedule_text(nests))
 
     def _split(self, nest: Nest, wanted: dict[int, Period]) -> Split | None:
         """The split of one nest that shares out what it writes as the largest does."""
@@ -162,8 +174,10 @@ class _Splitting:
         for edge, count in self.edges.items():
             for each in (edge.user, *(maker for maker, _ in edge.makers)):
                 self.near[each][edge] = count
-        while any([self._improve(each, choice) for each in self.near for choice in each.choices]):
-            pass
+        better = True
+        while better:
+            tries = [self._improve(each, choice) for each in self.near for choice in each.choices]
+            better = any(tries)
 
     def _improve(self, each: _Kernel, choice: str) -> bool:
         region = self._region(each)

@@ -21,10 +21,10 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel, poly
 from mlc.dialects.dims import DimLike, ceildiv, floordiv
 from mlc.passes.schedule.apply_schedules import following
-from mlc.passes.schedule.dependences import dependences, independent, within_tiles
+from mlc.passes.schedule.dependences import between, dependences, independent, within_tiles
 from mlc.passes.schedule.isl_text import Params
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, parse_schedule
-from mlc.passes.schedule.view import ScheduleError, params_of, statements_of
+from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, groups_of, parse_schedule
+from mlc.passes.schedule.view import ScheduleError, StatementView, params_of, statements_of
 
 TREE = "schedule_tree"
 SERIAL = "serial"
@@ -82,6 +82,7 @@ def _whole(extent: DimLike, size: int) -> DimLike:
 class _Tiling:
     fn: kernel.FuncOp
     tiles: list[poly.TileOp] = field(default_factory=list)
+    blocks: dict[str, str] = field(default_factory=dict)  # of tiles that threads share out in blocks
 
     def run(self) -> None:
         self.statements = {s.name: s for s in statements_of(self.fn)}
@@ -90,7 +91,7 @@ class _Tiling:
         text = self.fn.attributes[SCHEDULE]
         assert isinstance(text, StringAttr)
         nests = parse_schedule(text.data)
-        parts = [self._nest(nest) for nest in nests]
+        parts = [self._group(group) for group in groups_of(nests)]
         self._check(nests)
         domain = "; ".join(t.domain.data.partition("{")[2].rpartition("}")[0] for t in self.tiles)
         tree = f'domain: "{self.params.prefix()}{{ {domain} }}"' + _child(_sequence(parts))
@@ -99,26 +100,27 @@ class _Tiling:
             assert self.fn.block.last_op is not None
             self.fn.block.insert_op_before(tile, self.fn.block.last_op)
 
-    def _nest(self, nest: Nest) -> tuple[list[str], str]:
-        unknown = [s for s in nest.statements if s not in self.statements]
-        if unknown:
-            raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
-        self._check_iterators(nest)
-        names, tree = self._band(nest, ())
-        return names, self._blocks(nest, names, tree) if nest.split else tree
+    def _group(self, nests: Sequence[Nest]) -> tuple[list[str], str]:
+        """(tuples of the tiles, tree text) of nests, one after the other, in each block."""
+        if len(nests) > 1 and len({n.split.blocks if n.split else 0 for n in nests}) > 1:
+            raise ScheduleError(f"'{nests[-1]}': a nest behind '&' must have as many blocks (@) as the nest before")
+        parts = [self._nest(nest) for nest in nests]
+        names, tree = [n for names, _ in parts for n in names], _sequence(parts)
+        members = "; ".join(f"{n} -> [({self.blocks[n]})]" for n in names if n in self.blocks)
+        if members:
+            tree = f'schedule: "[{{ {members} }}]", permutable: 1, coincident: [ 1 ]' + _child(tree)
+        return names, tree
 
-    def _blocks(self, nest: Nest, names: Sequence[str], tree: str) -> str:
-        """A band of blocks round that of tiles; a tile belongs to the block in which it begins."""
-        split = nest.split
-        assert split is not None
-        level = next((n for n, i in enumerate(nest.band) if i.iterator == split.iterator), None)
-        if level is None or not isinstance(extent := self._extent(nest, split.iterator), int):
-            raise ScheduleError(f"'{nest}': {split} must be an iterator of the band with a constant extent")
-        members = []
-        for name, tile in zip(names, self.tiles[-len(names) :], strict=True):
-            start, size = tile.starts.data[level].data, tile.sizes.get_values()[level]
-            members.append(f"{name} -> [(floor({split.blocks}*({start} + {size}*{split.iterator})/{extent}))]")
-        return f'schedule: "[{{ {"; ".join(members)} }}]", permutable: 1, coincident: [ 1 ]' + _child(tree)
+    def _nest(self, nest: Nest) -> tuple[list[str], str]:
+        for name in nest.statements:
+            self._statement(name)
+        self._check_iterators(nest)
+        return self._band(nest, ())
+
+    def _statement(self, name: str) -> StatementView:
+        if name not in self.statements:
+            raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {name}")
+        return self.statements[name]
 
     def _check_iterators(self, nest: Nest) -> None:
         used = [i.iterator for i in (*nest.band, *nest.inner)]
@@ -184,7 +186,16 @@ class _Tiling:
                 vector,
             )
         )  # fmt: skip
+        if nest.split:
+            self.blocks[tuple_] = self._block(nest, nest.split, chosen)
         return [tuple_]
+
+    def _block(self, nest: Nest, split: Split, chosen: Sequence[Segment]) -> str:
+        """The number of the block in which a tile begins."""
+        segment = next((s for i, s in zip(nest.band, chosen, strict=True) if i.iterator == split.iterator), None)
+        if segment is None or not isinstance(extent := self._extent(nest, split.iterator), int):
+            raise ScheduleError(f"'{nest}': {split} is no iterator of the band with a constant extent")
+        return f"floor({split.blocks}*({segment.start} + {segment.size}*{split.iterator})/{extent})"
 
     def _expansion(self, nest: Nest, name: str, chosen: Sequence[Segment]) -> str:
         """Which statement instances the instances of a tile execute."""
@@ -214,11 +225,16 @@ class _Tiling:
         for nest in nests:
             if not within_tiles(dependences([self.statements[s] for s in nest.statements]), expansion):
                 raise ScheduleError(f"{where}: '{nest}' cuts a dependence; put what belongs together into one tile")
-        self._check_order(nests, where)
+        self._check_order(nests, self._in_blocks(expansion), where)
 
-    def _check_order(self, nests: Sequence[Nest], where: str) -> None:
+    def _in_blocks(self, expansion: isl.UnionMap) -> isl.UnionMap:
+        """The block of each statement instance that belongs to one."""
+        prefix, maps = self.params.prefix(), (f"{tile} -> [{block}]" for tile, block in self.blocks.items())
+        return expansion.reverse().apply_range(isl.UnionMap(f"{prefix}{{ {'; '.join(maps)} }}"))
+
+    def _check_order(self, nests: Sequence[Nest], blocks: isl.UnionMap, where: str) -> None:
         pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
-        dependent = [pair for pair in pairs if not independent([self.statements[s] for s in pair])]
+        dependent = [pair for pair in pairs if not self._apart(pair, nests, blocks)]
         place = {name: n for n, name in enumerate(self.statements)}
         inside = [pair for nest in nests for pair in itertools.pairwise(nest.statements)]
         if any(place[a] > place[b] for a, b in (*inside, *dependent)):
@@ -227,6 +243,15 @@ class _Tiling:
             raise ScheduleError(f"{where}: its nests depend on each other; name them 'serial'")
         if dependent:
             self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
+
+
+    def _apart(self, pair: tuple[str, str], nests: Sequence[Nest], blocks: isl.UnionMap) -> bool:
+        """Whether two statements do not depend on each other, or only in blocks that run both nests in this order."""
+        both = [self.statements[s] for s in pair]
+        if independent(both):
+            return True
+        together = any(all(any(s in n.statements for n in g) for s in pair) for g in groups_of(nests))
+        return together and within_tiles(between(*both), blocks.reverse())
 
 
 def _child(tree: str) -> str:

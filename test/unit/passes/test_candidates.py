@@ -20,6 +20,7 @@ from mlc.passes.schedule.candidates import by_rank, first_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import SCHEDULE
+from mlc.passes.schedule.split_threads import split_like
 from mlc.passes.schedule.view import statements_of
 
 SIZES = [{"batch": 1, "seq": 1}, {"batch": 3, "seq": 17}, {"batch": 37, "seq": 5}]
@@ -39,8 +40,10 @@ def candidates(module: ModuleOp) -> dict[str, list[str]]:
         if not statements:
             continue
         machine = Machine(Options().target.lanes(), Options().target.vector_registers)
-        first = list(islice(schedules(statements, machine), COUNT))
-        assert fn.attributes[SCHEDULE] == StringAttr(first[0])
+        chosen = fn.attributes[SCHEDULE]
+        assert isinstance(chosen, StringAttr)
+        first = [split_like(s, chosen.data) for s in islice(schedules(statements, machine), COUNT)]
+        assert chosen.data == first[0]
         for schedule in dict.fromkeys(first):
             alone = fn.clone()
             alone.attributes[SCHEDULE] = StringAttr(schedule)
