@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes
@@ -13,8 +14,9 @@ import numpy as np
 import pytest
 from toy_build import BIAS, SIGNATURE, arguments, reference
 
-from mlc.runtime import InputError, RunError, TensorSpec, load
+from mlc.runtime import InputError, RunError, TensorSpec, arrays, load
 from mlc.runtime.arrays import as_input
+from mlc.runtime.library import Plan
 
 
 def assert_right(results, x, shift, bias=BIAS):
@@ -102,6 +104,7 @@ def test_output_into_the_callers_arrays(toy):
     x, shift = arguments(9)
     y = np.empty(9, np.float32)
     results = net.run({"x": x, "shift": shift}, out={"y": y})
+    assert list(results) == ["y", "total"]
     assert results["y"] is y
     assert_right((y, results["total"]), x, shift)
 
@@ -154,9 +157,64 @@ def floats(*shape):
         ((None, floats(6)), {}, "dtype object"),
     ],
 )
-def test_unfit_inputs(toy, args, named, message):
+@pytest.mark.parametrize("first", [True, False], ids=["first call", "after one that fits"])
+def test_unfit_inputs(toy, args, named, message, first):
+    net = load(toy.library)
+    if not first:
+        net(floats(3, 8), floats(6))
     with pytest.raises(RunError, match=message):
-        load(toy.library)(*args, **named)
+        net(*args, **named)
+
+
+def test_names_are_never_made_up(toy):
+    given = defaultdict(lambda: floats(6), {"x": floats(3, 8), "typo": floats(6)})
+    with pytest.raises(RunError, match="typo"):
+        load(toy.library).run(given)
+    assert list(given) == ["x", "typo"]
+
+
+class Broken:
+    """No array, and raises when asked for what an array has."""
+
+    @property
+    def dtype(self):
+        raise OSError("no device")
+
+
+def test_broken_objects(toy):
+    with pytest.raises(RunError, match="'x' must be float32"):
+        load(toy.library)(Broken(), floats(6))
+
+
+def test_one_look_up_tells_that_a_call_like_one_before_fits(toy, monkeypatch):
+    net = load(toy.library)
+    x, shift = arguments(5)
+    net(x, shift)
+    monkeypatch.setattr(arrays, "as_input", lambda *_: pytest.fail("checked again"))
+    assert_right(net(x + 1, shift), x + 1, shift)
+    assert_right(tuple(net.run({"x": x, "shift": shift}).values()), x, shift)
+
+
+def test_a_look_up_sees_all_that_matters():
+    array = np.ones((2, 2), np.float32)
+    unaligned = np.frombuffer(b"\0" + array.tobytes(), np.uint8)[1:].view(np.float32).reshape(2, 2)
+    others = [array.T.copy().T, array.astype("f8"), array.astype(">f4"), array[:1], array.view(np.matrix), unaligned]
+    keys = {arrays.layouts([other]) for other in [array, *others]}
+    assert len(keys) == 7 and arrays.layouts([array.copy()]) in keys
+    assert arrays.layouts([np.float32(1)]) != arrays.layouts([np.array(1, np.float32)])
+
+
+def test_plans_are_forgotten_when_there_are_many(toy, monkeypatch):
+    monkeypatch.setattr("mlc.runtime.model._MAX_PLANS", 3)
+    net = load(toy.library)
+    for n in [*range(8), *range(8)]:
+        assert_right(net(*arguments(n)), *arguments(n))
+
+
+def test_an_output_beyond_memory(toy):
+    plan = Plan({}, None, (("y", (1 << 60,), np.dtype("f4")),))
+    with pytest.raises(RunError, match=r"'y' of the shape \(1152921504606846976,\), 4611686018427387904 bytes"):
+        load(toy.library)._open_library().call(plan, (), {})
 
 
 @pytest.mark.parametrize("threads", [0, -3])
@@ -256,7 +314,7 @@ net.close()
 """
 
 
-@pytest.mark.parametrize("script", [FORK, ALONE], ids=["fork", "numpy alone"])
+@pytest.mark.parametrize("script", [FORK, ALONE], ids=["fork", "alone"])
 def test_in_a_process_of_its_own(toy, script):
     result = subprocess.run([sys.executable, "-c", script, toy.library], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
