@@ -48,15 +48,16 @@ class Model:
         Arrays are NumPy's or anything with ``__dlpack__``; they are not copied where contiguous. Raises RunError
         where names, dtypes or shapes do not fit: nothing is cast.
         """
-        results = tuple(self._execute(self._order(values, named) if named else values, {}).values())
-        return results[0] if len(results) == 1 else results
+        results = self._execute(self._order(values, named) if named else values, {})
+        return results.popitem()[1] if len(results) == 1 else tuple(results.values())
 
     def run(self, inputs: Mapping[str, Any], out: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Runs on arrays by name; all outputs by name, those in ``out`` written into the caller's arrays.
 
         An array in ``out`` must have the output's dtype and shape, be contiguous and writable, and overlap no other.
         """
-        return self._execute(self._order((), inputs), out or {})
+        given = tuple(inputs.values()) if tuple(inputs) == self._names else self._order((), inputs)
+        return self._execute(given, out or {})
 
     def profile(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int]]:
         """Runs once and gives the nanoseconds of every kernel launch, in order.
@@ -99,14 +100,12 @@ class Model:
             raise RunError(f"Model '{self.name}' is closed", hint="Load it again")
         return library
 
-    def _order(self, values: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+    def _order(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in signature order."""
-        given, expected = tuple(named), self._names[len(values) :]
-        if given == expected:
-            return (*values, *named.values())
-        if set(given) != set(expected):
+        rest = self._names[len(values) :]
+        if named.keys() != set(rest):
             raise RunError(self._wrong_names(values, named))
-        return [*values, *(named[name] for name in expected)]
+        return [*values, *(named[name] for name in rest)]
 
     def _wrong_names(self, values: Sequence[Any], named: Mapping[str, Any]) -> str:
         expected = ", ".join(f"'{name}'" for name in self.inputs) or "none"
