@@ -1,4 +1,4 @@
-"""Runs compiled models. Needs NumPy alone: no part of the compiler is imported here."""
+"""Runs compiled models. Needs NumPy and cffi alone: no part of the compiler is imported here."""
 
 from __future__ import annotations
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from mlc.runtime.errors import RunError
 from mlc.runtime.signature import TensorSpec
+
+
+def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
+    """All that decides how arrays fit a model, as a key: classes, dtypes, shapes, and flags such as contiguity.
+
+    Raises anything where one is not NumPy's.
+    """
+    key: tuple[Any, ...] = ()
+    for array in arrays:  # in every call: a comprehension would cost a function call
+        key += (array.__class__, array.dtype, array.shape, array.flags.num)
+    return key
 
 
 def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
@@ -34,28 +44,18 @@ def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:
         raise RunError(f"Input '{name}' of type {type(value).__name__} is not an array: {error}") from None
 
 
-def check_output(name: str, spec: TensorSpec, shape: tuple[int, ...], array: Any) -> None:
+def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array: Any) -> None:
     """Raises RunError where the model cannot write its output straight into a caller's array."""
     if not isinstance(array, np.ndarray):
         raise RunError(f"Output '{name}' must be a NumPy array, not {type(array).__name__}")
-    if array.dtype != spec.dtype or array.shape != shape:
+    if array.dtype != dtype or array.shape != shape:
         given = f"{array.dtype} of the shape {array.shape}"
-        raise RunError(f"Output '{name}' must be {spec.dtype} of the shape {shape}, but the given array is {given}")
+        raise RunError(f"Output '{name}' must be {dtype} of the shape {shape}, but the given array is {given}")
     if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):
         raise RunError(f"The array given for output '{name}' must be contiguous, aligned and writable")
 
 
-def check_disjoint(arrays: Sequence[np.ndarray[Any, Any]], name: str, output: np.ndarray[Any, Any]) -> None:
+def check_disjoint(arrays: Iterable[np.ndarray[Any, Any]], name: str, output: np.ndarray[Any, Any]) -> None:
     """Raises RunError where a caller's output shares memory with another array of the call."""
-    if any(np.may_share_memory(array, output) for array in arrays if array is not None):
+    if any(np.may_share_memory(array, output) for array in arrays):
         raise RunError(f"The array given for output '{name}' overlaps another input or output")
-
-
-def allocate(name: str, spec: TensorSpec, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """An uninitialised output. Raises RunError where the shape is impossible or memory is short."""
-    try:
-        return np.empty(shape, spec.dtype)
-    except (ValueError, MemoryError):
-        size = math.prod(shape) * spec.dtype.itemsize
-        message = f"Cannot allocate output '{name}' of the shape {shape}, {size} bytes"
-        raise RunError(message, hint="Check the shapes of the inputs") from None

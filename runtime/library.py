@@ -1,37 +1,57 @@
-"""The C interface of an artifact, bound through ctypes (``c/mlc_model.h.in`` has the contracts)."""
+"""The C interface of an artifact, bound through cffi (``c/mlc_model.h.in`` has the contracts)."""
 
 from __future__ import annotations
 
 import _ctypes
 import ctypes
 import json
+import math
 import os
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, which takes 30 ms to load
 
 from mlc.runtime import elf
 from mlc.runtime.errors import ArtifactError, RunError
+from mlc.runtime.signature import TensorSpec
 
+Array: TypeAlias = np.ndarray[Any, Any]
 ABI_VERSION = 1
 _PREFIX_MARK = "_abi_version"
-_TEXT, _INT, _POINTER = ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p
-_PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "abi_version": (_INT, ()),
-    "signature": (_TEXT, ()),
-    "create": (_POINTER, (_TEXT, _INT)),
-    "destroy": (None, (_POINTER,)),
-    "workspace_size": (ctypes.c_int64, (_POINTER,)),
-    "output_shape": (_INT, (_INT, _POINTER, _POINTER)),
-    "run": (_INT, (_POINTER, _POINTER, _POINTER, _POINTER, _POINTER)),
-    "profile": (_INT, (_POINTER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER)),
-    "error": (_TEXT, ()),
+_TYPES = {
+    "abi_version": "int(*)(void)",
+    "signature": "const char *(*)(void)",
+    "create": "void *(*)(const char *, int)",
+    "destroy": "void(*)(void *)",
+    "workspace_size": "int64_t(*)(const int64_t *)",
+    "output_shape": "int(*)(int, const int64_t *, int64_t *)",
+    "run": "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)",
+    "profile": "int(*)(void *, const void *const *, void *const *, const int64_t *, void *, uint64_t *)",
+    "error": "const char *(*)(void)",
 }
+
+# ctypes would take 3 us more for a call, most of it for the addresses of the arrays.
+_ffi = FFI()
+_from_buffer = _ffi.from_buffer
+_NULL = _ffi.NULL
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What follows from the shapes of the inputs: dimensions by name and for C; names, shapes, dtypes of outputs."""
+
+    dims: dict[str, int]
+    values: Any
+    outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any]], ...]
 
 
 class Library:
@@ -54,16 +74,15 @@ class Library:
         weakref.finalize(self, _release, self._c.destroy, self._model, self._dll._handle).atexit = False
 
     def _bind(self) -> None:
-        for name, (result, arguments) in _PROTOTYPES.items():
+        for name, type_ in _TYPES.items():
             try:
-                function = getattr(self._dll, f"{self.prefix}_{name}")
+                symbol = getattr(self._dll, f"{self.prefix}_{name}")
             except AttributeError:
                 message = f"{self.path} is not an mlc artifact: it lacks the function {self.prefix}_{name}"
                 raise ArtifactError(message) from None
-            function.restype, function.argtypes = result, arguments
-            setattr(self._c, name, function)
+            setattr(self._c, name, _ffi.cast(type_, ctypes.cast(symbol, ctypes.c_void_p).value))
             if name == "abi_version":
-                self._check_version(function())
+                self._check_version(self._c.abi_version())
 
     def _check_version(self, version: int) -> None:
         if version != ABI_VERSION:
@@ -72,8 +91,8 @@ class Library:
 
     def _read_signature(self) -> dict[str, Any]:
         try:
-            return json.loads(self._c.signature())
-        except (ValueError, TypeError):
+            return json.loads(_ffi.string(self._c.signature()))
+        except (ValueError, RuntimeError):  # RuntimeError: of NULL
             raise ArtifactError(f"{self.path} is damaged: its signature is not valid JSON") from None
 
     def weights_path(self) -> Path | None:
@@ -84,40 +103,66 @@ class Library:
         own = self.path.with_suffix(".weights")
         return own if own.exists() else self.path.with_name(Path(name).name)
 
-    def shape_of_output(self, index: int, rank: int, dims: ctypes.Array[Any]) -> tuple[int, ...]:
-        """The shape of one output for these dimension values."""
-        shape = (ctypes.c_int64 * max(rank, 1))()
-        if self._c.output_shape(index, dims, shape) != rank:
+    def plan(self, dims: dict[str, int], outputs: Mapping[str, TensorSpec]) -> Plan:
+        """The plan for these values of the dimensions."""
+        values = _ffi.new("int64_t[]", list(dims.values()))
+        shapes = (self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values()))
+        dtypes = (spec.dtype for spec in outputs.values())
+        return Plan(dims, values, tuple(zip(outputs, shapes, dtypes, strict=True)))
+
+    def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:
+        shape = _ffi.new("int64_t[]", rank)
+        if self._c.output_shape(index, values, shape) != rank:
             raise RunError(f"Cannot tell the shape of output {index}: {self._error()}")
-        return tuple(shape[:rank])
+        return tuple(shape)
 
-    def call(self, inputs: Sequence[int], outputs: Sequence[int], dims: ctypes.Array[Any]) -> None:
-        """Runs the model on these addresses."""
-        if self._c.run(self._model, _pointers(inputs), _pointers(outputs), dims, None):
-            raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
+    def call(
+        self, plan: Plan, inputs: Iterable[Array], out: Mapping[str, Array], times: Any = None
+    ) -> dict[str, Array]:
+        """Runs the model on contiguous arrays; the outputs by name: those of ``out``, and new ones for the rest.
 
-    def call_profiled(self, inputs: Sequence[int], outputs: Sequence[int], dims: ctypes.Array[Any]) -> list[int]:
-        """As :meth:`call`; the nanoseconds of each launch."""
-        times = (ctypes.c_uint64 * max(len(self.signature["kernels"]), 1))()
-        if self._c.profile(self._model, _pointers(inputs), _pointers(outputs), dims, None, times):
+        ``times``: writes there the nanoseconds of each launch. Raises RunError where an output does not fit in memory.
+        """
+        read, written, outputs = [], [], {}
+        for array in inputs:  # loops, because in every call a comprehension would cost more than what it does
+            read.append(_from_buffer(array))
+        try:
+            for name, shape, dtype in plan.outputs:
+                outputs[name] = array = out[name] if name in out else np.empty(shape, dtype)
+                written.append(_from_buffer(array))
+        except (ValueError, MemoryError):
+            raise _too_large(name, shape, dtype) from None
+        if times is None:
+            failed = self._c.run(self._model, read, written, plan.values, _NULL)
+        else:
+            failed = self._c.profile(self._model, read, written, plan.values, _NULL, times)
+        if failed:
             raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
-        return times[: len(self.signature["kernels"])]
+        return outputs
+
+    def profile(self, plan: Plan, inputs: Iterable[Array]) -> list[int]:
+        """Runs the model; the nanoseconds of each launch."""
+        times = _ffi.new("uint64_t[]", len(self.signature["kernels"]))
+        self.call(plan, inputs, {}, times)
+        return list(times)
 
     def _error(self) -> str:
-        return self._c.error().decode(errors="replace")
+        return _ffi.string(self._c.error()).decode(errors="replace")
 
 
-def _release(destroy: Any, model: int, handle: int) -> None:
+def _release(destroy: Any, model: Any, handle: int) -> None:
     destroy(model)
     _ctypes.dlclose(handle)
 
 
-def _pointers(addresses: Sequence[int]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(addresses))(*addresses)
+def _too_large(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RunError:
+    size = math.prod(shape) * dtype.itemsize
+    message = f"Cannot allocate output '{name}' of the shape {shape}, {size} bytes"
+    return RunError(message, hint="Check the shapes of the inputs")
 
 
-def _os_path(path: Path | None) -> bytes | None:
-    return None if path is None else os.fsencode(path)
+def _os_path(path: Path | None) -> Any:
+    return _NULL if path is None else os.fsencode(path)
 
 
 def _find_prefix(path: Path) -> str:

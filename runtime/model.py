@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,20 +12,11 @@ import numpy as np
 from mlc.runtime import arrays, exprs
 from mlc.runtime.errors import ArtifactError, InputError, RunError
 from mlc.runtime.files import copy_artifact
-from mlc.runtime.library import Library
+from mlc.runtime.library import Library, Plan
 from mlc.runtime.signature import check_guards, check_solvable, read_specs, solve_dims
 
 Array: TypeAlias = np.ndarray[Any, Any]
 _MAX_PLANS = 256
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What follows from the shapes of the inputs alone."""
-
-    dims: dict[str, int]
-    values: ctypes.Array[Any]
-    output_shapes: tuple[tuple[int, ...], ...]
 
 
 class Model:
@@ -50,7 +39,8 @@ class Model:
         self.outputs = read_specs(self.signature["outputs"])
         check_solvable(self.inputs, self.dims)
         self._library: Library | None = library
-        self._plans: dict[tuple[tuple[int, ...], ...], _Plan] = {}
+        self._names = tuple(self.inputs)
+        self._plans: dict[tuple[Any, ...], Plan] = {}
 
     def __call__(self, *values: Any, **named: Any) -> Array | tuple[Array, ...]:
         """Runs on arrays given in signature order or by name; the output array, or a tuple of several.
@@ -58,16 +48,16 @@ class Model:
         Arrays are NumPy's or anything with ``__dlpack__``; they are not copied where contiguous. Raises RunError
         where names, dtypes or shapes do not fit: nothing is cast.
         """
-        results = self._execute(self._bind(values, named), {})
-        return results[0] if len(results) == 1 else tuple(results)
+        results = self._execute(self._order(values, named) if named else values, {})
+        return results.popitem()[1] if len(results) == 1 else tuple(results.values())
 
     def run(self, inputs: Mapping[str, Any], out: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Runs on arrays by name; all outputs by name, those in ``out`` written into the caller's arrays.
 
         An array in ``out`` must have the output's dtype and shape, be contiguous and writable, and overlap no other.
         """
-        results = self._execute(self._bind((), inputs), out or {})
-        return dict(zip(self.outputs, results, strict=True))
+        given = tuple(inputs.values()) if tuple(inputs) == self._names else self._order((), inputs)
+        return self._execute(given, out or {})
 
     def profile(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int]]:
         """Runs once and gives the nanoseconds of every kernel launch, in order.
@@ -76,9 +66,8 @@ class Model:
         shapes.
         """
         library = self._open_library()
-        inputs = self._bind(values, named)
-        plan, outputs = self._prepare(library, inputs, {})
-        times = library.call_profiled(_addresses(inputs), _addresses(outputs), plan.values)
+        plan, inputs = self._fit(library, self._order(values, named))
+        times = library.profile(plan, inputs)
         kernels = [_with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
         return list(zip(kernels, times, strict=True))
 
@@ -111,17 +100,9 @@ class Model:
             raise RunError(f"Model '{self.name}' is closed", hint="Load it again")
         return library
 
-    def _bind(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
-        """The arguments in signature order, as arrays of the right dtypes."""
-        if len(values) + len(named) != len(self.inputs):
-            raise RunError(self._wrong_names(values, named))
-        given = self._order(values, named) if named else values
-        return [
-            arrays.as_input(name, spec, value) for (name, spec), value in zip(self.inputs.items(), given, strict=True)
-        ]
-
     def _order(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        rest = list(self.inputs)[len(values) :]
+        """The arguments in signature order."""
+        rest = self._names[len(values) :]
         if named.keys() != set(rest):
             raise RunError(self._wrong_names(values, named))
         return [*values, *(named[name] for name in rest)]
@@ -131,38 +112,46 @@ class Model:
         given = ", ".join([f"{len(values)} by position"] * bool(values) + [f"'{name}'" for name in named]) or "none"
         return f"Model '{self.name}' takes {len(self.inputs)} inputs: {expected}; given: {given}"
 
-    def _execute(self, inputs: list[Array], out: Mapping[str, Array]) -> list[Array]:
-        library = self._open_library()
-        plan, outputs = self._prepare(library, inputs, out)
-        library.call(_addresses(inputs), _addresses(outputs), plan.values)
-        return outputs
+    def _execute(self, given: Sequence[Any], out: Mapping[str, Array]) -> dict[str, Array]:
+        """Where a call like this one came before, one look-up tells that all fits."""
+        library = self._library or self._open_library()
+        try:
+            plan = self._plans.get(arrays.layouts(given))
+        except Exception:  # whatever an object that is no NumPy array raises
+            plan = None
+        if plan is None:
+            plan, given = self._fit(library, given)
+        if out:
+            self._check_outputs(plan, given, out)
+        return library.call(plan, given, out)
 
-    def _prepare(self, library: Library, inputs: list[Array], out: Mapping[str, Array]) -> tuple[_Plan, list[Array]]:
-        shapes = tuple(array.shape for array in inputs)
-        plan = self._plans.get(shapes) or self._plan(library, shapes)
-        return plan, self._place_outputs(plan, inputs, out)
+    def _fit(self, library: Library, given: Sequence[Any]) -> tuple[Plan, Sequence[Array]]:
+        """The plan of a call, and the arrays that the model reads."""
+        inputs = self._as_inputs(given)
+        return self._plans.get(arrays.layouts(inputs)) or self._plan(library, inputs), inputs
 
-    def _place_outputs(self, plan: _Plan, inputs: list[Array], out: Mapping[str, Array]) -> list[Array]:
-        """The caller's arrays, and new ones for the rest."""
+    def _as_inputs(self, given: Sequence[Any]) -> list[Array]:
+        if len(given) != len(self.inputs):
+            raise RunError(self._wrong_names(given, {}))
+        specs = self.inputs.items()
+        return [arrays.as_input(name, spec, value) for (name, spec), value in zip(specs, given, strict=True)]
+
+    def _check_outputs(self, plan: Plan, inputs: Sequence[Array], out: Mapping[str, Array]) -> None:
         if not out.keys() <= self.outputs.keys():
             raise RunError(f"Model '{self.name}' has the outputs {list(self.outputs)}, not {list(out)}")
-        outputs: list[Array] = []
-        for (name, spec), shape in zip(self.outputs.items(), plan.output_shapes, strict=True):
+        others = list(inputs)
+        for name, shape, dtype in plan.outputs:
             if name in out:
-                arrays.check_output(name, spec, shape, out[name])
-                arrays.check_disjoint(inputs + outputs, name, out[name])
-            outputs.append(out[name] if name in out else arrays.allocate(name, spec, shape))
-        return outputs
+                arrays.check_output(name, shape, dtype, out[name])
+                arrays.check_disjoint(others, name, out[name])
+                others.append(out[name])
 
-    def _plan(self, library: Library, shapes: tuple[tuple[int, ...], ...]) -> _Plan:
-        dims = solve_dims(self.inputs, shapes, self.dims)
+    def _plan(self, library: Library, inputs: Sequence[Array]) -> Plan:
+        dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
         check_guards(self.signature.get("guards", ()), dims)
-        values = (ctypes.c_int64 * len(dims))(*dims.values())
-        ranks = (len(spec.shape) for spec in self.outputs.values())
-        plan = _Plan(dims, values, tuple(library.shape_of_output(i, rank, values) for i, rank in enumerate(ranks)))
         if len(self._plans) >= _MAX_PLANS:
             self._plans = {}
-        self._plans[shapes] = plan
+        plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, self.outputs)
         return plan
 
 
@@ -185,10 +174,6 @@ def _existing(path: str | PathLike[str]) -> Path:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         problem = f"cannot be read: {error}"
     raise ArtifactError(f"{path} {problem}", hint="Give the .so file that 'mlc compile' wrote")
-
-
-def _addresses(tensors: Sequence[Array]) -> list[int]:
-    return [tensor.ctypes.data for tensor in tensors]
 
 
 def _with_numbers(kernel: Mapping[str, Any], dims: Mapping[str, int]) -> dict[str, Any]:

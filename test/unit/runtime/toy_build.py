@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +89,14 @@ def reference(x: np.ndarray, shift: np.ndarray, bias: np.ndarray = BIAS) -> tupl
     t = x.astype(np.float64) * bias + (pairs[:, 0] - pairs[:, 1])[:, None]
     y = t.sum(axis=1)[::-1]
     return y, y.sum()
+
+
+def assert_right(results: Sequence[np.ndarray], x: np.ndarray, shift: np.ndarray) -> None:
+    """Compares the outputs with the reference."""
+    y, total = reference(x, shift)
+    np.testing.assert_allclose(results[0], y, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(results[1], total, rtol=1e-5, atol=1e-3)
+    assert results[0].shape == y.shape and results[1].shape == ()
 
 
 def arguments(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
