@@ -24,6 +24,7 @@ from mlc.dialects.graph import (
     ConstantOp,
     ContractOp,
     ConvOp,
+    ConvTransposeOp,
     MapOp,
     PadOp,
     PoolOp,
@@ -148,6 +149,10 @@ class Builder:
         """Convolution without padding; 16-bit floats are summed in f32."""
         op = ConvOp(self.value(self.wide(x)), self.value(self.wide(w)), strides, dilations, groups)
         return self.cast(self.emit(op), x.element)
+
+    def conv_transpose(self, x: Tensor, w: Tensor, strides: Sequence[int], low: Sequence[int]) -> Tensor:
+        """Transposed convolution of a padded input by a weight in phases."""
+        return self.emit(ConvTransposeOp(self.value(x), self.value(w), strides, low))
 
     def reduce(self, fn: str, x: Tensor, axes: Sequence[int], keepdims: bool = False) -> Tensor:
         """Combine along axes (of either sign) by a monoid, in the element type of ``x``."""

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import ConvOp, MapOp, PadOp, ints_of, source_nodes
+from mlc.dialects.graph import ConvOp, ConvTransposeOp, MapOp, PadOp, ints_of, source_nodes
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.graph.blocked_ops import HANDLERS
 from mlc.passes.graph.cleanup import eliminate_dead
@@ -72,6 +72,8 @@ class Layout:
     def _blocked_form(self, op: Operation) -> Blocked | None:
         if isinstance(op, ConvOp):
             return self._conv(op, Emitter(op))
+        if isinstance(op, ConvTransposeOp):
+            return self._transposed(op, Emitter(op)) if op.layout.data == "NCX" else None
         handler: Callable[[Any, Layout, Emitter], Blocked | None] | None = HANDLERS.get(type(op))
         blocked = handler is not None and any(v in self.views for v in op.operands)
         return handler(op, self, Emitter(op)) if handler and blocked else None
@@ -123,6 +125,18 @@ class Layout:
         else:
             new = ConvOp(emitter.deep(x), weight, strides, ints_of(op.dilations), op.groups.value.data, "NCXc")
         return Blocked(emitter.emit(new), int(shape_of(op.weight)[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
+
+    def _transposed(self, op: ConvTransposeOp, emitter: Emitter) -> Blocked | None:
+        element, weight, channels = element_of(op.result), shape_of(op.weight), shape_of(op.input)[1]
+        if op.weight not in self.constants or not is_float(element) or ITEMSIZE[element] < 4:
+            return None
+        block, rank = self.size * 4 // ITEMSIZE[element], len(op.strides)
+        x = self._safe(op.input) or self.blocked(op.input, min(block, int(channels)), emitter)  # type: ignore[arg-type]
+        parts = emitter.split(emitter.split(op.weight, rank + 1, x.block), rank, block)  # [s…, F/b, b, C/bi, bi, T…]
+        order = [*range(rank + 1), rank + 2, *range(rank + 4, 2 * rank + 4), rank + 3, rank + 1]
+        kernel = emitter.transpose(parts, order)
+        new = ConvTransposeOp(emitter.deep(x), kernel, ints_of(op.strides), ints_of(op.low), "NCXc")
+        return Blocked(emitter.emit(new), int(weight[rank]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _safe(self, value: SSAValue) -> Blocked | None:
         """The blocked form that is there, if zero weights make its padding lanes vanish."""

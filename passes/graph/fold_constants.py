@@ -28,6 +28,7 @@ from mlc.dialects.graph import (
     ConstantOp,
     ContractOp,
     ConvOp,
+    ConvTransposeOp,
     MapOp,
     PadOp,
     SliceOp,
@@ -153,7 +154,7 @@ def _feeding(ops: Sequence[Operation], constants: set[SSAValue]) -> set[SSAValue
     """Values that convolutions and contractions read as weights, and the constants those are made from."""
     found: set[SSAValue] = set()
     for op in reversed(ops):
-        if isinstance(op, ConvOp | ContractOp):
+        if isinstance(op, ConvOp | ConvTransposeOp | ContractOp):
             found |= constants.intersection(op.operands)
         elif op.results and op.results[0] in found:
             found.update(op.operands)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.dims import DimLike, product
+from mlc.dialects.types import Shape
 from mlc.frontends.onnx.builder import Builder, literal
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
@@ -12,6 +13,7 @@ from mlc.frontends.onnx.ops.windows import Window
 from mlc.frontends.onnx.tensors import Tensor
 
 BATCH = "abcdefghij"
+FILLED = 16  # filters from which on they fill vectors without the phases beside them
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -73,12 +75,67 @@ def conv_transpose(node: Node) -> Tensor:
     strides, dilations = node.attr("strides", None) or [1] * rank, node.attr("dilations", None) or [1] * rank
     low, high = _transposed_pads(node, w.shape[2:], strides, dilations)
     if any(s > 1 for s in strides) and all(d == 1 for d in dilations):
+        if groups == 1 and (rows := _whole_rows(x, w, strides, low, high)):
+            return _biased(build, _at_once(build, x, w, strides, [int(cut) for cut in low], rows), node.get(2))
         return _biased(build, _by_phases(build, x, w, groups, strides, low, high), node.get(2))
     reach = [d * (k - 1) for d, k in zip(dilations, w.shape[2:], strict=True)]
     before, behind = ([0, 0, *[r - p for r, p in zip(reach, cut, strict=True)]] for cut in (low, high))
     spread = build.pad(x, before, behind, interior=[0, 0, *[s - 1 for s in strides]])
     y = build.conv(spread, _transposed_weight(build, w, groups), [1] * rank, dilations, groups)
     return _biased(build, y, node.get(2))
+
+
+def _whole_rows(
+    x: Tensor, w: Tensor, strides: Sequence[int], low: Sequence[DimLike], high: Sequence[DimLike]
+) -> list[int]:
+    """The extents of the result over the strides, where ``graph.conv_transpose`` serves: constant ones that divide."""
+    constant = (w.store is not None or w.known is not None) and x.element in ("f32", "f64")
+    constant = constant and isinstance(w.shape[1], int) and w.shape[1] >= FILLED
+    sizes = zip(strides, x.shape[2:], w.shape[2:], low, high, strict=True)
+    extents = [s * (d - 1) + k - a - b for s, d, k, a, b in sizes] if constant else []
+    whole = all(isinstance(e, int) and e % s == 0 for e, s in zip(extents, strides, strict=False))
+    cut = all(isinstance(a, int) and a >= 0 for a in low)
+    return [int(e) // s for e, s in zip(extents, strides, strict=True)] if extents and whole and cut else []
+
+
+def _at_once(
+    build: Builder, x: Tensor, w: Tensor, strides: Sequence[int], low: Sequence[int], rows: Sequence[int]
+) -> Tensor:
+    """All phases of the output by one operator, each from the taps that meet in it."""
+    rank = len(strides)
+    taps = [-(-int(k) // s) for k, s in zip(w.shape[2:], strides, strict=True)]
+    reach = [t - 1 for t in taps]
+    needed = [r + (s - 1 + a) // s + t for r, s, a, t in zip(rows, strides, low, reach, strict=True)]
+    behind = [n - d - t for n, d, t in zip(needed, x.shape[2:], reach, strict=True)]
+    padded = build.pad(x, [0, 0, *reach], [0, 0, *behind])
+    fill = [t * s - int(k) for t, s, k in zip(taps, strides, w.shape[2:], strict=True)]
+    whole = build.pad(w, [0] * (rank + 2), [0, 0, *fill])  # [C, F, T·s…]
+    for n, (s, a) in enumerate(zip(strides, low, strict=True)):
+        whole = _phases_first(build, whole, 2 + 2 * n, s, a)
+    axes = range(rank)
+    kernel = build.transpose(whole, [*(2 + 2 * n for n in axes), 1, 0, *(3 + 2 * n for n in axes)])
+    return build.conv_transpose(padded, kernel, strides, low)
+
+
+def _phases_first(build: Builder, w: Tensor, axis: int, stride: int, low: int) -> Tensor:
+    """An axis of T·s taps as [s, T]: phase p has the taps (p + low) % s + s·t, the last one first."""
+    before, behind = w.shape[:axis], w.shape[axis + 1 :]
+    split = build.reshape(w, (*before, w.shape[axis] // stride, stride, *behind))
+    turned = build.transpose(split, [*range(axis), axis + 1, axis, *range(axis + 2, split.rank)])
+    starts, steps = [0] * turned.rank, [1] * turned.rank
+    starts[axis + 1], steps[axis + 1] = int(turned.shape[axis + 1]) - 1, -1
+    flipped = build.slice(turned, starts, turned.shape, steps)
+    first = low % stride
+    if not first:
+        return flipped
+    parts = [(first, stride - first), (0, first)]
+    cut = [build.slice(flipped, *_range(flipped.shape, axis, start, size)) for start, size in parts]
+    return build.concat(cut, axis)
+
+
+def _range(shape: Shape, axis: int, start: int, size: int) -> tuple[list[int], Shape, list[int]]:
+    """Starts, sizes and steps of a part of one axis."""
+    return [start * (n == axis) for n in range(len(shape))], (*shape[:axis], size, *shape[axis + 1 :]), [1] * len(shape)
 
 
 def _by_phases(
