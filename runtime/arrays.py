@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mlc.runtime import memory
 from mlc.runtime.errors import RunError
 from mlc.runtime.signature import TensorSpec
 
@@ -53,9 +54,9 @@ def check_disjoint(arrays: Sequence[np.ndarray[Any, Any]], name: str, output: np
 
 def allocate(name: str, spec: TensorSpec, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """An uninitialised output. Raises RunError where the shape is impossible or memory is short."""
+    size = math.prod(shape) * spec.dtype.itemsize
     try:
-        return np.empty(shape, spec.dtype)
+        return memory.empty(shape, spec.dtype, size)
     except (ValueError, MemoryError):
-        size = math.prod(shape) * spec.dtype.itemsize
         message = f"Cannot allocate output '{name}' of the shape {shape}, {size} bytes"
         raise RunError(message, hint="Check the shapes of the inputs") from None
