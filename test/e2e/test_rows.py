@@ -66,3 +66,12 @@ def test_product_of_one_row(columns: int | str) -> None:
         random = np.random.default_rng()
         x, w = random.standard_normal((4, 1, 70)).astype("f4"), random.standard_normal((4, 70, size)).astype("f4")
         np.testing.assert_allclose(net(x, w), x.astype(np.float64) @ w, rtol=1e-5, atol=1e-5)
+
+
+def test_one_row_is_the_same_on_any_number_of_threads() -> None:
+    """A kernel without a loop to divide is one thread's: the row is written twice, which two at once would mix."""
+    text = SOFTMAX.format(rows=1, width=60001)
+    one, two = (mlc.compile(onnx.parser.parse_model(text), threads=n) for n in (1, 2))
+    x = np.random.default_rng().standard_normal((1, 60001)).astype("f4")
+    wanted = one(x)
+    assert all(np.array_equal(two(x), wanted) for _ in range(200))
