@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, which takes 30 ms to load
 
-from mlc.runtime import elf
+from mlc.runtime import elf, memory
 from mlc.runtime.errors import ArtifactError, RunError
 from mlc.runtime.signature import TensorSpec
 
@@ -47,11 +47,11 @@ _NULL = _ffi.NULL
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What follows from the shapes of the inputs: dimensions by name and for C; names, shapes, dtypes of outputs."""
+    """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes, bytes of outputs."""
 
     dims: dict[str, int]
     values: Any
-    outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any]], ...]
+    outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any], int], ...]
 
 
 class Library:
@@ -106,9 +106,10 @@ class Library:
     def plan(self, dims: dict[str, int], outputs: Mapping[str, TensorSpec]) -> Plan:
         """The plan for these values of the dimensions."""
         values = _ffi.new("int64_t[]", list(dims.values()))
-        shapes = (self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values()))
-        dtypes = (spec.dtype for spec in outputs.values())
-        return Plan(dims, values, tuple(zip(outputs, shapes, dtypes, strict=True)))
+        shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
+        dtypes = [spec.dtype for spec in outputs.values()]
+        sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
+        return Plan(dims, values, tuple(zip(outputs, shapes, dtypes, sizes, strict=True)))
 
     def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:
         shape = _ffi.new("int64_t[]", rank)
@@ -127,11 +128,15 @@ class Library:
         for array in inputs:  # loops, because in every call a comprehension would cost more than what it does
             read.append(_from_buffer(array))
         try:
-            for name, shape, dtype in plan.outputs:
-                outputs[name] = array = out[name] if name in out else np.empty(shape, dtype)
+            for name, shape, dtype, size in plan.outputs:
+                if name in out:
+                    array = out[name]
+                else:
+                    array = np.empty(shape, dtype) if size < memory.LARGE else memory.empty(shape, dtype, size)
+                outputs[name] = array
                 written.append(_from_buffer(array))
         except (ValueError, MemoryError):
-            raise _too_large(name, shape, dtype) from None
+            raise _too_large(name, shape, size) from None
         if times is None:
             failed = self._c.run(self._model, read, written, plan.values, _NULL)
         else:
@@ -155,8 +160,7 @@ def _release(destroy: Any, model: Any, handle: int) -> None:
     _ctypes.dlclose(handle)
 
 
-def _too_large(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RunError:
-    size = math.prod(shape) * dtype.itemsize
+def _too_large(name: str, shape: tuple[int, ...], size: int) -> RunError:
     message = f"Cannot allocate output '{name}' of the shape {shape}, {size} bytes"
     return RunError(message, hint="Check the shapes of the inputs")
 

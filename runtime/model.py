@@ -140,7 +140,7 @@ class Model:
         if not out.keys() <= self.outputs.keys():
             raise RunError(f"Model '{self.name}' has the outputs {list(self.outputs)}, not {list(out)}")
         others = list(inputs)
-        for name, shape, dtype in plan.outputs:
+        for name, shape, dtype, _ in plan.outputs:
             if name in out:
                 arrays.check_output(name, shape, dtype, out[name])
                 arrays.check_disjoint(others, name, out[name])

@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.dims import parse_dim, symbols_of
 from mlc.dialects.types import element_of, elements_in
-from mlc.passes.codegen import c_memory
+from mlc.passes.codegen import c_memory, c_reduce
 from mlc.passes.codegen.c_dims import c_dim
 from mlc.passes.codegen.c_ops import expression
 from mlc.passes.codegen.c_types import Chunk, CodegenError, Tile, c_scalar, element, layout, vector_name
@@ -202,14 +202,7 @@ class _Printer:
         self.define(op.result, texts)
 
     def reduction(self, op: vector.ReductionOp) -> None:
-        kind, type_ = op.kind.data.value, element(op.dest.type)
-        tile = self.env[op.vector]
-        total = None
-        for (_, c), text in zip(tile.layout.positions(), tile.names, strict=True):
-            part = _reduce(kind, text, tile.layout.element, tile.layout.chunks[c])
-            total = part if total is None else expression(_COMBINE[kind], [total, part], type_, type_, SCALAR, {})
-        assert total is not None
-        self.define(op.dest, [total])
+        self.define(op.dest, [c_reduce.reduction(op.kind.data.value, self.env[op.vector])])
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -354,30 +347,6 @@ def inlines_broadcast(op: vector.BroadcastOp) -> bool:
 
 
 WIDEST = 16
-SCALAR = Chunk(0, 1, 1)
-_COMBINE = {
-    "add": "arith.addf", "mul": "arith.mulf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf",
-    "maxsi": "arith.maxsi", "minsi": "arith.minsi", "maxui": "arith.maxui", "minui": "arith.minui", "and": "arith.andi",
-    "or": "arith.ori",
-}  # fmt: skip
-_FOLDS = {
-    "add": "add", "mul": "mul", "maximumf": "maximum", "minimumf": "minimum", "maxsi": "maximum", "minsi": "minimum",
-}  # fmt: skip
-
-
-def _reduce(kind: str, text: str, name: str, chunk: Chunk) -> str:
-    """C for the combination of the valid lanes of one variable."""
-    lanes = [f"{text}[{n}]" for n in range(chunk.valid)]
-    if chunk.width == 1:
-        return text
-    if name == "i1":
-        lanes = [f"(uint8_t)-{lane}" for lane in lanes]
-    elif kind in _FOLDS and chunk.valid == chunk.width and name != "f16":
-        return f"mlc_reduce_{_FOLDS[kind]}_{vector_name(name, chunk.width)}({text})"
-    total = lanes[0]
-    for lane in lanes[1:]:
-        total = f"({expression(_COMBINE[kind], [total, lane], name, name, SCALAR, {})})"
-    return total
 
 
 def float_literal(value: float, name: str) -> str:

@@ -29,7 +29,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.fuse.views import views
 
-ROW_LIMIT = 1 << 14  # elements of a row that may live in a kernel's scratch memory
+ROW_LIMIT = 1 << 16  # elements of a row: it is read several times, from the L2 cache at worst
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ class Group:
 
 
 def is_row(shape: Shape, axes: tuple[int, ...]) -> bool:
-    """Whether ``axes`` are the trailing ones and short enough for a row to stay in the L1 cache."""
+    """Whether ``axes`` are the trailing ones and short enough for a row to stay in the L2 cache."""
     extent = product(shape[a] for a in axes)
     return axes == tuple(range(len(shape) - len(axes), len(shape))) and isinstance(extent, int) and extent <= ROW_LIMIT
 

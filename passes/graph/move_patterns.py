@@ -6,16 +6,18 @@ from typing import TypeVar
 
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.dims import DimLike
+from mlc.dialects.dims import DimLike, product
 from mlc.dialects.graph import (
     BroadcastOp,
     ConcatOp,
+    ConstantOp,
     ContractOp,
     PadOp,
     ReduceOp,
     ReshapeOp,
     SliceOp,
     TransposeOp,
+    WeightOp,
     dims_of,
     ints_of,
 )
@@ -24,6 +26,8 @@ from mlc.passes.graph.regroup import merge_transposes
 from mlc.passes.rewriter import Pattern, Rewrite
 
 Op = TypeVar("Op", bound=Operation)
+
+DOT = 16  # terms of a sum that its lanes take as long to combine as a transposition takes to move
 
 
 def producer(value: SSAValue, kind: type[Op]) -> Op | None:
@@ -160,6 +164,20 @@ def contract_unstretched(op: ContractOp) -> Rewrite:
     return [new] if new.result.type == op.result.type and new.extents() == op.extents() else None
 
 
+def contract_transposed(op: ContractOp) -> Rewrite:
+    """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b) of so few rows m that a sum along k costs less
+    than moving b. Weights are transposed when the model is compiled."""
+    move = producer(op.rhs, TransposeOp)
+    if move is None or op.packing or isinstance(move.input.owner, WeightOp | ConstantOp) or not op.rhs.has_one_use():
+        return None
+    (lhs, rhs, result), perm, extents = op.terms, ints_of(move.perm), op.extents()
+    stored = "".join(rhs[perm.index(n)] for n in range(len(perm)))
+    last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
+    if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int) or DOT * rows > k:
+        return None
+    return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input)]
+
+
 PATTERNS: dict[type[Operation], list[Pattern]] = {
     ReshapeOp: [drop_identity, merge_reshapes],
     TransposeOp: [transpose_to_reshape, compose_transposes],
@@ -168,5 +186,5 @@ PATTERNS: dict[type[Operation], list[Pattern]] = {
     BroadcastOp: [drop_identity, merge_broadcasts],
     ConcatOp: [simplify_concat],
     ReduceOp: [reduce_of_nothing],
-    ContractOp: [contract_unstretched],
+    ContractOp: [contract_unstretched, contract_transposed],
 }

@@ -44,6 +44,7 @@ class _Lowering:
     fn: kernel.FuncOp
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     inlined: dict[SSAValue, Statement] = field(default_factory=dict)
+    taken: set[SSAValue] = field(default_factory=set)  # buffers of results that hold another value first
     anchor: Statement | None = None  # the contraction or window whose iterators its epilogue adopts
 
     def run(self) -> None:
@@ -77,11 +78,23 @@ class _Lowering:
             if len(statements) == 1 and self._inlines(statements[0], value, later):
                 self.inlined[value] = statements[0]
                 return
-            local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
-            self.new.add_op(local)
-            self.buffers[value] = local.result
+            self.buffers[value] = self._home(value, results)
         for s in statements:
             self._emit(s, op)
+
+    def _home(self, value: SSAValue, results: set[SSAValue]) -> SSAValue:
+        """A buffer for ``value``: that of the result which replaces it point by point once its rows are reduced, or a
+        local one."""
+        users = sorted({u.operation for u in value.uses}, key=list(self.fn.block.ops).index)
+        last = users[-1]
+        if isinstance(last, MapOp) and last.result in results and any(_reduces_rows(u) for u in users[:-1]):
+            home = self.buffers[last.result]
+            if home.type == memref_type(element_of(value), shape_of(value)) and home not in self.taken:
+                self.taken.add(home)
+                return home
+        local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
+        self.new.add_op(local)
+        return local.result
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
         """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""

@@ -24,6 +24,12 @@ def initial(out: Emitter, s: StatementView) -> SSAValue:
     return out.emit(arith.ConstantOp(init))
 
 
+def bare(s: StatementView) -> bool:
+    """Whether a combination may begin with its first term: 0.0 + -0.0 is another zero than -0.0."""
+    assert s.op.monoid is not None
+    return MONOIDS[s.op.monoid.data].fn in ("max", "min") or not is_float(element_of(s.op.out))
+
+
 def combine(out: Emitter, s: StatementView, a: Value, b: Value) -> Value:
     assert s.op.monoid is not None
     element = element_of(s.op.out)
@@ -31,6 +37,8 @@ def combine(out: Emitter, s: StatementView, a: Value, b: Value) -> Value:
     if element == "i1":
         fn = {"add": "or_", "max": "or_", "min": "and_", "mul": "and_"}.get(fn, fn)
     kind = 0 if is_float(element) else 2 if is_unsigned(element) else 1
+    if fn in ("max", "min"):  # they look for NaN in the first operand: not in the one that waits for the last result
+        a, b = b, a
     return Value(out.emit(BINARY[fn][kind](a.ssa, b.ssa)), a.axes | b.axes)
 
 

@@ -142,7 +142,7 @@ class _Lowering:
         elif kind == IF:
             self._if(node, out, parallel)
         elif kind == NODE.user:
-            self._instance(node.user_get_expr(), out)
+            self._alone(node, out) if parallel else self._instance(node.user_get_expr(), out)
 
     def _parallel(self, node: isl.AstNode, out: Emitter) -> None:
         """Perfectly nested outer loops become one parallel loop, until it has iterations enough."""
@@ -159,6 +159,14 @@ class _Lowering:
         for level, arg in zip(levels, block.args, strict=True):
             self.env[_name(level)] = arg
         self._node(levels[-1].for_get_body(), out.at(block), parallel=False)
+        block.add_op(scf.ReduceOp())
+
+    def _alone(self, node: isl.AstNode, out: Emitter) -> None:
+        """A tile in no loop is one thread's: a parallel loop of one turn."""
+        block = Block(arg_types=[IndexType()])
+        first, last = out.constant(0), out.constant(1)
+        out.block.add_op(scf.ParallelOp([first], [last], [last], Region(block)))
+        self._node(node, out.at(block), parallel=False)
         block.add_op(scf.ReduceOp())
 
     def _for(self, node: isl.AstNode, out: Emitter) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
@@ -24,6 +24,16 @@ class Piece:
     stop: DimLike
     size: int
     lanes: SSAValue | None = None
+
+    @property
+    def once(self) -> bool:
+        """Whether it is one turn, on any input."""
+        return self.lanes is None and self.stop - self.start == self.size
+
+    def at(self, point: Point, item: Item, start: DimLike) -> Point:
+        """One turn, from ``start`` on."""
+        axis = Axis(item.iterator, self.size, self.lanes)
+        return point.extended(item.iterator, start + Dim.symbol(axis.symbol), axis)
 
 
 def pieces(out: Emitter, extent: DimLike, item: Item) -> list[Piece]:
@@ -63,18 +73,19 @@ def open_for(out: Emitter, start: DimLike, stop: DimLike, step: int, carried: Se
     return Loop(op, out, out.at(block), Dim.symbol(name))
 
 
-def open_loops(
-    out: Emitter, s: StatementView, point: Point, item: Item, carried: Sequence[SSAValue]
-) -> list[tuple[Emitter, Point, Loop]]:
-    """Loops over one iterator (a lane iterator in whole vectors, then the rest); the caller ends each body."""
+def each_piece(out: Emitter, s: StatementView, point: Point, item: Item) -> Iterator[tuple[Emitter, Point]]:
+    """Where the body of the loops over one iterator stands, a lane iterator's in whole vectors and then the rest; the
+    body is written before the next is asked for. A single turn has no loop."""
     extent = point.resolve(s.bounds[item.iterator])
     if not item.lanes:
-        loop = open_for(out, 0, extent, 1, carried)
-        return [(loop.inside, point.extended(item.iterator, loop.variable), loop)]
-    loops = []
+        loop = open_for(out, 0, extent, 1, ())
+        yield loop.inside, point.extended(item.iterator, loop.variable)
+        loop.close(())
+        return
     for piece in pieces(out, extent, item):
-        loop = open_for(out, piece.start, piece.stop, piece.size, carried)
-        axis = Axis(item.iterator, piece.size, piece.lanes)
-        there = point.extended(item.iterator, loop.variable + Dim.symbol(axis.symbol), axis)
-        loops.append((loop.inside, there, loop))
-    return loops
+        if piece.once:
+            yield out, piece.at(point, item, piece.start)
+            continue
+        loop = open_for(out, piece.start, piece.stop, piece.size, ())
+        yield loop.inside, piece.at(point, item, loop.variable)
+        loop.close(())

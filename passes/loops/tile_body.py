@@ -12,33 +12,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf
 from xdsl.ir import SSAValue
 
-from mlc.dialects.dims import Dim, dim_min
-from mlc.passes.loops.combine import combine, horizontal, initial, masked
+from mlc.dialects.dims import dim_min
+from mlc.passes.loops.combine import bare, combine, horizontal, initial, masked
 from mlc.passes.loops.index_math import Emitter
-from mlc.passes.loops.open_loops import Piece, open_for, open_loops, pieces
+from mlc.passes.loops.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.point import Axis, Point, Value, broadcast
 from mlc.passes.loops.tile_values import TileValues
+from mlc.passes.loops.together import together
 from mlc.passes.schedule.schedule import Item
 from mlc.passes.schedule.view import StatementView
 
 UNROLLED = 9  # turns of the loops of a reduction that are written out
-
-
-def together(statements: Sequence[StatementView]) -> list[list[StatementView]]:
-    """Neighbours that run in the same loops: of one space, none of them reading what another writes."""
-    groups: list[list[StatementView]] = []
-    for s in statements:
-        last = groups[-1] if groups else []
-        alike = all(not t.op.monoid and not s.op.monoid and t.bounds == s.bounds for t in last)
-        written = {t.write.array for t in (*last, s)}
-        if last and alike and not any(r.array in written for t in (*last, s) for r in t.reads):
-            last.append(s)
-        else:
-            groups.append([s])
-    return groups
 
 
 @dataclass
@@ -47,39 +33,40 @@ class TileBody:
 
     statements: Sequence[StatementView]
     values: TileValues
+    before: Sequence[StatementView] = ()  # what runs in the loops of a reduction, before its term
 
     def emit(self, out: Emitter, point: Point, inner: Sequence[Item]) -> None:
         for members in together(self.statements):
             loops = [i for i in inner if i.iterator in members[0].iters]
-            if members[0].op.monoid:
-                self._reduce(out, members[0], point, loops)
+            *self.before, last = members
+            if last.op.monoid:
+                self._reduce(out, last, point, loops)
             else:
                 self._map(out, members, point, loops)
 
     # -- statements ----------------------------------------------------------------------------------------------------
 
-    def _map(
-        self, out: Emitter, members: Sequence[StatementView], point: Point, loops: Sequence[Item], forward: bool = True
-    ) -> None:
+    def _map(self, out: Emitter, members: Sequence[StatementView], point: Point, loops: Sequence[Item]) -> None:
         if not loops:
             for s in members:
-                self.values.write(out, s, point, self.values.body(out, s, point), forward)
+                self.values.write(out, s, point, self.values.body(out, s, point))
             return
-        for inside, there, _ in open_loops(out, members[0], point, loops[0], ()):
-            self._map(inside, members, there, loops[1:], forward=False)
-            inside.block.add_op(scf.YieldOp())
+        for inside, there in each_piece(out, members[0], point, loops[0]):
+            self._map(inside, members, there, loops[1:])
 
-    def _reduce(
-        self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item], forward: bool = True
-    ) -> None:
+    def _reduce(self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item]) -> None:
         """A reduction for each point of the loops it keeps, which stand outside of those it reduces."""
         kept = next((i for i in loops if i.iterator in s.parallel), None)
         if kept is None:
-            self.values.write(out, s, point, self._accumulate(out, s, point, loops), forward)
+            self.values.write(out, s, point, self._accumulate(out, s, point, loops))
             return
-        for inside, there, _ in open_loops(out, s, point, kept, ()):
-            self._reduce(inside, s, there, [i for i in loops if i is not kept], forward=False)
-            inside.block.add_op(scf.YieldOp())
+        for inside, there in each_piece(out, s, point, kept):
+            self._reduce(inside, s, there, [i for i in loops if i is not kept])
+
+    def _term(self, out: Emitter, s: StatementView, point: Point) -> Value:
+        """What a reduction combines at ``point``, behind the statements that run in its loops."""
+        self._map(out, self.before, point, ())
+        return self.values.body(out, s, point)
 
     def _accumulate(self, out: Emitter, s: StatementView, point: Point, loops: Sequence[Item]) -> Value:
         """The combination over ``loops``, in registers; over a lane loop each lane sums its own, then lanes combine."""
@@ -107,6 +94,9 @@ class TileBody:
         if lane is not None:
             axes |= {lane[0].iterator}
             shape_axes = (*point.axes, Axis(lane[0].iterator, lane[1].size))
+        if lane is not None and lane[1].once and not loops and bare(s):
+            there = lane[1].at(point, lane[0], lane[1].start)
+            return Value(broadcast(out, self._term(out, s, there), axes, there), axes)
         start = broadcast(out, Value(initial(out, s)), axes, Point(point.at, shape_axes))
         return Value(self._reduce_loops(out, s, point, loops, lane, axes, start), axes)
 
@@ -126,7 +116,7 @@ class TileBody:
             return with_loop.close((inside,))[0]
         if lane is not None:
             return self._lane_loop(out, s, point, lane, axes, total)
-        value = self.values.body(out, s, point)
+        value = self._term(out, s, point)
         return combine(out, s, Value(total, axes), Value(broadcast(out, value, axes, point), axes)).ssa
 
     def _unrolled(
@@ -169,14 +159,20 @@ class TileBody:
         total: SSAValue,
     ) -> SSAValue:
         item, piece = lane
-        axis = Axis(item.iterator, piece.size, piece.lanes)
+        if piece.once:
+            return self._lane_turn(out, s, piece.at(point, item, piece.start), axes, total)
         run = open_for(out, piece.start, piece.stop, piece.size, (total,))
-        there = point.extended(item.iterator, run.variable + Dim.symbol(axis.symbol), axis)
-        value = self.values.body(run.inside, s, there)
-        ssa = broadcast(run.inside, value, axes, there)
-        if piece.lanes is not None:
-            ssa = masked(run.inside, s, there, axis, ssa)
-        return run.close((combine(run.inside, s, Value(run.carried[0], axes), Value(ssa, axes)).ssa,))[0]
+        there = piece.at(point, item, run.variable)
+        return run.close((self._lane_turn(run.inside, s, there, axes, run.carried[0]),))[0]
+
+    def _lane_turn(
+        self, out: Emitter, s: StatementView, point: Point, axes: frozenset[str], total: SSAValue
+    ) -> SSAValue:
+        axis = point.axes[-1]
+        ssa = broadcast(out, self._term(out, s, point), axes, point)
+        if axis.lanes is not None:
+            ssa = masked(out, s, point, axis, ssa)
+        return combine(out, s, Value(total, axes), Value(ssa, axes)).ssa
 
 
 def _turns(s: StatementView, point: Point, loops: Sequence[Item]) -> float:

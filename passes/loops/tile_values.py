@@ -143,10 +143,9 @@ class TileValues:
             offset = out.emit(arith.ConstantOp(IntegerAttr(0, i64)))
         return Value(offset, axes)
 
-    def write(self, out: Emitter, s: StatementView, point: Point, value: Value, forward: bool) -> None:
+    def write(self, out: Emitter, s: StatementView, point: Point, value: Value) -> None:
         index = tuple(point.resolve(i) for i in s.write.index)
-        if forward:
-            self.forwarded[s.write.array] = (index, value)
+        self.forwarded[s.write.array] = (index, value)
         buffer = self.buffers[s.write.array]
         if buffer.forwarded:
             return

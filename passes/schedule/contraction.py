@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import FloatAttr
 from mlc.dialects.dims import Dim, DimLike
 from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.cover import Sizes, cover
+from mlc.passes.schedule.lanes import lane_sizes, long_run
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import Access, StatementView
@@ -100,16 +101,21 @@ class _Roles:
 def _plans(statements: Sequence[StatementView], roles: _Roles, machine: Machine) -> Iterator[Nest]:
     names = tuple(v.name for v in statements)
     inner = _partial_sums(roles.s)  # shorter blocks were slower wherever they were measured, and change the result
-    for tiles, order in by_rank(_tiles(roles, machine), _orders(roles)):
+    for tiles, order in by_rank(_tiles(roles, machine), _orders(roles, machine)):
         tiled = {item.iterator: item for item in tiles}
         yield Nest("contraction", names, tuple(tiled.get(i, Item(i)) for i in order), inner)
 
 
-def _orders(roles: _Roles) -> Iterator[tuple[str, ...]]:
-    """Bands that keep, from the first on: a panel of B while A passes, rows of A while B passes, one row of A."""
+def _orders(roles: _Roles, machine: Machine) -> Iterator[tuple[str, ...]]:
+    """Bands that keep a panel of B while A passes, rows of A while B passes, one row of A. The second comes first for
+    matrices stored by rows of which B stays in the L2 cache and what passes with A does not."""
     rows, columns = roles.rows, [*roles.panels, roles.lanes]
     shared = [i for i in roles.s.parallel if i not in (*rows, *columns)]
-    yield from ((*shared, *columns, *rows), (*shared, *rows, *columns), (*shared, *rows[:-1], *columns, *rows[-1:]))
+    orders = ((*shared, *columns, *rows), (*shared, *rows, *columns), (*shared, *rows[:-1], *columns, *rows[-1:]))
+    terms, m, n = (math.prod(_size(roles.s.bounds[i]) for i in some) for some in (roles.s.reduced, rows, columns))
+    by_rows = not roles.panels and n > 2 * machine.lanes
+    streams = by_rows and 4 * n * terms <= machine.l2 // 2 and 4 * m * max(n, terms) > machine.l2
+    yield from (orders[1], orders[0], orders[2]) if streams else orders
 
 
 def _partial_sums(s: StatementView) -> Items:
@@ -129,21 +135,19 @@ def _partial_sums(s: StatementView) -> Items:
     return tuple(items)
 
 
-def _lane_tile(extent: DimLike, machine: Machine) -> int:
+def _lane_tile(roles: _Roles, machine: Machine) -> int:
+    extent = roles.s.bounds[roles.lanes]
+    if not roles.rows and not roles.panels:  # nothing is read twice
+        return long_run(roles.s, roles.lanes, machine) * machine.lanes
     if not isinstance(extent, int) or extent >= 2 * machine.lanes:
         return 2 * machine.lanes
     return extent if extent < machine.lanes or extent % machine.lanes else machine.lanes
 
 
-def lane_sizes(extent: DimLike, width: int) -> Sizes:
-    """Whole tiles of ``width`` lanes; what is left becomes one partial tile."""
-    return ((min(width, extent) if isinstance(extent, int) and extent else width, None),)
-
-
 def _tiles(roles: _Roles, machine: Machine) -> Iterator[Items]:
     """Tiles of lanes, rows and panels, the cheapest first; other widths than the usual come behind the best of that."""
     extent, stored = roles.s.bounds[roles.lanes], block_of(roles.b, roles.lanes)
-    usual = stored or _lane_tile(extent, machine)
+    usual = stored or _lane_tile(roles, machine)
     yield _ranked(_register_tiles(roles, usual, machine))[0]
     widths = [n * machine.lanes for n in (1, 2, 3, 4)] if stored is None else []
     others = (group for w in widths if w <= _size(extent) for group in _register_tiles(roles, w, machine))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.dependences import components, one_point
+from mlc.passes.schedule.lanes import lane_sizes
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView

@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from mlc.dialects.dims import DimLike
 from mlc.passes.schedule.candidates import by_rank
-from mlc.passes.schedule.contraction import lane_sizes
 from mlc.passes.schedule.cover import cover
+from mlc.passes.schedule.lanes import lane_sizes, long_run
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import StatementView
 
 NEAR = (1, 2, 3, 4)  # strides along the lanes that whole vectors are made from, not lane by lane
 SMALL = 32  # terms of a window that slides
-TASKS = 4  # that a reduction is divided into
 FEW = 4  # terms of a combination that are too few for lanes
 
 
@@ -36,7 +34,7 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Ne
     extent, names = first.bounds[lanes], tuple(s.name for s in statements)
     others = [i for i in first.parallel if i != lanes]
     inner = sorted(first.reduced, key=lambda k: any(r.slides(row, k) for r in first.reads for row in others[-1:]))
-    for vectors, share in by_rank((_vectors(first, others, extent, machine), 2, 1, 4), (1, 2, 4)):
+    for vectors, share in by_rank((_vectors(first, lanes, machine), 2, 1, 4), (1, 2, 4)):
         band = [Item(i) for i in others]
         if others:
             rows = max(1, (machine.registers // 2 // vectors - 2) // share)
@@ -45,16 +43,10 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Ne
         yield Nest("window", names, tuple(band), tuple(map(Item, inner)))
 
 
-def _vectors(s: StatementView, others: Sequence[str], extent: DimLike, machine: Machine) -> int:
-    """Two vectors along the lanes for a small window, whose rows read the same; a long reduction reads as much of a
-    row at a time as registers hold, as far as that leaves tasks enough."""
-    if not isinstance(extent, int):
-        return 2
-    vectors = 2 if _terms(s) <= SMALL else machine.registers // 2
-    tasks = math.prod(n for i in others if isinstance(n := s.bounds[i], int)) * extent / machine.lanes
-    while vectors > 2 and tasks < TASKS * vectors:
-        vectors //= 2
-    return min(vectors, max(1, -(-extent // machine.lanes)))
+def _vectors(s: StatementView, lanes: str, machine: Machine) -> int:
+    """Two vectors along the lanes for a small window, whose rows read the same."""
+    small = _terms(s) <= SMALL or not isinstance(s.bounds[lanes], int)
+    return min(2, long_run(s, lanes, machine)) if small else long_run(s, lanes, machine)
 
 
 def _terms(s: StatementView) -> float:

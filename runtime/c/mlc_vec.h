@@ -314,18 +314,29 @@ MLC_VEC_MASKED_PAIR(1x16, mlc_v16qi, __builtin_ia32_loaddquqi128_mask(p, (mlc_v1
 #define MLC_MINMAX_64 MLC_VEC_MINMAX_HALVES
 #endif
 
-/* AVX-512 in two instructions: max(a, b) is b where either is NaN, and the mask keeps a where a is. */
-#define MLC_VEC_ORDERED(V, size)                                              \
-  MLC_INLINE V mlc_maximum_##V(V a, V b) {                                    \
-    return __builtin_ia32_max##size##_mask(a, b, a, MLC_ORDERED(size), 4); \
-  }                                                                           \
-  MLC_INLINE V mlc_minimum_##V(V a, V b) {                                    \
-    return __builtin_ia32_min##size##_mask(a, b, a, MLC_ORDERED(size), 4); \
+/* AVX-512 in two instructions: max(a, b) is b where either is NaN, and the mask keeps a where a is. Builtins of 512 bits
+ * have a rounding mode more. */
+#define MLC_VEC_ORDERED(V, size, test, ...)                                                            \
+  MLC_INLINE V mlc_maximum_##V(V a, V b) {                                                             \
+    return __builtin_ia32_max##size##_mask(a, b, a, MLC_ORDERED(test, __VA_ARGS__) __VA_ARGS__);       \
+  }                                                                                                    \
+  MLC_INLINE V mlc_minimum_##V(V a, V b) {                                                             \
+    return __builtin_ia32_min##size##_mask(a, b, a, MLC_ORDERED(test, __VA_ARGS__) __VA_ARGS__);       \
   }
-#define MLC_ORDERED(size) __builtin_ia32_cmp##size##_mask(a, a, 7, -1, 4)
+#define MLC_ORDERED(test, ...) __builtin_ia32_cmp##test##_mask(a, a, 7, -1 __VA_ARGS__)
+#define MLC_ROUNDING , 4
+#if defined __AVX512VL__ && !defined __clang__
+#define MLC_MINMAX_F32X4(T, V, L, H) MLC_VEC_ORDERED(V, ps, ps128, )
+#define MLC_MINMAX_F32X8(T, V, L, H) MLC_VEC_ORDERED(V, ps256, ps256, )
+#define MLC_MINMAX_F64X4(T, V, L, H) MLC_VEC_ORDERED(V, pd256, pd256, )
+#else
+#define MLC_MINMAX_F32X4 MLC_VEC_MINMAX
+#define MLC_MINMAX_F32X8 MLC_MINMAX_32
+#define MLC_MINMAX_F64X4 MLC_VEC_MINMAX
+#endif
 #if defined __AVX512F__ && !defined __clang__
-#define MLC_MINMAX_F32X16(T, V, L, H) MLC_VEC_ORDERED(V, ps512)
-#define MLC_MINMAX_F64X8(T, V, L, H) MLC_VEC_ORDERED(V, pd512)
+#define MLC_MINMAX_F32X16(T, V, L, H) MLC_VEC_ORDERED(V, ps512, ps512, MLC_ROUNDING)
+#define MLC_MINMAX_F64X8(T, V, L, H) MLC_VEC_ORDERED(V, pd512, pd512, MLC_ROUNDING)
 #else
 #define MLC_MINMAX_F32X16 MLC_MINMAX_64
 #define MLC_MINMAX_F64X8 MLC_MINMAX_64
@@ -355,10 +366,10 @@ MLC_INTS(MLC_VEC_X16, 32, MLC_PARTIAL_4X16, MLC_MINMAX_64)
 MLC_INTS(MLC_VEC_X4, 64, MLC_PARTIAL_8X4, MLC_VEC_MINMAX) /* no half type */
 MLC_INTS(MLC_VEC_X8, 64, MLC_PARTIAL_8X8, MLC_MINMAX_64)
 MLC_INTS(MLC_VEC_X16, 64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
-MLC_VEC_X4(float, f32, MLC_PARTIAL_4X4, MLC_VEC_MINMAX)
-MLC_VEC_X8(float, f32, MLC_PARTIAL_4X8, MLC_MINMAX_32)
+MLC_VEC_X4(float, f32, MLC_PARTIAL_4X4, MLC_MINMAX_F32X4)
+MLC_VEC_X8(float, f32, MLC_PARTIAL_4X8, MLC_MINMAX_F32X8)
 MLC_VEC_X16(float, f32, MLC_PARTIAL_4X16, MLC_MINMAX_F32X16)
-MLC_VEC_X4(double, f64, MLC_PARTIAL_8X4, MLC_VEC_MINMAX)
+MLC_VEC_X4(double, f64, MLC_PARTIAL_8X4, MLC_MINMAX_F64X4)
 MLC_VEC_X8(double, f64, MLC_PARTIAL_8X8, MLC_MINMAX_F64X8)
 MLC_VEC_X16(double, f64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
 

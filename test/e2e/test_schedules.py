@@ -64,7 +64,8 @@ def compiled(model: onnx.ModelProto, kernels: dict[str, str], folder: Path, text
         "GEMM: mine: S0 S1 | n/11 m/4v | k/7s",
         "GEMM: mine: S0 S1 | m n | k/16v",
         "GEMM: mine: S0 S1 | m | n/16v k",
-        "SOFTMAX: mine: S0 S1 S2 S3 | i0 | i1",
+        "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0 | i1",
+        "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0/2+1 | i1",
     ],
 )
 def test_legal_schedules_compute_the_same(
@@ -92,7 +93,7 @@ def test_legal_schedules_compute_the_same(
         ("GEMM: mine: S1 S0 | m n/16v | k", "keep their order S0 S1"),
         ("GEMM: mine: S0 S1 | m n/16v k |", "k is not one iterator of all of S0, S1"),
         ("GEMM: mine: S0 | m n | k; mine: S1 | m n |", "name them 'serial'"),
-        ("SOFTMAX: mine: S0 S1 S2 S3 | i0/2+1 | i1", "no constant size"),
+        ("SOFTMAX: serial: S0 | i0 | i1; serial: S1 S2 S3 S4 | i0 | i1", "no constant size"),
     ],
 )
 def test_others_name_kernel_and_line(

@@ -13,13 +13,14 @@ from mlc.frontends.onnx.tensors import Tensor
 
 
 def softmax_over(build: Builder, x: Tensor, axes: Sequence[int], log: bool = False) -> Tensor:
-    """exp(x - max) / sum, in at least f32."""
+    """exp(x - max) / sum, in at least f32: times the reciprocal of the sum, of which there is one a row."""
     wide = build.wide(x)
     shifted = build.map("x0 - x1", wide, build.reduce("max", wide, axes, keepdims=True))
     exponent = build.map("exp(x0)", shifted)
     total = build.reduce("add", exponent, axes, keepdims=True)
-    y = build.map("x0 - log(x1)", shifted, total) if log else build.map("x0 / x1", exponent, total)
-    return build.cast(y, x.element)
+    if log:
+        return build.cast(build.map("x0 - log(x1)", shifted, total), x.element)
+    return build.cast(build.map("x0 * x1", exponent, build.map("1 / x0", total)), x.element)
 
 
 @onnx_op("Softmax", "LogSoftmax", "Hardmax", since=13)

@@ -62,3 +62,26 @@ func.func @transposes_back(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x20xf32> {
 // CHECK:      func.func @transposes_back(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x20xf32> {
 // CHECK-NEXT: %0 = graph.reshape(%x) {shape = ["2", "3", "20"]} : (tensor<2x3x4x5xf32>) -> tensor<2x3x20xf32>
 // CHECK-NEXT: func.return %0 : tensor<2x3x20xf32>
+
+// -----
+
+// A product of one row reads what was transposed for it as it is; one of many rows does not, nor do others that read it.
+
+func.func @one_row(%x: tensor<4x1x64xf32>, %y: tensor<4x9x64xf32>) -> tensor<4x1x9xf32> {
+  %0 = graph.transpose(%y) {perm = array<i64: 0, 2, 1>} : (tensor<4x9x64xf32>) -> tensor<4x64x9xf32>
+  %1 = graph.contract "bmk,bkn->bmn"(%x, %0) : (tensor<4x1x64xf32>, tensor<4x64x9xf32>) -> tensor<4x1x9xf32>
+  func.return %1 : tensor<4x1x9xf32>
+}
+
+// CHECK:      func.func @one_row(
+// CHECK-NEXT: %0 = graph.contract "bmk,bnk->bmn"(%x, %y) : (tensor<4x1x64xf32>, tensor<4x9x64xf32>) -> tensor<4x1x9xf32>
+// CHECK-NEXT: func.return %0
+
+func.func @many_rows(%x: tensor<4x8x64xf32>, %y: tensor<4x9x64xf32>) -> tensor<4x8x9xf32> {
+  %0 = graph.transpose(%y) {perm = array<i64: 0, 2, 1>} : (tensor<4x9x64xf32>) -> tensor<4x64x9xf32>
+  %1 = graph.contract "bmk,bkn->bmn"(%x, %0) : (tensor<4x8x64xf32>, tensor<4x64x9xf32>) -> tensor<4x8x9xf32>
+  func.return %1 : tensor<4x8x9xf32>
+}
+
+// CHECK:      func.func @many_rows(
+// CHECK-NEXT: graph.transpose

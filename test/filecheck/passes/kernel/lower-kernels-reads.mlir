@@ -1,6 +1,7 @@
 // RUN: mlc-opt %s -p lower-kernels --verify-diagnostics --split-input-file | filecheck %s
 
-// An epilogue adopts the iterators of a grouped convolution; cheap values are computed where they are read, others once.
+// An epilogue adopts the iterators of a grouped convolution; cheap values are computed where they are read, others once:
+// what a sum and a later result read in the place of that result.
 
 kernel.func @convolution_and_bias(%x: tensor<1x4x9xf32>, %w: tensor<6x2x3xf32>, %b: tensor<6x1xf32>) -> tensor<1x6x7xf32> {
   %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCX"} : (tensor<1x4x9xf32>, tensor<6x2x3xf32>) -> tensor<1x6x7xf32>
@@ -33,22 +34,21 @@ kernel.func @computed_where_read(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tenso
 }
 
 // CHECK:      kernel.func @computed_where_read(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>) {
-// CHECK-NEXT: %3 = kernel.local : memref<3x5xf32>
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%3 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
-// CHECK-NEXT: ^bb0(%4: f32):
-// CHECK-NEXT: %5 = math.exp %4 : f32
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%3: f32):
+// CHECK-NEXT: %4 = math.exp %3 : f32
+// CHECK-NEXT: kernel.yield %4 : f32
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%2 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>], monoid = "add", init = 0.000000e+00 : f32} do {
+// CHECK-NEXT: ^bb0(%5: f32):
 // CHECK-NEXT: kernel.yield %5 : f32
 // CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%3 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>], monoid = "add", init = 0.000000e+00 : f32} do {
-// CHECK-NEXT: ^bb0(%6: f32):
-// CHECK-NEXT: kernel.yield %6 : f32
-// CHECK-NEXT: }
-// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0, %3 : memref<3x5xf32>, memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
-// CHECK-NEXT: ^bb0(%7: f32, %8: f32):
-// CHECK-NEXT: %9 = arith.constant 2.000000e+00 : f32
-// CHECK-NEXT: %10 = arith.mulf %7, %9 : f32
-// CHECK-NEXT: %11 = arith.addf %10, %8 : f32
-// CHECK-NEXT: %12 = arith.subf %11, %8 : f32
-// CHECK-NEXT: kernel.yield %12 : f32
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0, %2 : memref<3x5xf32>, memref<3x5xf32>) outs(%2 : memref<3x5xf32>) {bounds = ["3", "5"], maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} do {
+// CHECK-NEXT: ^bb0(%6: f32, %7: f32):
+// CHECK-NEXT: %8 = arith.constant 2.000000e+00 : f32
+// CHECK-NEXT: %9 = arith.mulf %6, %8 : f32
+// CHECK-NEXT: %10 = arith.addf %9, %7 : f32
+// CHECK-NEXT: %11 = arith.subf %10, %7 : f32
+// CHECK-NEXT: kernel.yield %11 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return

@@ -30,3 +30,21 @@ kernel.func @one_thread(%0: memref<3x50xf32>, %1: memref<3x3xf32>) attributes {s
 // CHECK-NEXT: arith.mulf {{.*}}: f32
 // CHECK-NEXT: arith.addf {{.*}}: f32
 // CHECK:      kernel.write {{.*}}strides = array<i64>} : f32, memref<3x3xf32>
+
+// -----
+
+// A tile in no loop is one thread's.
+
+kernel.func @one_row(%0: memref<20xf32>, %1: memref<f32>) attributes {schedule = "rows: S0 |  | i0/8v"} {
+  poly.statement "S0" ins(%0 : memref<20xf32>) outs(%1 : memref<f32>) {domain = "{ S0[i0] : 0 <= i0 < 20 }", accesses = ["{ S0[i0] -> b0[i0] }", "{ S0[i0] -> b1[] }"], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%5: f32):
+    poly.yield %5 : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @one_row(
+// CHECK:      "scf.parallel"(
+// CHECK:      vector.reduction
+// CHECK:      kernel.write
+// CHECK-NEXT: scf.reduce

@@ -24,7 +24,7 @@ kernel.func @max_of_symbolic_rows(%0: memref<3x?xf32, #graph.dims<["3", "n"]>>, 
 // CHECK-NEXT: [[REST:%\w+]] = vector.broadcast [[LOWEST]] : f32 to vector<8xf32>
 // CHECK-NEXT: kernel.lanewise "arith.select"([[IN]], [[X]], [[REST]])
 // CHECK:      [[B:%\w+]] = vector.reduction <maximumf>, {{.*}} : vector<8xf32> into f32
-// CHECK-NEXT: arith.maximumf [[A]], [[B]] : f32
+// CHECK-NEXT: arith.maximumf [[B]], [[A]] : f32
 // -----
 
 kernel.func @blocks_of_a_sum(%0: memref<6x5xf32>, %1: memref<6xf32>) attributes {schedule = "x: S0 | i/2 | j/2s"} {

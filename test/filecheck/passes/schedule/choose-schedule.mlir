@@ -76,3 +76,47 @@ kernel.func @two_ends_in_one_nest(%x: tensor<3x5xf32>) -> tensor<3x9xf32> {
 }
 
 // CHECK:      kernel.func @two_ends_in_one_nest{{.*}}schedule = "elementwise: S0 | {{[^;]*}}; elementwise: S1 S2 | {{[^;]*}}"
+
+// -----
+
+// A product that reads nothing twice reads as much of a row at a time as registers hold; where that is contiguous along
+// the sum, the lanes are along the sum. A short row is one turn.
+
+kernel.func @one_row(%x: tensor<8x64xf32>, %y: tensor<8x64x512xf32>) -> tensor<8x512xf32> {
+  %0 = graph.contract "bk,bkn->bn"(%x, %y) : (tensor<8x64xf32>, tensor<8x64x512xf32>) -> tensor<8x512xf32>
+  kernel.return %0 : tensor<8x512xf32>
+}
+
+// CHECK:      kernel.func @one_row{{.*}}schedule = "contraction: S0 | b n/64v | k"
+
+kernel.func @dot_products(%x: tensor<8x64xf32>, %y: tensor<8x512x64xf32>) -> tensor<8x512xf32> {
+  %0 = graph.contract "bk,bnk->bn"(%x, %y) : (tensor<8x64xf32>, tensor<8x512x64xf32>) -> tensor<8x512xf32>
+  kernel.return %0 : tensor<8x512xf32>
+}
+
+// CHECK:      kernel.func @dot_products{{.*}}schedule = "rows: S0 | b n | k/32v"
+
+kernel.func @short_rows(%x: tensor<9x31xf32>) -> tensor<9xf32> {
+  %0 = graph.reduce "max"(%x) {axes = array<i64: 1>, keepdims = false} : (tensor<9x31xf32>) -> tensor<9xf32>
+  kernel.return %0 : tensor<9xf32>
+}
+
+// CHECK:      kernel.func @short_rows{{.*}}schedule = "rows: S0 | i0 | i1/31v"
+
+// -----
+
+// Rows stand outside where the right operand stays in the L2 cache while the result does not.
+
+kernel.func @long_result(%x: tensor<2x1024x64xf32>, %y: tensor<2x64x1024xf32>) -> tensor<2x1024x1024xf32> {
+  %0 = graph.contract "bmk,bkn->bmn"(%x, %y) : (tensor<2x1024x64xf32>, tensor<2x64x1024xf32>) -> tensor<2x1024x1024xf32>
+  kernel.return %0 : tensor<2x1024x1024xf32>
+}
+
+// CHECK:      kernel.func @long_result{{.*}}schedule = "contraction: S0 | b m/{{.*}} n/16v | k"
+
+kernel.func @short_result(%x: tensor<2x128x64xf32>, %y: tensor<2x64x128xf32>) -> tensor<2x128x128xf32> {
+  %0 = graph.contract "bmk,bkn->bmn"(%x, %y) : (tensor<2x128x64xf32>, tensor<2x64x128xf32>) -> tensor<2x128x128xf32>
+  kernel.return %0 : tensor<2x128x128xf32>
+}
+
+// CHECK:      kernel.func @short_result{{.*}}schedule = "contraction: S0 | b n/16v m/{{.*}} | k"

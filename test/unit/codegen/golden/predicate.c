@@ -29,23 +29,27 @@ void predicate(void *const *buf, const int64_t *dim, int64_t tid, int64_t thread
   int64_t v15 = v14 + 1;
   uint8_t v16 = (batch) >= v15;
   if (v16) {
-    int64_t v17 = mlc_floordiv_i64((batch), 16);
-    int64_t v18 = v17 * (-16);
-    int64_t v19 = v18 + (batch);
-    int64_t v20 = v17 * 16;
-    f32x8 v21_0 = mlc_load_n_f32x8(b0 + v20, mlc_clamp(v19 - 0, 8));
-    f32x8 v21_1 = mlc_load_n_f32x8(b0 + v20 + 8, mlc_clamp(v19 - 8, 8));
-    i64x8 v22_0 = mlc_load_n_i64x8(b1 + v20, mlc_clamp(v19 - 0, 8));
-    i64x8 v22_1 = mlc_load_n_i64x8(b1 + v20 + 8, mlc_clamp(v19 - 8, 8));
-    f32x8 v23 = mlc_fill_f32x8(0.5f);
-    i32x8 v24_0 = v21_0 > v23;
-    i32x8 v24_1 = v21_1 > v23;
-    i64x8 v25 = mlc_fill_i64x8(3);
-    i32x8 v26_0 = __builtin_convertvector(v22_0 == v25, i32x8);
-    i32x8 v26_1 = __builtin_convertvector(v22_1 == v25, i32x8);
-    i32x8 v27_0 = v24_0 & v26_0;
-    i32x8 v27_1 = v24_1 & v26_1;
-    mlc_store_n_i8x8(b2 + v20, __builtin_convertvector(-v27_0, i8x8), mlc_clamp(v19 - 0, 8));
-    mlc_store_n_i8x8(b2 + v20 + 8, __builtin_convertvector(-v27_1, i8x8), mlc_clamp(v19 - 8, 8));
+    const int64_t v17 = (1 - 0);
+    for (int64_t v18 = v17 * tid / threads; v18 < v17 * (tid + 1) / threads; v18++) {
+      const int64_t v19 = 0 + v18;
+      int64_t v20 = mlc_floordiv_i64((batch), 16);
+      int64_t v21 = v20 * (-16);
+      int64_t v22 = v21 + (batch);
+      int64_t v23 = v20 * 16;
+      f32x8 v24_0 = mlc_load_n_f32x8(b0 + v23, mlc_clamp(v22 - 0, 8));
+      f32x8 v24_1 = mlc_load_n_f32x8(b0 + v23 + 8, mlc_clamp(v22 - 8, 8));
+      i64x8 v25_0 = mlc_load_n_i64x8(b1 + v23, mlc_clamp(v22 - 0, 8));
+      i64x8 v25_1 = mlc_load_n_i64x8(b1 + v23 + 8, mlc_clamp(v22 - 8, 8));
+      f32x8 v26 = mlc_fill_f32x8(0.5f);
+      i32x8 v27_0 = v24_0 > v26;
+      i32x8 v27_1 = v24_1 > v26;
+      i64x8 v28 = mlc_fill_i64x8(3);
+      i32x8 v29_0 = __builtin_convertvector(v25_0 == v28, i32x8);
+      i32x8 v29_1 = __builtin_convertvector(v25_1 == v28, i32x8);
+      i32x8 v30_0 = v27_0 & v29_0;
+      i32x8 v30_1 = v27_1 & v29_1;
+      mlc_store_n_i8x8(b2 + v23, __builtin_convertvector(-v30_0, i8x8), mlc_clamp(v22 - 0, 8));
+      mlc_store_n_i8x8(b2 + v23 + 8, __builtin_convertvector(-v30_1, i8x8), mlc_clamp(v22 - 8, 8));
+    }
   }
 }

@@ -25,54 +25,62 @@ void transpose(void *const *buf, const int64_t *dim, int64_t tid, int64_t thread
   int64_t v10 = v9 + 1;
   uint8_t v11 = (n) >= v10;
   if (v11) {
-    int64_t v12 = mlc_floordiv_i64((n), 8);
-    int64_t v13 = v12 * (-8);
-    int64_t v14 = v13 + (n);
-    int64_t v15 = v12 * 88;
-    f32x8 v16[8] = {mlc_load_n_f32x8(b0 + v15, v14 > 0 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 11, v14 > 1 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 22, v14 > 2 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 33, v14 > 3 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 44, v14 > 4 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 55, v14 > 5 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 66, v14 > 6 ? 8 : 0), mlc_load_n_f32x8(b0 + v15 + 77, v14 > 7 ? 8 : 0)};
-    mlc_transpose_f32x8(v16);
-    int64_t v17 = v12 * 8;
-    mlc_store_n_f32x8(b1 + v17, v16[0], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 1 * (n), v16[1], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 2 * (n), v16[2], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 3 * (n), v16[3], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 4 * (n), v16[4], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 5 * (n), v16[5], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 6 * (n), v16[6], mlc_clamp(v14 - 0, 8));
-    mlc_store_n_f32x8(b1 + v17 + 7 * (n), v16[7], mlc_clamp(v14 - 0, 8));
+    const int64_t v12 = (1 - 0);
+    for (int64_t v13 = v12 * tid / threads; v13 < v12 * (tid + 1) / threads; v13++) {
+      const int64_t v14 = 0 + v13;
+      int64_t v15 = mlc_floordiv_i64((n), 8);
+      int64_t v16 = v15 * (-8);
+      int64_t v17 = v16 + (n);
+      int64_t v18 = v15 * 88;
+      f32x8 v19[8] = {mlc_load_n_f32x8(b0 + v18, v17 > 0 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 11, v17 > 1 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 22, v17 > 2 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 33, v17 > 3 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 44, v17 > 4 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 55, v17 > 5 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 66, v17 > 6 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 77, v17 > 7 ? 8 : 0)};
+      mlc_transpose_f32x8(v19);
+      int64_t v20 = v15 * 8;
+      mlc_store_n_f32x8(b1 + v20, v19[0], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 1 * (n), v19[1], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 2 * (n), v19[2], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 3 * (n), v19[3], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 4 * (n), v19[4], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 5 * (n), v19[5], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 6 * (n), v19[6], mlc_clamp(v17 - 0, 8));
+      mlc_store_n_f32x8(b1 + v20 + 7 * (n), v19[7], mlc_clamp(v17 - 0, 8));
+    }
   }
-  int64_t v18 = mlc_floordiv_i64((n), 8);
-  const int64_t v19 = (v18 - 0);
-  for (int64_t v20 = v19 * tid / threads; v20 < v19 * (tid + 1) / threads; v20++) {
-    const int64_t v21 = 0 + v20;
-    int64_t v22 = v21 * 88;
-    int64_t v23 = v22 + 8;
-    f32x8 v24[8] = {mlc_load_n_f32x8(b0 + v23, 3), mlc_load_n_f32x8(b0 + v23 + 11, 3), mlc_load_n_f32x8(b0 + v23 + 22, 3), mlc_load_n_f32x8(b0 + v23 + 33, 3), mlc_load_n_f32x8(b0 + v23 + 44, 3), mlc_load_n_f32x8(b0 + v23 + 55, 3), mlc_load_n_f32x8(b0 + v23 + 66, 3), mlc_load_n_f32x8(b0 + v23 + 77, 3)};
-    mlc_transpose_f32x8(v24);
-    int64_t v25 = (n) * 8;
-    int64_t v26 = v21 * 8;
-    int64_t v27 = v25 + v26;
-    mlc_store_f32x8(b1 + v27, v24[0]);
-    mlc_store_f32x8(b1 + v27 + 1 * (n), v24[1]);
-    mlc_store_f32x8(b1 + v27 + 2 * (n), v24[2]);
+  int64_t v21 = mlc_floordiv_i64((n), 8);
+  const int64_t v22 = (v21 - 0);
+  for (int64_t v23 = v22 * tid / threads; v23 < v22 * (tid + 1) / threads; v23++) {
+    const int64_t v24 = 0 + v23;
+    int64_t v25 = v24 * 88;
+    int64_t v26 = v25 + 8;
+    f32x8 v27[8] = {mlc_load_n_f32x8(b0 + v26, 3), mlc_load_n_f32x8(b0 + v26 + 11, 3), mlc_load_n_f32x8(b0 + v26 + 22, 3), mlc_load_n_f32x8(b0 + v26 + 33, 3), mlc_load_n_f32x8(b0 + v26 + 44, 3), mlc_load_n_f32x8(b0 + v26 + 55, 3), mlc_load_n_f32x8(b0 + v26 + 66, 3), mlc_load_n_f32x8(b0 + v26 + 77, 3)};
+    mlc_transpose_f32x8(v27);
+    int64_t v28 = (n) * 8;
+    int64_t v29 = v24 * 8;
+    int64_t v30 = v28 + v29;
+    mlc_store_f32x8(b1 + v30, v27[0]);
+    mlc_store_f32x8(b1 + v30 + 1 * (n), v27[1]);
+    mlc_store_f32x8(b1 + v30 + 2 * (n), v27[2]);
   }
-  int64_t v28 = mlc_floordiv_i64((n), 8);
-  int64_t v29 = 8 * v28;
-  int64_t v30 = v29 + 1;
-  uint8_t v31 = (n) >= v30;
-  if (v31) {
-    int64_t v32 = mlc_floordiv_i64((n), 8);
-    int64_t v33 = v32 * (-8);
-    int64_t v34 = v33 + (n);
-    int64_t v35 = v32 * 88;
-    int64_t v36 = v35 + 8;
-    f32x8 v37[8] = {mlc_load_n_f32x8(b0 + v36, v34 > 0 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 11, v34 > 1 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 22, v34 > 2 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 33, v34 > 3 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 44, v34 > 4 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 55, v34 > 5 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 66, v34 > 6 ? 3 : 0), mlc_load_n_f32x8(b0 + v36 + 77, v34 > 7 ? 3 : 0)};
-    mlc_transpose_f32x8(v37);
-    int64_t v38 = v32 * 8;
-    int64_t v39 = (n) * 8;
-    int64_t v40 = v38 + v39;
-    mlc_store_n_f32x8(b1 + v40, v37[0], mlc_clamp(v34 - 0, 8));
-    mlc_store_n_f32x8(b1 + v40 + 1 * (n), v37[1], mlc_clamp(v34 - 0, 8));
-    mlc_store_n_f32x8(b1 + v40 + 2 * (n), v37[2], mlc_clamp(v34 - 0, 8));
+  int64_t v31 = mlc_floordiv_i64((n), 8);
+  int64_t v32 = 8 * v31;
+  int64_t v33 = v32 + 1;
+  uint8_t v34 = (n) >= v33;
+  if (v34) {
+    const int64_t v35 = (1 - 0);
+    for (int64_t v36 = v35 * tid / threads; v36 < v35 * (tid + 1) / threads; v36++) {
+      const int64_t v37 = 0 + v36;
+      int64_t v38 = mlc_floordiv_i64((n), 8);
+      int64_t v39 = v38 * (-8);
+      int64_t v40 = v39 + (n);
+      int64_t v41 = v38 * 88;
+      int64_t v42 = v41 + 8;
+      f32x8 v43[8] = {mlc_load_n_f32x8(b0 + v42, v40 > 0 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 11, v40 > 1 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 22, v40 > 2 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 33, v40 > 3 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 44, v40 > 4 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 55, v40 > 5 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 66, v40 > 6 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 77, v40 > 7 ? 3 : 0)};
+      mlc_transpose_f32x8(v43);
+      int64_t v44 = v38 * 8;
+      int64_t v45 = (n) * 8;
+      int64_t v46 = v44 + v45;
+      mlc_store_n_f32x8(b1 + v46, v43[0], mlc_clamp(v40 - 0, 8));
+      mlc_store_n_f32x8(b1 + v46 + 1 * (n), v43[1], mlc_clamp(v40 - 0, 8));
+      mlc_store_n_f32x8(b1 + v46 + 2 * (n), v43[2], mlc_clamp(v40 - 0, 8));
+    }
   }
 }

@@ -1,0 +1,28 @@
+"""Which neighbouring statements of a tile run in the same loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.passes.schedule.view import StatementView
+
+
+def together(statements: Sequence[StatementView]) -> list[list[StatementView]]:
+    """Statements of one space that do not read what another of them writes; behind them perhaps a reduction, which may
+    read what they write at its own point, as the sum of a softmax reads the powers."""
+    groups: list[list[StatementView]] = []
+    for s in statements:
+        if groups and _joins(groups[-1], s):
+            groups[-1].append(s)
+        else:
+            groups.append([s])
+    return groups
+
+
+def _joins(group: Sequence[StatementView], s: StatementView) -> bool:
+    if any(t.op.monoid or t.bounds != s.bounds for t in group):
+        return False
+    written = {t.write.array: t.write for t in group}
+    if any(r.array == s.write.array for t in group for r in t.reads):
+        return False
+    return all(r.array not in written or s.op.monoid and r == written[r.array] for r in s.reads)
