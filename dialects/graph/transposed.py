@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType
 from xdsl.ir import SSAValue
@@ -72,7 +73,7 @@ class ConvTransposeOp(StructuredOp):
         )
 
 
-def _parts(w: Sequence[object], rank: int) -> tuple:  # type: ignore[type-arg]
+def _parts(w: Sequence[Any], rank: int) -> tuple[Any, ...]:
     """Phases, filters, channels and taps of a weight's shape."""
     return tuple(w[:rank]), w[rank], w[rank + 1], tuple(w[rank + 2 : 2 * rank + 2])
 

@@ -76,7 +76,7 @@ def conv_transpose(node: Node) -> Tensor:
     low, high = _transposed_pads(node, w.shape[2:], strides, dilations)
     if any(s > 1 for s in strides) and all(d == 1 for d in dilations):
         if groups == 1 and (rows := _whole_rows(x, w, strides, low, high)):
-            return _biased(build, _at_once(build, x, w, strides, [int(cut) for cut in low], rows), node.get(2))
+            return _biased(build, _at_once(build, x, w, strides, _numbers(low), rows), node.get(2))
         return _biased(build, _by_phases(build, x, w, groups, strides, low, high), node.get(2))
     reach = [d * (k - 1) for d, k in zip(dilations, w.shape[2:], strict=True)]
     before, behind = ([0, 0, *[r - p for r, p in zip(reach, cut, strict=True)]] for cut in (low, high))
@@ -95,7 +95,11 @@ def _whole_rows(
     extents = [s * (d - 1) + k - a - b for s, d, k, a, b in sizes] if constant else []
     whole = all(isinstance(e, int) and e % s == 0 for e, s in zip(extents, strides, strict=False))
     cut = all(isinstance(a, int) and a >= 0 for a in low)
-    return [int(e) // s for e, s in zip(extents, strides, strict=True)] if extents and whole and cut else []
+    return [e // s for e, s in zip(_numbers(extents), strides, strict=False)] if whole and cut else []
+
+
+def _numbers(sizes: Sequence[DimLike]) -> list[int]:
+    return [size for size in sizes if isinstance(size, int)]
 
 
 def _at_once(
@@ -103,27 +107,28 @@ def _at_once(
 ) -> Tensor:
     """All phases of the output by one operator, each from the taps that meet in it."""
     rank = len(strides)
-    taps = [-(-int(k) // s) for k, s in zip(w.shape[2:], strides, strict=True)]
+    kernel = _numbers(w.shape[2:])
+    taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
     reach = [t - 1 for t in taps]
     needed = [r + (s - 1 + a) // s + t for r, s, a, t in zip(rows, strides, low, reach, strict=True)]
     behind = [n - d - t for n, d, t in zip(needed, x.shape[2:], reach, strict=True)]
     padded = build.pad(x, [0, 0, *reach], [0, 0, *behind])
-    fill = [t * s - int(k) for t, s, k in zip(taps, strides, w.shape[2:], strict=True)]
+    fill = [t * s - k for t, s, k in zip(taps, strides, kernel, strict=True)]
     whole = build.pad(w, [0] * (rank + 2), [0, 0, *fill])  # [C, F, T·s…]
-    for n, (s, a) in enumerate(zip(strides, low, strict=True)):
-        whole = _phases_first(build, whole, 2 + 2 * n, s, a)
+    for n, (s, a, t) in enumerate(zip(strides, low, taps, strict=True)):
+        whole = _phases_first(build, whole, 2 + 2 * n, s, a, t)
     axes = range(rank)
-    kernel = build.transpose(whole, [*(2 + 2 * n for n in axes), 1, 0, *(3 + 2 * n for n in axes)])
-    return build.conv_transpose(padded, kernel, strides, low)
+    phases = build.transpose(whole, [*(2 + 2 * n for n in axes), 1, 0, *(3 + 2 * n for n in axes)])
+    return build.conv_transpose(padded, phases, strides, low)
 
 
-def _phases_first(build: Builder, w: Tensor, axis: int, stride: int, low: int) -> Tensor:
+def _phases_first(build: Builder, w: Tensor, axis: int, stride: int, low: int, taps: int) -> Tensor:
     """An axis of T·s taps as [s, T]: phase p has the taps (p + low) % s + s·t, the last one first."""
     before, behind = w.shape[:axis], w.shape[axis + 1 :]
-    split = build.reshape(w, (*before, w.shape[axis] // stride, stride, *behind))
+    split = build.reshape(w, (*before, taps, stride, *behind))
     turned = build.transpose(split, [*range(axis), axis + 1, axis, *range(axis + 2, split.rank)])
     starts, steps = [0] * turned.rank, [1] * turned.rank
-    starts[axis + 1], steps[axis + 1] = int(turned.shape[axis + 1]) - 1, -1
+    starts[axis + 1], steps[axis + 1] = taps - 1, -1
     flipped = build.slice(turned, starts, turned.shape, steps)
     first = low % stride
     if not first:
