@@ -330,6 +330,19 @@ class WriteOp(_TileAccess):
 
 
 @irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Ask for the cache line of an element that is read later: ``kernel.prefetch %buf[%offset] : memref<…>``."""
+
+    name = "kernel.prefetch"
+    buffer = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    assembly_format = "$buffer `[` $offset `]` attr-dict `:` type($buffer)"
+
+    def __init__(self, buffer: SSAValue, offset: SSAValue):
+        super().__init__(operands=[buffer, offset])
+
+
+@irdl_op_definition
 class GatherOp(IRDLOperation):
     """Read one element of a linear buffer at every offset (i64, scalar or vector), or the first ``lanes`` ones.
 
@@ -415,7 +428,7 @@ Kernel = Dialect(
     "kernel",
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, YieldOp, IndexOp, SymbolOp),
-        *(ReadOp, WriteOp, GatherOp, StepOp, LanewiseOp),
+        *(ReadOp, WriteOp, PrefetchOp, GatherOp, StepOp, LanewiseOp),
     ],
     [],
 )

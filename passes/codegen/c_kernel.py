@@ -116,6 +116,8 @@ class _Printer:
                 self.read(op)
             case kernel.WriteOp():
                 self.write(op)
+            case kernel.PrefetchOp():
+                self.line(f"mlc_prefetch({self.pointers[op.buffer]} + {self.scalar(op.offset)});")
             case kernel.GatherOp():
                 self.gather(op)
             case kernel.StepOp():

@@ -23,6 +23,7 @@ from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.loops.ast_math import ast_expr
 from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.point import Axis, Buffer, Point
+from mlc.passes.loops.prefetch import Prefetch
 from mlc.passes.loops.tile_body import TileBody
 from mlc.passes.loops.tile_values import TileValues
 from mlc.passes.schedule.apply_schedules import following
@@ -58,6 +59,7 @@ class _Lowering:
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
         self.arrays = {name: value for value, name in array_names(fn).items()}
+        self.nests = self._nests()
         old = list(fn.block.ops)
         entry = Emitter(fn.block, self.env)
         for name, dim in params_of(fn).items():
@@ -99,7 +101,7 @@ class _Lowering:
         if SERIAL in self.fn.attributes:  # what one nest has written another reads
             return {s: set() for s in users}
         fixed: dict[str, set[str]] = {}
-        for group in groups_of(self._nests()):
+        for group in groups_of(self.nests):
             sharing = [n for n in group if users & set(n.statements)]
             for nest in sharing:
                 points = _points(nest) & self._blocks(nest) if len(sharing) > 1 else _points(nest)
@@ -117,7 +119,7 @@ class _Lowering:
 
     def _forwards(self, name: str) -> bool:
         """Whether every reader of a local array reads the element the tile has just computed, in registers."""
-        for nest in self._nests():
+        for nest in self.nests:
             inner = {i.iterator for i in nest.inner}
             members = [self.statements[s] for s in nest.statements]
             writers = [s for s in members if s.write.array == name]
@@ -224,7 +226,9 @@ class _Lowering:
         members = [self.statements[s.data] for s in tile.statements]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
         inner = parse_schedule("x: | | " + " ".join(i.data for i in tile.inner))[0].inner
-        TileBody(members, TileValues(self.buffers)).emit(out, Point(at, (*axes, *lanes)), inner)
+        once = not any(n.split for n in self.nests if members[0].name in n.statements)  # its weights pass, in a thread
+        ahead = Prefetch(self.buffers, [i.data for i in tile.iters]) if once else None
+        TileBody(members, TileValues(self.buffers), ahead).emit(out, Point(at, (*axes, *lanes)), inner)
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:

@@ -19,6 +19,7 @@ from mlc.passes.loops.combine import bare, combine, horizontal, initial, masked
 from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.point import Axis, Point, Value, broadcast
+from mlc.passes.loops.prefetch import Prefetch
 from mlc.passes.loops.tile_values import TileValues
 from mlc.passes.loops.together import together
 from mlc.passes.schedule.schedule import Item
@@ -33,6 +34,7 @@ class TileBody:
 
     statements: Sequence[StatementView]
     values: TileValues
+    prefetch: Prefetch | None = None
     before: Sequence[StatementView] = ()  # what runs in the loops of a reduction, before its term
 
     def emit(self, out: Emitter, point: Point, inner: Sequence[Item]) -> None:
@@ -116,6 +118,8 @@ class TileBody:
             return with_loop.close((inside,))[0]
         if lane is not None:
             return self._lane_loop(out, s, point, lane, axes, total)
+        if self.prefetch:
+            self.prefetch.emit(out, s, point)
         value = self._term(out, s, point)
         return combine(out, s, Value(total, axes), Value(broadcast(out, value, axes, point), axes)).ssa
 

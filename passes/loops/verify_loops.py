@@ -12,7 +12,8 @@ from mlc.passes.kernel.verify_kernel import MAIN
 from mlc.passes.legality import TENSORS, VECTORS, Level
 
 LOOPS = "scf.for scf.if"
-BODY = "kernel.symbol kernel.read kernel.write kernel.gather kernel.step kernel.lanewise arith.* math.* vector.*"
+MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather"
+BODY = f"{MEMORY} kernel.symbol kernel.step kernel.lanewise arith.* math.* vector.*"
 KERNELS = {
     "kernel.func": f"kernel.local kernel.return scf.parallel {LOOPS} {BODY}",
     "scf.parallel": f"{LOOPS} {BODY} scf.reduce",

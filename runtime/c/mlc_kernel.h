@@ -7,6 +7,9 @@
 
 MLC_INLINE int64_t mlc_clamp(int64_t n, int64_t limit) { return n < 0 ? 0 : n > limit ? limit : n; }
 
+/* Asks for a cache line that is read later, for L2. */
+MLC_INLINE void mlc_prefetch(const void *p) { __builtin_prefetch(p, 0, 2); }
+
 /* Gives a variable a place in memory for good. */
 #define MLC_IN_MEMORY(x) __asm__("" : "+m"(x))
 

@@ -1,0 +1,41 @@
+// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule,tile-kernels,lower-tiles' --split-input-file | filecheck %s
+
+// Each step of a tile of 14 rows asks for 14/128 of a step's weights of the next 32 columns; tiles of rows go on where the
+// one before ended.
+
+kernel.func @large(%a: tensor<128x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<128x768xf32> {
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 768 : i64, block = 32 : i64} : (tensor<128x768xf32>, tensor<24x768x32xf32>) -> tensor<128x768xf32>
+  kernel.return %0 : tensor<128x768xf32>
+}
+
+// CHECK:      kernel.func @large({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
+// CHECK-SAME: schedule = "contraction: S0 | n/32v m/14*7+10*3 | k/128s"
+// CHECK:      arith.constant 448 : index
+// CHECK:      arith.constant 128 : index
+// CHECK:      arith.floordivsi
+// CHECK:      kernel.prefetch %[[B]][%{{.*}}] : memref<24x768x32xf32>
+// CHECK:      kernel.read
+
+// -----
+
+// Weights that the cache holds are not asked for.
+
+kernel.func @small(%a: tensor<56x128xf32>, %b: tensor<4x128x32xf32>) -> tensor<56x128xf32> {
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 128 : i64, block = 32 : i64} : (tensor<56x128xf32>, tensor<4x128x32xf32>) -> tensor<56x128xf32>
+  kernel.return %0 : tensor<56x128xf32>
+}
+
+// CHECK:     kernel.func @small(
+// CHECK-NOT: kernel.prefetch
+
+// -----
+
+// One tile of rows reads all weights once anyway.
+
+kernel.func @few_rows(%a: tensor<14x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<14x768xf32> {
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 768 : i64, block = 32 : i64} : (tensor<14x768xf32>, tensor<24x768x32xf32>) -> tensor<14x768xf32>
+  kernel.return %0 : tensor<14x768xf32>
+}
+
+// CHECK:     kernel.func @few_rows(
+// CHECK-NOT: kernel.prefetch
