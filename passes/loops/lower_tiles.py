@@ -156,7 +156,8 @@ class _Lowering:
             names = {s for nest in group for s in nest.statements}
             mine = {name for name, tile in self.tiles.items() if names & {s.data for s in tile.statements}}
             if sum(bool(mine & each) for each in tiles) > 1:
-                raise ScheduleError(f"'{group[0]}': tiles of nests joined by '&' must begin in each of several blocks")
+                hint = "need one loop over several blocks; give their tiles one size"
+                raise ScheduleError(f"'{group[0]}': nests joined by '&' {hint}")
 
     def _parallel(self, node: isl.AstNode, out: Emitter) -> None:
         """Perfectly nested outer loops become one parallel loop, until it has iterations enough."""

@@ -88,7 +88,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
   kernel.return
 }
 
-// CHECK:      'x: S0 | i@1 i j | ': tiles of nests joined by '&' must begin in each of several blocks
+// CHECK:      'x: S0 | i@1 i j | ': nests joined by '&' need one loop over several blocks; give their tiles one size
 
 // -----
 
@@ -105,4 +105,4 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
   kernel.return
 }
 
-// CHECK:      'x: S0 | i@4 i/6+2 j | ': tiles of nests joined by '&' must begin in each of several blocks
+// CHECK:      'x: S0 | i@4 i/6+2 j | ': nests joined by '&' need one loop over several blocks; give their tiles one size
