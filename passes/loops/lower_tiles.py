@@ -151,8 +151,9 @@ class _Lowering:
     def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
         """Parts that threads share out apart do not wait for each other: what nests joined by ``&`` hand over is in
         one of them. isl makes no loop of a single block, and several of blocks that do not follow each other."""
-        tiles = [set(re.findall(r"\bT\d+(?=\()", child.to_C_str())) for child in children]
-        for group in (g for g in groups_of(self._nests()) if len(g) > 1):
+        joined = [group for group in groups_of(self._nests()) if len(group) > 1]
+        tiles = [set(re.findall(r"\bT\d+(?=\()", child.to_C_str())) for child in children if joined]
+        for group in joined:
             names = {s for nest in group for s in nest.statements}
             mine = {name for name, tile in self.tiles.items() if names & {s.data for s in tile.statements}}
             if sum(bool(mine & each) for each in tiles) > 1:
