@@ -113,7 +113,12 @@ def _joins(op: StructuredOp) -> bool:
     first = op.operands[0].owner if op.operands else None
     if isinstance(op, WinogradSumsOp):
         return op.deep and isinstance(first, ConvOp)
-    return isinstance(first, StructuredOp) and (op.JOINS or isinstance(first, WinogradInputOp) and bool(first.deep))
+    return isinstance(first, StructuredOp) and (op.JOINS or _leads_to_one(first))
+
+
+def _leads_to_one(op: StructuredOp) -> bool:
+    """Whether transformed tiles are for one product only: two in a kernel could need each other's results."""
+    return isinstance(op, WinogradInputOp) and bool(op.deep) and op.result.has_one_use() and op.input.has_one_use()
 
 
 def _with_pads(groups: list[Group], member: dict[Operation, Group]) -> list[Group]:

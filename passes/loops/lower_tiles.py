@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -136,15 +137,30 @@ class _Lowering:
     def _node(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
         kind = node.get_type()
         if kind == NODE.block:
-            children = node.block_get_children()
-            for n in range(children.n_ast_node()):
-                self._node(children.get_at(n), out, parallel)
+            nodes = node.block_get_children()
+            children = [nodes.get_at(n) for n in range(nodes.n_ast_node())]
+            if parallel:
+                self._check_blocks(children)
+            for child in children:
+                self._node(child, out, parallel)
         elif kind == FOR:
             self._parallel(node, out) if parallel else self._for(node, out)
         elif kind == IF:
             self._if(node, out, parallel)
         elif kind == NODE.user:
             self._alone(node, out) if parallel else self._instance(node.user_get_expr(), out)
+
+    def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
+        """Parts that threads share out apart do not wait for each other: what nests joined by ``&`` hand over is in
+        one of them. isl makes no loop of a single block, and several of blocks that do not follow each other."""
+        joined = [group for group in groups_of(self._nests()) if len(group) > 1]
+        tiles = [set(re.findall(r"\bT\d+(?=\()", child.to_C_str())) for child in children if joined]
+        for group in joined:
+            names = {s for nest in group for s in nest.statements}
+            mine = {name for name, tile in self.tiles.items() if names & {s.data for s in tile.statements}}
+            if sum(bool(mine & each) for each in tiles) > 1:
+                hint = "need one loop over several blocks; give their tiles one size"
+                raise ScheduleError(f"'{group[0]}': nests joined by '&' {hint}")
 
     def _parallel(self, node: isl.AstNode, out: Emitter) -> None:
         """Perfectly nested outer loops become one parallel loop, until it has iterations enough."""

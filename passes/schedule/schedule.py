@@ -126,6 +126,8 @@ def _inner_item(text: str) -> Item:
 
 def _item(text: str) -> Item:
     name, slash, sizes = text.partition("/")
+    if "@" in text:
+        raise ScheduleError(f"schedule item {text!r}: blocks, as in y@4, stand first in the band and are at least 1")
     if not slash:
         return Item(name)
     if not _SIZES.fullmatch(sizes):

@@ -108,7 +108,7 @@ class _Kernel:
         if self.chosen is None or self.chosen == self.choices[0]:
             return
         wanted = self.periods(self.chosen)
-        nests = [replace(n, split=self._split(n, wanted)) for n in self.nests]
+        nests = [n if n.split else replace(n, split=self._split(n, wanted)) for n in self.nests]
         self.fn.attributes[SCHEDULE] = StringAttr(schedule_text(nests))
 
     def _split(self, nest: Nest, wanted: dict[int, Period]) -> Split | None:

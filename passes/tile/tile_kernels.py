@@ -102,8 +102,9 @@ class _Tiling:
 
     def _group(self, nests: Sequence[Nest]) -> tuple[list[str], str]:
         """(tuples of the tiles, tree text) of nests, one after the other, in each block."""
-        if len(nests) > 1 and len({n.split.blocks if n.split else 0 for n in nests}) > 1:
-            raise ScheduleError(f"'{nests[-1]}': a nest behind '&' must have as many blocks (@) as the nest before")
+        counts = {n.split.blocks if n.split else 0 for n in nests}
+        if len(nests) > 1 and (len(counts) > 1 or 0 in counts):
+            raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
         parts = [self._nest(nest) for nest in nests]
         names, tree = [n for names, _ in parts for n in names], _sequence(parts)
         members = "; ".join(f"{n} -> [({self.blocks[n]})]" for n in names if n in self.blocks)
@@ -234,24 +235,26 @@ class _Tiling:
 
     def _check_order(self, nests: Sequence[Nest], blocks: isl.UnionMap, where: str) -> None:
         pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
-        dependent = [pair for pair in pairs if not self._apart(pair, nests, blocks)]
+        dependent = [pair for pair in pairs if not independent([self.statements[s] for s in pair])]
         place = {name: n for n, name in enumerate(self.statements)}
         inside = [pair for nest in nests for pair in itertools.pairwise(nest.statements)]
         if any(place[a] > place[b] for a, b in (*inside, *dependent)):
             raise ScheduleError(f"{where}: statements must keep their order {' '.join(self.statements)}")
-        if dependent and not all(n.serial for n in nests):
+        joined = {pair for pair in dependent if _joined(pair, nests)}
+        if not all(within_tiles(between(*(self.statements[s] for s in pair)), blocks.reverse()) for pair in joined):
+            raise ScheduleError(f"{where}: a block of nests joined by '&' needs results of another; write ';' for '&'")
+        if len(dependent) > len(joined):
+            self._make_serial(nests, where)
+
+    def _make_serial(self, nests: Sequence[Nest], where: str) -> None:
+        if not all(n.serial for n in nests):
             raise ScheduleError(f"{where}: its nests depend on each other; name them 'serial'")
-        if dependent:
-            self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
+        self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
 
 
-    def _apart(self, pair: tuple[str, str], nests: Sequence[Nest], blocks: isl.UnionMap) -> bool:
-        """Whether two statements do not depend on each other, or only in blocks that run both nests in this order."""
-        both = [self.statements[s] for s in pair]
-        if independent(both):
-            return True
-        together = any(all(any(s in n.statements for n in g) for s in pair) for g in groups_of(nests))
-        return together and within_tiles(between(*both), blocks.reverse())
+def _joined(pair: Sequence[str], nests: Sequence[Nest]) -> bool:
+    """Whether two statements run in the same blocks, the first before the second in each."""
+    return any(all(any(s in n.statements for n in group) for s in pair) for group in groups_of(nests))
 
 
 def _child(tree: str) -> str:

@@ -33,6 +33,10 @@ enum { SHARED_WORK = 200000 };
 /* Parts in the share of one thread: more balance better, and each costs a call. */
 enum { PARTS = 2, PART_BITS = 8 };
 
+/* Bytes of a worker's stack, at least: kernels keep there what one of their nests hands to the next, up to about
+ * 640 KiB. Threads have 128 KiB by default with musl, 512 KiB on macOS. */
+enum { STACK = 2 << 20 };
+
 /* A counter that threads can wait on: first spinning, then asleep. */
 typedef struct {
   _Alignas(64) atomic_uint value;
@@ -237,11 +241,24 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
+/* pthread_create with stack enough; 0 on success. */
+static int create_thread(pthread_t *thread, void *(*start)(void *), void *argument) {
+  pthread_attr_t attributes;
+  size_t stack = 0;
+  int error = pthread_attr_init(&attributes);
+  if (error) return error;
+  error = pthread_attr_getstacksize(&attributes, &stack);
+  if (!error && stack < STACK) error = pthread_attr_setstacksize(&attributes, STACK);
+  if (!error) error = pthread_create(thread, &attributes, start, argument);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
 static bool start_worker(mlc_team *team, int tid) {
   worker_arg *arg = malloc(sizeof *arg + argument_bytes(team->program));
   if (!arg) return false;
   arg->team = team, arg->tid = tid;
-  if (pthread_create(&team->workers[tid - 1], NULL, worker_main, arg) == 0) return true;
+  if (create_thread(&team->workers[tid - 1], worker_main, arg) == 0) return true;
   free(arg);
   return false;
 }

@@ -47,12 +47,14 @@ def kernels(model: onnx.ModelProto) -> dict[str, str]:
     return dict(zip(("GEMM", "SOFTMAX"), [k["name"] for k in mlc.compile(model).signature["kernels"]], strict=True))
 
 
-def compiled(model: onnx.ModelProto, kernels: dict[str, str], folder: Path, text: str) -> mlc.Model:
+def compiled(
+    model: onnx.ModelProto, kernels: dict[str, str], folder: Path, text: str, dims: dict[str, int] | None = None
+) -> mlc.Model:
     for word, name in kernels.items():
         text = text.replace(f"{word}:", f"{name}:")
     path = folder / "schedules"
     path.write_text(text)
-    return mlc.compile(model, schedule=path, threads=2)
+    return mlc.compile(model, schedule=path, threads=2, dims=dims)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,7 @@ def compiled(model: onnx.ModelProto, kernels: dict[str, str], folder: Path, text
         "GEMM: mine: S0 S1 | n/11 m/4v | k/7s",
         "GEMM: mine: S0 S1 | m n | k/16v",
         "GEMM: mine: S0 S1 | m | n/16v k",
+        "GEMM: mine: S0 S1 | n@3 m/4+1 n/8v | k",
         "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0 | i1",
         "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0/2+1 | i1",
     ],
@@ -74,6 +77,22 @@ def test_legal_schedules_compute_the_same(
     net = compiled(model, kernels, tmp_path, f"# by hand\n\n{line}  # a comment\n")
     word, _, schedule = line.partition(": ")
     assert schedule in [k["schedule"] for k in net.signature["kernels"] if k["name"] == kernels[word]]
+    np.testing.assert_allclose(net(X), expected(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "mine: S0 | m@7 m n/16v | k & mine: S1 | m@7 m n | ",  # the array between has no axis m
+        "mine: S0 | n@33 m n | k & mine: S1 | n@33 m/7v n | ",
+        "mine: S0 | n@3 m n/11v | k & mine: S1 | n@3 n m/4+3 | ",  # the array is whole
+        "mine: S0 | n@3 m/4+3 n/11 | k/7s & mine: S1 | n@3 n/11v m | ",
+    ],
+)
+def test_nests_that_run_in_blocks(
+    model: onnx.ModelProto, kernels: dict[str, str], tmp_path: Path, schedule: str
+) -> None:
+    net = compiled(model, kernels, tmp_path, f"GEMM: {schedule}", {"batch": 7})
     np.testing.assert_allclose(net(X), expected(), rtol=0, atol=1e-6)
 
 
@@ -94,6 +113,11 @@ def test_legal_schedules_compute_the_same(
         ("GEMM: mine: S0 S1 | m n/16v k |", "k is not one iterator of all of S0, S1"),
         ("GEMM: mine: S0 | m n | k; mine: S1 | m n |", "name them 'serial'"),
         ("SOFTMAX: serial: S0 | i0 | i1; serial: S1 S2 S3 S4 | i0 | i1", "no constant size"),
+        ("GEMM: mine: S0 S1 | m@2 m n/16v | k", "m@2 is no iterator of the band with a constant extent"),
+        ("GEMM: mine: S0 S1 | n@0 m n/16v | k", "stand first in the band and are at least 1"),
+        ("GEMM: mine: S0 | n@3 m n | k & mine: S1 | n@2 m n |", "must have blocks (@), and as many"),
+        ("GEMM: mine: S0 | n@33 m n | k & mine: S1 | n@33 m n |", "no constant size"),
+        ("GEMM: & mine: S0 S1 | m n/16v | k", "'rule: statements | band | inner'"),
     ],
 )
 def test_others_name_kernel_and_line(

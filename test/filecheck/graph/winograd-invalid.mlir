@@ -152,3 +152,48 @@ func.func @tile_of_five(%q: tensor<1x1x2x2x3x4x4xf32>) {
 }
 
 // CHECK:      graph.winograd_output takes graph.winograd_sums first, m of 2 or 4 and two extents, not 1 operands, m of 5 and 2 extents
+
+// -----
+
+func.func @deep_as_flat(%x: tensor<1x3x2x4x10x2xf32>) {
+  %0 = graph.winograd_input(%x) {m = 2 : i64} : (tensor<1x3x2x4x10x2xf32>) -> tensor<1x48x2x4x2xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_input: the result type is tensor<1x48x2x4x2xf32>, the operands give tensor<1x48x8x2xf32>
+
+// -----
+
+func.func @flat_as_deep(%x: tensor<1x3x2x4x10x2xf32>) {
+  %0 = graph.winograd_input(%x) {m = 2 : i64, deep} : (tensor<1x3x2x4x10x2xf32>) -> tensor<1x48x8x2xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_input: the result type is tensor<1x48x8x2xf32>, the operands give tensor<1x48x2x4x2xf32>
+
+// -----
+
+func.func @columns_before_rows(%q: tensor<1x16x3x2x4xf32>) {
+  %0 = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x16x3x2x4xf32>) -> tensor<1x1x2x2x3x4x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_sums: (1, 16, 3, 2, 4) does not hold tiles of 2 for outputs of (3, 5)
+
+// -----
+
+func.func @places(%q: tensor<1x15x2x3x4xf32>) {
+  %0 = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x15x2x3x4xf32>) -> tensor<1x1x2x2x3x4x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_sums: (1, 15, 2, 3, 4) does not hold tiles of 2 for outputs of (3, 5)
+
+// -----
+
+func.func @neither_flat_nor_deep(%q: tensor<1x16x6xf32>) {
+  %0 = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x16x6xf32>) -> tensor<1x1x2x2x3x4x4xf32>
+  func.return
+}
+
+// CHECK:      graph.winograd_sums: (1, 16, 6) does not hold tiles of 2 for outputs of (3, 5)

@@ -15,3 +15,14 @@ func.func @main(%x: tensor<?x3x6x10x2xf32, #graph.dims<["n", "3", "6", "10", "2"
 // CHECK-NEXT: %v = graph.winograd_input(%t) {m = 4 : i64} : (tensor<?x3x1x6x10x2xf32, #graph.dims<["n", "3", "1", "6", "10", "2"]>>) -> tensor<?x108x2x2xf32, #graph.dims<["n", "108", "2", "2"]>>
 // CHECK-NEXT: %s = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x16x6x4xf32>) -> tensor<1x1x2x2x3x4x4xf32>
 // CHECK-NEXT: %y = graph.winograd_output "max(x0 + x1, 0)"(%s, %b) {graph.node = ["/conv", "/relu"], m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x1x2x2x3x4x4xf32>, tensor<1x1x1x1x4xf32>) -> tensor<1x1x3x5x4xf32>
+
+// Deep: rows and columns of tiles have a dimension each.
+
+func.func @deep(%t: tensor<1x3x2x4x10x2xf32>, %q: tensor<1x16x2x3x4xf32>) -> () {
+  %v = graph.winograd_input(%t) {m = 2 : i64, deep} : (tensor<1x3x2x4x10x2xf32>) -> tensor<1x48x2x4x2xf32>
+  %s = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x16x2x3x4xf32>) -> tensor<1x1x2x2x3x4x4xf32>
+  func.return
+}
+
+// CHECK:      %v = graph.winograd_input(%t) {m = 2 : i64, deep} : (tensor<1x3x2x4x10x2xf32>) -> tensor<1x48x2x4x2xf32>
+// CHECK-NEXT: %s = graph.winograd_sums(%q) {m = 2 : i64, extents = array<i64: 3, 5>} : (tensor<1x16x2x3x4xf32>) -> tensor<1x1x2x2x3x4x4xf32>

@@ -1,8 +1,9 @@
-"""Any legal schedule computes the same: random tile sizes in place of the chosen ones."""
+"""Any legal schedule computes the same: random tile sizes in place of the chosen ones, and blocks for threads."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -14,14 +15,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from mlc.dialects.kernel import FuncOp
 from mlc.options import Options
-from mlc.passes.schedule.schedule import SCHEDULE, Item, parse_schedule
+from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, groups_of, parse_schedule, schedule_text
+from mlc.passes.schedule.view import StatementView, statements_of
 from mlc.pipeline import lower
 
 SIZES = [{"batch": 1, "seq": 1}, {"batch": 3, "seq": 17}, {"batch": 37, "seq": 5}]
 
 
-def other(schedule: str, random: Random) -> str:
-    """The same nests with other tiles: at most two axes are tiled, by at most 8 × 20 points.
+def other(schedule: str, statements: Mapping[str, StatementView], random: Random) -> str:
+    """The same nests with other tiles, and often blocks: at most two axes are tiled, by at most 8 × 20 points.
 
     Where a nest has its lanes inside, its band stays: a sum along the lanes makes one element at a time.
     """
@@ -30,8 +32,20 @@ def other(schedule: str, random: Random) -> str:
         inside = any(i.lanes for i in nest.inner)
         rows = random.choice([i.iterator for i in nest.band if not i.lanes and not inside] or [""])
         band = [_other(i, rows, random) for i in nest.band]
-        nests.append(replace(nest, band=tuple(band), inner=tuple(_other(i, "", random) for i in nest.inner)))
-    return "; ".join(map(str, nests))
+        nest = replace(nest, band=tuple(band), inner=tuple(_other(i, "", random) for i in nest.inner))
+        nests.append(nest)
+    alone = [len(group) == 1 for group in groups_of(nests) for _ in group]
+    return schedule_text(_split(n, statements, random) if a else n for n, a in zip(nests, alone, strict=True))
+
+
+def _split(nest: Nest, statements: Mapping[str, StatementView], random: Random) -> Nest:
+    """In blocks of a random iterator of the band, of more than it has points at times, or in none."""
+    bounds = statements[nest.statements[0]].bounds
+    extents = [(i.iterator, e) for i in nest.band if isinstance(e := bounds[i.iterator], int)]
+    if not extents or random.random() < 0.3:
+        return replace(nest, split=None)
+    iterator, extent = random.choice(extents)
+    return replace(nest, split=Split(iterator, random.randint(1, extent + 2)))
 
 
 def _other(item: Item, rows: str, random: Random) -> Item:
@@ -46,7 +60,7 @@ def random_schedules(module: ModuleOp, random: Random) -> str:
     for fn in [o for o in module.ops if isinstance(o, FuncOp)]:
         chosen = fn.attributes[SCHEDULE]
         assert isinstance(chosen, StringAttr)
-        lines.append(f"{fn.sym_name.data}: {other(chosen.data, random)}")
+        lines.append(f"{fn.sym_name.data}: {other(chosen.data, {s.name: s for s in statements_of(fn)}, random)}")
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
+import resource
 import subprocess
 
 import numpy as np
@@ -29,8 +30,8 @@ def sanitizer_flags(folder, sanitizer):
     return flags
 
 
-def check_driver(*command):
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+def check_driver(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
     assert (result.returncode, result.stdout) == (0, "0 wrong\n"), result.stderr[-3000:]
 
 
@@ -46,6 +47,18 @@ def test_parts_of_phases_run_once_and_in_order(tmp_path, sanitizer):
     flags, runtime = sanitizer_flags(tmp_path, sanitizer), sorted(c.INCLUDE_DIR.glob("*.c"))
     compile_c(tmp_path / "phases", [HERE / "phases.c", *runtime], *flags)
     check_driver(tmp_path / "phases")
+
+
+def small_stacks():
+    """What threads have by default then, too."""
+    resource.setrlimit(resource.RLIMIT_STACK, (512 << 10, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread", None])
+def test_workers_have_stack_enough(tmp_path, sanitizer):
+    flags, runtime = sanitizer_flags(tmp_path, sanitizer), sorted(c.INCLUDE_DIR.glob("*.c"))
+    compile_c(tmp_path / "stack", [HERE / "stack.c", *runtime], *flags)
+    check_driver(tmp_path / "stack", preexec_fn=small_stacks)
 
 
 def test_only_the_interface_is_exported(toy):
