@@ -20,6 +20,7 @@ FAMILIES = (
     "sampling",
     "scatter",
     "sequence",
+    "transposed",
 )
 
 
