@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -58,6 +60,7 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
     ]
 
 
+COPY = 1 << 24  # bytes at a time
 STAGES = ("import", "graph", "fuse", "kernel", "schedule", "tile", "loops", "plan", "code")
 
 
@@ -136,7 +139,7 @@ def code(
     _call(instruments, "before", "code.emit-c", module, weights)
     program = program_of(module)
     prefix = c_identifier((module.sym_name or program.sym_name).data)  # the frontend names the module
-    size, digest = known or digest_of(program, weights)
+    size, digest, pieces = (*known, partial(payload, program, weights)) if known else _spooled(program, weights)
     file = None if not size or options.embeds(size) else f"{prefix}.weights"
     target = options.target
     about = {"mlc": __version__, "target": target.name, "isa": list(target.isa)}
@@ -147,10 +150,26 @@ def code(
     def write(path: Path) -> None:
         with path.open("wb") as out:
             out.write(header(size, digest))
-            for piece in payload(program, weights):
+            for piece in pieces():
                 out.write(piece)
 
     return Lowered(module, prefix, made.sources, made.signature, write)
+
+
+def _spooled(program: Any, weights: WeightStore) -> tuple[int, bytes, Callable[[], Iterator[bytes]]]:
+    """Size, SHA-256 and pieces of the payload, which is made once: the library that names the digest comes before the
+    weights' file."""
+    file = tempfile.TemporaryFile(prefix="mlc-payload-")  # noqa: SIM115 (closed with the last that may read it)
+    digest, size = hashlib.sha256(), 0
+    for piece in payload(program, weights):
+        digest.update(piece)
+        size += file.write(piece)
+
+    def pieces() -> Iterator[bytes]:
+        file.seek(0)
+        return iter(partial(file.read, COPY), b"")
+
+    return size, digest.digest(), pieces
 
 
 def digest_of(program: Any, weights: WeightStore) -> tuple[int, bytes]:
