@@ -23,6 +23,7 @@ from rich.markup import escape
 from benchmarks import tables
 from benchmarks.cases import Case, select
 from benchmarks.engines import ENGINES, available_peers, installed
+from benchmarks.handover import handover
 from benchmarks.machine import describe
 from benchmarks.measure import compile_cost, latencies
 from benchmarks.models import random_inputs
@@ -47,11 +48,13 @@ def measure(case: Case, setup: Setup) -> Result:
         np.savez(inputs, allow_pickle=False, **arrays)
         cold, warm = (compile_cost(path, library, len(setup.cpus), dims, cache) for _ in range(2))
         files = {OURS: library, **dict.fromkeys(setup.peers, path)}
+        apart = [handover(setup.cpus)]
         latency = latencies(files, inputs, setup.cpus, setup.rounds, setup.seconds, setup.patience)
+        apart.append(handover(setup.cpus))
     if OURS in latency.failures:
         raise RuntimeError(latency.failures[OURS])
     work = flops(proto, dims) / 1e9, traffic(proto, dims)
-    return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency)
+    return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency, apart)
 
 
 def run(cases: Iterable[Case], setup: Setup, console: Console, file: Path | None = None) -> Comparison:

@@ -48,7 +48,7 @@ class Latencies:
 class Result:
     """What was measured of one model, in bytes and seconds, `burst` those of a burst.
 
-    `traffic` counts inputs, outputs and weights.
+    `traffic` counts inputs, outputs and weights; `handover` is what `benchmarks.handover` found before and behind.
     """
 
     model: str
@@ -59,6 +59,7 @@ class Result:
     warm: dict[str, float]
     burst: float
     latency: Latencies
+    handover: list[float | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,9 @@ def latency(results: Sequence[Result], peers: Sequence[str]) -> Table:
     rows = [_latency_row(result, peers) for result in results]
     means = [_mean(_ratios(results, [peer])) for peer in peers]
     best = _mean(_ratios(results, peers))
-    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(name_of, peers), "best peer", "ratio"]
+    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(name_of, peers), "best peer", "ratio", "apart ns"]
     title = "latency; ratios: time of the peer / time of mlc, median and quartiles"
-    return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best]])
+    return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best, ""]])
 
 
 def _latency_row(result: Result, peers: Sequence[str]) -> list[str]:
@@ -60,7 +60,8 @@ def _latency_row(result: Result, peers: Sequence[str]) -> list[str]:
     ratios = [_ratio(result, peer) for peer in peers]
     best = result.latency.best_peer(peers)
     last = [name_of(best), f"{result.latency.ratios(best)[1]:.2f}"] if best else ["–", "–"]
-    return [f"`{result.model}`", *map(_digits, figures), *ratios, *last]
+    apart = "–".join(dict.fromkeys(f"{ns:.0f}" for ns in result.handover if ns))
+    return [f"`{result.model}`", *map(_digits, figures), *ratios, *last, apart]
 
 
 def _ratio(result: Result, peer: str) -> str:

@@ -24,7 +24,7 @@ def result(model: str, **seconds: float) -> Result:
     """One round of each engine."""
     rounds = {engine: [value] for engine, value in seconds.items()}
     latency = Latencies(rounds, dict.fromkeys(seconds, 1 << 20), dict.fromkeys(seconds, 0.5), {"tvm": "no"})
-    return Result(model, 1.0, 1000, 10, COST, COST, 0.1, latency)
+    return Result(model, 1.0, 1000, 10, COST, COST, 0.1, latency, [None, None] if model == "a" else [54.4, 338.0])
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def test_a_file_holds_everything(comparison: Comparison, tmp_path: Path) -> None
 
 def test_a_missing_peer_leaves_cells_empty_and_means_right(comparison: Comparison) -> None:
     table = tables.latency(comparison.results, comparison.setup.peers)
-    assert table.headings[5:] == ["onnxruntime", "PyTorch", "best peer", "ratio"]
+    assert table.headings[5:] == ["onnxruntime", "PyTorch", "best peer", "ratio", "apart ns"]
     assert [row[5:] for row in table.rows] == [
-        ["2.00 [2.00–2.00]", "3.00 [3.00–3.00]", "onnxruntime", "2.00"],
-        ["8.00 [8.00–8.00]", "–", "onnxruntime", "8.00"], ["4.00", "3.00", "", "4.00"]]  # fmt: skip
+        ["2.00 [2.00–2.00]", "3.00 [3.00–3.00]", "onnxruntime", "2.00", ""],
+        ["8.00 [8.00–8.00]", "–", "onnxruntime", "8.00", "54–338"], ["4.00", "3.00", "", "4.00", ""]]  # fmt: skip
 
 
 def test_means_of_groups(comparison: Comparison) -> None:
