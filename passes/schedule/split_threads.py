@@ -83,12 +83,13 @@ class _Kernel:
         return math.prod(b if isinstance(b, int) else 1 for b in bounds)
 
     def _choices(self) -> Iterator[str]:
-        """Iterators of the largest nest with several tiles of a constant number, the outermost first."""
+        """Iterators of the largest nest that have several tiles, the outermost first; lanes only if they are."""
         if self.main.serial or self.main.split:
             yield from [self.main.split.iterator] if self.main.split else ()
             return
         bounds = self.statements[self.main.statements[0]].bounds
-        yield from (i.iterator for i in self.main.band if _tiles(i, bounds[i.iterator]) > 1)
+        wide = [i for i in self.main.band if _tiles(i, bounds[i.iterator]) > 1]
+        yield from (i.iterator for i in wide if not i.lanes or i is wide[0])  # lines of memory stay whole
 
     def _periods(self, iterator: str | None) -> dict[int, Period]:
         """How the buffers of the largest nest, and of those split with it, are shared out, by number."""
