@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects.weights import WeightStore
+from mlc.files import output_error
 from mlc.options import Options
 from mlc.passes.codegen.c_model import Weights
 from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, payload, program_of
@@ -158,12 +159,15 @@ def code(
 
 def _spooled(program: Any, weights: WeightStore) -> tuple[int, bytes, Callable[[], Iterator[bytes]]]:
     """Size, SHA-256 and pieces of the payload, which is made once: the library that names the digest comes before the
-    weights' file."""
+    weights' file. OutputError where there is no room."""
     file = tempfile.TemporaryFile(prefix="mlc-payload-")  # noqa: SIM115 (closed with the last that may read it)
     digest, size = hashlib.sha256(), 0
     for piece in payload(program, weights):
         digest.update(piece)
-        size += file.write(piece)
+        try:
+            size += file.write(piece)
+        except OSError as error:
+            raise output_error(Path(tempfile.gettempdir()), error) from error
 
     def pieces() -> Iterator[bytes]:
         file.seek(0)
