@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -132,35 +132,44 @@ def code(
     options: Options,
     instruments: Sequence[Instrument] = (),
     kernels_a_file: int = KERNELS_A_FILE,
-    known: tuple[int, bytes] | None = None,
+    known: Payload | None = None,
 ) -> Lowered:
-    """The last stage: a planned module as C files. ``known``: size and digest of its weights, where they are."""
+    """The last stage: a planned module as C files. ``known``: its payload, where that has been made."""
     from mlc import __version__
 
     _call(instruments, "before", "code.emit-c", module, weights)
     program = program_of(module)
     prefix = c_identifier((module.sym_name or program.sym_name).data)  # the frontend names the module
-    size, digest, pieces = (*known, partial(payload, program, weights)) if known else _spooled(program, weights)
-    file = None if not size or options.embeds(size) else f"{prefix}.weights"
+    made = known or spooled(program, weights)
+    file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
     target = options.target
     about = {"mlc": __version__, "target": target.name, "isa": list(target.isa)}
-    about_weights = Weights(size, digest.hex(), file)
-    made = emit_c(module, prefix, target.lanes(), target.isa, about_weights, about, kernels_a_file)
+    about_weights = Weights(made.size, made.digest.hex(), file)
+    printed = emit_c(module, prefix, target.lanes(), target.isa, about_weights, about, kernels_a_file)
     _call(instruments, "after", "code.emit-c", module, weights)
 
     def write(path: Path) -> None:
         with path.open("wb") as out:
-            out.write(header(size, digest))
-            for piece in pieces():
-                out.write(piece)
+            out.write(header(made.size, made.digest))
+            made.file.seek(0)
+            shutil.copyfileobj(made.file, out, COPY)
 
-    return Lowered(module, prefix, made.sources, made.signature, write)
+    return Lowered(module, prefix, printed.sources, printed.signature, write)
 
 
-def _spooled(program: Any, weights: WeightStore) -> tuple[int, bytes, Callable[[], Iterator[bytes]]]:
-    """Size, SHA-256 and pieces of the payload, which is made once: the library that names the digest comes before the
-    weights' file. OutputError where there is no room."""
-    file = tempfile.TemporaryFile(prefix="mlc-payload-")  # noqa: SIM115 (closed with the last that may read it)
+@dataclass(frozen=True)
+class Payload:
+    """The bytes of the weights, in a temporary file that goes with this object; their number and SHA-256."""
+
+    size: int
+    digest: bytes
+    file: BinaryIO
+
+
+def spooled(program: Any, weights: WeightStore) -> Payload:
+    """The payload, made once: the library that names its digest comes before the weights' file. OutputError where there
+    is no room."""
+    file = cast(BinaryIO, tempfile.TemporaryFile(prefix="mlc-payload-"))  # noqa: SIM115 (closed with its last reader)
     digest, size = hashlib.sha256(), 0
     for piece in payload(program, weights):
         digest.update(piece)
@@ -168,21 +177,7 @@ def _spooled(program: Any, weights: WeightStore) -> tuple[int, bytes, Callable[[
             size += file.write(piece)
         except OSError as error:
             raise output_error(Path(tempfile.gettempdir()), error) from error
-
-    def pieces() -> Iterator[bytes]:
-        file.seek(0)
-        return iter(partial(file.read, COPY), b"")
-
-    return size, digest.digest(), pieces
-
-
-def digest_of(program: Any, weights: WeightStore) -> tuple[int, bytes]:
-    """Size and SHA-256 of the payload."""
-    digest, size = hashlib.sha256(), 0
-    for piece in payload(program, weights):
-        digest.update(piece)
-        size += len(piece)
-    return size, digest.digest()
+    return Payload(size, digest.digest(), file)
 
 
 def c_identifier(name: str) -> str:

@@ -51,7 +51,7 @@ class Variants:
         pipeline.run(self.module, self.weights, self.options, (*AFTER, "plan"))
         self._placed = self._functions()
         self._lowered = {(name, self.chosen(name)): fn for name, fn in self._placed.items()}
-        self._payload = pipeline.digest_of(program_of(self.module), self.weights)
+        self._payload = pipeline.spooled(program_of(self.module), self.weights)
 
     def _functions(self) -> dict[str, FuncOp]:
         functions = [o for o in self.module.ops if isinstance(o, FuncOp)]

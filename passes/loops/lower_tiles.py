@@ -60,7 +60,7 @@ class _Lowering:
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
         self.arrays = {name: value for value, name in array_names(fn).items()}
-        self.nests = self._nests()
+        self.nests = _nests(fn)
         old = list(fn.block.ops)
         entry = Emitter(fn.block, self.env)
         for name, dim in params_of(fn).items():
@@ -113,11 +113,6 @@ class _Lowering:
         split, bounds = nest.split, self.statements[nest.statements[0]].bounds
         return {split.iterator} if split and bounds[split.iterator] == split.blocks else set()
 
-    def _nests(self) -> tuple[Nest, ...]:
-        attr = self.fn.attributes[SCHEDULE]
-        assert isinstance(attr, StringAttr)
-        return parse_schedule(attr.data)
-
     def _forwards(self, name: str) -> bool:
         """Whether every reader of a local array reads the element the tile has just computed, in registers."""
         for nest in self.nests:
@@ -153,7 +148,7 @@ class _Lowering:
     def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
         """Parts that threads share out apart do not wait for each other: what nests joined by ``&`` hand over is in
         one of them. isl makes no loop of a single block, and several of blocks that do not follow each other."""
-        joined = [group for group in groups_of(self._nests()) if len(group) > 1]
+        joined = [group for group in groups_of(self.nests) if len(group) > 1]
         tiles = [set(re.findall(r"\bT\d+(?=\()", child.to_C_str())) for child in children if joined]
         for group in joined:
             names = {s for nest in group for s in nest.statements}
@@ -251,6 +246,12 @@ def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:
     """Whether what is read along the lanes varies along ``iterator``. Rows come before panels in a register tile: a
     row's scalar is broadcast, used for each vector of the row, and dead."""
     return any(r.depends_on(iterator) for r in s.reads if r.depends_on(lanes))
+
+
+def _nests(fn: kernel.FuncOp) -> tuple[Nest, ...]:
+    attr = fn.attributes[SCHEDULE]
+    assert isinstance(attr, StringAttr)
+    return parse_schedule(attr.data)
 
 
 def _points(nest: Nest) -> set[str]:

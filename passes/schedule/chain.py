@@ -73,8 +73,8 @@ def _agree(accesses: Sequence[tuple[int, Access]], axes: Sequence[str]) -> bool:
 def _nest(stage: Stage, axis: str, machine: Machine, rules: Sequence[Rule]) -> Nest | None:
     """The first nest of a stage whose tiles lie in one block."""
     for nest in first_of(rule(stage, machine) for rule in rules):
-        if any(i.iterator == axis and not i.lanes and i.sizes[0][0] == 1 for i in nest.band):
+        if any(i.iterator == axis and not i.lanes and i.size == 1 for i in nest.band):
             extent = stage[0].bounds[axis]
             assert isinstance(extent, int)
-            return Nest(nest.rule, nest.statements, nest.band, nest.inner, Split(axis, extent))
+            return replace(nest, split=Split(axis, extent))
     return None

@@ -24,7 +24,7 @@ from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.dependences import between, dependences, independent, within_tiles
 from mlc.passes.schedule.isl_text import Params
 from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, groups_of, parse_schedule
-from mlc.passes.schedule.view import ScheduleError, StatementView, params_of, statements_of
+from mlc.passes.schedule.view import ScheduleError, params_of, statements_of
 
 TREE = "schedule_tree"
 SERIAL = "serial"
@@ -113,15 +113,11 @@ class _Tiling:
         return names, tree
 
     def _nest(self, nest: Nest) -> tuple[list[str], str]:
-        for name in nest.statements:
-            self._statement(name)
+        unknown = [s for s in nest.statements if s not in self.statements]
+        if unknown:
+            raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
         self._check_iterators(nest)
         return self._band(nest, ())
-
-    def _statement(self, name: str) -> StatementView:
-        if name not in self.statements:
-            raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {name}")
-        return self.statements[name]
 
     def _check_iterators(self, nest: Nest) -> None:
         used = [i.iterator for i in (*nest.band, *nest.inner)]

@@ -39,11 +39,23 @@ def _whole_rows(
     """The extents of the result over the strides, where ``graph.conv_transpose`` serves: constant ones that divide."""
     constant = (w.store is not None or w.known is not None) and x.element in ("f32", "f64")
     constant = constant and isinstance(w.shape[1], int) and w.shape[1] >= FILLED
-    sizes = zip(strides, x.shape[2:], w.shape[2:], low, high, strict=True)
-    extents = [s * (d - 1) + k - a - b for s, d, k, a, b in sizes] if constant else []
+    sizes = zip(_full(x, w, strides), low, high, strict=True)
+    extents = [f - a - b for f, a, b in sizes] if constant else []
     whole = all(isinstance(e, int) and e % s == 0 for e, s in zip(extents, strides, strict=False))
     cut = all(isinstance(a, int) and a >= 0 for a in low)
     return [e // s for e, s in zip(_numbers(extents), strides, strict=False)] if whole and cut else []
+
+
+def _full(x: Tensor, w: Tensor, strides: Sequence[int]) -> list[DimLike]:
+    """The extents of the whole result, before it is cut."""
+    return [s * (d - 1) + k for s, d, k in zip(strides, x.shape[2:], w.shape[2:], strict=True)]
+
+
+def _filled(build: Builder, w: Tensor, strides: Sequence[int]) -> tuple[Tensor, list[DimLike]]:
+    """The weight with zeros behind, so that each phase has as many taps, and their number."""
+    taps = [-(-k // s) for k, s in zip(w.shape[2:], strides, strict=True)]
+    fill = [t * s - k for t, s, k in zip(taps, strides, w.shape[2:], strict=True)]
+    return build.pad(w, [0] * w.rank, [0, 0, *fill]), taps
 
 
 def _numbers(sizes: Sequence[DimLike]) -> list[int]:
@@ -54,18 +66,15 @@ def _at_once(
     build: Builder, x: Tensor, w: Tensor, strides: Sequence[int], low: Sequence[int], rows: Sequence[int]
 ) -> Tensor:
     """All phases of the output by one operator, each from the taps that meet in it."""
-    rank = len(strides)
-    kernel = _numbers(w.shape[2:])
-    taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
+    whole, count = _filled(build, w, strides)  # [C, F, T·s…]
+    taps = _numbers(count)
     reach = [t - 1 for t in taps]
     needed = [r + (s - 1 + a) // s + t for r, s, a, t in zip(rows, strides, low, reach, strict=True)]
     behind = [n - d - t for n, d, t in zip(needed, x.shape[2:], reach, strict=True)]
     padded = build.pad(x, [0, 0, *reach], [0, 0, *behind])
-    fill = [t * s - k for t, s, k in zip(taps, strides, kernel, strict=True)]
-    whole = build.pad(w, [0] * (rank + 2), [0, 0, *fill])  # [C, F, T·s…]
     for n, (s, a, t) in enumerate(zip(strides, low, taps, strict=True)):
         whole = _phases_first(build, whole, 2 + 2 * n, s, a, t)
-    axes = range(rank)
+    axes = range(len(strides))
     phases = build.transpose(whole, [*(2 + 2 * n for n in axes), 1, 0, *(3 + 2 * n for n in axes)])
     return build.conv_transpose(padded, phases, strides, low)
 
@@ -105,9 +114,7 @@ def _by_phases(
     Spreading the input with zeros instead would multiply with them.
     """
     rank, filters = len(strides), w.shape[1]
-    count = [-(-k // s) for k, s in zip(w.shape[2:], strides, strict=True)]  # taps of each phase
-    fill = [a * s - k for a, s, k in zip(count, strides, w.shape[2:], strict=True)]
-    whole = build.pad(w, [0] * (rank + 2), [0, 0, *fill])
+    whole, count = _filled(build, w, strides)
     split = build.reshape(whole, (w.shape[0], filters, *[n for pair in zip(count, strides, strict=True) for n in pair]))
     phases = [3 + 2 * n for n in range(rank)]
     moved = build.transpose(split, [0, 1, *phases, *[p - 1 for p in phases]])
@@ -134,8 +141,7 @@ def _cropped(
     low: Sequence[DimLike],
     high: Sequence[DimLike],
 ) -> Tensor:
-    full = [s * (d - 1) + k for s, d, k in zip(strides, x.shape[2:], w.shape[2:], strict=True)]
-    behind = [f - h - j for f, h, j in zip(full, high, y.shape[2:], strict=True)]
+    behind = [f - h - j for f, h, j in zip(_full(x, w, strides), high, y.shape[2:], strict=True)]
     return build.pad(y, [0, 0, *[-p for p in low]], [0, 0, *behind])
 
 
