@@ -73,7 +73,7 @@ class Layout:
         if isinstance(op, ConvOp):
             return self._conv(op, Emitter(op))
         if isinstance(op, ConvTransposeOp):
-            return self._transposed(op, Emitter(op)) if op.layout.data == "NCX" else None
+            return self._transposed(op, Emitter(op))
         handler: Callable[[Any, Layout, Emitter], Blocked | None] | None = HANDLERS.get(type(op))
         blocked = handler is not None and any(v in self.views for v in op.operands)
         return handler(op, self, Emitter(op)) if handler and blocked else None
@@ -98,12 +98,9 @@ class Layout:
         return self._blocked[key]
 
     def _conv(self, op: ConvOp, emitter: Emitter) -> Blocked | None:
-        element = element_of(op.result)
-        if op.layout.data != "NCX" or not is_float(element) or ITEMSIZE[element] < 4 or op.weight not in self.constants:
-            return None
-        block, groups = self.size * 4 // ITEMSIZE[element], op.groups.value.data
+        block, groups = self._block(op), op.groups.value.data
         channels, weight = shape_of(op.input)[1], shape_of(op.weight)
-        if not isinstance(channels, int) or not all(isinstance(d, int) for d in weight):
+        if block is None or not isinstance(channels, int) or not all(isinstance(d, int) for d in weight):
             return None
         if groups > 1 and channels == groups and weight[0] == groups:
             return self._depthwise(op, emitter, block) if op.input in self.views else None
@@ -111,12 +108,27 @@ class Layout:
             return None
         return self._dense(op, emitter, block)
 
-    def _dense(self, op: ConvOp, emitter: Emitter, block: int) -> Blocked:
+    def _block(self, op: ConvOp | ConvTransposeOp) -> int | None:
+        """Channels in a block; None for a convolution that stays plain, or is blocked."""
+        element = element_of(op.result)
+        if op.layout.data != "NCX" or not is_float(element) or ITEMSIZE[element] < 4 or op.weight not in self.constants:
+            return None
+        return self.size * 4 // ITEMSIZE[element]
+
+    def _operands(
+        self, op: ConvOp | ConvTransposeOp, emitter: Emitter, block: int, filters: int
+    ) -> tuple[Blocked, SSAValue]:
+        """The input, and the weight [P…, F, C, K…], F being axis ``filters``, as [P…, F/b', C/b, K…, b, b']."""
         channels = int(shape_of(op.input)[1])  # type: ignore[arg-type]
         x = self._safe(op.input) or self.blocked(op.input, min(block, channels), emitter)
-        weight = emitter.split(emitter.split(op.weight, 1, x.block), 0, block)  # [F/b, b, C/bi, bi, K…]
+        parts = emitter.split(emitter.split(op.weight, filters + 1, x.block), filters, block)
+        window = range(filters + 4, len(shape_of(parts)))
+        order = [*range(filters + 1), filters + 2, *window, filters + 3, filters + 1]
+        return x, emitter.transpose(parts, order)
+
+    def _dense(self, op: ConvOp, emitter: Emitter, block: int) -> Blocked:
+        x, weight = self._operands(op, emitter, block, 0)
         rank, strides = len(op.strides), ints_of(op.strides)
-        weight = emitter.transpose(weight, [0, 2, *range(4, rank + 4), 3, 1])
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
         if pointwise and rank > 1 and not _padded(op.result):
             shape = shape_of(weight)
@@ -127,16 +139,12 @@ class Layout:
         return Blocked(emitter.emit(new), int(shape_of(op.weight)[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _transposed(self, op: ConvTransposeOp, emitter: Emitter) -> Blocked | None:
-        element, weight, channels = element_of(op.result), shape_of(op.weight), shape_of(op.input)[1]
-        if op.weight not in self.constants or not is_float(element) or ITEMSIZE[element] < 4:
+        block, rank = self._block(op), len(op.strides)
+        if block is None:
             return None
-        block, rank = self.size * 4 // ITEMSIZE[element], len(op.strides)
-        x = self._safe(op.input) or self.blocked(op.input, min(block, int(channels)), emitter)  # type: ignore[arg-type]
-        parts = emitter.split(emitter.split(op.weight, rank + 1, x.block), rank, block)  # [s…, F/b, b, C/bi, bi, T…]
-        order = [*range(rank + 1), rank + 2, *range(rank + 4, 2 * rank + 4), rank + 3, rank + 1]
-        kernel = emitter.transpose(parts, order)
-        new = ConvTransposeOp(emitter.deep(x), kernel, ints_of(op.strides), ints_of(op.low), "NCXc")
-        return Blocked(emitter.emit(new), int(weight[rank]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
+        x, weight = self._operands(op, emitter, block, rank)
+        new = ConvTransposeOp(emitter.deep(x), weight, ints_of(op.strides), ints_of(op.low), "NCXc")
+        return Blocked(emitter.emit(new), int(shape_of(op.weight)[rank]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _safe(self, value: SSAValue) -> Blocked | None:
         """The blocked form that is there, if zero weights make its padding lanes vanish."""
