@@ -20,6 +20,7 @@ from mlc.options import Options
 from mlc.passes.codegen.c_model import Weights
 from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, payload, program_of
 from mlc.passes.context import MlcContext
+from mlc.passes.fuse.block_rows import BlockRows
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
@@ -51,7 +52,7 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
         ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes, wide=wide * lanes)),
-        ("fuse", [SinkReshapes(), FormKernels(), DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
+        ("fuse", [BlockRows(), SinkReshapes(), FormKernels(), DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers),
                       SplitThreads(), VerifyPoly()]),

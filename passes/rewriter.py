@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -18,12 +18,18 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects.graph import source_nodes, with_nodes
 from mlc.runtime.errors import MlcError
 
+Op = TypeVar("Op", bound=Operation)
 Rewrite = SSAValue | Sequence[Operation] | None
 Pattern = Callable[[Any], Rewrite]
 """Given an operation: None (no match), the value that takes the place of its result, or new operations (in order, not
 yet inserted) of which the last one's result does."""
 
 CAP = 64  # rewrites for each operation of the module; canonicalizing real models takes fewer than two
+
+
+def producer(value: SSAValue, kind: type[Op]) -> Op | None:
+    """The operation of class ``kind`` that makes ``value``, if that is what makes it."""
+    return value.owner if isinstance(value.owner, kind) else None
 
 
 def bodies(module: ModuleOp) -> list[Block]:

@@ -27,6 +27,7 @@ from mlc.dialects.graph import (
     ints_of,
 )
 from mlc.dialects.types import Shape, shape_of
+from mlc.passes.fuse.cascades import cascades, stays
 from mlc.passes.fuse.views import views
 
 ROW_LIMIT = 1 << 16  # elements of a row: it is read several times, from the L2 cache at worst
@@ -89,8 +90,14 @@ def form_groups(ops: list[Operation]) -> list[Group]:
     position = {op: n for n, op in enumerate(ops)}
     member: dict[Operation, Group] = {}
     groups: list[Group] = []
+    attention = {op: c.ops[0] for c in cascades(ops) if stays(c.scores) for op in c.ops[1:]}
     for op in ops:
         if not isinstance(op, StructuredOp) or op in outside:
+            continue
+        if op in attention:
+            member[op] = member[attention[op]]
+            member[op].ops.append(op)
+            member[op].shape = shape_of(op.results[0])
             continue
         if _joins(op):
             member[op] = member[op.operands[0].owner]  # type: ignore[index]

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.dims import DimLike, product
+from mlc.dialects.dims import DimLike
 from mlc.dialects.graph import (
     BroadcastOp,
     ConcatOp,
-    ConstantOp,
     ContractOp,
     PadOp,
     ReduceOp,
     ReshapeOp,
     SliceOp,
     TransposeOp,
-    WeightOp,
     dims_of,
     ints_of,
 )
 from mlc.dialects.types import shape_of
+from mlc.passes.graph.contract_patterns import (
+    contract_moved,
+    contract_transposed,
+    contract_unstretched,
+    transposed_contract,
+)
 from mlc.passes.graph.regroup import merge_transposes
-from mlc.passes.rewriter import Pattern, Rewrite
-
-Op = TypeVar("Op", bound=Operation)
-
-DOT = 16  # terms of a sum that its lanes take as long to combine as a transposition takes to move
-
-
-def producer(value: SSAValue, kind: type[Op]) -> Op | None:
-    """The operation of class ``kind`` that makes ``value``, if that is what makes it."""
-    return value.owner if isinstance(value.owner, kind) else None
+from mlc.passes.rewriter import Pattern, Rewrite, producer
 
 
 def drop_identity(op: ReshapeOp | BroadcastOp) -> Rewrite:
@@ -151,40 +144,13 @@ def reduce_of_nothing(op: ReduceOp) -> Rewrite:
     return op.input if op.input.type == op.result.type else [ReshapeOp(op.input, shape_of(op.result))]
 
 
-def contract_unstretched(op: ContractOp) -> Rewrite:
-    """A contraction stretches extents of 1 itself."""
-    args = [producer(a, BroadcastOp) for a in (op.lhs, op.rhs)]
-    lhs, rhs = (
-        b.input if b and len(shape_of(b.input)) == len(shape_of(b.result)) else a
-        for a, b in zip((op.lhs, op.rhs), args, strict=True)
-    )
-    if op.packing or (lhs is op.lhs and rhs is op.rhs):
-        return None
-    new = ContractOp(op.equation.data, lhs, rhs)
-    return [new] if new.result.type == op.result.type and new.extents() == op.extents() else None
-
-
-def contract_transposed(op: ContractOp) -> Rewrite:
-    """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b) of so few rows m that a sum along k costs less
-    than moving b. Weights are transposed when the model is compiled."""
-    move = producer(op.rhs, TransposeOp)
-    if move is None or op.packing or isinstance(move.input.owner, WeightOp | ConstantOp) or not op.rhs.has_one_use():
-        return None
-    (lhs, rhs, result), perm, extents = op.terms, ints_of(move.perm), op.extents()
-    stored = "".join(rhs[perm.index(n)] for n in range(len(perm)))
-    last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
-    if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int) or DOT * rows > k:
-        return None
-    return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input)]
-
-
 PATTERNS: dict[type[Operation], list[Pattern]] = {
     ReshapeOp: [drop_identity, merge_reshapes],
-    TransposeOp: [transpose_to_reshape, compose_transposes],
+    TransposeOp: [transpose_to_reshape, compose_transposes, transposed_contract],
     SliceOp: [drop_slice, merge_slices, slice_of_concat],
     PadOp: [drop_pad, merge_pads],
     BroadcastOp: [drop_identity, merge_broadcasts],
     ConcatOp: [simplify_concat],
     ReduceOp: [reduce_of_nothing],
-    ContractOp: [contract_unstretched, contract_transposed],
+    ContractOp: [contract_unstretched, contract_transposed, contract_moved],
 }

@@ -44,6 +44,7 @@ class _Lowering:
     fn: kernel.FuncOp
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     inlined: dict[SSAValue, Statement] = field(default_factory=dict)
+    locals: list[SSAValue] = field(default_factory=list)  # values in local buffers
     taken: set[SSAValue] = field(default_factory=set)  # buffers of results that hold another value first
     anchor: Statement | None = None  # the contraction or window whose iterators its epilogue adopts
 
@@ -71,8 +72,8 @@ class _Lowering:
 
     def _lower(self, op: StructuredOp, results: set[SSAValue], later: list[StructuredOp]) -> None:
         statements = [self._resolve(self._adopt(s, op), op) for s in op.statements()]
-        if statements[0].monoid and not _reduces_rows(op):
-            self.anchor = op.statements()[0]
+        if statements[0].monoid:
+            self.anchor = None if _reduces_rows(op) else op.statements()[0]
         value = op.results[0]
         if value not in results:
             if len(statements) == 1 and self._inlines(statements[0], value, later):
@@ -83,18 +84,26 @@ class _Lowering:
             self._emit(s, op)
 
     def _home(self, value: SSAValue, results: set[SSAValue]) -> SSAValue:
-        """A buffer for ``value``: that of the result which replaces it point by point once its rows are reduced, or a
+        """A buffer for ``value``: that of the value which replaces it point by point once its rows are reduced, or a
         local one."""
-        users = sorted({u.operation for u in value.uses}, key=list(self.fn.block.ops).index)
-        last = users[-1]
-        if isinstance(last, MapOp) and last.result in results and any(_reduces_rows(u) for u in users[:-1]):
-            home = self.buffers[last.result]
-            if home.type == memref_type(element_of(value), shape_of(value)) and home not in self.taken:
-                self.taken.add(home)
-                return home
-        local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
-        self.new.add_op(local)
-        return local.result
+        last = self._replaces(value)
+        if last in results and self.buffers[last] not in self.taken:
+            self.taken.add(self.buffers[last])
+            return self.buffers[last]
+        home = next((self.buffers[v] for v in self.locals if self._replaces(v) is value), None)
+        if home is None:
+            local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
+            self.new.add_op(local)
+            home = local.result
+        self.locals.append(value)
+        return home
+
+    def _replaces(self, value: SSAValue) -> SSAValue | None:
+        """The result of the last reader of a value whose rows are reduced before, if it is like it."""
+        *others, last = sorted({u.operation for u in value.uses}, key=list(self.fn.block.ops).index)
+        if not isinstance(last, MapOp) or not any(map(_reduces_rows, others)):
+            return None
+        return last.result if last.result.type == value.type else None
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
         """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""

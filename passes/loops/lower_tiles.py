@@ -20,15 +20,15 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.dims import Dim, DimLike, parse_dim
-from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.loops.ast_math import ast_expr
 from mlc.passes.loops.index_math import Emitter
-from mlc.passes.loops.point import Axis, Buffer, Point
+from mlc.passes.loops.local_arrays import Arrays
+from mlc.passes.loops.point import Axis, Point
 from mlc.passes.loops.prefetch import Prefetch
 from mlc.passes.loops.tile_body import TileBody
 from mlc.passes.loops.tile_values import TileValues
 from mlc.passes.schedule.apply_schedules import following
-from mlc.passes.schedule.raise_to_poly import PARAMS, array_names
+from mlc.passes.schedule.raise_to_poly import PARAMS
 from mlc.passes.schedule.schedule import SCHEDULE, Nest, groups_of, parse_schedule
 from mlc.passes.schedule.view import ScheduleError, StatementView, params_of, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE
@@ -59,13 +59,12 @@ class _Lowering:
         assert isinstance(tree, StringAttr)
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
-        self.arrays = {name: value for value, name in array_names(fn).items()}
         self.nests = _nests(fn)
         old = list(fn.block.ops)
         entry = Emitter(fn.block, self.env)
         for name, dim in params_of(fn).items():
             self.env[name] = entry.dim(dim)
-        self.buffers = self._buffers(entry)
+        self.buffers = Arrays(fn, self.statements, self.nests).buffers(entry)
         node = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(isl.Schedule(tree.data))
         self._node(node, entry, parallel=SERIAL not in fn.attributes)
         for op in reversed(old):
@@ -74,60 +73,6 @@ class _Lowering:
         fn.block.add_op(kernel.ReturnOp())
         del fn.attributes[TREE]
         fn.attributes.pop(PARAMS, None)
-
-    # -- buffers -------------------------------------------------------------------------------------------------------
-
-    def _buffers(self, entry: Emitter) -> dict[str, Buffer]:
-        return {name: self._buffer(name, value, entry) for name, value in self.arrays.items()}
-
-    def _buffer(self, name: str, value: SSAValue, entry: Emitter) -> Buffer:
-        """Arguments as they are; a local array without the dimensions that only say which tile it belongs to."""
-        shape = shape_of(value)
-        if name.startswith("b"):
-            return Buffer(value, shape, tuple(range(len(shape))))
-        if self._forwards(name):
-            return Buffer(value, shape, (), True)
-        uses = [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
-        fixed = self._tile_coordinates({s for s, _ in uses})
-        kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed[s]) for s, a in uses))
-        static = [d for d in (shape[n] for n in kept) if isinstance(d, int)]
-        if len(static) != len(kept):
-            raise ScheduleError(f"the part of local array {name} that a tile needs has no constant size: {shape}")
-        local = kernel.LocalOp(memref(element_of(value), static))
-        return Buffer(entry.emit(local), tuple(shape[n] for n in kept), kept)
-
-    def _tile_coordinates(self, users: set[str]) -> dict[str, set[str]]:
-        """The iterators of statements that have one value wherever they share an array: in a tile those of bands tiled
-        by 1, in a block of several nests the one whose points are the blocks."""
-        if SERIAL in self.fn.attributes:  # what one nest has written another reads
-            return {s: set() for s in users}
-        fixed: dict[str, set[str]] = {}
-        for group in groups_of(self.nests):
-            sharing = [n for n in group if users & set(n.statements)]
-            for nest in sharing:
-                points = _points(nest) & self._blocks(nest) if len(sharing) > 1 else _points(nest)
-                fixed |= dict.fromkeys(nest.statements, points)
-        return fixed
-
-    def _blocks(self, nest: Nest) -> set[str]:
-        split, bounds = nest.split, self.statements[nest.statements[0]].bounds
-        return {split.iterator} if split and bounds[split.iterator] == split.blocks else set()
-
-    def _forwards(self, name: str) -> bool:
-        """Whether every reader of a local array reads the element the tile has just computed, in registers."""
-        for nest in self.nests:
-            inner = {i.iterator for i in nest.inner}
-            members = [self.statements[s] for s in nest.statements]
-            writers = [s for s in members if s.write.array == name]
-            readers = [s for s in self.statements.values() if any(r.array == name for r in s.reads)]
-            if writers:
-                same = all(r.index == writers[0].write.index for s in readers for r in s.reads if r.array == name)
-                local = all(s in members for s in readers)
-                points = not any(i in inner for i in writers[0].parallel)
-                return len(writers) == 1 and same and local and points
-        return True
-
-    # -- loops ---------------------------------------------------------------------------------------------------------
 
     def _node(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
         kind = node.get_type()
@@ -237,7 +182,7 @@ class _Lowering:
         members = [self.statements[s.data] for s in tile.statements]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
         inner = parse_schedule("x: | | " + " ".join(i.data for i in tile.inner))[0].inner
-        once = not any(n.split for n in self.nests if members[0].name in n.statements)  # its weights pass, in a thread
+        once = not any(n.splits for n in self.nests if members[0].name in n.statements)  # its weights pass, in a thread
         ahead = Prefetch(self.buffers, [i.data for i in tile.iters]) if once else None
         TileBody(members, TileValues(self.buffers), ahead).emit(out, Point(at, (*axes, *lanes)), inner)
 
@@ -252,14 +197,6 @@ def _nests(fn: kernel.FuncOp) -> tuple[Nest, ...]:
     attr = fn.attributes[SCHEDULE]
     assert isinstance(attr, StringAttr)
     return parse_schedule(attr.data)
-
-
-def _points(nest: Nest) -> set[str]:
-    return {i.iterator for i in nest.band if all(size == 1 for size, _ in i.sizes)}
-
-
-def _fixed(index: DimLike, fixed: set[str]) -> bool:
-    return isinstance(index, int) or index.symbols() <= fixed
 
 
 def _plus_one(value: SSAValue, out: Emitter) -> SSAValue:

@@ -10,12 +10,13 @@ the rounding error of long sums small. Nests of a kernel are separated by ``;``.
 runs on one thread.
 
 Threads share out the outermost loops. A band that begins with ``y@4`` runs in 4 equal blocks of y, and these are shared
-out: a thread then has the same rows in every kernel. A nest behind ``&`` runs in the blocks of the nest before, each
-block's part behind that nest's part.
+out: a thread then has the same rows in every kernel. ``b@12 y@4`` are blocks of both. A nest behind ``&`` runs in the
+blocks of the nest before, each block's part behind that nest's part.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -65,12 +66,11 @@ class Nest:
     statements: tuple[str, ...]
     band: tuple[Item, ...]
     inner: tuple[Item, ...] = ()
-    split: Split | None = None
+    splits: tuple[Split, ...] = ()
     follows: bool = False  # it runs in each block behind the nest before
 
     def __str__(self) -> str:
-        band = (*([self.split] if self.split else []), *self.band)
-        parts = [" ".join(self.statements), " ".join(map(str, band)), " ".join(map(str, self.inner))]
+        parts = [" ".join(map(str, part)) for part in (self.statements, (*self.splits, *self.band), self.inner)]
         return f"{self.rule}: " + " | ".join(parts)
 
     @property
@@ -102,10 +102,12 @@ def _nest(text: str, follows: bool) -> Nest:
     parts = [p.split() for p in rest.split("|")]
     if not colon or len(parts) != 3:
         raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
-    split = _SPLIT.fullmatch(parts[1][0]) if parts[1] else None
-    band, inner = tuple(map(_band_item, parts[1][bool(split) :])), tuple(map(_inner_item, parts[2]))
-    shares = Split(split[1], int(split[2])) if split else None
-    return Nest(rule.strip(), tuple(parts[0]), band, inner, shares, follows)
+    found = [m for m in map(_SPLIT.fullmatch, itertools.takewhile(_SPLIT.fullmatch, parts[1])) if m]
+    splits = tuple(Split(m[1], int(m[2])) for m in found)
+    if len({s.iterator for s in splits}) < len(splits):
+        raise ScheduleError(f"schedule item '{splits[-1]}': an iterator has blocks once")
+    band, inner = tuple(map(_band_item, parts[1][len(splits) :])), tuple(map(_inner_item, parts[2]))
+    return Nest(rule.strip(), tuple(parts[0]), band, inner, splits, follows)
 
 
 def _band_item(text: str) -> Item:

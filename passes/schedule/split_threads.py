@@ -53,8 +53,8 @@ class SplitThreads(ModulePass):
 def split_like(schedule: str, chosen: str) -> str:
     """A candidate for a kernel's schedule, shared out among threads as the chosen one is."""
     nests, models = parse_schedule(schedule), parse_schedule(chosen)
-    known = {n.statements: n.split for n in models}
-    return schedule_text(n if n.split else replace(n, split=known.get(n.statements)) for n in nests)
+    known = {n.statements: n.splits for n in models}
+    return schedule_text(n if n.splits else replace(n, splits=known.get(n.statements, ())) for n in nests)
 
 
 def _free(fn: kernel.FuncOp) -> bool:
@@ -84,8 +84,8 @@ class _Kernel:
 
     def _choices(self) -> Iterator[str]:
         """Iterators of the largest nest that have several tiles, the outermost first; lanes only if they are."""
-        if self.main.serial or self.main.split:
-            yield from [self.main.split.iterator] if self.main.split else ()
+        if self.main.serial or self.main.splits:
+            yield from (split.iterator for split in self.main.splits[:1])
             return
         bounds = self.statements[self.main.statements[0]].bounds
         wide = [i for i in self.main.band if _tiles(i, bounds[i.iterator]) > 1]
@@ -94,8 +94,8 @@ class _Kernel:
     def _periods(self, iterator: str | None) -> dict[int, Period]:
         """How the buffers of the largest nest, and of those split with it, are shared out, by number."""
         found: dict[int, Period] = {}
-        for nest in (n for n in self.nests if n is self.main or n.split):
-            along = nest.split.iterator if nest.split else iterator
+        for nest in (n for n in self.nests if n is self.main or n.splits):
+            along = nest.splits[0].iterator if nest.splits else iterator
             for s in (self.statements[name] for name in nest.statements):
                 buffers = [a for a in (*s.reads, s.write) if a.array.startswith("b")]
                 found |= {int(a.array[1:]): period(a, along, s.bounds[along]) if along else None for a in buffers}
@@ -109,18 +109,18 @@ class _Kernel:
         if self.chosen is None or self.chosen == self.choices[0]:
             return
         wanted = self.periods(self.chosen)
-        nests = [n if n.split else replace(n, split=self._split(n, wanted)) for n in self.nests]
+        nests = [n if n.splits else replace(n, splits=self._splits(n, wanted)) for n in self.nests]
         self.fn.attributes[SCHEDULE] = StringAttr(schedule_text(nests))
 
-    def _split(self, nest: Nest, wanted: dict[int, Period]) -> Split | None:
+    def _splits(self, nest: Nest, wanted: dict[int, Period]) -> tuple[Split, ...]:
         """The split of one nest that shares out what it writes as the largest does."""
         members = [self.statements[s] for s in nest.statements]
         for item in nest.band:
             extent, write = members[0].bounds[item.iterator], members[-1].write
             same = period(write, item.iterator, extent) == wanted.get(int(write.array[1:]), 0)
             if isinstance(extent, int) and same:
-                return Split(item.iterator, min(self._blocks(), _tiles(item, extent)))
-        return None
+                return (Split(item.iterator, min(self._blocks(), _tiles(item, extent))),)
+        return ()
 
     def _blocks(self) -> int:
         whole = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(self.chosen).items() if p is None)

@@ -10,7 +10,7 @@ A tile instance is a macro-statement: isl orders instances and generates their l
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -82,7 +82,7 @@ def _whole(extent: DimLike, size: int) -> DimLike:
 class _Tiling:
     fn: kernel.FuncOp
     tiles: list[poly.TileOp] = field(default_factory=list)
-    blocks: dict[str, str] = field(default_factory=dict)  # of tiles that threads share out in blocks
+    blocks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tiles that threads share out in blocks
 
     def run(self) -> None:
         self.statements = {s.name: s for s in statements_of(self.fn)}
@@ -102,14 +102,13 @@ class _Tiling:
 
     def _group(self, nests: Sequence[Nest]) -> tuple[list[str], str]:
         """(tuples of the tiles, tree text) of nests, one after the other, in each block."""
-        counts = {n.split.blocks if n.split else 0 for n in nests}
-        if len(nests) > 1 and (len(counts) > 1 or 0 in counts):
+        counts = {tuple(split.blocks for split in n.splits) for n in nests}
+        if len(nests) > 1 and (len(counts) > 1 or () in counts):
             raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
         parts = [self._nest(nest) for nest in nests]
         names, tree = [n for names, _ in parts for n in names], _sequence(parts)
-        members = "; ".join(f"{n} -> [({self.blocks[n]})]" for n in names if n in self.blocks)
-        if members:
-            tree = f'schedule: "[{{ {members} }}]", permutable: 1, coincident: [ 1 ]' + _child(tree)
+        for level in reversed(range(len(nests[0].splits))):
+            tree = _one_dimensional({n: self.blocks[n][level] for n in names}) + _child(tree)
         return names, tree
 
     def _nest(self, nest: Nest) -> tuple[list[str], str]:
@@ -153,9 +152,7 @@ class _Tiling:
         parts = []
         for segment in segments(item, extent) or [Segment(0, 0, 1)]:
             names, inner = self._band(nest, (*chosen, segment))
-            members = "; ".join(f"{n} -> [({item.iterator})]" for n in names)
-            band = f'schedule: "[{{ {members} }}]", permutable: 1, coincident: [ 1 ]'
-            parts.append((names, band + _child(inner)))
+            parts.append((names, _one_dimensional(dict.fromkeys(names, item.iterator)) + _child(inner)))
         return [n for names, _ in parts for n in names], _sequence(parts)
 
     def _extent(self, nest: Nest, iterator: str) -> DimLike:
@@ -183,8 +180,8 @@ class _Tiling:
                 vector,
             )
         )  # fmt: skip
-        if nest.split:
-            self.blocks[tuple_] = self._block(nest, nest.split, chosen)
+        if nest.splits:
+            self.blocks[tuple_] = tuple(self._block(nest, split, chosen) for split in nest.splits)
         return [tuple_]
 
     def _block(self, nest: Nest, split: Split, chosen: Sequence[Segment]) -> str:
@@ -226,7 +223,7 @@ class _Tiling:
 
     def _in_blocks(self, expansion: isl.UnionMap) -> isl.UnionMap:
         """The block of each statement instance that belongs to one."""
-        prefix, maps = self.params.prefix(), (f"{tile} -> [{block}]" for tile, block in self.blocks.items())
+        prefix, maps = self.params.prefix(), (f"{tile} -> [{', '.join(block)}]" for tile, block in self.blocks.items())
         return expansion.reverse().apply_range(isl.UnionMap(f"{prefix}{{ {'; '.join(maps)} }}"))
 
     def _check_order(self, nests: Sequence[Nest], blocks: isl.UnionMap, where: str) -> None:
@@ -251,6 +248,12 @@ class _Tiling:
 def _joined(pair: Sequence[str], nests: Sequence[Nest]) -> bool:
     """Whether two statements run in the same blocks, the first before the second in each."""
     return any(all(any(s in n.statements for n in group) for s in pair) for group in groups_of(nests))
+
+
+def _one_dimensional(members: Mapping[str, str]) -> str:
+    """A band of one parallel dimension, given for each tuple."""
+    terms = "; ".join(f"{name} -> [({value})]" for name, value in members.items())
+    return f'schedule: "[{{ {terms} }}]", permutable: 1, coincident: [ 1 ]'
 
 
 def _child(tree: str) -> str:

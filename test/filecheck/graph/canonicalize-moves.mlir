@@ -54,3 +54,42 @@ func.func @concats(%x: tensor<2x3xf32>, %none: tensor<2x0xf32>, %y: tensor<2x5xf
 // CHECK:      func.func @concats(%x: tensor<2x3xf32>, %none: tensor<2x0xf32>, %y: tensor<2x5xf32>) -> (tensor<2x11xf32>, tensor<2x3xf32>) {
 // CHECK-NEXT: %0 = graph.concat(%x, %y, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>, tensor<2x3xf32>) -> tensor<2x11xf32>
 // CHECK-NEXT: func.return %0, %x : tensor<2x11xf32>, tensor<2x3xf32>
+
+// -----
+
+// Matrices of heads are read and written where they lie.
+
+func.func @heads(%q: tensor<7x5x8xf32>, %k: tensor<5x8x9xf32>, %v: tensor<9x5x6xf32>) -> tensor<7x5x6xf32> {
+  %0 = graph.transpose(%q) {perm = array<i64: 1, 0, 2>} : (tensor<7x5x8xf32>) -> tensor<5x7x8xf32>
+  %1 = graph.transpose(%v) {perm = array<i64: 1, 0, 2>} : (tensor<9x5x6xf32>) -> tensor<5x9x6xf32>
+  %2 = graph.contract "bmk,bkn->bmn"(%0, %k) : (tensor<5x7x8xf32>, tensor<5x8x9xf32>) -> tensor<5x7x9xf32>
+  %3 = graph.contract "bmk,bkn->bmn"(%2, %1) : (tensor<5x7x9xf32>, tensor<5x9x6xf32>) -> tensor<5x7x6xf32>
+  %4 = graph.transpose(%3) {perm = array<i64: 1, 0, 2>} : (tensor<5x7x6xf32>) -> tensor<7x5x6xf32>
+  func.return %4 : tensor<7x5x6xf32>
+}
+
+// CHECK:      func.func @heads(%q: tensor<7x5x8xf32>, %k: tensor<5x8x9xf32>, %v: tensor<9x5x6xf32>) -> tensor<7x5x6xf32> {
+// CHECK-NEXT: %0 = graph.contract "mbk,bkn->bmn"(%q, %k) : (tensor<7x5x8xf32>, tensor<5x8x9xf32>) -> tensor<5x7x9xf32>
+// CHECK-NEXT: %1 = graph.contract "bmk,kbn->mbn"(%0, %v) : (tensor<5x7x9xf32>, tensor<9x5x6xf32>) -> tensor<7x5x6xf32>
+// CHECK-NEXT: func.return %1 : tensor<7x5x6xf32>
+
+// -----
+
+// What changes the last axis, is read twice, or is of one matrix for all, stays.
+
+func.func @stays(%q: tensor<5x8x7xf32>, %k: tensor<8x5x9xf32>, %w: tensor<9x6xf32>) -> (tensor<7x5x6xf32>, tensor<5x8x9xf32>) {
+  %0 = graph.transpose(%q) {perm = array<i64: 0, 2, 1>} : (tensor<5x8x7xf32>) -> tensor<5x7x8xf32>
+  %1 = graph.transpose(%k) {perm = array<i64: 1, 0, 2>} : (tensor<8x5x9xf32>) -> tensor<5x8x9xf32>
+  %2 = graph.contract "bmk,bkn->bmn"(%0, %1) : (tensor<5x7x8xf32>, tensor<5x8x9xf32>) -> tensor<5x7x9xf32>
+  %3 = graph.contract "bmk,kn->bmn"(%2, %w) : (tensor<5x7x9xf32>, tensor<9x6xf32>) -> tensor<5x7x6xf32>
+  %4 = graph.transpose(%3) {perm = array<i64: 1, 0, 2>} : (tensor<5x7x6xf32>) -> tensor<7x5x6xf32>
+  func.return %4, %1 : tensor<7x5x6xf32>, tensor<5x8x9xf32>
+}
+
+// CHECK:      func.func @stays(%q: tensor<5x8x7xf32>, %k: tensor<8x5x9xf32>, %w: tensor<9x6xf32>) -> (tensor<7x5x6xf32>, tensor<5x8x9xf32>) {
+// CHECK-NEXT: %0 = graph.transpose(%q) {perm = array<i64: 0, 2, 1>} : (tensor<5x8x7xf32>) -> tensor<5x7x8xf32>
+// CHECK-NEXT: %1 = graph.transpose(%k) {perm = array<i64: 1, 0, 2>} : (tensor<8x5x9xf32>) -> tensor<5x8x9xf32>
+// CHECK-NEXT: %2 = graph.contract "bmk,bkn->bmn"(%0, %1) : (tensor<5x7x8xf32>, tensor<5x8x9xf32>) -> tensor<5x7x9xf32>
+// CHECK-NEXT: %3 = graph.contract "bmk,kn->bmn"(%2, %w) : (tensor<5x7x9xf32>, tensor<9x6xf32>) -> tensor<5x7x6xf32>
+// CHECK-NEXT: %4 = graph.transpose(%3) {perm = array<i64: 1, 0, 2>} : (tensor<5x7x6xf32>) -> tensor<7x5x6xf32>
+// CHECK-NEXT: func.return %4, %1 : tensor<7x5x6xf32>, tensor<5x8x9xf32>

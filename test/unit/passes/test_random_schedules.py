@@ -39,13 +39,11 @@ def other(schedule: str, statements: Mapping[str, StatementView], random: Random
 
 
 def _split(nest: Nest, statements: Mapping[str, StatementView], random: Random) -> Nest:
-    """In blocks of a random iterator of the band, of more than it has points at times, or in none."""
+    """In blocks of random iterators of the band, of more than they have points at times, or in none."""
     bounds = statements[nest.statements[0]].bounds
     extents = [(i.iterator, e) for i in nest.band if isinstance(e := bounds[i.iterator], int)]
-    if not extents or random.random() < 0.3:
-        return replace(nest, split=None)
-    iterator, extent = random.choice(extents)
-    return replace(nest, split=Split(iterator, random.randint(1, extent + 2)))
+    chosen = random.sample(extents, random.randint(0, min(2, len(extents))))
+    return replace(nest, splits=tuple(Split(i, random.randint(1, extent + 2)) for i, extent in chosen))
 
 
 def _other(item: Item, rows: str, random: Random) -> Item:

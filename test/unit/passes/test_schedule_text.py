@@ -11,7 +11,8 @@ from mlc.passes.schedule.view import ScheduleError
 
 NAMES = st.sampled_from(["i", "y0", "fi", "batch"])
 SIZES = st.lists(st.tuples(st.integers(1, 99), st.none() | st.integers(1, 99)), min_size=1, max_size=3).map(tuple)
-SPLITS = st.none() | st.builds(Split, NAMES, st.integers(1, 99))
+BLOCKS = st.builds(Split, NAMES, st.integers(1, 99))
+SPLITS = st.lists(BLOCKS, max_size=2, unique_by=lambda split: split.iterator).map(tuple)
 BAND = st.lists(st.builds(Item, NAMES, SIZES, lanes=st.booleans()), max_size=4).map(tuple)
 VECTORS = st.builds(Item, NAMES, st.just(((7, None),)), st.just(True))
 SUMS = st.builds(Item, NAMES, st.just(((7, None),)), st.just(False), st.just(True))
@@ -34,7 +35,7 @@ def test_what_is_written_is_read_back(nests: tuple[Nest, ...]) -> None:
 def test_a_split_and_what_follows_in_its_blocks() -> None:
     text = "stages: S0 | y@4 c y | w & contraction: S1 | z@4 f/8v z | c; serial: S2 | i | "
     nests = parse_schedule(text)
-    assert [n.split for n in nests] == [Split("y", 4), Split("z", 4), None]
+    assert [n.splits for n in nests] == [(Split("y", 4),), (Split("z", 4),), ()]
     assert [n.follows for n in nests] == [False, True, False]
     assert [[n.statements for n in g] for g in groups_of(nests)] == [[("S0",), ("S1",)], [("S2",)]]
     assert schedule_text(nests) == text
@@ -48,7 +49,7 @@ def test_a_split_and_what_follows_in_its_blocks() -> None:
         ("x: S0 | y@-4 y | k", "schedule item 'y@-4'"),
         ("x: S0 | y@2*2 y | k", "schedule item 'y@2*2'"),
         ("x: S0 | y y@4 | k", "schedule item 'y@4'"),
-        ("x: S0 | y@4 y@4 y | k", "schedule item 'y@4'"),
+        ("x: S0 | y@4 y@4 y | k", "schedule item 'y@4': an iterator has blocks once"),
         ("x: S0 | y | k@4 k", "schedule item 'k@4'"),
         ("& x: S0 | y | k", "schedule '' is not 'rule: statements | band | inner'"),
         ("x: S0 | y@4 y | k &", "schedule '' is not"),
