@@ -1,4 +1,4 @@
-"""Canonical forms of contractions: what is stretched or transposed before or behind one is read and written in place."""
+"""Canonical forms of contractions: what is stretched or transposed before or behind is read and written in place."""
 
 from __future__ import annotations
 
