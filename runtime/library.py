@@ -11,7 +11,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,8 +25,13 @@ from mlc.runtime import elf, memory
 from mlc.runtime.errors import ArtifactError, RunError
 from mlc.runtime.signature import TensorSpec
 
+Call: Any = None
+with suppress(ImportError):  # built where the installation has a C compiler
+    from mlc.runtime._call import Call
+
 Array: TypeAlias = np.ndarray[Any, Any]
 ABI_VERSION = 1
+MOST = 64  # arrays of a Call
 _PREFIX_MARK = "_abi_version"
 _TYPES = {
     "abi_version": "int(*)(void)",
@@ -45,13 +51,21 @@ _from_buffer = _ffi.from_buffer
 _NULL = _ffi.NULL
 
 
+def nothing(*_: Any) -> None:
+    """``again`` where there is no shorter way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes, bytes of outputs."""
+    """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes, bytes of outputs.
+
+    ``again(*arrays)`` runs on arrays of these very layouts, or is None where any of them differs.
+    """
 
     dims: dict[str, int]
     values: Any
     outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any], int], ...]
+    again: Callable[..., Any] = nothing
 
 
 class Library:
@@ -103,13 +117,23 @@ class Library:
         own = self.path.with_suffix(".weights")
         return own if own.exists() else self.path.with_name(Path(name).name)
 
-    def plan(self, dims: dict[str, int], outputs: Mapping[str, TensorSpec]) -> Plan:
-        """The plan for these values of the dimensions."""
+    def plan(self, dims: dict[str, int], inputs: Sequence[Array], outputs: Mapping[str, TensorSpec]) -> Plan:
+        """The plan for these values of the dimensions, which those inputs have."""
         values = _ffi.new("int64_t[]", list(dims.values()))
         shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
         dtypes = [spec.dtype for spec in outputs.values()]
         sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
-        return Plan(dims, values, tuple(zip(outputs, shapes, dtypes, sizes, strict=True)))
+        results = tuple(zip(outputs, shapes, dtypes, sizes, strict=True))
+        return Plan(dims, values, results, self._again(values, inputs, results))
+
+    def _again(self, values: Any, inputs: Sequence[Array], results: Sequence[tuple[Any, ...]]) -> Callable[..., Any]:
+        plain = len(inputs) + len(results) <= MOST and all(type(a) is np.ndarray for a in inputs)
+        if Call is None or not plain or any(size >= memory.LARGE for *_, size in results):
+            return nothing
+        run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, values))
+        given = tuple((a.shape, a.dtype) for a in inputs)
+        made = tuple((shape, dtype) for _, shape, dtype, _ in results)
+        return Call((self, values), run, model, dims, np.empty, np.ndarray, given, made)
 
     def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:
         shape = _ffi.new("int64_t[]", rank)

@@ -1,0 +1,153 @@
+/* A call from Python where all arrays are like those of the call before: compare, make the outputs, run.
+ * Where this module is missing (no C compiler at installation) all goes through cffi. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { C_CONTIGUOUS = 0x1, ALIGNED = 0x100, FITS = C_CONTIGUOUS | ALIGNED, MOST = 64 /* arrays */ };
+
+/* The first fields of NumPy's arrays: PyArrayObject_fields of its C API, the same in versions 1 and 2. */
+typedef struct {
+  PyObject_HEAD
+  void *data;
+  int rank;
+  Py_ssize_t *shape, *strides;
+  PyObject *base, *dtype;
+  int flags;
+} Array;
+
+typedef int (*Run)(void *, const void *const *, void *const *, const int64_t *, void *);
+
+typedef struct {
+  PyObject *dtype, *shape; /* as numpy.empty takes them */
+  Py_ssize_t rank, extents[];
+} Spec;
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *owner, *empty; /* what keeps run, model and dims alive; numpy.empty */
+  PyTypeObject *array;
+  Run run;
+  void *model;
+  const int64_t *dims;
+  int inputs, outputs;
+  Spec *specs[MOST]; /* of inputs, then of outputs */
+} Call;
+
+static int fits(const Call *call, PyObject *value, const Spec *spec) {
+  const Array *array = (const Array *)value;
+  if (Py_TYPE(value) != call->array || array->dtype != spec->dtype || array->rank != spec->rank) return 0;
+  for (Py_ssize_t n = 0; n < spec->rank; n++)
+    if (array->shape[n] != spec->extents[n]) return 0;
+  return (array->flags & FITS) == FITS;
+}
+
+static PyObject *made(const Call *call, void **written) {
+  PyObject *results = call->outputs == 1 ? NULL : PyTuple_New(call->outputs);
+  if (call->outputs != 1 && !results) return NULL;
+  for (int n = 0; n < call->outputs; n++) {
+    const Spec *spec = call->specs[call->inputs + n];
+    PyObject *array = PyObject_Vectorcall(call->empty, (PyObject *[]){spec->shape, spec->dtype}, 2, NULL);
+    if (!array) {
+      Py_XDECREF(results);
+      return NULL;
+    }
+    written[n] = ((Array *)array)->data;
+    if (!results) return array;
+    PyTuple_SET_ITEM(results, n, array);
+  }
+  return results;
+}
+
+/* The output, or a tuple of several; None where the arrays are others or the run fails: then the slow way says why. */
+static PyObject *run(PyObject *self, PyObject *const *values, size_t flagged, PyObject *names) {
+  const Call *call = (const Call *)self;
+  const void *read[MOST];
+  void *written[MOST];
+  if (names || PyVectorcall_NARGS(flagged) != call->inputs) Py_RETURN_NONE;
+  for (int n = 0; n < call->inputs; n++) {
+    if (!fits(call, values[n], call->specs[n])) Py_RETURN_NONE;
+    read[n] = ((Array *)values[n])->data;
+  }
+  PyObject *results = made(call, written);
+  if (!results) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  int failed;
+  Py_BEGIN_ALLOW_THREADS
+  failed = call->run(call->model, read, written, call->dims, NULL);
+  Py_END_ALLOW_THREADS
+  if (!failed) return results;
+  Py_DECREF(results);
+  Py_RETURN_NONE;
+}
+
+static Spec *spec_of(PyObject *item) {
+  PyObject *shape, *dtype;
+  if (!PyArg_ParseTuple(item, "O!O", &PyTuple_Type, &shape, &dtype)) return NULL;
+  Py_ssize_t rank = PyTuple_GET_SIZE(shape);
+  Spec *spec = PyMem_Malloc(sizeof(Spec) + rank * sizeof(Py_ssize_t));
+  if (!spec) return (Spec *)PyErr_NoMemory();
+  spec->rank = rank, spec->shape = Py_NewRef(shape), spec->dtype = Py_NewRef(dtype);
+  for (Py_ssize_t n = 0; n < rank; n++) spec->extents[n] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, n));
+  return spec;
+}
+
+static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(names)) {
+  PyObject *owner, *empty, *array, *inputs, *outputs;
+  Py_ssize_t function, model, dims;
+  if (!PyArg_ParseTuple(args, "OnnnOO!O!O!", &owner, &function, &model, &dims, &empty, &PyType_Type, &array,
+                        &PyTuple_Type, &inputs, &PyTuple_Type, &outputs))
+    return NULL;
+  Py_ssize_t count = PyTuple_GET_SIZE(inputs), all = count + PyTuple_GET_SIZE(outputs);
+  if (all > MOST) return PyErr_Format(PyExc_ValueError, "more than %d arrays", MOST);
+  Call *call = (Call *)type->tp_alloc(type, 0);
+  if (!call) return NULL;
+  call->vectorcall = run;
+  call->owner = Py_NewRef(owner), call->empty = Py_NewRef(empty), call->array = (PyTypeObject *)Py_NewRef(array);
+  call->run = (Run)function, call->model = (void *)model, call->dims = (const int64_t *)dims;
+  for (Py_ssize_t n = 0; n < all; n++) {
+    PyObject *item = n < count ? PyTuple_GET_ITEM(inputs, n) : PyTuple_GET_ITEM(outputs, n - count);
+    call->specs[n] = spec_of(item);
+    if (n < count) call->inputs++; else call->outputs++;
+  }
+  if (!PyErr_Occurred()) return (PyObject *)call;
+  Py_DECREF(call);
+  return NULL;
+}
+
+static void destroy(PyObject *self) {
+  Call *call = (Call *)self;
+  for (int n = 0; n < call->inputs + call->outputs; n++) {
+    if (!call->specs[n]) continue;
+    Py_DECREF(call->specs[n]->shape);
+    Py_DECREF(call->specs[n]->dtype);
+    PyMem_Free(call->specs[n]);
+  }
+  Py_XDECREF(call->owner);
+  Py_XDECREF(call->empty);
+  Py_XDECREF(call->array);
+  Py_TYPE(self)->tp_free(self);
+}
+
+static PyTypeObject call_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "mlc.runtime._call.Call",
+    .tp_doc = "Call(owner, run, model, dims, empty, ndarray, inputs, outputs): runs on arrays of these shapes and dtypes.",
+    .tp_basicsize = sizeof(Call),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Call, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = create,
+    .tp_dealloc = destroy,
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_call", .m_size = -1};
+
+PyMODINIT_FUNC PyInit__call(void) {
+  PyObject *made_module = PyModule_Create(&module);
+  if (!made_module || PyModule_AddType(made_module, &call_type) < 0) return NULL;
+  return made_module;
+}

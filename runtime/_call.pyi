@@ -1,0 +1,14 @@
+from typing import Any
+
+class Call:
+    """``Call(owner, run, model, dims, empty, ndarray, inputs, outputs)``: runs on arrays of these shapes and dtypes.
+
+    ``owner`` keeps the addresses ``run``, ``model`` and ``dims`` valid; inputs and outputs are tuples of (shape, dtype).
+    Calling it gives the output, or a tuple of several, and None where the arrays are others.
+    """
+
+    def __init__(
+        self, owner: object, run: int, model: int, dims: int, empty: object, ndarray: type,
+        inputs: tuple[tuple[Any, Any], ...], outputs: tuple[tuple[Any, Any], ...],
+    ) -> None: ...  # fmt: skip
+    def __call__(self, *arrays: object) -> Any: ...
