@@ -3,7 +3,7 @@ from typing import Any
 class Call:
     """``Call(owner, run, model, dims, empty, ndarray, inputs, outputs)``: runs on arrays of these shapes and dtypes.
 
-    ``owner`` keeps the addresses ``run``, ``model`` and ``dims`` valid; inputs and outputs are tuples of (shape, dtype).
+    ``owner`` keeps the addresses ``run``, ``model``, ``dims`` valid; inputs and outputs are tuples of (shape, dtype).
     Calling it gives the output, or a tuple of several, and None where the arrays are others.
     """
 
