@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 
+import mlc
 from benchmarks import cases, models
 from benchmarks.correctness import TOLERANCES, compare
 from benchmarks.measure import latencies
 from benchmarks.models import random_inputs, small
 from benchmarks.results import Latencies
+from benchmarks.thread_counts import COUNTS, ThreadCounts
 
 
 def passed(actual: np.ndarray, expected: np.ndarray, numerics: str = "default") -> bool:
@@ -32,6 +35,18 @@ def test_the_tolerance_is_relative_to_the_largest_value(numerics: str) -> None:
                                    np.ones((2, 3), np.float32)])  # fmt: skip
 def test_wrong_values_shapes_and_types_fail(wrong: np.ndarray) -> None:
     assert not passed(wrong, np.ones((2, 3)))
+
+
+def test_other_bits_on_some_number_of_threads_fail(tiny: tuple[Path, Path]) -> None:
+    path, inputs = tiny[0], dict(np.load(tiny[1]))
+    net = mlc.compile(path)
+    ours = net.run(inputs)
+    (name, y), *_ = ours.items()
+    with ThreadCounts(net.path) as counts:
+        assert counts.differing(inputs, ours) == {name: ()}
+        assert counts.differing(inputs, {name: np.nextafter(y, np.inf)}) == {name: COUNTS}
+    (row,) = compare("model", "default", {}, ours, ours)
+    assert row.passed and not replace(row, differs=(4,)).passed
 
 
 def test_cases_are_chosen_by_name_or_prefix() -> None:
