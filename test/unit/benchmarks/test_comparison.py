@@ -11,12 +11,13 @@ import onnx
 import pytest
 
 import mlc
-from benchmarks import cases, models
+from benchmarks import cases, limits, models
 from benchmarks.correctness import TOLERANCES, compare
-from benchmarks.measure import latencies
+from benchmarks.measure import compile_cost, latencies
 from benchmarks.models import random_inputs, small
 from benchmarks.results import Latencies
 from benchmarks.thread_counts import COUNTS, ThreadCounts
+from mlc.cli.inspect import read_signature
 
 
 def passed(actual: np.ndarray, expected: np.ndarray, numerics: str = "default") -> bool:
@@ -88,6 +89,22 @@ def test_an_engine_that_fails_is_left_out_with_its_reason(tiny: tuple[Path, Path
     files = {"mlc": path, "onnxruntime": path}  # mlc would need a compiled library
     measured = latencies(files, inputs, cpu(), rounds=1, seconds=0.01)
     assert set(measured.rounds) == {"onnxruntime"} == set(measured.resident) and measured.failures["mlc"]
+
+
+def test_a_target_limits_who_can_be() -> None:
+    assert limits.environment("x86-64-v3")["ONEDNN_MAX_CPU_ISA"] == "AVX2" and not limits.environment("cpu")
+    assert limits.options("iree", "x86-64-v3") == {"cpu": "x86-64-v3"} and not limits.options("iree", "cpu")
+    assert limits.unlimited(["onnxruntime", "openvino", "iree"], "x86-64-v3") == ["onnxruntime"]
+    assert limits.unlimited(["openvino", "iree"], "x86-64-v4") == ["openvino"]
+
+
+def test_a_target_reaches_compiler_and_peers(tiny: tuple[Path, Path], tmp_path: Path) -> None:
+    path, inputs = tiny
+    library = tmp_path / "model.so"
+    compile_cost(path, library, 1, {}, tmp_path / "cache", "x86-64-v3")
+    assert read_signature(library)["target"] == "x86-64-v3"
+    measured = latencies({"onnxruntime": path}, inputs, cpu(), rounds=1, seconds=0.01, target="x86-64-v3")
+    assert len(measured.rounds["onnxruntime"]) == 1
 
 
 def test_an_engine_that_is_too_slow_is_left_out(tiny: tuple[Path, Path]) -> None:
