@@ -116,6 +116,11 @@ def _table(rows: list[Row], seed: int) -> Table:
     return table
 
 
+def _save(rows: list[Row], seed: int, file: Path) -> None:
+    entries = [asdict(row) | {"passed": row.passed} for row in rows]
+    file.write_text(json.dumps({"seed": seed, "rows": entries}, indent=1))
+
+
 def main(
     names: Annotated[list[str] | None, typer.Argument(help="Models, `op_*` means a prefix; all whole ones.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the inputs; fresh by default.")] = None,
@@ -136,10 +141,9 @@ def main(
             for numerics in TOLERANCES:
                 status.update(f"{case.name}, {numerics}")
                 rows += check(case, numerics, seed, threads, target)
+            if json_file:  # after each, for what takes long may end early
+                _save(rows, seed, json_file)
     console.print(_table(rows, seed))
-    if json_file:
-        entries = [asdict(row) | {"passed": row.passed} for row in rows]
-        json_file.write_text(json.dumps({"seed": seed, "rows": entries}, indent=1))
     raise typer.Exit(not all(row.passed for row in rows))
 
 
