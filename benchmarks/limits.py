@@ -8,7 +8,8 @@ HERE = "cpu"  # mlc's name for this machine, with all that it has
 ENVIRONMENT = {
     "x86-64-v3": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 }
-"""Variables that OpenVINO and PyTorch read; torch.compile asks the second one for its vectors, too."""
+"""Variables that OpenVINO (but for its matrix products, by MLAS) and PyTorch read; torch.compile asks the second one
+for its vectors, too."""
 COMPILERS = {"iree", "tvm"}  # that are told a CPU as LLVM calls it, which is what mlc's targets are called
 READERS = {"openvino", "torch", "torch_compile"}  # of the environment
 

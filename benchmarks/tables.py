@@ -124,7 +124,7 @@ def note(setup: Setup) -> str:
         return ""
     free = [name_of(peer) for peer in unlimited(setup.peers, setup.target)]
     rest = f" {', '.join(free)} cannot be limited and may use all that this CPU has." if free else ""
-    return f"mlc compiles for {setup.target}, and peers are kept to its instructions.{rest}"
+    return f"mlc compiles for {setup.target}, and peers are kept to its instructions as far as they can be.{rest}"
 
 
 def failures(comparison: Comparison) -> Table:
