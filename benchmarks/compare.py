@@ -24,12 +24,15 @@ from benchmarks import tables
 from benchmarks.cases import Case, select
 from benchmarks.engines import ENGINES, available_peers, installed
 from benchmarks.handover import handover
+from benchmarks.limits import HERE
 from benchmarks.machine import describe
 from benchmarks.measure import compile_cost, latencies
 from benchmarks.models import random_inputs
 from benchmarks.models.flops import flops
 from benchmarks.models.traffic import traffic
 from benchmarks.results import OURS, Comparison, Result, Setup
+from mlc import target as targets
+from mlc.runtime.errors import InputError
 
 DEFAULT = (
     "resnet50", "mobilenet_v2", "efficientnet_b0", "bert", "vit", "gpt2", "llama_prefill", "llama_decode", "mlp",
@@ -46,10 +49,10 @@ def measure(case: Case, setup: Setup) -> Result:
         library, inputs, cache = folder / "model.so", folder / "inputs.npz", folder / "cache"
         arrays = random_inputs(proto, np.random.default_rng(), dims)
         np.savez(inputs, allow_pickle=False, **arrays)
-        cold, warm = (compile_cost(path, library, len(setup.cpus), dims, cache) for _ in range(2))
+        cold, warm = (compile_cost(path, library, len(setup.cpus), dims, cache, setup.target) for _ in range(2))
         files = {OURS: library, **dict.fromkeys(setup.peers, path)}
         apart = [handover(setup.cpus)]
-        latency = latencies(files, inputs, setup.cpus, setup.rounds, setup.seconds, setup.patience)
+        latency = latencies(files, inputs, setup.cpus, setup.rounds, setup.seconds, setup.patience, setup.target)
         apart.append(handover(setup.cpus))
     if OURS in latency.failures:
         raise RuntimeError(latency.failures[OURS])
@@ -87,11 +90,13 @@ def _cpus(text: str | None) -> list[int]:
     return [int(cpu) for cpu in text.split(",")] if text else sorted(os.sched_getaffinity(0))[:2]
 
 
-def _setup(peer: list[str] | None, cpus: str | None, rounds: int, seconds: float, patience: float) -> Setup:
+def _setup(
+    peer: list[str] | None, cpus: str | None, rounds: int, seconds: float, patience: float, target: str
+) -> Setup:
     for name in peer or []:
         if not installed(name) or name == OURS:
             raise ValueError(f"no peer {name!r} is installed; known are: {', '.join(ENGINES)}")
-    return Setup(_cpus(cpus), peer or available_peers(), rounds, seconds, patience)
+    return Setup(_cpus(cpus), peer or available_peers(), rounds, seconds, patience, targets.get(target).name)
 
 
 def main(
@@ -101,14 +106,17 @@ def main(
     rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 9,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.5,
     patience: Annotated[float, typer.Option(help="Seconds in which a peer must have loaded a model.")] = 600,
+    target: Annotated[str, typer.Option(help="CPU to compile for, `x86-64-v3`; peers are kept to it.")] = HERE,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the measurements here too.")] = None,
 ) -> None:
     """Print the speed, compile time and memory of mlc beside those of the installed peers."""
     try:
-        cases, setup = select(names or DEFAULT), _setup(peer, cpus, rounds, seconds, patience)
-    except ValueError as error:
+        cases, setup = select(names or DEFAULT), _setup(peer, cpus, rounds, seconds, patience, target)
+    except (ValueError, InputError) as error:
         raise typer.BadParameter(str(error)) from None
     console = Console()
+    if note := tables.note(setup):
+        console.print(note)
     found = run(cases, setup, console, json_file)
     for make in (tables.latency, tables.compiling, tables.memory):
         show(make(found.results, setup.peers), console)

@@ -28,7 +28,7 @@ def cost(job: dict[str, Any]) -> dict[str, float]:
     """Seconds and peak bytes of compiling `onnx` to `file`, and the arena with its lower bound at `dims`."""
     import_all()
     start = time.perf_counter()
-    net = mlc.compile(job["onnx"], threads=job["threads"])
+    net = mlc.compile(job["onnx"], job["target"], job["threads"])
     seconds = time.perf_counter() - start
     peak = peak_bytes()
     net.save(job["file"])

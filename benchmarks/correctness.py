@@ -1,11 +1,14 @@
-"""Compare compiled models with onnxruntime on fresh random inputs: `python -m benchmarks.correctness [MODEL...]`."""
+"""Compare compiled models with onnxruntime on fresh random inputs: `python -m benchmarks.correctness [MODEL...]`.
+
+Each also runs on several numbers of threads, which must not change a bit.
+"""
 
 from __future__ import annotations
 
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,27 +23,33 @@ import mlc
 from benchmarks.cases import Case, select
 from benchmarks.engines import Arrays, onnxruntime
 from benchmarks.models import random_inputs
+from benchmarks.thread_counts import COUNTS, ThreadCounts
+from mlc.options import Numerics
 
-TOLERANCES = {"strict": 1e-5, "default": 5e-5}  # of the largest absolute value of the reference
+TOLERANCES: dict[Numerics, float] = {"strict": 1e-5, "default": 5e-5}  # of the largest absolute value of the reference
 
 
 @dataclass(frozen=True)
 class Row:
-    """One output of one run with its largest error and largest reference value, or a message instead of them."""
+    """One output of one run with its largest error and largest reference value, or a message instead of them.
+
+    `differs` are the numbers of threads with which it has other bits.
+    """
 
     model: str
-    numerics: str
+    numerics: Numerics
     dims: dict[str, int]
     output: str = ""
     shape: tuple[int, ...] = ()
     error: float = 0.0
     largest: float = 0.0
     message: str = ""
+    differs: tuple[int, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether the error is within the tolerance."""
-        return not self.message and self.error <= TOLERANCES[self.numerics] * self.largest
+        """Whether the error is within the tolerance, with the same bits on all numbers of threads."""
+        return not self.message and not self.differs and self.error <= TOLERANCES[self.numerics] * self.largest
 
     @property
     def ratio(self) -> float:
@@ -48,7 +57,7 @@ class Row:
         return self.error / self.largest if self.largest else self.error
 
 
-def compare(name: str, numerics: str, dims: dict[str, int], ours: Arrays, reference: Arrays) -> Iterator[Row]:
+def compare(name: str, numerics: Numerics, dims: dict[str, int], ours: Arrays, reference: Arrays) -> Iterator[Row]:
     """A row for each output of the reference."""
     for output, expected in reference.items():
         actual, shape = ours[output], expected.shape
@@ -65,15 +74,19 @@ def _mismatch(actual: np.ndarray, expected: np.ndarray) -> str:
     return "" if np.isfinite(actual).all() else "has values that are not finite"
 
 
-def check(case: Case, numerics: str, seed: int, threads: int) -> Iterator[Row]:
+def check(case: Case, numerics: Numerics, seed: int, threads: int, target: str = "cpu") -> Iterator[Row]:
     """Compile a case and run it at each of its sizes."""
     path = case.file()
-    proto = onnx.load(path)
+    proto, reference = onnx.load(path), onnxruntime(path, threads)
     try:
-        net, reference = mlc.compile(path, threads=threads, numerics=numerics), onnxruntime(path, threads)
-        for dims in case.dims:
-            inputs = random_inputs(proto, seed, dims)
-            yield from compare(case.name, numerics, dims, net.run(inputs), reference(inputs))
+        net = mlc.compile(path, target, threads, numerics=numerics)
+        with net, ThreadCounts(net.path) as counts:
+            for dims in case.dims:
+                inputs = random_inputs(proto, seed, dims)
+                ours = net.run(inputs)
+                differing = counts.differing(inputs, ours)
+                for row in compare(case.name, numerics, dims, ours, reference(inputs)):
+                    yield replace(row, differs=differing[row.output])
     except mlc.MlcError as error:
         yield Row(case.name, numerics, {}, message=str(error).splitlines()[0])
 
@@ -82,9 +95,13 @@ def _cells(row: Row) -> list[str]:
     verdict = "[green]pass[/]" if row.passed else "[red]FAIL[/]"
     dims = ", ".join(f"{name}={size}" for name, size in row.dims.items())
     if row.message:
-        return [row.model, row.numerics, dims, escape(f"{row.output} {row.message}"), "", "", "", verdict]
-    numbers = [f"{row.largest:.3g}", f"{row.error:.2e}", f"{row.ratio:.1e}"]
+        return [row.model, row.numerics, dims, escape(f"{row.output} {row.message}"), "", "", "", "", verdict]
+    numbers = [f"{row.largest:.3g}", f"{row.error:.2e}", f"{row.ratio:.1e}", _bits(row)]
     return [row.model, row.numerics, dims, escape(f"{row.output} {list(row.shape)}"), *numbers, verdict]
+
+
+def _bits(row: Row) -> str:
+    return f"[red]other with {', '.join(map(str, row.differs))}[/]" if row.differs else "same"
 
 
 def _table(rows: list[Row], seed: int) -> Table:
@@ -92,20 +109,26 @@ def _table(rows: list[Row], seed: int) -> Table:
     table = Table(title=f"mlc against onnxruntime, seed {seed}; tolerance of max|ref|: {bounds}")
     for heading in ("model", "numerics", "dims", "output"):
         table.add_column(heading, overflow="fold")
-    for heading in ("max|ref|", "max|err|", "ratio", ""):
+    for heading in ("max|ref|", "max|err|", "ratio", f"bits on {', '.join(map(str, COUNTS))} threads", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*_cells(row))
     return table
 
 
+def _save(rows: list[Row], seed: int, file: Path) -> None:
+    entries = [asdict(row) | {"passed": row.passed} for row in rows]
+    file.write_text(json.dumps({"seed": seed, "rows": entries}, indent=1))
+
+
 def main(
     names: Annotated[list[str] | None, typer.Argument(help="Models, `op_*` means a prefix; all whole ones.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the inputs; fresh by default.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of each engine.")] = 2,
+    target: Annotated[str, typer.Option(help="CPU to compile for, `x86-64-v3`; `cpu` is this machine's.")] = "cpu",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the rows here too.")] = None,
 ) -> None:
-    """Compile each model, compare it with onnxruntime, and print a table; exit with 1 if one differs."""
+    """Compile each model, compare it with onnxruntime, and print a table; exit with 1 if one fails."""
     try:
         cases = select(names or [])
     except ValueError as error:
@@ -117,11 +140,10 @@ def main(
         for case in cases:
             for numerics in TOLERANCES:
                 status.update(f"{case.name}, {numerics}")
-                rows += check(case, numerics, seed, threads)
+                rows += check(case, numerics, seed, threads, target)
+            if json_file:  # after each, for what takes long may end early
+                _save(rows, seed, json_file)
     console.print(_table(rows, seed))
-    if json_file:
-        entries = [asdict(row) | {"passed": row.passed} for row in rows]
-        json_file.write_text(json.dumps({"seed": seed, "rows": entries}, indent=1))
     raise typer.Exit(not all(row.passed for row in rows))
 
 

@@ -53,13 +53,13 @@ def openvino(path: Path, threads: int) -> Run:
     return run
 
 
-def iree(path: Path, threads: int) -> Run:
+def iree(path: Path, threads: int, cpu: str = "host") -> Run:
     """IREE's LLVM backend for this CPU at `O3`, with the weights as constants of the module."""
     import iree.runtime as rt
     import onnx
     from iree.compiler import compile_file
 
-    flags = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
+    flags = [f"--iree-llvmcpu-target-cpu={cpu}", "--iree-opt-level=O3"]
     flags.append("--iree-llvmcpu-stack-allocation-limit=262144")  # BERT's normalizations need more than the default
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.mlir"
@@ -84,7 +84,7 @@ def _import_for_iree(path: Path, file: Path) -> str:
     return info.main_graph.graph_proto.name
 
 
-def tvm(path: Path, threads: int) -> Run:
+def tvm(path: Path, threads: int, cpu: str = "") -> Run:
     """TVM's Relax with its default pipeline for this CPU: without tuning, its loops stay as they are, on one thread."""
     os.environ["TVM_NUM_THREADS"] = str(threads)
     import onnx
@@ -94,7 +94,7 @@ def tvm(path: Path, threads: int) -> Run:
     from tvm.target.codegen import llvm_get_system_cpu
 
     model = onnx.load(path)
-    target = tvm_.target.Target({"kind": "llvm", "mcpu": llvm_get_system_cpu(), "num-cores": threads})
+    target = tvm_.target.Target({"kind": "llvm", "mcpu": cpu or llvm_get_system_cpu(), "num-cores": threads})
     with target:
         machine = VirtualMachine(tvm_.compile(from_onnx(model), target), tvm_.cpu())
     main = machine["main"]
@@ -145,7 +145,7 @@ def _positional(model: Any, function: Callable[..., Any], convert: Callable[[Any
     return run
 
 
-ENGINES: dict[str, Callable[[Path, int], Run]] = {
+ENGINES: dict[str, Callable[..., Run]] = {
     engine.__name__: engine for engine in (mlc, onnxruntime, openvino, iree, tvm, torch, torch_compile)
 }
 UNTUNED = {"tvm"}  # a large model would take most of an hour, and tell little

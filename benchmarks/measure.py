@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.limits import HERE
 from benchmarks.results import Latencies
 from benchmarks.workers import Unavailable, Worker
 
@@ -22,10 +23,12 @@ SANE = 1e-3  # of the largest value: more than rounding, so the peer computes so
 
 
 def latencies(
-    files: Mapping[str, Path], inputs: Path, cpus: Sequence[int], rounds: int, seconds: float, patience: float = 600
-) -> Latencies:
+    files: Mapping[str, Path], inputs: Path, cpus: Sequence[int], rounds: int, seconds: float, patience: float = 600,
+    target: str = HERE,
+) -> Latencies:  # fmt: skip
     """Time each engine on its file, in turn, `rounds` times for a burst of `seconds`, all on the same CPUs.
 
+    Peers are kept to the instructions of `target` where they can be, see `benchmarks.limits`.
     An engine that cannot run the model, answers nothing for `patience` seconds, or gives other outputs than onnxruntime
     (without it, than the first engine), is left out with a reason.
     """
@@ -36,7 +39,7 @@ def latencies(
         for engine, file in files.items():
             job = {"engine": engine, "file": str(file), "inputs": str(inputs), "outputs": str(folder / f"{engine}.npz")}
             with _failure(engine, workers, result):
-                worker = Worker(job | {"cpus": list(cpus), "warmup": seconds}, patience)
+                worker = Worker(job | {"cpus": list(cpus), "warmup": seconds, "target": target}, patience)
                 workers[engine] = stack.enter_context(worker)
                 result.resident[engine], result.loading[engine] = worker.resident, worker.loading
         _check(workers, result, folder)
@@ -79,10 +82,10 @@ def _time(workers: dict[str, Worker], result: Latencies, rounds: int, seconds: f
 
 
 def compile_cost(
-    model: Path, output: Path, threads: int, dims: Mapping[str, int], cache: Path
+    model: Path, output: Path, threads: int, dims: Mapping[str, int], cache: Path, target: str = HERE
 ) -> dict[str, float]:
     """Compile in a fresh process whose cache is the folder `cache`; see `benchmarks.compile_cost.cost`."""
-    job = {"onnx": str(model), "file": str(output), "threads": threads, "dims": dict(dims)}
+    job = {"onnx": str(model), "file": str(output), "threads": threads, "dims": dict(dims), "target": target}
     command = [sys.executable, "-m", "benchmarks.compile_cost", json.dumps(job)]
     environment = {**os.environ, "MLC_CACHE_DIR": str(cache)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -24,11 +24,20 @@ Models of one operator, with constant weights; their names are their sizes. Burs
 
 $table
 """)
+LIMITED = Template("""
+## Compiled for $target
+
+For CPUs with fewer instructions, on the same machine: `python -m benchmarks.compare --target $target`. $note Bursts of
+$timing.
+
+$table
+""")
 WORDS = {1: "one thread", 2: "two threads"}
 
 
-def page(comparison: Comparison, plot: str = "") -> str:
-    """The text of the page; `plot` is the address of a roofline, as the page sees it."""
+def page(comparison: Comparison, plot: str = "", limited: Comparison | None = None) -> str:
+    """The text of the page; `plot` is the address of a roofline, as the page sees it, `limited` what was measured for
+    another target."""
     models, operators = tables.models(comparison), tables.operators(comparison)
     peers, cpus = tables.present(models, comparison.setup.peers), len(comparison.setup.cpus)
     parts = {name: getattr(tables, name)(models, peers).markdown() for name in ("latency", "compiling", "memory")}
@@ -37,6 +46,7 @@ def page(comparison: Comparison, plot: str = "") -> str:
         parts, threads=WORDS.get(cpus, f"{cpus} threads"), timing=_timing(models), peers=_peers(comparison),
         machine=_machine(comparison.machine),
         plot=f"\n![roofline]({plot})\n" if plot else "", operators=_operators(comparison),
+        limited=_limited(limited) if limited else "",
         failures=_failures(comparison),
     )  # fmt: skip
 
@@ -84,6 +94,13 @@ def _operators(comparison: Comparison) -> str:
     return OPERATORS.substitute(table=table.markdown(), timing=_timing(operators))
 
 
+def _limited(comparison: Comparison) -> str:
+    peers = tables.present(comparison.results, comparison.setup.peers)
+    table = tables.latency(comparison.results, peers).markdown()
+    note, target = tables.note(comparison.setup), comparison.setup.target
+    return LIMITED.substitute(table=table, timing=_timing(comparison.results), note=note, target=target)
+
+
 def _failures(comparison: Comparison) -> str:
     table = tables.failures(comparison)
     text = table.markdown() if table.rows else "Nothing: all engines ran what they were given."
@@ -94,14 +111,15 @@ def main(
     files: Annotated[list[Path], typer.Argument(exists=True, help="JSON of benchmarks.compare, one page of all.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     plot: Annotated[Path | None, typer.Option(help="A picture of benchmarks.roofline to show.")] = None,
+    limited: Annotated[Path | None, typer.Option(help="JSON of benchmarks.compare with --target, a section.")] = None,
 ) -> None:
     """Write the page of measured results."""
     try:
-        comparison = results.load(files)
+        comparison, other = results.load(files), results.load([limited]) if limited else None
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     address = os.path.relpath(plot, output.parent) if plot else ""
-    output.write_text(page(comparison, address).rstrip() + "\n")
+    output.write_text(page(comparison, address, other).rstrip() + "\n")
 
 
 if __name__ == "__main__":

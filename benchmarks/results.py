@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.limits import HERE
+
 OURS = "mlc"
 
 
@@ -64,13 +66,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Setup:
-    """How to measure."""
+    """How to measure; `target` is what mlc compiles for and peers are kept to."""
 
     cpus: list[int]
     peers: list[str]
     rounds: int
     seconds: float
     patience: float
+    target: str = HERE
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Comparison:
 
     def how(self) -> tuple[object, ...]:
         """What must be the same where results stand on one page."""
-        return self.machine["cpu"], self.setup.cpus
+        return self.machine["cpu"], self.setup.cpus, self.setup.target
 
     def save(self, file: Path) -> None:
         """Write it as JSON."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.results import OURS, Comparison, Result
+from benchmarks.limits import HERE, unlimited
+from benchmarks.results import OURS, Comparison, Result, Setup
 
 MIB = 1 << 20
 NAMES = {"onnxruntime": "onnxruntime", "openvino": "OpenVINO", "iree": "IREE", "tvm": "TVM", "torch": "PyTorch",
@@ -115,6 +116,15 @@ def _memory_row(result: Result, engines: Sequence[str]) -> list[str]:
     sizes = [_mib(size) for size in (result.model_bytes, cold["peak"], cold["arena"])]
     bound = f"{cold['arena'] / max(1, cold['bound']):.3f}"
     return [f"`{result.model}`", *sizes, bound, *(_mib(resident.get(engine)) for engine in engines)]
+
+
+def note(setup: Setup) -> str:
+    """What a named target means for the peers; empty where mlc compiles for this machine."""
+    if setup.target == HERE:
+        return ""
+    free = [name_of(peer) for peer in unlimited(setup.peers, setup.target)]
+    rest = f" {', '.join(free)} cannot be limited and may use all that this CPU has." if free else ""
+    return f"mlc compiles for {setup.target}, and peers are kept to its instructions as far as they can be.{rest}"
 
 
 def failures(comparison: Comparison) -> Table:

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from benchmarks import limits
 from benchmarks.engines import ENGINES, Arrays, Run
 from benchmarks.memory import resident_bytes
 
@@ -41,7 +42,8 @@ def burst(run: Run, inputs: Arrays, seconds: float) -> list[float]:
 def load(job: dict[str, Any], inputs: Arrays) -> tuple[Run, float]:
     """The loaded model, and the seconds until its first outputs, which are saved."""
     start = time.perf_counter()
-    run = ENGINES[job["engine"]](Path(job["file"]), len(job["cpus"]))
+    engine = job["engine"]
+    run = ENGINES[engine](Path(job["file"]), len(job["cpus"]), **limits.options(engine, job["target"]))
     outputs = run(inputs)
     seconds = time.perf_counter() - start
     np.savez(job["outputs"], allow_pickle=False, **outputs)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
 import tempfile
 from types import TracebackType
 from typing import Any, Self
+
+from benchmarks import limits
 
 LONGEST = 200  # characters of a reason
 LAST_SECONDS = 10
@@ -27,6 +30,7 @@ class Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", json.dumps(job)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
+            env={**os.environ, **limits.environment(job["target"])},
         )  # fmt: skip
         try:
             ready = self._answer()

@@ -33,8 +33,10 @@ def command(
     mlc inspect model.onnx --schedules > model.schedules
     """
     dims = parse_dims(dim)
-    library = model if model.suffix == ".so" else _compiled(model, target, threads, dims, numerics, not no_tuned)
-    signature = read_signature(library)
+    if model.suffix == ".so":
+        signature = read_signature(model)
+    else:
+        signature = _compiled(model, target, threads, dims, numerics, not no_tuned)
     if as_json:
         print(json.dumps(signature, indent=1))
         return
@@ -63,7 +65,10 @@ def read_signature(library: Path) -> dict[str, Any]:
     return signature
 
 
-def _compiled(model: Path, target: str, threads: int, dims: dict[str, int], numerics: str, tuned: bool) -> Path:
+def _compiled(
+    model: Path, target: str, threads: int, dims: dict[str, int], numerics: str, tuned: bool
+) -> dict[str, Any]:
+    """The signature of a model's artifact, which may be in a folder that goes with it."""
     from mlc.api import make_options
     from mlc.build import build
     from mlc.identity import Source
@@ -71,7 +76,8 @@ def _compiled(model: Path, target: str, threads: int, dims: dict[str, int], nume
 
     with Progress() as progress:
         options = make_options(target, threads, dims, numerics, tuned=tuned)  # type: ignore[arg-type]
-        return build(Source.of(model), options, [progress]).artifact.library
+        artifact = build(Source.of(model), options, [progress]).artifact
+    return read_signature(artifact.library)
 
 
 def _operators(model: Path) -> str:

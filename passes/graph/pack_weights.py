@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import DimLike
+from mlc.dialects.dims import DimLike, product
 from mlc.dialects.graph import ContractOp
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.graph.constants import constant_values
@@ -26,13 +26,17 @@ from mlc.passes.graph.layout import Emitter
 from mlc.passes.rewriter import bodies, erase_unused
 
 L1_PERIOD = 4096  # bytes after which addresses share a set of the L1 cache: 64 sets of 64-byte lines
+FEW_ROWS = 2  # up to which two vectors are fewer sums than a CPU adds to at once, so that each waits for the last
+TWO_LINES = 32  # columns
+MANY_PANELS = 8  # that threads can share out
 FEW_COLUMNS = 8  # below this a panel would be mostly padding; a dot product a column is as fast
 
 
 @dataclass(frozen=True)
 class PackWeights(ModulePass):
     """Pack constant matrices. ``block``: columns of a panel, for 4-byte elements (half as many for 8 bytes); ``wide``:
-    the same where the rows of the left operand conflict in the L1 cache."""
+    the same where the rows of the left operand conflict in the L1 cache. Where it has few rows, panels have two lines
+    of memory, if these are at most two blocks."""
 
     name = "pack-weights"
     block: int = 32
@@ -88,9 +92,16 @@ def _pack(op: ContractOp, constants: set[SSAValue], options: PackWeights) -> Non
     columns = extents[n]
     if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < FEW_COLUMNS:
         return
-    conflict = _conflicts(extents[k] * ITEMSIZE[element]) and -columns % options.wide * 8 <= columns
-    block = (options.wide if conflict else options.block) * 4 // ITEMSIZE[element]
-    _replace(op, f"{lhs},{k}{n}->{out}", [rhs.index(k), rhs.index(n)], block)
+    block = _block(product(shape_of(op.lhs)[:-1]), columns, extents[k] * ITEMSIZE[element], options)
+    _replace(op, f"{lhs},{k}{n}->{out}", [rhs.index(k), rhs.index(n)], block * 4 // ITEMSIZE[element])
+
+
+def _block(rows: DimLike, columns: int, stride: DimLike, options: PackWeights) -> int:
+    """Columns of a panel for a left operand of rows ``stride`` bytes apart; wider ones where little is padding."""
+    block, long = options.wide if _conflicts(stride) else options.block, min(2 * options.block, TWO_LINES)
+    if isinstance(rows, int) and rows <= FEW_ROWS and columns >= MANY_PANELS * long:
+        block = max(block, long)
+    return block if -columns % block * 8 <= columns else options.block
 
 
 def _conflicts(stride: DimLike) -> bool:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from mlc.dialects import kernel
 from mlc.dialects.dims import DimLike, evaluate, floordiv
-from mlc.dialects.types import bytes_of
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.point import Buffer, Point
 from mlc.passes.schedule.view import Access, StatementView
 
+LINE = 64  # bytes of a line of the caches
 LARGE = 512 << 10  # bytes of weights that are not in L2 when they are needed
 
 
@@ -45,7 +46,9 @@ class Prefetch:
         before: DimLike = 0
         for i, extent in zip(rows, extents, strict=True):
             before = before * extent + weights.start(i)
-        for first, step, length in weights.next() if 2 * part <= whole else ():
+        if 2 * part > whole or not weights.reaches_a_line(part, whole):
+            return
+        for first, step, length in weights.next():
             place = first + before * (length // whole) + floordiv(step * part, whole)
             out.block.add_op(kernel.PrefetchOp(weights.buffer.value, out.dim(place)))
 
@@ -71,6 +74,16 @@ class _Weights:
     def start(self, iterator: str) -> DimLike:
         """The first point of the tile along an iterator."""
         return evaluate(self.point.at[iterator], {a.symbol: 0 for a in self.point.axes})
+
+    def reaches_a_line(self, part: int, whole: int) -> bool:
+        """Whether this step asks for another line than the one before, where steps are written out one by one."""
+        last = self.s.reduced[-1]
+        turn, stride = self.point.at[last], self.access.stride(last)
+        if not isinstance(turn, int) or not isinstance(stride, int) or turn == 0:
+            return True
+        size = ITEMSIZE[element_of(self.buffer.value)]
+        lines = [n * stride * part * size // (whole * LINE) for n in (turn - 1, turn)]
+        return lines[0] != lines[1]
 
     def next(self) -> Iterator[tuple[DimLike, DimLike, int]]:
         """Of each run of memory of the next column tile: its first element, those of the steps before, its length."""

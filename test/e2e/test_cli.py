@@ -165,6 +165,11 @@ def test_bench(mlc_command: Command, model: Path) -> None:
     assert "GFLOP/s" in printed and "first" in printed
 
 
+def test_inspect_without_a_cache(mlc_command: Command, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLC_CACHE_DIR", "")
+    assert json.loads(mlc_command("inspect", model, "--json"))["name"] == "net"
+
+
 def test_inspect(mlc_command: Command, model: Path) -> None:
     printed = mlc_command("inspect", model)
     assert "Gemm 1" in printed and "x  float32[batch, 20]" in printed and "y  float32[batch, 7]" in printed

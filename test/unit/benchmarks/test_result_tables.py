@@ -81,6 +81,21 @@ def test_the_page_has_every_part(comparison: Comparison) -> None:
     assert text.count("`op_b`") == 3  # its row, its reason, its family
 
 
+def test_another_target_is_a_section_that_names_who_is_not_limited(comparison: Comparison) -> None:
+    assert tables.note(comparison.setup) == ""
+    limited = replace(comparison, setup=replace(comparison.setup, target="x86-64-v3"))
+    section = report.page(comparison, limited=limited).partition("## Compiled for x86-64-v3")[2]
+    assert "onnxruntime cannot be limited" in section and "PyTorch cannot" not in section and "| `op_b` |" in section
+
+
+def test_files_for_different_targets_do_not_mix(comparison: Comparison, tmp_path: Path) -> None:
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    comparison.save(files[0])
+    replace(comparison, setup=replace(comparison.setup, target="x86-64-v3")).save(files[1])
+    with pytest.raises(ValueError, match="x86-64-v3"):
+        results.load(files)
+
+
 def test_the_roofline_has_a_point_an_engine_and_model(comparison: Comparison, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     points = list(roofline.whole(comparison))

@@ -1,0 +1,30 @@
+"""How a peer is kept to the instructions of a named target, so that both sides of a comparison have the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+HERE = "cpu"  # mlc's name for this machine, with all that it has
+ENVIRONMENT = {
+    "x86-64-v3": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+}
+"""Variables that OpenVINO (but for its matrix products, by MLAS) and PyTorch read; torch.compile asks the second one
+for its vectors, too."""
+COMPILERS = {"iree", "tvm"}  # that are told a CPU as LLVM calls it, which is what mlc's targets are called
+READERS = {"openvino", "torch", "torch_compile"}  # of the environment
+
+
+def environment(target: str) -> dict[str, str]:
+    """The variables for the process of a peer."""
+    return ENVIRONMENT.get(target, {})
+
+
+def options(engine: str, target: str) -> dict[str, str]:
+    """Further arguments of the function that loads a model."""
+    return {"cpu": target} if engine in COMPILERS and target != HERE else {}
+
+
+def unlimited(engines: Iterable[str], target: str) -> list[str]:
+    """Those peers that use all that this machine has, whatever the target."""
+    limited = COMPILERS | (READERS if target in ENVIRONMENT else set())
+    return [engine for engine in engines if engine not in limited] if target != HERE else []
