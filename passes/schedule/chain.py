@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mlc.dialects.dims import Dim
-from mlc.passes.schedule.candidates import Rule, first_of
+from mlc.passes.schedule.candidates import Rule, candidates, merged
+from mlc.passes.schedule.dependences import components
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Nest, Split
 from mlc.passes.schedule.view import Access, StatementView
@@ -20,7 +21,7 @@ Stage = list[StatementView]
 
 def chain(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
     """``S0[c, w] writes t[c, w], S1[f, y, c] reads t[c, y]`` → ``stages: S0 | w@9 c w | & contraction: S1 | y@9 …``."""
-    stages = _stages(statements)
+    stages = [part for stage in _stages(statements) for part in merged(components(stage), machine, rules)]
     for axes in _axes(stages) if len(stages) > 1 else ():
         found = [_nest(stage, axis, machine, rules) for stage, axis in zip(stages, axes, strict=True)]
         nests = [replace(nest, follows=n > 0) for n, nest in enumerate(found) if nest]
@@ -43,13 +44,16 @@ def _stages(statements: Sequence[StatementView]) -> list[Stage]:
 
 
 def _axes(stages: Sequence[Stage]) -> Iterator[tuple[str, ...]]:
-    """An iterator of each stage such that all of what one hands to another is indexed by them at the same place."""
-    candidates = [[i for i in stage[0].parallel if all(i in s.iters for s in stage)] for stage in stages]
+    """An iterator of each stage such that all of what one hands to another is indexed by them at the same place; one of
+    many points first, as blocks are then small."""
+    shared = [[i for i in stage[0].parallel if all(i in s.iters for s in stage)] for stage in stages]
     handed = [_accesses(stages, array) for array in sorted(_handed(stages))]
-    for axes in itertools.product(*candidates):
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for axes in itertools.product(*shared):
         extents = {stage[0].bounds[i] for stage, i in zip(stages, axes, strict=True)}
-        if len(extents) == 1 and all(isinstance(e, int) for e in extents) and all(_agree(a, axes) for a in handed):
-            yield axes
+        if len(extents) == 1 and isinstance(e := extents.pop(), int) and all(_agree(a, axes) for a in handed):
+            found.append((e, axes))
+    return (axes for _, axes in sorted(found, key=lambda each: -each[0]))
 
 
 def _handed(stages: Sequence[Stage]) -> set[str]:
@@ -72,7 +76,7 @@ def _agree(accesses: Sequence[tuple[int, Access]], axes: Sequence[str]) -> bool:
 
 def _nest(stage: Stage, axis: str, machine: Machine, rules: Sequence[Rule]) -> Nest | None:
     """The first nest of a stage whose tiles lie in one block."""
-    for nest in first_of(rule(stage, machine) for rule in rules):
+    for nest in candidates(stage, machine, rules):
         if any(i.iterator == axis and not i.lanes and i.size == 1 for i in nest.band):
             extent = stage[0].bounds[axis]
             assert isinstance(extent, int)
