@@ -20,6 +20,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "average": ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
     "average of all": ("AveragePool", {"kernel_shape": [3, 5], "pads": [1, 2, 1, 0], "count_include_pad": 1}),
     "rounded up": ("AveragePool", {"kernel_shape": [3, 3], "strides": [3, 2], "pads": [1, 0, 0, 1], "ceil_mode": 1}),
+    "five by two": ("MaxPool", {"kernel_shape": [2, 5], "strides": [1, 2], "pads": [1, 2, 0, 1]}),
+    "four by three": ("AveragePool", {"kernel_shape": [1, 4], "strides": [2, 3], "pads": [0, 1, 0, 2]}),
     "depthwise": ("Conv", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "group": CHANNELS}),
     "wide stride": ("Conv", {"kernel_shape": [3, 5], "strides": [1, 5], "pads": [0, 2, 2, 1], "group": CHANNELS}),
 }

@@ -66,7 +66,7 @@ kernel.func @padded(%x: tensor<1x9x5x6xf32>) -> tensor<1x9x3x3xf32> {
   kernel.return %y : tensor<1x9x3x3xf32>
 }
 
-// CHECK:      kernel.func @padded{{.*}}schedule = "elementwise: S0 | i1@9 i1 i2 i3/4v |  & elementwise: S1 S2 | i1@9 i1 i3/4v |  & elementwise: S3 | i1@9 i1 i2/4v |  & window: S4 | i1@9 i1 i2/3*1 i3/3v | k1 k0"
+// CHECK:      kernel.func @padded{{.*}}schedule = "elementwise: S0 | i1@9 i1 i2 i3/4v |  & elementwise: S1 S2 | i1@9 i1 i3/4v |  & elementwise: S3 | i1@9 i1 i2/4v |  & window: S4 | i1@9 i1 i2/2*1+1*1 i3/3v | k1 k0"
 // LOOPS:      kernel.func @padded(
 // LOOPS-NEXT: [[PLANE:%\w+]] = kernel.local : memref<7x7xf32>
 // LOOPS-COUNT-1: "scf.parallel"
