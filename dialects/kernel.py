@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
+    UnitAttr,
     VectorType,
     i64,
 )
@@ -270,6 +271,8 @@ def _split(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAV
 class ReadOp(_TileAccess):
     """Read a register tile; with ``lanes`` only so many elements of the last axis are read, and the rest is zero.
 
+    With ``odd`` the elements stand one behind those of a tile of stride 2 at ``offset``, which is read as well: both
+    are picked from the same vectors.
     ``%a = kernel.read %buf[%offset] strides(%s) lanes(%n) {strides = array<i64: 768, 1>} : memref<…> -> vector<…>``
     """
 
@@ -279,12 +282,18 @@ class ReadOp(_TileAccess):
     dynamic = var_operand_def(IndexType)
     lanes = opt_operand_def(IndexType)
     strides = prop_def(DenseArrayBase)
+    odd = opt_prop_def(UnitAttr)
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? attr-dict "
         "`:` type($buffer) `->` type($result)"
     )
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.odd is not None and (self.lanes or int(self.strides.get_values()[-1]) != 2):
+            raise VerifyException(f"{self.name}: odd elements of a whole tile whose last stride is 2")
 
     def __init__(
         self,
@@ -293,11 +302,11 @@ class ReadOp(_TileAccess):
         strides: Sequence[int | SSAValue],
         result: Attribute,
         lanes: SSAValue | None = None,
+        odd: bool = False,
     ):
         static, dynamic = _split(strides)
-        super().__init__(
-            operands=[buffer, offset, dynamic, lanes], properties={"strides": static}, result_types=[result]
-        )
+        properties = {"strides": static, "odd": UnitAttr() if odd else None}
+        super().__init__(operands=[buffer, offset, dynamic, lanes], properties=properties, result_types=[result])
 
 
 @irdl_op_definition
@@ -380,6 +389,30 @@ class GatherOp(IRDLOperation):
 
 
 @irdl_op_definition
+class SlideOp(IRDLOperation):
+    """``rows`` one lane on: element j is element j + 1 of ``rows`` along the last axis, the last that of ``next``.
+
+    ``%b = kernel.slide %a, %n : vector<6x32xf32>, vector<6x1xf32>``
+    """
+
+    name = "kernel.slide"
+    rows = operand_def(VectorType)
+    next = operand_def(VectorType)
+    result = result_def(VectorType)
+    assembly_format = "$rows `,` $next attr-dict `:` type($rows) `,` type($next) `->` type($result)"
+
+    def __init__(self, rows: SSAValue, next: SSAValue):
+        super().__init__(operands=[rows, next], result_types=[rows.type])
+
+    def verify_(self) -> None:
+        rows, last = self.rows.type, self.next.type
+        assert isinstance(rows, VectorType) and isinstance(last, VectorType)
+        column = VectorType(rows.element_type, [*rows.get_shape()[:-1], 1])
+        if self.result.type != rows or last != column:
+            raise VerifyException(f"{self.name}: {rows} takes an element a row from {column}, not {last}")
+
+
+@irdl_op_definition
 class StepOp(IRDLOperation):
     """The vector 0, 1, 2, … along its one axis with an extent other than 1."""
 
@@ -428,7 +461,7 @@ Kernel = Dialect(
     "kernel",
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, YieldOp, IndexOp, SymbolOp),
-        *(ReadOp, WriteOp, PrefetchOp, GatherOp, StepOp, LanewiseOp),
+        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp),
     ],
     [],
 )

@@ -120,6 +120,8 @@ class _Printer:
                 self.line(f"mlc_prefetch({self.pointers[op.buffer]} + {self.scalar(op.offset)});")
             case kernel.GatherOp():
                 self.gather(op)
+            case kernel.SlideOp():
+                self.slide(op)
             case kernel.StepOp():
                 self.step(op)
             case vector.ReductionOp():
@@ -229,8 +231,15 @@ class _Printer:
         texts = []
         for leading, c in shape.positions():
             at = c_memory.offset(base, leading, shape.chunks[c], strides)
-            texts.append(c_memory.read(pointer, at, shape, shape.chunks[c], strides[-1], lanes))
+            if strides[-1] == "2" and lanes is None and c_memory.in_pairs(shape):
+                texts.append(c_memory.read_pairs(pointer, at, shape, c, op.odd is not None))
+            else:
+                texts.append(c_memory.read(pointer, at, shape, shape.chunks[c], strides[-1], lanes))
         self.define(op.result, texts)
+
+    def slide(self, op: kernel.SlideOp) -> None:
+        rows, last = self.env[op.rows], self.env[op.next]
+        self.define(op.result, [c_memory.slide(rows, last, leading, c) for leading, c in rows.layout.positions()])
 
     def read_turned(self, op: kernel.ReadOp, axis: int, strides: Sequence[str]) -> None:
         """Squares of as many points along ``axis`` as a vector has lanes, transposed in registers."""

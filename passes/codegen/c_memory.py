@@ -47,6 +47,39 @@ def read(pointer: str, at: str, layout: Layout, chunk: Chunk, stride: str, lanes
     return _from_memory(value, layout.element, chunk)
 
 
+def in_pairs(layout: Layout) -> bool:
+    """Whether elements two apart can be read with those between them; predicates change their width on the way."""
+    return not layout.scalar and layout.element != "i1"
+
+
+def read_pairs(pointer: str, at: str, layout: Layout, c: int, odd: bool) -> str:
+    """C expression of every second element from ``pointer[at]`` on, or of those between, in vectors that both share."""
+    chunk = layout.chunks[c]
+    name, n = f"{memory_element(layout.element)}x{chunk.width}", lanes_of(chunk, None)
+    if n is not None:
+        return f"mlc_load_every_2_n_{name}({pointer} + {at}{' + 1' if odd else ''}, {n})"
+    whole = odd or c + 1 < len(layout.chunks)  # what is between the last two elements of a chunk is read, too
+    if not whole:
+        return f"mlc_load_every_2_{name}({pointer} + {at})"
+    picks = ", ".join(str(2 * i + odd) for i in range(chunk.width))
+    vectors = [f"mlc_load_{name}({pointer} + {at}{f' + {chunk.width}' if k else ''})" for k in (0, 1)]
+    return f"MLC_SHUFFLE({name}, {chunk.width}, {', '.join(vectors)}, {picks})"
+
+
+def slide(rows: Tile, last: Tile, leading: tuple[int, ...], c: int) -> str:
+    """C expression of a variable of ``rows`` one lane on."""
+    chunks = rows.layout.chunks
+    chunk, name = chunks[c], rows.layout.c_type(chunks[c])
+    if c + 1 == len(chunks):
+        behind = f"mlc_fill_{name}({last.at(leading, 0)})"
+    elif chunks[c + 1].width == chunk.width:
+        behind = rows.at(leading, c + 1)
+    else:
+        behind = f"mlc_fill_{name}({rows.at(leading, c + 1)}[0])"
+    picks = [i + 1 if i + 1 < chunk.valid else chunk.width for i in range(chunk.width)]
+    return f"MLC_SHUFFLE({name}, {chunk.width}, {rows.at(leading, c)}, {behind}, {', '.join(map(str, picks))})"
+
+
 def turned(layout: Layout, strides: Sequence[str]) -> int | None:
     """The axis of a tile that is contiguous in memory where its lanes are not: it is read along that one, in vectors,
     which then change places with the lanes."""

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import source_nodes, with_nodes
+from mlc.dialects.graph import PadOp, source_nodes, with_nodes
 from mlc.passes.fuse.groups import Group, form_groups
 
 
@@ -74,7 +74,8 @@ def _outline(group: Group, number: int, module: ModuleOp, block: Block) -> None:
     inside = set(group.ops)
     inputs = list(dict.fromkeys(v for o in group.ops for v in o.operands if v.owner not in inside))
     outputs = [r for o in group.ops for r in o.results if any(u.operation not in inside for u in r.uses)]
-    name = f"{group.ops[0].name.partition('.')[2]}_{number}"
+    anchor = next((o for o in group.ops if not isinstance(o, PadOp)), group.ops[0])
+    name = f"{anchor.name.partition('.')[2]}_{number}"
     fn = kernel.FuncOp(name, FunctionType.from_lists([v.type for v in inputs], [v.type for v in outputs]))
     call = kernel.CallOp(name, inputs, [v.type for v in outputs])
     for output, result in zip(outputs, call.res, strict=True):

@@ -1,10 +1,8 @@
 """Which graph operators become one kernel: greedy, convex growth of groups round anchors.
 
 A contraction or window takes the elementwise operators on its result; elementwise operators of one shape go together;
-reductions over the trailing axes and the elementwise operators round them (softmax, layer norm) share their rows. What
-a group computes it also writes into the middle of a padding:
-
-    conv, relu | pad | conv   →   conv, relu, pad | conv
+reductions over the trailing axes and the elementwise operators round them (softmax, layer norm) share their rows.
+Paddings go where ``paddings`` says.
 """
 
 from __future__ import annotations
@@ -18,16 +16,15 @@ from mlc.dialects.graph import (
     ComputeOp,
     ConvOp,
     MapOp,
-    PadOp,
     ReduceOp,
     StructuredOp,
     WinogradInputOp,
     WinogradSumsOp,
-    dims_of,
     ints_of,
 )
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.fuse.cascades import cascades, stays
+from mlc.passes.fuse.paddings import single_writer, with_paddings
 from mlc.passes.fuse.views import views
 
 ROW_LIMIT = 1 << 16  # elements of a row: it is read several times, from the L2 cache at worst
@@ -105,14 +102,14 @@ def form_groups(ops: list[Operation]) -> list[Group]:
             continue
         near = {member[o]: position[o] for v in op.operands if isinstance(o := v.owner, Operation) and o in member}
         for group in sorted(near, key=near.__getitem__, reverse=True):
-            if group.accepts(op) and _single_writer(group) and not _reaches(op, group, member, position):
+            if group.accepts(op) and single_writer(group) and not _reaches(op, group, member, position):
                 group.add(op)
                 member[op] = group
                 break
         else:
             member[op] = start(op)
             groups.append(member[op])
-    return _with_pads(groups, member)
+    return with_paddings(groups, member)
 
 
 def _joins(op: StructuredOp) -> bool:
@@ -126,35 +123,6 @@ def _joins(op: StructuredOp) -> bool:
 def _leads_to_one(op: StructuredOp) -> bool:
     """Whether transformed tiles are for one product only: two in a kernel could need each other's results."""
     return isinstance(op, WinogradInputOp) and bool(op.deep) and op.result.has_one_use() and op.input.has_one_use()
-
-
-def _with_pads(groups: list[Group], member: dict[Operation, Group]) -> list[Group]:
-    """Let a padding go last into the group that computes its operand, one a group.
-
-    Paddings come after all others: nothing could join a group behind one. All that depends on a padding depends on its
-    operand, and so is no member of the operand's group already: no cycle can arise.
-    """
-    for group in list(groups):
-        pad = group.ops[0]
-        if not isinstance(pad, PadOp) or not isinstance(pad.input.owner, Operation):
-            continue
-        producer = member.get(pad.input.owner)
-        if producer is not None and _takes(producer, pad):
-            producer.add(pad)
-            groups.remove(group)
-    return groups
-
-
-def _takes(group: Group, pad: PadOp) -> bool:
-    """Whether the middle of ``pad`` is all that ``group`` computes, at a constant distance."""
-    moved = all(isinstance(p, int) for p in (*dims_of(pad.low), *dims_of(pad.high))) and not any(ints_of(pad.interior))
-    return moved and shape_of(pad.input) == group.shape and _single_writer(group)
-
-
-def _single_writer(group: Group) -> bool:
-    """Operators that write their result piecewise (pad, concat) keep it: nothing can read it in registers."""
-    ends = (group.ops[0], group.ops[-1])
-    return all(not isinstance(op, StructuredOp) or len(op.statements()) == 1 for op in ends)
 
 
 def _reaches(op: Operation, group: Group, member: dict[Operation, Group], position: dict[Operation, int]) -> bool:

@@ -32,7 +32,7 @@ from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.graph.blocked_ops import HANDLERS
 from mlc.passes.graph.cleanup import eliminate_dead
 from mlc.passes.graph.constants import constant_values
-from mlc.passes.graph.layout import Blocked, Emitter
+from mlc.passes.graph.layout import Blocked, Emitter, padded, spares_channels
 from mlc.passes.rewriter import bodies
 
 
@@ -94,8 +94,16 @@ class Layout:
             return view
         key = (value, block)
         if key not in self._blocked:
-            self._blocked[key] = emitter.block(self.plain(value, emitter), block)
+            self._blocked[key] = self._padded(value, block, emitter) or emitter.block(self.plain(value, emitter), block)
         return self._blocked[key]
+
+    def _padded(self, value: SSAValue, block: int, emitter: Emitter) -> Blocked | None:
+        """A padding that convolutions alone read, behind the blocking: the kernel that transposes writes it as well."""
+        pad = value.owner
+        if not isinstance(pad, PadOp) or value in self.views or not spares_channels(pad) or pad.number != 0:
+            return None
+        alone = all(isinstance(use.operation, ConvOp) for use in value.uses)
+        return padded(pad, self.blocked(pad.input, block, emitter), emitter) if alone else None
 
     def _conv(self, op: ConvOp, emitter: Emitter) -> Blocked | None:
         block, groups = self._block(op), op.groups.value.data

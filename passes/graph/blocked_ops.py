@@ -27,7 +27,7 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.graph.lanes import ANY, ZERO, Lanes, after_combine, after_map, union
-from mlc.passes.graph.layout import Blocked, Emitter
+from mlc.passes.graph.layout import Blocked, Emitter, padded, spares_channels
 
 if TYPE_CHECKING:
     from mlc.passes.graph.assign_layout import Layout
@@ -111,13 +111,7 @@ def blocked_pool(op: PoolOp, layout: Layout, emitter: Emitter) -> Blocked | None
 
 def blocked_pad(op: PadOp, layout: Layout, emitter: Emitter) -> Blocked | None:
     """Padding of anything but channels."""
-    x = layout.views[op.input]
-    low, high, interior = dims_of(op.low), dims_of(op.high), ints_of(op.interior)
-    if low[1] != 0 or high[1] != 0 or interior[1] != 0:
-        return None
-    new = PadOp(emitter.deep(x), [*low, 0], [*high, 0], op.value.data, [*interior, 0])
-    lanes = union([x.lanes, frozenset([op.number])])
-    return Blocked(emitter.emit(new), x.channels, x.block, shape_of(op.result)[2:], lanes)
+    return padded(op, layout.views[op.input], emitter) if spares_channels(op) else None
 
 
 def blocked_concat(op: ConcatOp, layout: Layout, emitter: Emitter) -> Blocked | None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.dims import ceildiv, product
-from mlc.dialects.graph import PadOp, ReshapeOp, SliceOp, TransposeOp, source_nodes, with_nodes
+from mlc.dialects.graph import PadOp, ReshapeOp, SliceOp, TransposeOp, dims_of, ints_of, source_nodes, with_nodes
 from mlc.dialects.types import Shape, shape_of
-from mlc.passes.graph.lanes import ZERO, Lanes
+from mlc.passes.graph.lanes import ZERO, Lanes, union
 
 
 @dataclass(frozen=True)
@@ -99,3 +99,15 @@ class Emitter:
         """The value with a dimension for each spatial one."""
         shape = shape_of(x.value)
         return self.reshape(x.value, (*shape[:2], *x.spatial, x.block))
+
+
+def spares_channels(op: PadOp) -> bool:
+    return dims_of(op.low)[1] == dims_of(op.high)[1] == ints_of(op.interior)[1] == 0
+
+
+def padded(op: PadOp, x: Blocked, emitter: Emitter) -> Blocked:
+    """The padding ``op`` of ``x``."""
+    low, high, interior = dims_of(op.low), dims_of(op.high), ints_of(op.interior)
+    new = PadOp(emitter.deep(x), [*low, 0], [*high, 0], op.value.data, [*interior, 0])
+    lanes = union([x.lanes, frozenset([op.number])])
+    return Blocked(emitter.emit(new), x.channels, x.block, shape_of(op.result)[2:], lanes)

@@ -6,13 +6,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i64
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_of
 from mlc.passes.kernel.scalars import signless
+from mlc.passes.loops.apart import read_apart, stands_apart
 from mlc.passes.loops.index_math import Emitter, mentions_axis, simplify, split_axes
 from mlc.passes.loops.point import Buffer, Point, Value, broadcast, lanes_of, spread, vector_type
 from mlc.passes.schedule.view import Access, StatementView
@@ -22,6 +23,7 @@ SCALAR_ONLY = {
     "arith.extsi", "arith.extui", "arith.trunci",
 }  # fmt: skip
 TRANSPARENT = {"builtin.unrealized_conversion_cast", "arith.index_cast"}
+Tile = tuple[str, SSAValue, tuple[int | SSAValue, ...], frozenset[str]]  # array, its buffer, strides, axes
 
 
 @dataclass
@@ -109,8 +111,22 @@ class TileValues:
         axes = frozenset(a.iterator for a, s in zip(point.axes, strides, strict=True) if s != 0)
         type_ = vector_type(element, axes, point.axes)
         values = [s if isinstance(s, int) else out.dim(s) for s in strides] if axes else []
-        read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes_of(point, axes))
+        lanes = lanes_of(point, axes)
+        if lanes is None and axes and stands_apart(values[-1], element):
+            return self._apart(out, (array, buffer.value, tuple(values), axes), base, spread(element, axes, point.axes))
+        read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes)
         return Value(out.emit(read), axes)
+
+    def _apart(self, out: Emitter, tile: Tile, base: DimLike, type_: VectorType) -> Value:
+        """Lanes that do not touch in memory, from what the block has read beside them."""
+
+        def known(distance: int) -> Value | None:
+            return self.made.get((out.block, *tile, base - distance))
+
+        _, buffer, strides, axes = tile
+        made = Value(read_apart(out, buffer, base, strides, type_, known), axes)
+        self.made[out.block, *tile, base] = made
+        return made
 
     def _beside(self, out: Emitter, buffer: Buffer, at: Value, where: Sequence[int], point: Point) -> Value:
         """Elements at constant places along the lanes, from offsets on that do not vary along them."""

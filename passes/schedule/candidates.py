@@ -35,3 +35,21 @@ def first_of(choices: Iterable[Iterator[T]]) -> Iterator[T]:
             yield first
             yield from choice
             return
+
+
+def candidates(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[Nest]:
+    """Those of the first rule that has any; a nest has one extent an iterator."""
+    bounds = {(i, s.bounds[i]) for s in statements for i in s.iters}
+    one_extent = len(bounds) == len({name for name, _ in bounds})
+    return first_of(rule(statements, machine) for rule in rules if one_extent)
+
+
+def merged(parts: Sequence[list[StatementView]], machine: Machine, rules: Sequence[Rule]) -> list[list[StatementView]]:
+    """Neighbouring components go into one nest where one rule takes both, as the two ends of a padding."""
+    out: list[list[StatementView]] = []
+    for part in parts:
+        if out and any(candidates([*out[-1], *part], machine, rules)):
+            out[-1] += part
+        else:
+            out.append(part)
+    return out

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mlc.dialects.dims import Dim, product
-from mlc.passes.schedule.candidates import Rule, first_of
+from mlc.passes.schedule.candidates import Rule, candidates, merged
+from mlc.passes.schedule.dependences import components
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
 from mlc.passes.schedule.schedule import Nest, Split
@@ -28,7 +29,7 @@ Handed = dict[str, list[tuple[int, Access]]]
 
 def chain(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
     """``S0[c, w] writes t[c, w], S1[f, y, c] reads t[c, y]`` → ``stages: S0 | w@9 c w | & contraction: S1 | y@9 …``."""
-    stages = _stages(statements, machine)
+    stages = [part for stage in _stages(statements, machine) for part in merged(components(stage), machine, rules)]
     if len(stages) == 1:
         return
     handed = _handed(stages)
@@ -59,8 +60,8 @@ def _stages(statements: Sequence[StatementView], machine: Machine) -> list[Stage
 
 def _shared(stages: Sequence[Stage], handed: Handed) -> Iterator[Axes]:
     """An iterator of each stage such that all of what one hands to another is indexed by them at the same place."""
-    candidates = [[i for i in stage[0].parallel if all(i in s.iters for s in stage)] for stage in stages]
-    for axes in itertools.product(*candidates):
+    common = [[i for i in stage[0].parallel if all(i in s.iters for s in stage)] for stage in stages]
+    for axes in itertools.product(*common):
         extents = {stage[0].bounds[i] for stage, i in zip(stages, axes, strict=True)}
         constant = len(extents) == 1 and all(isinstance(e, int) for e in extents)
         if constant and all(_agree(uses, axes) for uses in handed.values()):
@@ -96,7 +97,7 @@ def _enough(shared: Sequence[Axes], stages: Sequence[Stage], handed: Handed, lim
 
 def _nest(stage: Stage, axes: Sequence[str], machine: Machine, rules: Sequence[Rule]) -> Nest | None:
     """The first nest of a stage whose tiles lie in one block."""
-    for nest in first_of(rule(stage, machine) for rule in rules):
+    for nest in candidates(stage, machine, rules):
         points = {i.iterator for i in nest.band if not i.lanes and i.size == 1}
         if points.issuperset(axes):
             return replace(nest, splits=tuple(Split(i, _extent(stage, i)) for i in axes))

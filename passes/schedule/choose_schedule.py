@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.passes.schedule.candidates import Rule, first_of
+from mlc.passes.schedule.candidates import Rule, candidates, first_of, merged
 from mlc.passes.schedule.chain import chain
 from mlc.passes.schedule.contraction import contraction
 from mlc.passes.schedule.dependences import components, one_point
@@ -45,13 +45,13 @@ class ChooseSchedule(ModulePass):
 
 def schedules(statements: Sequence[StatementView], machine: Machine) -> Iterator[str]:
     """Candidates, the best first: one nest for all statements if a rule can, else one for each component."""
-    whole = ([nest] for nest in _candidates(statements, machine))
+    whole = ([nest] for nest in candidates(statements, machine, RULES))
     return (schedule_text(nests) for nests in first_of([whole, _nests(statements, machine)]))
 
 
 def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
     """Nests side by side, the n-th candidate of each; on one thread where that cuts one."""
-    parts = [_part(part, machine) for part in _merged(components(statements), machine)]
+    parts = [_part(part, machine) for part in merged(components(statements), machine, RULES)]
     best: Sequence[list[Nest]] = ()
     for row in zip_longest(*parts):
         best = best or row
@@ -63,26 +63,8 @@ def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[li
 
 
 def _part(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
-    single = ([nest] for nest in _candidates(statements, machine))
+    single = ([nest] for nest in candidates(statements, machine, RULES))
     return first_of([single, chain(statements, machine, RULES), map(_serial, [statements])])
-
-
-def _merged(parts: Sequence[list[StatementView]], machine: Machine) -> list[list[StatementView]]:
-    """Neighbouring components go into one nest where one rule takes both, as the two ends of a padding."""
-    out: list[list[StatementView]] = []
-    for part in parts:
-        if out and any(_candidates([*out[-1], *part], machine)):
-            out[-1] += part
-        else:
-            out.append(part)
-    return out
-
-
-def _candidates(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
-    """Those of the first rule that has any; a nest has one extent an iterator."""
-    bounds = {(i, s.bounds[i]) for s in statements for i in s.iters}
-    one_extent = len(bounds) == len({name for name, _ in bounds})
-    return first_of(rule(statements, machine) for rule in RULES if one_extent)
 
 
 def fallback(statements: Sequence[StatementView]) -> Nest:

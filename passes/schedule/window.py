@@ -18,6 +18,7 @@ from mlc.passes.schedule.view import StatementView
 NEAR = (1, 2, 3, 4)  # strides along the lanes that whole vectors are made from, not lane by lane
 SMALL = 32  # terms of a window that slides
 FEW = 4  # terms of a combination that are too few for lanes
+APART = 2  # rows of a window that slides along lanes which stand apart: it keeps what it has read for its next place
 
 
 def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
@@ -37,10 +38,16 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Ne
     for vectors, share in by_rank((_vectors(first, lanes, machine), 2, 1, 4), (1, 2, 4)):
         band = [Item(i) for i in others]
         if others:
-            rows = max(1, (machine.registers // 2 // vectors - 2) // share)
+            usual = APART if _slides_apart(first, lanes) else machine.registers // 2 // vectors - 2
+            rows = max(1, usual // share)
             band[-1] = Item(others[-1], cover(first.bounds[others[-1]], rows))
         band.append(Item(lanes, lane_sizes(extent, vectors * machine.lanes), True))
         yield Nest("window", names, tuple(band), tuple(map(Item, inner)))
+
+
+def _slides_apart(s: StatementView, lanes: str) -> bool:
+    """Whether a window reads every second, third or fourth element along the lanes, at several places."""
+    return any(r.stride(lanes) in NEAR[1:] and r.slides(lanes, k) for r in s.reads for k in s.reduced)
 
 
 def _vectors(s: StatementView, lanes: str, machine: Machine) -> int:

@@ -60,21 +60,21 @@ def _averaged(node: Node, window: Window, total: Tensor) -> Tensor:
     if not uneven:
         return node.build.map(f"x0 * {literal(1 / product(window.kernel))}", total)  # type: ignore[operator]
     for n in range(len(window.kernel)):
-        counts = _counts(node, window, n, total, include)
+        shares = _shares(node, window, n, total, include)
         total = node.build.map(
-            "x0 / x1", total, node.build.reshape(counts, (*counts.shape, *[1] * (len(window.kernel) - n - 1)))
+            "x0 * x1", total, node.build.reshape(shares, (*shares.shape, *[1] * (len(window.kernel) - n - 1)))
         )
     return total
 
 
-def _counts(node: Node, window: Window, n: int, total: Tensor, include: int) -> Tensor:
-    """How many elements each window covers along spatial dimension ``n``."""
+def _shares(node: Node, window: Window, n: int, total: Tensor, include: int) -> Tensor:
+    """One by how many elements a window covers along spatial dimension ``n``, as products take less than divisions."""
     extent, k, d = node[0].shape[2 + n], window.kernel[n], window.dilations[n]
     first, behind = (-window.low[n], extent + window.high[n]) if include else (0, extent)
     start = f"(i0*{window.strides[n]} - ({window.low[n]}))"
     skipped = f"max(0, -(({start} - ({first})) // {d}))"
     end = f"min({k}, -(({start} - ({behind})) // {d}))"
-    return node.build.compute(f"{total.element}({end} - {skipped})", [], (total.shape[2 + n],))
+    return node.build.compute(f"1 / {total.element}({end} - {skipped})", [], (total.shape[2 + n],))
 
 
 @onnx_op("LpPool")

@@ -37,9 +37,15 @@ class Window:
         return Window(tuple(kernel), strides, dilations, low, high, extra)  # type: ignore[arg-type]
 
     def padded(self, build: Builder, x: Tensor, value: str) -> Tensor:
-        """``x`` surrounded with ``value``."""
-        high = [h + e for h, e in zip(self.high, self.extra, strict=True)]
+        """``x`` surrounded with ``value``, as far as a window reaches."""
+        high = [self._reached(n, extent) for n, extent in enumerate(x.shape[2:])]
         return build.pad(x, [0, 0, *self.low], [0, 0, *high], value)
+
+    def _reached(self, n: int, extent: DimLike) -> DimLike:
+        """The high padding without what the last window, whole strides from the first, leaves behind it."""
+        high = self.high[n] + self.extra[n]
+        left = (extent + self.low[n] + high - self.dilations[n] * (self.kernel[n] - 1) - 1) % self.strides[n]
+        return high - min(high, left) if isinstance(left, int) and isinstance(high, int) else high
 
 
 def _pads(

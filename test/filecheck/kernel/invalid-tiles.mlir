@@ -62,3 +62,21 @@ kernel.func @places_for_each_lane(%a: memref<15xf32>, %n: i64) {
 }
 
 // CHECK:      kernel.gather: 3 places for a result of vector<4xf32>
+
+// -----
+
+kernel.func @odd_elements_of_stride_three(%a: memref<3x5xf32>, %n: index) {
+  %0 = kernel.read %a[%n] {strides = array<i64: 5, 3>, odd} : memref<3x5xf32> -> vector<3x5xf32>
+  kernel.return
+}
+
+// CHECK:      kernel.read: odd elements of a whole tile whose last stride is 2
+
+// -----
+
+kernel.func @a_row_slides_over_a_row(%a: vector<3x5xf32>) {
+  %0 = kernel.slide %a, %a : vector<3x5xf32>, vector<3x5xf32> -> vector<3x5xf32>
+  kernel.return
+}
+
+// CHECK:      kernel.slide: vector<3x5xf32> takes an element a row from vector<3x1xf32>, not vector<3x5xf32>

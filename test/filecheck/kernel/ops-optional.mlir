@@ -30,6 +30,8 @@ kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
   %pairs = kernel.gather %a[%at] {places = array<i64: 0, 0, 1, 1>} : memref<3xi64>, i64 -> vector<4xi64>
   %t = kernel.read %a[%n] strides(%n, %n) {strides = array<i64: -9223372036854775808, -9223372036854775808>} : memref<3xi64> -> vector<2x3xi64>
   %l = kernel.lanewise "arith.select"(%t, %t) {of = {}} : (vector<2x3xi64>, vector<2x3xi64>) -> vector<2x3xi64>
+  %odd = kernel.read %a[%n] {strides = array<i64: 0, 2>, odd} : memref<3xi64> -> vector<2x1xi64>
+  %slid = kernel.slide %t, %odd : vector<2x3xi64>, vector<2x1xi64> -> vector<2x3xi64>
   kernel.write %y, %a[%n] {strides = array<i64>} : i64, memref<3xi64>
   kernel.write %l, %a[%n] lanes(%n) {strides = array<i64: 3, 1>} : vector<2x3xi64>, memref<3xi64>
   kernel.return
@@ -46,6 +48,8 @@ kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
 // CHECK-NEXT: %pairs = kernel.gather %a[%at] {places = array<i64: 0, 0, 1, 1>} : memref<3xi64>, i64 -> vector<4xi64>
 // CHECK-NEXT: %t = kernel.read %a[%n] strides(%n, %n) {strides = array<i64: -9223372036854775808, -9223372036854775808>} : memref<3xi64> -> vector<2x3xi64>
 // CHECK-NEXT: %l = kernel.lanewise "arith.select"(%t, %t) {of = {}} : (vector<2x3xi64>, vector<2x3xi64>) -> vector<2x3xi64>
+// CHECK-NEXT: %odd = kernel.read %a[%n] {strides = array<i64: 0, 2>, odd} : memref<3xi64> -> vector<2x1xi64>
+// CHECK-NEXT: %slid = kernel.slide %t, %odd : vector<2x3xi64>, vector<2x1xi64> -> vector<2x3xi64>
 // CHECK-NEXT: kernel.write %y, %a[%n] {strides = array<i64>} : i64, memref<3xi64>
 // CHECK-NEXT: kernel.write %l, %a[%n] lanes(%n) {strides = array<i64: 3, 1>} : vector<2x3xi64>, memref<3xi64>
 

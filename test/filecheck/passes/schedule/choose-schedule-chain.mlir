@@ -54,3 +54,23 @@ kernel.func @symbolic(%a: tensor<?x5xf32, #graph.dims<["n", "5"]>>, %b: tensor<5
 }
 
 // CHECK:      kernel.func @symbolic{{.*}}schedule = "{{[^&"]*}}"
+
+// -----
+
+// A padding and the window that reads it run a plane at a time; the sides of the padding, which no rule takes together
+// with its middle, are nests of their own, and a plane is all that is kept.
+
+kernel.func @padded(%x: tensor<1x9x5x6xf32>) -> tensor<1x9x3x3xf32> {
+  %p = graph.pad(%x) {low = ["0", "0", "1", "1"], high = ["0", "0", "1", "0"], interior = array<i64: 0, 0, 0, 0>, value = "-inf"} : (tensor<1x9x5x6xf32>) -> tensor<1x9x7x7xf32>
+  %y = graph.pool "max"(%p) {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>} : (tensor<1x9x7x7xf32>) -> tensor<1x9x3x3xf32>
+  kernel.return %y : tensor<1x9x3x3xf32>
+}
+
+// CHECK:      kernel.func @padded{{.*}}schedule = "elementwise: S0 | i1@9 i1 i2 i3/4v |  & elementwise: S1 S2 | i1@9 i1 i3/4v |  & elementwise: S3 | i1@9 i1 i2/4v |  & window: S4 | i1@9 i1 i2/2*1+1*1 i3/3v | k1 k0"
+// LOOPS:      kernel.func @padded(
+// LOOPS-NEXT: [[PLANE:%\w+]] = kernel.local : memref<7x7xf32>
+// LOOPS-COUNT-1: "scf.parallel"
+// LOOPS:      kernel.write {{.*}}, [[PLANE]][
+// LOOPS:      kernel.read [[PLANE]][
+// LOOPS-NOT:  "scf.parallel"
+// LOOPS:      scf.reduce

@@ -1,4 +1,4 @@
-"""Which paddings go into the kernel that computes what they surround."""
+"""Which paddings go into the kernel that computes what they surround, and which into that of a window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graph_checks import GraphBuilder
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.dims import Dim
-from mlc.dialects.graph import ConcatOp, ConvOp, MapOp, PadOp, ReduceOp, TransposeOp
+from mlc.dialects.graph import ConcatOp, ConvOp, MapOp, PadOp, PoolOp, ReduceOp, TransposeOp
 from mlc.passes.fuse.groups import form_groups
 from mlc.passes.schedule.dependences import components
 
@@ -90,6 +90,38 @@ def test_a_residual_does_not_close_a_cycle() -> None:
         return b.add(MapOp("x0 + x1", [y, b.add(ConvOp(inner, b.weight(3, 3, 3, 1), [1, 1], [1, 1]))]))
 
     assert kernels(residual) == [["conv", "pad"], ["conv", "map"]]
+
+
+def window(planes: int = 9, side: int = 7, *more: Body, readers: int = 1) -> list[list[str]]:
+    """Operators of each kernel of a padding of an input and ``readers`` maxima over it, the last read by ``more``."""
+    builder = GraphBuilder()
+    y = builder.add(PadOp(builder.input(1, planes, side, side), [0, 0, 1, 0], [0, 0, 0, 1]))
+    pools = [builder.add(PoolOp("max", y, [2, 2], [1, 1], [1, 1])) for _ in range(readers)]
+    module = builder.module(*pools[:-1], then(*more)(builder, pools[-1]))
+    ops: list[Operation] = list(next(iter(module.ops)).regions[0].block.ops)
+    return [[op.name.removeprefix("graph.") for op in group.ops] for group in form_groups(ops)]
+
+
+def test_a_padding_goes_first_into_the_kernel_of_the_window_that_reads_it() -> None:
+    assert window() == [["pad", "pool"]]
+    assert window(9, 7, relu) == [["pad", "pool", "map"]]
+
+
+def test_what_several_windows_read_is_padded_once() -> None:
+    assert window(readers=2) == [["pad"], ["pool"], ["pool"]]
+
+
+def test_large_or_few_planes_are_padded_apart() -> None:
+    assert window(9, 255) == [["pad", "pool"]]
+    assert window(9, 256) == [["pad"], ["pool"]]
+    assert window(7, 7) == [["pad"], ["pool"]]
+
+
+def test_a_dense_convolution_reads_all_planes_of_a_padding() -> None:
+    builder = GraphBuilder()
+    y = builder.add(PadOp(builder.input(1, 8, 7, 7), [0, 0, 1, 1], [0, 0, 1, 1]))
+    module = builder.module(builder.add(ConvOp(y, builder.weight(8, 8, 3, 3), [1, 1], [1, 1])))
+    assert [len(g.ops) for g in form_groups(list(next(iter(module.ops)).regions[0].block.ops))] == [1, 1]
 
 
 def test_components(monkeypatch: pytest.MonkeyPatch) -> None:

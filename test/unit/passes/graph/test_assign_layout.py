@@ -20,6 +20,7 @@ from mlc.dialects.graph import (
     ReduceOp,
     SliceOp,
     TransposeOp,
+    dims_of,
     source_nodes,
 )
 from mlc.dialects.types import shape_of
@@ -199,6 +200,16 @@ def test_few_input_channels_make_one_short_block() -> None:
     (op,) = ops(module, ConvOp)
     assert [str(d) for d in shape_of(op.input)] == ["n", "1", "5", "6", "3"]
     assert shape_of(op.weight) == (2, 1, 3, 2, 3, 4)
+
+
+@pytest.mark.parametrize("channels_", [3, 5, 8])
+@pytest.mark.parametrize("value", ["0", "1.5"])
+def test_a_padding_goes_behind_the_blocking(channels_: int, value: str) -> None:
+    b = GraphBuilder()
+    pad = b.add(PadOp(b.input("n", channels_, "h", 6), [0, 0, 1, 2], [0, 0, 2, 0], value))
+    module = check(b, [conv(6)(b, pad)], *PASSES, tolerance=1e-6)
+    (padded,) = (op for op in ops(module, PadOp) if dims_of(op.high)[2] == 2)  # the others fill blocks
+    assert len(shape_of(padded.input)) == (5 if value == "0" else 4)
 
 
 def test_pointwise_works_on_one_dimension() -> None:
