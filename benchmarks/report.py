@@ -14,6 +14,7 @@ import typer
 
 from benchmarks import results, tables
 from benchmarks.engines import ENGINES
+from benchmarks.limits import HERE
 from benchmarks.results import Comparison, Result
 
 TEMPLATE = Path(__file__).with_name("report.md.in")
@@ -32,12 +33,19 @@ $timing.
 
 $table
 """)
+OTHERS = Template("""
+## Beside other peers
+
+In a run of its own, with its own times of mlc: $peers. Bursts of $timing.
+
+$table
+""")
 WORDS = {1: "one thread", 2: "two threads"}
 
 
-def page(comparison: Comparison, plot: str = "", limited: Comparison | None = None) -> str:
-    """The text of the page; `plot` is the address of a roofline, as the page sees it, `limited` what was measured for
-    another target."""
+def page(comparison: Comparison, plot: str = "", also: Sequence[Comparison] = ()) -> str:
+    """The text of the page; `plot` is the address of a roofline, as the page sees it, `also` what was measured for
+    another target or beside other peers."""
     models, operators = tables.models(comparison), tables.operators(comparison)
     peers, cpus = tables.present(models, comparison.setup.peers), len(comparison.setup.cpus)
     parts = {name: getattr(tables, name)(models, peers).markdown() for name in ("latency", "compiling", "memory")}
@@ -46,7 +54,7 @@ def page(comparison: Comparison, plot: str = "", limited: Comparison | None = No
         parts, threads=WORDS.get(cpus, f"{cpus} threads"), timing=_timing(models), peers=_peers(comparison),
         machine=_machine(comparison.machine),
         plot=f"\n![roofline]({plot})\n" if plot else "", operators=_operators(comparison),
-        limited=_limited(limited) if limited else "",
+        also="".join(map(_also, also)),
         failures=_failures(comparison),
     )  # fmt: skip
 
@@ -94,11 +102,13 @@ def _operators(comparison: Comparison) -> str:
     return OPERATORS.substitute(table=table.markdown(), timing=_timing(operators))
 
 
-def _limited(comparison: Comparison) -> str:
+def _also(comparison: Comparison) -> str:
     peers = tables.present(comparison.results, comparison.setup.peers)
-    table = tables.latency(comparison.results, peers).markdown()
+    table, timing = tables.latency(comparison.results, peers).markdown(), _timing(comparison.results)
+    if comparison.setup.target == HERE:
+        return OTHERS.substitute(table=table, timing=timing, peers=", ".join(map(tables.name_of, peers)))
     note, target = tables.note(comparison.setup), comparison.setup.target
-    return LIMITED.substitute(table=table, timing=_timing(comparison.results), note=note, target=target)
+    return LIMITED.substitute(table=table, timing=timing, note=note, target=target)
 
 
 def _failures(comparison: Comparison) -> str:
@@ -111,15 +121,15 @@ def main(
     files: Annotated[list[Path], typer.Argument(exists=True, help="JSON of benchmarks.compare, one page of all.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     plot: Annotated[Path | None, typer.Option(help="A picture of benchmarks.roofline to show.")] = None,
-    limited: Annotated[Path | None, typer.Option(help="JSON of benchmarks.compare with --target, a section.")] = None,
+    also: Annotated[list[Path] | None, typer.Option(help="JSON of another run, a section: --target, --peer.")] = None,
 ) -> None:
     """Write the page of measured results."""
     try:
-        comparison, other = results.load(files), results.load([limited]) if limited else None
+        comparison, others = results.load(files), [results.load([file]) for file in also or ()]
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     address = os.path.relpath(plot, output.parent) if plot else ""
-    output.write_text(page(comparison, address, other).rstrip() + "\n")
+    output.write_text(page(comparison, address, others).rstrip() + "\n")
 
 
 if __name__ == "__main__":

@@ -81,10 +81,15 @@ def test_the_page_has_every_part(comparison: Comparison) -> None:
     assert text.count("`op_b`") == 3  # its row, its reason, its family
 
 
+def test_other_peers_are_a_section_of_their_own_run(comparison: Comparison) -> None:
+    section = report.page(comparison, also=[comparison]).partition("## Beside other peers")[2]
+    assert "onnxruntime" in section and "| `op_b` |" in section
+
+
 def test_another_target_is_a_section_that_names_who_is_not_limited(comparison: Comparison) -> None:
     assert tables.note(comparison.setup) == ""
     limited = replace(comparison, setup=replace(comparison.setup, target="x86-64-v3"))
-    section = report.page(comparison, limited=limited).partition("## Compiled for x86-64-v3")[2]
+    section = report.page(comparison, also=[limited]).partition("## Compiled for x86-64-v3")[2]
     assert "onnxruntime cannot be limited" in section and "PyTorch cannot" not in section and "| `op_b` |" in section
 
 
