@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mlc import digest
+from mlc import stamps
 from mlc.options import environment
 
 MANIFEST = "manifest.json"
@@ -150,7 +150,7 @@ class Cache:
     def clear(self) -> int:
         """Remove every entry; the bytes removed."""
         freed = self.prune(-1)
-        for kind in KINDS if self.root else ():
+        for kind in (*KINDS, stamps.FOLDER) if self.root else ():
             shutil.rmtree(self.root / kind, ignore_errors=True)  # type: ignore[operator]
         return freed
 
@@ -167,7 +167,7 @@ class Cache:
 def _seal(folder: Path, about: dict[str, Any]) -> int:
     """Write the manifest of a filled folder; the bytes in it."""
     sizes = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
-    files = {name: {"bytes": size, "digest": digest.of_file(folder / name)} for name, size in sizes.items()}
+    files = {name: {"bytes": size, "digest": stamps.of_file(folder / name)} for name, size in sizes.items()}
     (folder / MANIFEST).write_text(json.dumps({"about": about, "files": files}, indent=1, sort_keys=True))
     folder.chmod(0o755)  # mkdtemp's 0700 would keep a shared cache from being shared
     return sum(sizes.values())
@@ -192,7 +192,7 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
 
 def _intact(folder: Path, manifest: dict[str, Any]) -> bool:
     try:
-        return all(digest.of_file(folder / name) == file["digest"] for name, file in manifest["files"].items())
+        return all(stamps.of_file(folder / name) == file["digest"] for name, file in manifest["files"].items())
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlc import digest
+from mlc import digest, stamps
 from mlc.cache import Cache
 from mlc.options import Options
 from mlc.runtime.errors import InputError
@@ -44,7 +44,7 @@ class Source:
 
 def _digest_of(path: Path) -> str:
     try:
-        return digest.of_file(path)
+        return stamps.of_file(path)
     except OSError as error:
         raise InputError(f"Cannot read the model {path}: {error.strerror}", stage="import") from error
 
@@ -102,7 +102,7 @@ def parts(source: Source, files: Iterable[str], options: Options, toolchain: Too
     return {
         "model": source.digest,
         "name": source.name,
-        "external": {name: digest.of_file(base / name) for name in sorted(files)},
+        "external": {name: stamps.of_file(base / name) for name in sorted(files)},
         "options": json.loads(json.dumps(options.key())),
         "compiler": toolchain.version,
         "mlc": digest.of_sources(),
