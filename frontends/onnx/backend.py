@@ -16,6 +16,7 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from mlc.frontends.onnx.errors import UnsupportedError
 from mlc.frontends.onnx.load import NEWEST_OPSET
+from mlc.frontends.onnx.sequences import layout_of, only_tensors, regrouped, with_elements
 
 Array = np.ndarray[Any, Any]
 MAX_CONSTANT = 4096  # elements of an input that a model is specialised on
@@ -31,25 +32,43 @@ class MlcRep(BackendRep):
         self.inputs = [i.name for i in model.graph.input if i.name not in given]
         self.outputs = [o.name for o in model.graph.output]
         self.specialised: dict[Any, Any] = {}
+        self.net = None
+        if not only_tensors(model):
+            return  # compiled for the sequences that come
         try:
             self.net = backend.compile(model, **options)
         except UnsupportedError as e:
             if not all(u.constant for u in e.found):
                 raise
-            self.net = None
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
-        """Outputs in the model's order, which their names address too."""
-        feeds = self._feeds(inputs)
+        """Outputs in the model's order, which their names address too; lists of arrays where they are sequences."""
+        given = self._given(inputs)
+        if not only_tensors(self.model):
+            return self._with_elements(given)
+        feeds = {name: np.asarray(value) for name, value in given.items()}
         net, feeds = (self.net, feeds) if self.net is not None else self._special(feeds)
         results = net.run(feeds)
-        return namedtupledict("Outputs", self.outputs)(*(results[name] for name in self.outputs))
+        return namedtupledict("Outputs", self.outputs)(*regrouped(self.model.graph.output, results))
 
-    def _feeds(self, inputs: Any) -> dict[str, Array]:
+    def _given(self, inputs: Any) -> dict[str, Any]:
         if isinstance(inputs, Mapping):
-            return {name: np.asarray(inputs[name]) for name in self.inputs}
+            return {name: inputs[name] for name in self.inputs}
         values = inputs if isinstance(inputs, Sequence) else [inputs]
-        return {name: np.asarray(value) for name, value in zip(self.inputs, values, strict=True)}
+        return dict(zip(self.inputs, values, strict=True))
+
+    def _with_elements(self, given: dict[str, Any]) -> tuple[Any, ...]:
+        """Runs the model compiled for sequences of these lengths and optionals that are there or not."""
+        model, feeds = with_elements(self.model, given)
+        key = layout_of(given)
+        if key not in self.specialised:
+            self._remember(key, type(self)(self.backend, model, **self.options))
+        return self.specialised[key].run(feeds)
+
+    def _remember(self, key: Any, made: Any) -> None:
+        if len(self.specialised) >= MAX_SPECIALISED:
+            self.specialised.pop(next(iter(self.specialised)))
+        self.specialised[key] = made
 
     def _special(self, feeds: dict[str, Array]) -> tuple[Any, dict[str, Array]]:
         """The model compiled with some of its inputs as constants, as few as serve."""
@@ -62,9 +81,7 @@ class MlcRep(BackendRep):
                 except UnsupportedError as e:
                     error = e
                     continue
-                if len(self.specialised) >= MAX_SPECIALISED:
-                    self.specialised.pop(next(iter(self.specialised)))
-                self.specialised[key] = net
+                self._remember(key, net)
             return self.specialised[key], rest
         raise error
 

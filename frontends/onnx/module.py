@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
     importer.nodes(proto.graph.node, values)
-    outputs = [_output(o, values, importer) for o in proto.graph.output]
-    module = ModuleOp([]) if importer.unsupported else _module(block, inputs, proto.graph, outputs, importer.build)
+    outputs = _distinct(pair for o in proto.graph.output for pair in _outputs(o, values, importer))
+    module = ModuleOp([]) if importer.unsupported else _module(block, inputs, outputs, importer.build)
     return module, weights, source.name, importer.unsupported
 
 
@@ -56,27 +56,40 @@ def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict
 
 def _argument(info: ValueInfoProto, names: DimNames, block: Block) -> Tensor:
     if not info.type.HasField("tensor_type"):
-        raise NotSupported(f"inputs of {info.type.WhichOneof('value')} are not supported")
+        kind = str(info.type.WhichOneof("value")).removesuffix("_type")
+        way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
+        raise NotSupported(f"an input that is a {kind}; {way}")
     type_ = info.type.tensor_type
     element = element_of_onnx(type_.elem_type)
     shape = names.shape(type_, info.name)
     return Tensor.of(block.insert_arg(tensor(element, shape), len(block.args)))
 
 
-def _output(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> SSAValue | None:
+def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:
+    """The tensors of an output: of a sequence ``y`` those are ``y.0``, ``y.1``, …; none of a missing optional."""
     value = values.get(info.name)
     if isinstance(value, Tensor):
-        return importer.build.value(value)
-    if not importer.unsupported:
+        yield info.name, importer.build.value(value)
+    elif isinstance(value, list):
+        yield from ((f"{info.name}.{n}", importer.build.value(each)) for n, each in enumerate(value))
+    elif not importer.unsupported and not info.type.HasField("optional_type"):
         with importer.rejecting("Output", info.name):
             raise NotSupported("outputs that are not tensors are not supported")
-    return None
 
 
-def _module(block: Block, inputs: list[str], graph: GraphProto, outputs: list[Any], build: Builder) -> ModuleOp:
-    block.add_op(ReturnOp(*outputs))
-    types = [a.type for a in block.args], [o.type for o in outputs]
-    results = _names([o.name for o in graph.output])
+def _distinct(pairs: Iterable[tuple[str, SSAValue]]) -> dict[str, SSAValue]:
+    found: dict[str, SSAValue] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InputError(f"Two outputs have the name '{name}'", hint="Rename one, or the sequence it belongs to")
+        found[name] = value
+    return found
+
+
+def _module(block: Block, inputs: list[str], outputs: Mapping[str, SSAValue], build: Builder) -> ModuleOp:
+    block.add_op(ReturnOp(*outputs.values()))
+    types = [a.type for a in block.args], [o.type for o in outputs.values()]
+    results = _names(list(outputs))
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=results)
     if build.guards:
         main.attributes["graph.guards"] = ArrayAttr(StringAttr(str(g)) for g in build.guards)

@@ -95,7 +95,12 @@ def as_array(value: Any) -> Any:
 
 
 def assert_same(actual: Any, wanted: Any, rtol: float, atol: float) -> None:
-    """The comparison of onnx's own runner, dtypes and shapes included."""
+    """The comparison of onnx's own runner, dtypes and shapes included; of sequences, element by element."""
+    if isinstance(wanted, list) or wanted is None:
+        assert type(actual) is type(wanted)
+        for each, expected in zip(actual or (), wanted or (), strict=True):
+            assert_same(each, expected, rtol, atol)
+        return
     wanted = np.asarray(wanted)
     assert (actual.dtype, actual.shape) == (wanted.dtype, wanted.shape)
     if wanted.dtype.name == "bfloat16":

@@ -75,10 +75,28 @@ def split_to(node: Node) -> Any:
     return (pieces,)
 
 
-@onnx_op("Optional", "OptionalGetElement", since=15)
+@onnx_op("SequenceMap", since=17)
+def map_elements(node: Node) -> Any:
+    """The body on each element of the first sequence, with those of other sequences at its place, and tensors as they
+    are; a sequence for each result."""
+    _, *others = node.inputs
+    body, results = node.attr("body"), []
+    for n, element in enumerate(_list(node)):
+        rest = [other[n] if isinstance(other, list) else other for other in others]
+        results.append(node.branch(body, [element, *rest]))
+    return tuple(list(each) for each in zip(*results, strict=True)) or tuple([] for _ in body.output)
+
+
+@onnx_op("Optional", since=15)
 def optional(node: Node) -> Any:
-    if not node.inputs or node.inputs[0] is None:
-        raise NotSupported("an optional without a value")
+    """A value, or None: the optional without one."""
+    return (node.inputs[0] if node.inputs else None,)
+
+
+@onnx_op("OptionalGetElement", since=15)
+def get_element(node: Node) -> Any:
+    if node.inputs[0] is None:
+        raise NotSupported("the element of an optional without a value")
     return (node.inputs[0],)
 
 

@@ -1,0 +1,76 @@
+"""Sequences and optionals at the border of a model: one tensor an element, as compiled code knows tensors alone.
+
+    x: seq(tensor(float))     →   x.0, x.1: tensor(float);  x = SequenceConstruct(x.0, x.1)
+    y: seq(tensor(float))     →   y.0, y.1, y.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, ValueInfoProto, helper
+
+
+def only_tensors(model: ModelProto) -> bool:
+    """Whether no input is a sequence or an optional."""
+    return all(i.type.HasField("tensor_type") for i in model.graph.input)
+
+
+def with_elements(model: ModelProto, feeds: Mapping[str, Any]) -> tuple[ModelProto, dict[str, np.ndarray[Any, Any]]]:
+    """A model that takes the elements of these sequences and optionals as tensors, and these tensors by name."""
+    result, flat = ModelProto(), dict[str, np.ndarray[Any, Any]]()
+    result.CopyFrom(model)
+    inputs, nodes = list(model.graph.input), list[NodeProto]()
+    del result.graph.input[:]
+    for info in inputs:
+        value = feeds.get(info.name)
+        if info.type.HasField("tensor_type"):
+            if info.name in feeds:
+                flat[info.name] = np.asarray(value)
+            result.graph.input.append(_info(info.name, flat[info.name]) if info.name in feeds else info)
+            continue
+        elements = {f"{info.name}.{n}": np.asarray(v) for n, v in enumerate(_elements(value))}
+        result.graph.input.extend(_info(name, array) for name, array in elements.items())
+        nodes.append(_made(info, list(elements), value))
+        flat |= elements
+    result.graph.ClearField("node")
+    result.graph.node.extend([*nodes, *model.graph.node])
+    return result, flat
+
+
+def _elements(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [] if value is None else [value]
+
+
+def _info(name: str, array: np.ndarray[Any, Any]) -> ValueInfoProto:
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+
+def _made(info: ValueInfoProto, names: list[str], value: Any) -> NodeProto:
+    """The node that makes the sequence or the optional of its elements."""
+    if isinstance(value, list | tuple):
+        return helper.make_node("SequenceConstruct" if names else "SequenceEmpty", names, [info.name])
+    return helper.make_node("Identity" if names else "Optional", names, [info.name])
+
+
+def layout_of(feeds: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What decides how a model is rewritten: which values are there, and dtypes and shapes of all elements."""
+    parts = ((name, type(value).__name__, [np.asarray(v) for v in _elements(value)]) for name, value in feeds.items())
+    return tuple((name, kind, tuple((a.dtype.str, a.shape) for a in arrays)) for name, kind, arrays in parts)
+
+
+def regrouped(outputs: Sequence[ValueInfoProto], results: Mapping[str, Any]) -> list[Any]:
+    """The values of a model's outputs from the tensors that the compiled model returns; None for a missing optional."""
+    return [_grouped(info, results) for info in outputs]
+
+
+def _grouped(info: ValueInfoProto, results: Mapping[str, Any]) -> Any:
+    type_ = info.type
+    if type_.HasField("optional_type"):
+        type_ = type_.optional_type.elem_type
+    if not type_.HasField("sequence_type"):
+        return results.get(info.name)
+    places = range(sum(name.startswith(f"{info.name}.") for name in results))
+    return [results[f"{info.name}.{n}"] for n in places if f"{info.name}.{n}" in results]

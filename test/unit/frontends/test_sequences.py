@@ -1,0 +1,79 @@
+"""Sequences and optionals at the border of a model: against onnxruntime, compiled and interpreted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx.parser
+import onnxruntime
+import pytest
+
+import mlc
+from mlc.frontends.onnx import backend, import_model
+from mlc.runtime import MlcError
+
+HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
+CHAIN = f"""{HEAD} chain (seq(float[N, M]) xs, float[M] shift) => (seq(float[K, M]) ys, float[P, M] all) {{
+  one = Constant <value_int = 1> ()
+  second = SequenceAt (xs, one)
+  moved = Add (second, shift)
+  ys = SequenceInsert (xs, moved)
+  all = ConcatFromSequence <axis = 0> (ys)
+}}"""
+SPLIT = f"""{HEAD} split (float[7, 5] x) => (seq(float[A, B]) y, float[C, D] last) {{
+  sizes = Constant <value_ints = [2, 4, 1]> ()
+  y = SplitToSequence <axis = 0> (x, sizes)
+  at = Constant <value_int = -1> ()
+  last = SequenceAt (y, at)
+}}"""
+
+
+def check(text: str, feeds: dict[str, Any]) -> None:
+    model = onnx.parser.parse_model(text)
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, feeds)
+    for actual, wanted in zip(backend.prepare(model).run(feeds), expected, strict=True):
+        assert type(actual) is type(wanted)
+        pairs = zip(actual, wanted, strict=True) if isinstance(wanted, list) else [(actual, wanted)]
+        for a, b in pairs:
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def rows(*counts: int) -> list[np.ndarray[Any, Any]]:
+    random = np.random.default_rng()
+    return [random.standard_normal((n, 6)).astype("f4") for n in counts]
+
+
+@pytest.mark.parametrize("counts", [(2, 3), (1, 1, 5), (4, 2, 2, 9)])
+def test_elements_of_any_number_and_shape(counts: tuple[int, ...]) -> None:
+    check(CHAIN, {"xs": rows(*counts), "shift": rows(1)[0][0]})
+
+
+def test_one_model_for_several_lengths() -> None:
+    net = backend.prepare(onnx.parser.parse_model(CHAIN))
+    shift = rows(1)[0][0]
+    for counts in [(2, 3), (1, 1, 5), (2, 3)] * 2:
+        xs = rows(*counts)
+        ys, whole = net.run([xs, shift])
+        assert [y.shape for y in ys] == [*((n, 6) for n in counts), (counts[1], 6)]
+        np.testing.assert_array_equal(whole, np.concatenate([*xs, xs[1] + shift]))
+
+
+def test_a_sequence_is_an_output_an_element() -> None:
+    check(SPLIT, {"x": np.random.default_rng().standard_normal((7, 5)).astype("f4")})
+    net = mlc.compile(onnx.parser.parse_model(SPLIT))
+    assert {name: spec.shape for name, spec in net.outputs.items()} == {
+        "y.0": (2, 5), "y.1": (4, 5), "y.2": (1, 5), "last": (1, 5)
+    }  # fmt: skip
+
+
+def test_what_has_no_way_is_said() -> None:
+    with pytest.raises(MlcError, match="an input that is a sequence; make it of tensors"):
+        import_model(onnx.parser.parse_model(CHAIN))
+    with pytest.raises(MlcError, match="Two outputs have the name 'y.1'"):
+        import_model(renamed(onnx.parser.parse_model(SPLIT), "last", "y.1"))
+
+
+def renamed(model: onnx.ModelProto, old: str, new: str) -> onnx.ModelProto:
+    model.graph.node[-1].output[0] = next(o for o in model.graph.output if o.name == old).name = new
+    return model
