@@ -15,11 +15,12 @@ import numpy as np
 
 from mlc.dialects.dims import DimLike
 from mlc.dialects.dims import evaluate as evaluate_dim
-from mlc.dialects.expr import CASTS, Const, Expr, Index, Load
+from mlc.dialects.expr import CASTS, REINTERPRETATIONS, Const, Expr, Index, Load
 from mlc.dialects.statement import MONOIDS, Statement
-from mlc.dialects.types import numpy_dtype
+from mlc.dialects.types import NARROW, NUMPY_NAMES, bit_width, is_narrow, numpy_dtype
 
 Array = np.ndarray[Any, Any]
+_NARROW_NAMES = frozenset(NUMPY_NAMES[e] for e in NARROW)
 
 
 def _div(a: Array, b: Array) -> Array:
@@ -98,12 +99,35 @@ def evaluate_expr(expr: Expr, operands: Sequence[Array], env: Mapping[str, Any])
             return operands[n][tuple(np.asarray(evaluate_expr(i, operands, env)) for i in index or ())]
     args = [evaluate_expr(a, operands, env) for a in expr.args]
     if expr.fn in CASTS:
-        return _cast(np.asarray(args[0]), expr.fn)
+        return cast(np.asarray(args[0]), expr.fn)
+    if expr.fn in REINTERPRETATIONS:
+        return reinterpret(np.asarray(args[0]), REINTERPRETATIONS[expr.fn])
     return (NUMPY.get(expr.fn) or getattr(np, expr.fn))(*args)
 
 
-def _cast(value: Array, element: str) -> Array:
-    return value != 0 if element == "i1" else value.astype(numpy_dtype(element))
+def cast(value: Array, element: str) -> Array:
+    """``value`` as ``element``. Narrow floats are cast from and to f32 (which may round twice), narrow integers i32.
+
+    Narrow floats round to the nearest, ties to even, and do not saturate; NaN of 4 bits is a zero (as ml_dtypes does).
+    """
+    if value.dtype.name in _NARROW_NAMES:
+        value = value.astype(np.float32 if value.dtype.name.startswith("float") else np.int32)
+    if element == "i1":
+        return value != 0
+    return _narrowed(value, element) if is_narrow(element) else value.astype(numpy_dtype(element))
+
+
+def _narrowed(value: Array, element: str) -> Array:
+    if element[0] == "f":
+        return value.astype(np.float32).astype(numpy_dtype(element))
+    return reinterpret(value.astype(np.int32).astype(np.uint8), element)
+
+
+def reinterpret(value: Array, element: str) -> Array:
+    """The bits of ``value`` as those of ``element``, which has as many; of wider ones the lowest."""
+    width = bit_width(element)
+    bits = np.ascontiguousarray(value).reshape(value.shape)
+    return (bits.view(np.uint8) & (1 << width) - 1 if width < 8 else bits).view(numpy_dtype(element))
 
 
 def _extent(bound: DimLike, symbols: Mapping[str, int]) -> int:

@@ -1,9 +1,9 @@
 """Scalar expressions: the language in which every operator's meaning is written.
 
 ``parse("max(x0[i, k] * x1[k, j], 0)", ("i", "j", "k"))`` reads Python syntax: ``x<n>[...]`` is an element of operand
-n, a name is an iterator (or a symbolic dimension), a call is a scalar function of :data:`FUNCTIONS`, a macro, or a
-cast (``f32(x0)``). An expression is a tree of small immutable nodes; substitution of loads and iterators is how
-operators are fused.
+n, a name is an iterator (or a symbolic dimension), a call is a scalar function of :data:`FUNCTIONS`, a macro, a cast
+(``f32(x0)``), or the same bits as another element (``as_f32(x0)``). An expression is a tree of small immutable nodes;
+substitution of loads and iterators is how operators are fused.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from functools import lru_cache
 
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.types import ELEMENTS
+from mlc.dialects.types import ELEMENTS, bit_width, is_narrow
 
 
 class ExprError(VerifyException, ValueError):
     """A text is not a scalar expression."""
+
+
+class NarrowError(ExprError):
+    """A function of elements that are only stored and cast."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ FUNCTIONS: dict[str, int] = {
     "where": 3,
 }
 CASTS = tuple(ELEMENTS)
+# The bits of a value as another element of as many bits; those of a predicate and of complex numbers are not looked at.
+REINTERPRETATIONS = {f"as_{e}": e for e in ELEMENTS if e != "i1" and e[0] != "c"}
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 PREDICATES = (*COMPARISONS, "isnan")
 _SYMBOLS = {
@@ -181,7 +187,7 @@ def _arity(name: str) -> int | None:
     """How many arguments a function takes; None for one that is not known."""
     if name in MACROS:
         return 1 + max(load.operand for load in loads(parse(MACROS[name])))
-    return 1 if name in CASTS else FUNCTIONS.get(name)
+    return 1 if name in CASTS or name in REINTERPRETATIONS else FUNCTIONS.get(name)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -230,7 +236,8 @@ def element_type(expr: Expr, operands: Sequence[str]) -> str | None:
     """The element name an expression computes in, given those of its operands; None for an untyped constant.
 
     Raises:
-        ExprError: two operands of one function differ in type (casts are explicit).
+        ExprError: two operands of one function differ in type (casts are explicit), or one in bits from what it is
+            read as.
     """
     match expr:
         case Const(value=value):
@@ -245,4 +252,34 @@ def element_type(expr: Expr, operands: Sequence[str]) -> str | None:
     known = {a for a in args if a is not None}
     if len(known) > 1:
         raise ExprError(f"{expr} mixes {sorted(known)}; insert a cast")
+    if expr.fn in REINTERPRETATIONS:
+        return _reinterpreted(expr, known)
     return "i1" if expr.fn in PREDICATES else (known.pop() if known else None)
+
+
+def verify_computes(expr: Expr, operands: Sequence[str]) -> None:
+    """Check that narrow elements are only cast, read as others and selected.
+
+    Raises:
+        NarrowError: another function has an operand of a narrow type.
+    """
+    calls = [n for n in walk(expr) if isinstance(n, Call)]
+    if not any(map(is_narrow, (*operands, *(c.fn for c in calls)))):
+        return
+    for node in (c for c in calls if not _moves(c.fn)):
+        for element in (element_type(a, operands) for a in node.args):
+            if element is not None and is_narrow(element):
+                raise NarrowError(f"nothing computes in {element}; cast the operands of {node.fn}, as in f32(x0)")
+
+
+def _moves(fn: str) -> bool:
+    return fn in CASTS or fn in REINTERPRETATIONS or fn == "where"
+
+
+def _reinterpreted(expr: Call, operands: set[str]) -> str:
+    target = REINTERPRETATIONS[expr.fn]
+    for element in operands:
+        if bit_width(element) != bit_width(target):
+            bits = f"{bit_width(element)} bits of {element} as the {bit_width(target)} of {target}"
+            raise ExprError(f"{expr} reads the {bits}")
+    return target

@@ -14,6 +14,12 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BFloat16Type,
     ComplexType,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -57,18 +63,26 @@ ELEMENTS: dict[str, Attribute] = {
     "f32": Float32Type(),
     "f64": Float64Type(),
     "i1": IntegerType(1),
-    "i4": IntegerType(4),
     "i8": IntegerType(8),
     "i16": IntegerType(16),
     "i32": IntegerType(32),
     "i64": IntegerType(64),
-    "ui4": IntegerType(4, Signedness.UNSIGNED),
     "ui8": IntegerType(8, Signedness.UNSIGNED),
     "ui16": IntegerType(16, Signedness.UNSIGNED),
     "ui32": IntegerType(32, Signedness.UNSIGNED),
     "ui64": IntegerType(64, Signedness.UNSIGNED),
     "c64": ComplexType(Float32Type()),
     "c128": ComplexType(Float64Type()),
+    "f8e4m3fn": Float8E4M3FNType(),
+    "f8e4m3fnuz": Float8E4M3FNUZType(),
+    "f8e5m2": Float8E5M2Type(),
+    "f8e5m2fnuz": Float8E5M2FNUZType(),
+    "f8e8m0": Float8E8M0FNUType(),
+    "f4e2m1": Float4E2M1FNType(),
+    "i4": IntegerType(4),
+    "ui4": IntegerType(4, Signedness.UNSIGNED),
+    "i2": IntegerType(2),
+    "ui2": IntegerType(2, Signedness.UNSIGNED),
 }
 _NAMES = {attr: name for name, attr in ELEMENTS.items()}
 NUMPY_NAMES = {
@@ -87,6 +101,16 @@ NUMPY_NAMES = {
     "ui64": "uint64",
     "c64": "complex64",
     "c128": "complex128",
+    "f8e4m3fn": "float8_e4m3fn",
+    "f8e4m3fnuz": "float8_e4m3fnuz",
+    "f8e5m2": "float8_e5m2",
+    "f8e5m2fnuz": "float8_e5m2fnuz",
+    "f8e8m0": "float8_e8m0fnu",
+    "f4e2m1": "float4_e2m1fn",
+    "i4": "int4",
+    "ui4": "uint4",
+    "i2": "int2",
+    "ui2": "uint2",
 }
 _FROM_NUMPY = {v: k for k, v in NUMPY_NAMES.items()}
 ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8} | {
@@ -97,6 +121,14 @@ ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2,
     "c64": 8,
     "c128": 16,
 }
+# Elements narrower than a byte, or floats of one: bits of their codes. Nothing computes in them. Each lies in a byte
+# of its own, its code in the low bits; the bits above mean nothing (ml_dtypes writes zeros, also in int4 and int2).
+NARROW = {
+    **dict.fromkeys(("f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0"), 8),
+    **dict.fromkeys(("f4e2m1", "i4", "ui4"), 4),
+    **dict.fromkeys(("i2", "ui2"), 2),
+}
+ITEMSIZE |= dict.fromkeys(NARROW, 1)  # in memory
 
 
 def float_type(element: str) -> FloatType:
@@ -119,10 +151,10 @@ def element_name(element: Attribute) -> str:
 
 
 def numpy_dtype(element: str) -> np.dtype:
-    if element == "bf16":
+    if element == "bf16" or element in NARROW:
         import ml_dtypes  # comes with onnx
 
-        return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(getattr(ml_dtypes, NUMPY_NAMES[element]))
     return np.dtype(NUMPY_NAMES[element])
 
 
@@ -130,7 +162,18 @@ def element_of_dtype(dtype: np.dtype) -> str:
     return _FROM_NUMPY[dtype.name]
 
 
+def is_narrow(element: str) -> bool:
+    """Whether elements are only stored and cast: floats of 8 and fewer bits, integers of 4 and fewer."""
+    return element in NARROW
+
+
+def bit_width(element: str) -> int:
+    """Bits of a value, which may be fewer than those of its place in memory."""
+    return 1 if element == "i1" else NARROW.get(element) or 8 * ITEMSIZE[element]
+
+
 def is_float(element: str) -> bool:
+    """Whether elements are floats that are computed in."""
     return element in ("f16", "bf16", "f32", "f64")
 
 

@@ -11,6 +11,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -30,7 +36,11 @@ from mlc.dialects.types import shape_of
 from mlc.runtime.errors import MlcError
 
 Types = frozenset[Any]  # of classes of attributes; mypy has no type for a set that holds generic ones
-BUFFERS: Types = frozenset({MemRefType, Float16Type, BFloat16Type, Float32Type, Float64Type, IntegerType, IndexType})
+NARROW: Types = frozenset(
+    {Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType, Float8E8M0FNUType, Float4E2M1FNType}
+)
+SINGLE: Types = frozenset({Float16Type, BFloat16Type, Float32Type, Float64Type, IntegerType, IndexType})
+BUFFERS: Types = NARROW | SINGLE | {MemRefType}
 TENSORS, VECTORS = BUFFERS | {TensorType}, BUFFERS | {VectorType}
 SCALARS = "kernel.index kernel.symbol kernel.lanewise arith.* math.* memref.load builtin.unrealized_conversion_cast"
 """What the region of a computation is made of."""

@@ -32,7 +32,7 @@ class WeightOp(IRDLOperation):
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A small constant tensor (at most a few dozen elements) that is visible in the IR.
+    """A small constant tensor (at most a few dozen elements, of no narrow type) that is visible in the IR.
 
     ``%c = graph.constant dense<[1, 2]> : tensor<2xi64> : tensor<2xi64>``
     """

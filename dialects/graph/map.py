@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.expr import Expr, ExprError, element_type, loads, parse, substitute
+from mlc.dialects.expr import Expr, ExprError, element_type, loads, parse, substitute, verify_computes
 from mlc.dialects.graph.base import PURE, StructuredOp, broadcast_index, broadcast_shapes, iterators
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -69,7 +69,9 @@ def scalar_element(op: str, text: str, args: Sequence[SSAValue]) -> str:
             raise VerifyException(f"{op} reads whole operands (x0), not elements (x0[i])")
         if used and max(used) >= len(args):
             raise VerifyException(f"{op}: {text} reads x{max(used)} of {len(args)} operands")
-        element = element_type(expr, [element_of(a) for a in args])
+        elements = [element_of(a) for a in args]
+        verify_computes(expr, elements)
+        element = element_type(expr, elements)
     except ExprError as e:
         raise VerifyException(f"{op}: {e}") from e
     if element is None:

@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, product
-from mlc.dialects.expr import Const, Expr, ExprError, element_type, loads, parse
+from mlc.dialects.expr import Const, Expr, ExprError, element_type, loads, parse, verify_computes
 from mlc.dialects.graph.base import (
     PURE,
     StructuredOp,
@@ -380,7 +380,9 @@ def _infer_compute(
     try:
         expr = parse(text)
         _verify_loads(expr, args)
-        element = element_type(expr, [element_of(a) for a in args])
+        elements = [element_of(a) for a in args]
+        verify_computes(expr, elements)
+        element = element_type(expr, elements)
     except ExprError as e:
         raise VerifyException(f"graph.compute: {e}") from e
     if element is None:

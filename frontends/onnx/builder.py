@@ -37,9 +37,10 @@ from mlc.dialects.graph import (
     with_nodes,
 )
 from mlc.dialects.statement import statement
-from mlc.dialects.types import numpy_dtype
+from mlc.dialects.types import is_narrow, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
+from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
@@ -90,7 +91,8 @@ class Builder:
         assert x.known is not None
         if symbolic([x.known]):
             return self._symbols(x.known, x.element)
-        if x.known.size <= (INLINE_LIMIT if x.known.dtype.kind not in "iub" else CONSTANT_LIMIT) and x.known.size:
+        limit = 0 if is_narrow(x.element) else CONSTANT_LIMIT if x.known.dtype.kind in "iub" else INLINE_LIMIT
+        if 0 < x.known.size <= limit:
             return self._insert(ConstantOp(x.known))
         entry = self.weights.add(x.name or f"{self.node}.constant", x.known)
         return self._insert(WeightOp(entry, self.weights.entry(entry).type))
@@ -117,7 +119,12 @@ class Builder:
     # -- computing
 
     def map(self, expr: str, *xs: Tensor) -> Tensor:
-        """An elementwise expression of x0, x1, … with broadcasting. Known scalars become literals in it."""
+        """An elementwise expression of x0, x1, … with broadcasting. Known scalars become literals in it.
+
+        Raises:
+            NotSupported: it computes in a narrow type.
+        """
+        check_computes(expr, xs)
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)
@@ -142,20 +149,24 @@ class Builder:
 
     def contract(self, equation: str, a: Tensor, b: Tensor) -> Tensor:
         """Sum of products; 16-bit floats are summed in f32."""
+        check_combines("a product", a.element, b.element)
         wide = ContractOp(equation, self.value(self.wide(a)), self.value(self.wide(b)))
         return self.cast(self.emit(wide), a.element)
 
     def conv(self, x: Tensor, w: Tensor, strides: Sequence[int], dilations: Sequence[int], groups: int) -> Tensor:
         """Convolution without padding; 16-bit floats are summed in f32."""
+        check_combines("a convolution", x.element, w.element)
         op = ConvOp(self.value(self.wide(x)), self.value(self.wide(w)), strides, dilations, groups)
         return self.cast(self.emit(op), x.element)
 
     def conv_transpose(self, x: Tensor, w: Tensor, strides: Sequence[int], low: Sequence[int]) -> Tensor:
         """Transposed convolution of a padded input by a weight in phases."""
+        check_combines("a convolution", x.element, w.element)
         return self.emit(ConvTransposeOp(self.value(x), self.value(w), strides, low))
 
     def reduce(self, fn: str, x: Tensor, axes: Sequence[int], keepdims: bool = False) -> Tensor:
         """Combine along axes (of either sign) by a monoid, in the element type of ``x``."""
+        check_combines(fn, x.element)
         axes = sorted({a % x.rank for a in axes}) if x.rank else []
         if x.known is not None:
             try:
@@ -167,6 +178,7 @@ class Builder:
     def pool(
         self, fn: str, x: Tensor, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
     ) -> Tensor:
+        check_combines(fn, x.element)
         return self.emit(PoolOp(fn, self.value(x), kernel, strides, dilations))
 
     def compute(
@@ -178,6 +190,9 @@ class Builder:
         monoid: str | None = None,
     ) -> Tensor:
         """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``)."""
+        element = check_computes(expr, xs)
+        if monoid:
+            check_combines(monoid, element)
         concrete = all(x.known is not None and x.known.dtype != object for x in xs)
         if concrete and _small((*shape, *reduce)):
             try:

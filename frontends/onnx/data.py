@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto
 
-from mlc.dialects.types import ITEMSIZE, numpy_dtype
+from mlc.dialects.types import ITEMSIZE, NARROW, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array
@@ -47,11 +47,11 @@ class TensorData:
         if proto.HasField("segment"):
             raise NotSupported("tensors in segments are not supported")
         elements = int(np.prod(shape, dtype=object))
-        extent = self._extent(proto, elements * ITEMSIZE[element])
+        extent = self._extent(proto, stored_bytes(element, elements))
         if extent is None:
             return self._inline(proto, shape)
         if elements <= KNOWN_LIMIT:
-            return Tensor.from_known(_read(extent, element, shape), element, proto.name)
+            return Tensor.from_known(read_elements(extent, element, shape), element, proto.name)
         return Tensor(element, shape, store=self._later(proto.name, extent, element, shape), name=proto.name)
 
     def _inline(self, proto: TensorProto, shape: tuple[int, ...]) -> Tensor:
@@ -71,6 +71,9 @@ class TensorData:
 
     def _later(self, name: str, extent: Extent, element: str, shape: tuple[int, ...]) -> Callable[[], str]:
         dtype = numpy_dtype(element)
+        if NARROW.get(element, 8) < 8:
+            load = lambda: read_elements(extent, element, shape)  # noqa: E731
+            return _once(lambda: self.weights.add_lazy(name or "constant", dtype, shape, load))
         return _once(lambda: self.weights.add_file(name or "constant", str(extent.path), extent.offset, dtype, shape))
 
     def _extent(self, proto: TensorProto, nbytes: int) -> Extent | None:
@@ -131,9 +134,21 @@ def checked_shape(dims: Iterable[int], what: str) -> tuple[int, ...]:
     return shape
 
 
-def _read(extent: Extent, element: str, shape: tuple[int, ...]) -> Array:
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.fromfile(extent.path, numpy_dtype(element), count, offset=extent.offset).reshape(shape)
+def stored_bytes(element: str, count: int) -> int:
+    """Bytes of ``count`` elements in ONNX's raw data, which packs those of 4 and 2 bits."""
+    packed = NARROW.get(element, 8 * ITEMSIZE[element])
+    return -(-count * packed // 8)
+
+
+def read_elements(extent: Extent, element: str, shape: tuple[int, ...]) -> Array:
+    """The elements in a file; of packed ones the first is in the lowest bits of its byte."""
+    dtype, bits = numpy_dtype(element), NARROW.get(element, 8)
+    if bits == 8:
+        count = int(np.prod(shape, dtype=np.int64))
+        return np.fromfile(extent.path, dtype, count, offset=extent.offset).reshape(shape)
+    packed = np.fromfile(extent.path, np.uint8, extent.length, offset=extent.offset)
+    codes = (packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8)) & (1 << bits) - 1
+    return codes.reshape(-1)[: int(np.prod(shape, dtype=np.int64))].view(dtype).reshape(shape)
 
 
 def _once(make: Callable[[], str]) -> Callable[[], str]:

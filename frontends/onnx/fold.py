@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.dims import Dim, DimLike, dim_max, dim_min, floordiv
-from mlc.dialects.evaluate import NUMPY, evaluate_expr
+from mlc.dialects.evaluate import evaluate_expr
 from mlc.dialects.expr import CASTS, Call, Const, Expr, Load
 from mlc.dialects.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
@@ -164,8 +164,7 @@ def _symbolic_expr(expr: Expr, arrays: Sequence[Array]) -> Any:
 
 def _apply(fn: str, args: list[Array]) -> Any:
     if not symbolic(args):
-        function = (lambda x: x.astype(numpy_dtype(fn))) if fn in CASTS else NUMPY.get(fn) or getattr(np, fn)
-        return function(*args)
+        return evaluate_expr(Call(fn, tuple(Load(n) for n in range(len(args)))), args, {})
     if fn in CASTS:
         if fn not in ("i32", "i64", "ui32", "ui64"):
             raise Undecided

@@ -28,6 +28,16 @@ ELEMENT_OF_ONNX: dict[int, str] = {
     TensorProto.UINT16: "ui16",
     TensorProto.UINT32: "ui32",
     TensorProto.UINT64: "ui64",
+    TensorProto.FLOAT8E4M3FN: "f8e4m3fn",
+    TensorProto.FLOAT8E4M3FNUZ: "f8e4m3fnuz",
+    TensorProto.FLOAT8E5M2: "f8e5m2",
+    TensorProto.FLOAT8E5M2FNUZ: "f8e5m2fnuz",
+    TensorProto.FLOAT8E8M0: "f8e8m0",
+    TensorProto.FLOAT4E2M1: "f4e2m1",
+    TensorProto.INT4: "i4",
+    TensorProto.UINT4: "ui4",
+    TensorProto.INT2: "i2",
+    TensorProto.UINT2: "ui2",
 }
 KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
 
@@ -36,7 +46,7 @@ def element_of_onnx(data_type: int) -> str:
     """The element name of an ONNX data type.
 
     Raises:
-        NotSupported: strings, complex numbers, types of 8 bits or fewer that NumPy lacks.
+        NotSupported: strings, complex numbers, floats of 6 bits.
     """
     if data_type not in ELEMENT_OF_ONNX:
         name = TensorProto.DataType.Name(data_type) if data_type in TensorProto.DataType.values() else data_type

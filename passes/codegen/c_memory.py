@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
+from mlc.dialects.types import is_narrow
 from mlc.passes.codegen.c_types import Chunk, Layout, Tile, c_scalar, vector_name
 
 _LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
@@ -165,8 +166,8 @@ def memory_element(element: str) -> str:
 
 
 def pointer_type(element: str) -> str:
-    """C type of a buffer's elements, signless as the vector types are."""
-    return c_scalar("i8" if element == "i1" else element.replace("ui", "i"))
+    """C type of a buffer's elements, signless as the vector types are; narrow ones are bytes."""
+    return c_scalar("i8" if element == "i1" or is_narrow(element) else element.replace("ui", "i"))
 
 
 def _from_memory(value: str, element: str, chunk: Chunk) -> str:

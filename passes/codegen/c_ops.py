@@ -46,6 +46,8 @@ def expression(
     Raises CodegenError for an operation or element type without C code.
     """
     vector = chunk.width > 1
+    if name == "arith.bitcast":
+        return _bitcast(args[0], source, result, chunk)
     if "bf16" in (source, result) and name != "arith.select":
         return _bfloat(name, args, source, result, chunk, properties)
     if name in _INFIX:
@@ -168,6 +170,13 @@ def _cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
     if name == "arith.fptoui":
         return f"({target})__builtin_convertvector({arg}, {_unsigned(result, chunk)})"
     return f"__builtin_convertvector({arg}, {target})"
+
+
+def _bitcast(arg: str, source: str, result: str, chunk: Chunk) -> str:
+    """The bits of a float as those of an integer, or the other way round."""
+    if chunk.width > 1:
+        return f"({vector_name(result, chunk.width)}){arg}"
+    return f"MLC_BITS({c_scalar(source)}, {c_scalar(result)}, {arg})"
 
 
 def _select(args: Sequence[str], result: str, chunk: Chunk) -> str:

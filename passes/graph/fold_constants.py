@@ -38,7 +38,7 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
-from mlc.dialects.types import bytes_of, element_of, elements_in, numpy_dtype, shape_of
+from mlc.dialects.types import bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
 from mlc.passes.graph.cleanup import eliminate_dead, merge_common
@@ -178,9 +178,9 @@ def _symbolic(op: StructuredOp) -> bool:
 
 
 def _constant(result: SSAValue, load: Load) -> ConstantOp | None:
-    integral = element_of(result).lstrip("u")[0] == "i"
-    count = cast(int, elements_in(result))
-    inline = 0 < count <= (INLINE_INTEGERS if integral else INLINE_FLOATS) and element_of(result)[0] != "c"
+    element, count = element_of(result), cast(int, elements_in(result))
+    limit = INLINE_INTEGERS if element.lstrip("u")[0] == "i" else INLINE_FLOATS
+    inline = 0 < count <= limit and element[0] != "c" and not is_narrow(element)
     return ConstantOp(load()) if inline else None
 
 

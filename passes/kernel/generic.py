@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from mlc.dialects import kernel
-from mlc.dialects.expr import Load, loads
+from mlc.dialects.expr import ExprError, Load, loads
 from mlc.dialects.statement import MONOIDS, Statement
-from mlc.dialects.types import ELEMENTS, element_of, numpy_dtype
+from mlc.dialects.types import ELEMENTS, element_of, is_narrow, numpy_dtype
 from mlc.passes.kernel.affine import Symbols, affine
 from mlc.passes.kernel.scalars import ScalarBuilder
 
@@ -37,9 +37,15 @@ def generic(block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAVal
 
 
 def _init(s: Statement, out: SSAValue) -> Attribute | None:
-    """The identity of the statement's monoid."""
+    """The identity of the statement's monoid.
+
+    Raises:
+        ExprError: it combines elements of a narrow type.
+    """
     if s.monoid is None:
         return None
+    if is_narrow(element_of(out)):
+        raise ExprError(f"nothing computes in {element_of(out)}")
     identity = MONOIDS[s.monoid].identity(numpy_dtype(element_of(out)))
     constant = ScalarBuilder(Block(), _no_load, _no_index).constant(identity, element_of(out)).owner
     assert isinstance(constant, arith.ConstantOp)

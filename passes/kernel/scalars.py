@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     FloatAttr,
@@ -20,8 +21,18 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.expr import CASTS, COMPARISONS, Call, Const, Expr, ExprError, Index, Load
-from mlc.dialects.types import ELEMENTS, ITEMSIZE, float_type, integer_type, is_float, is_unsigned
+from mlc.dialects.expr import CASTS, COMPARISONS, REINTERPRETATIONS, Call, Const, Expr, ExprError, Index, Load, parse
+from mlc.dialects.types import (
+    ELEMENTS,
+    ITEMSIZE,
+    float_type,
+    integer_type,
+    is_float,
+    is_narrow,
+    is_unsigned,
+    numpy_dtype,
+)
+from mlc.passes.kernel import narrow
 
 # fn -> (float, signed, unsigned) operation classes
 BINARY: dict[str, tuple[Any, Any, Any]] = {
@@ -76,8 +87,13 @@ TRANSCENDENTAL = frozenset(
 
 
 def signless(element: str) -> Attribute:
-    """The SSA type in which values of ``element`` compute: unsigned integers lose their sign."""
-    return IntegerType(ITEMSIZE[element] * 8) if element.startswith("ui") else ELEMENTS[element]
+    """The SSA type in which values of ``element`` compute: unsigned integers lose their sign, narrow ones are bytes."""
+    return IntegerType(ITEMSIZE[element] * 8) if _recasts(element) else ELEMENTS[element]
+
+
+def _recasts(element: str) -> bool:
+    """Whether an element of a buffer has another type than its values."""
+    return element.startswith("ui") or is_narrow(element)
 
 
 class ScalarBuilder:
@@ -107,11 +123,15 @@ class ScalarBuilder:
                 return self.load(expr)
         if expr.fn in CASTS:
             return self.cast(*self.build(expr.args[0], expr.fn if isinstance(expr.args[0], Const) else None), expr.fn)
+        if expr.fn in REINTERPRETATIONS:
+            return self._reinterpret(*self.build(expr.args[0]), REINTERPRETATIONS[expr.fn])
         return self._call(expr, want)
 
     def constant(self, value: float | int | bool, element: str) -> SSAValue:
         if is_float(element):
             return self.emit(arith.ConstantOp(FloatAttr(float(value), float_type(element))))
+        if is_narrow(element):
+            value, element = int(np.asarray(value, numpy_dtype(element)).view(np.uint8)), "ui8"
         type_ = integer_type(element)
         half = 1 << (type_.width.data - 1)
         wrapped = int(bool(value)) if half == 1 else (int(value) + half) % (2 * half) - half
@@ -130,6 +150,8 @@ class ScalarBuilder:
             (a, b), element = self._args(expr.args[1:], want)
             return self.emit(arith.SelectOp(condition, a, b)), element
         args, element = self._args(expr.args, None if expr.fn in COMPARISONS else want)
+        if is_narrow(element):
+            raise ExprError(f"nothing computes in {element}")
         if expr.fn in ("isnan", "sigmoid") and not is_float(element):
             raise ExprError(f"{expr.fn} is not defined on {element}")
         if expr.fn in COMPARISONS:
@@ -216,7 +238,15 @@ class ScalarBuilder:
     def cast(self, value: SSAValue, source: str, target: str) -> tuple[SSAValue, str]:
         return (value if source == target else self._cast(value, source, target)), target
 
+    def _reinterpret(self, value: SSAValue, source: str, target: str) -> tuple[SSAValue, str]:
+        same = signless(source) == signless(target)
+        return value if same else self.emit(arith.BitcastOp(value, signless(target))), target
+
     def _cast(self, value: SSAValue, source: str, target: str) -> SSAValue:
+        if is_narrow(source):
+            return self.cast(*narrow.decode(self._formula, value, source), target)[0]
+        if is_narrow(target):
+            return narrow.encode(self._formula, self.cast(value, source, narrow.wide(target))[0], target)
         if target == "i1":
             return self._compare("ne", [value, self.constant(0, source)], source)
         if is_float(source) and is_float(target):
@@ -228,6 +258,10 @@ class ScalarBuilder:
             to_float = arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp
             return self.emit(to_float(value, float_type(target)))
         return self._cast_int(value, source, target)
+
+    def _formula(self, text: str, *values: tuple[SSAValue, str]) -> tuple[SSAValue, str]:
+        """An expression text over values: x0, x1, …"""
+        return ScalarBuilder(self.block, lambda load: values[load.operand], self.index).build(parse(text))
 
     def _cast_int(self, value: SSAValue, source: str, target: str) -> SSAValue:
         wide, narrow = integer_type(target), integer_type(source)
@@ -253,11 +287,11 @@ class ScalarBuilder:
         return self.emit(arith.IndexCastOp(value, IndexType()))
 
     def strip_sign(self, value: SSAValue, element: str) -> SSAValue:
-        """An unsigned element (of a buffer) as the signless integer it computes in."""
-        return self._recast(value, signless(element)) if element.startswith("ui") else value
+        """An unsigned or narrow element (of a buffer) as the signless integer that holds it."""
+        return self._recast(value, signless(element)) if _recasts(element) else value
 
     def restore_sign(self, value: SSAValue, element: str) -> SSAValue:
-        return self._recast(value, ELEMENTS[element]) if element.startswith("ui") else value
+        return self._recast(value, ELEMENTS[element]) if _recasts(element) else value
 
     def _recast(self, value: SSAValue, type_: Attribute) -> SSAValue:
         return self.emit(UnrealizedConversionCastOp.get([value], [type_]))

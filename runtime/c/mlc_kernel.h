@@ -13,6 +13,9 @@ MLC_INLINE void mlc_prefetch(const void *p) { __builtin_prefetch(p, 0, 2); }
 /* Gives a variable a place in memory for good. */
 #define MLC_IN_MEMORY(x) __asm__("" : "+m"(x))
 
+/* The bits of `x`, of type T, as those of a U of the same size. */
+#define MLC_BITS(T, U, x) (((union { T from; U to; }){x}).to)
+
 #define MLC_SCALAR_MINMAX(T, E, ...)                                                     \
   MLC_INLINE T mlc_maximum_##E(T a, T b) { return MLC_MAXIMUM(a, b); }                   \
   MLC_INLINE T mlc_minimum_##E(T a, T b) { return MLC_MINIMUM(a, b); }

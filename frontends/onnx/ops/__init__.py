@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 FAMILIES = (
+    "cast",
     "contract",
     "control",
     "elementwise",

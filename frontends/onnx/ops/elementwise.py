@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from onnx import TensorProto
-
 from mlc.frontends.onnx.builder import literal
 from mlc.frontends.onnx.node import Node, onnx_op
-from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
+from mlc.frontends.onnx.ops.cast import computable
+from mlc.frontends.onnx.tensors import Tensor
 
 SIMPLE: dict[str, tuple[str, dict[str, Any]]] = {
     name: (expr, defaults)
@@ -160,7 +159,7 @@ def gelu(node: Node) -> Tensor:
 def is_inf(node: Node) -> Tensor:
     signs = node.attr("detect_positive", 1), node.attr("detect_negative", 1)
     expr = {(1, 1): "isinf(x0)", (1, 0): "x0 == inf", (0, 1): "x0 == -inf", (0, 0): "(x0 == inf) & (x0 == -inf)"}[signs]
-    return node.build.map(expr, node[0])
+    return node.build.map(expr, computable(node.build, node[0]))
 
 
 @onnx_op("Where")
@@ -182,14 +181,3 @@ def clip_11(node: Node) -> Tensor:
         return node.build.map("clip(x0, x1, x2)", x, low, high)
     x = x if low is None else node.build.map("max(x0, x1)", x, low)
     return x if high is None else node.build.map("min(x0, x1)", x, high)
-
-
-@onnx_op("Cast")
-def cast(node: Node) -> Tensor:
-    to = node.attr("to")
-    return node.build.cast(node[0], element_of_onnx(TensorProto.DataType.Value(to) if isinstance(to, str) else to))
-
-
-@onnx_op("CastLike", since=15)
-def cast_like(node: Node) -> Tensor:
-    return node.build.cast(node[0], node[1].element)

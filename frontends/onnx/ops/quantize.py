@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlc.dialects.types import is_float, numpy_dtype
+from mlc.dialects.types import bit_width, is_float, is_unsigned
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.ops.cast import converted
 from mlc.frontends.onnx.ops.contract import matrix_product
 from mlc.frontends.onnx.ops.windows import Window
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
@@ -28,16 +29,30 @@ def _aligned(node: Node, x: Tensor, parameter: Tensor | None) -> Tensor | None:
 
 def quantized(build: Builder, x: Tensor, scale: Tensor, zero: Tensor | None, element: str) -> Tensor:
     """round(x / scale) + zero, clamped to the range of ``element``."""
-    info = np.iinfo(numpy_dtype(element))
+    if element[0] == "f":
+        raise NotSupported(f"products quantised to {element}; quantise a product in f32 instead")
+    bits = bit_width(element)
+    low, high = (0, (1 << bits) - 1) if is_unsigned(element) else (-(1 << bits - 1), (1 << bits - 1) - 1)
     ratio = build.map(f"round(x0 / {'f32(x1)' if scale.element != x.element else 'x1'})", x, scale)
     shifted = ratio if zero is None else build.map(f"x0 + {x.element}(x1)", ratio, zero)
-    return build.map(f"{element}(min(max(x0, {info.min}), {info.max}))", shifted)
+    return build.map(f"{element}(min(max(x0, {low}), {high}))", shifted)
+
+
+def _to_float(build: Builder, x: Tensor, scale: Tensor, zero: Tensor | None, element: str, saturate: bool) -> Tensor:
+    """x / scale + zero in f32, rounded to a narrow float."""
+    ratio = build.map("x0 / x1", x, scale)
+    shifted = ratio if zero is None or _is_zero(zero) else build.map("x0 + f32(x1)", ratio, zero)
+    return converted(build, shifted, element, saturate)
+
+
+def _is_zero(x: Tensor) -> bool:
+    return x.known is not None and not x.known.astype(np.float32).any()
 
 
 def _element(node: Node, zero: Tensor | None) -> str:
     given = node.attr("output_dtype", 0)
     element = zero.element if zero is not None else element_of_onnx(given) if given else "ui8"
-    if is_float(element):
+    if is_float(element) or element == "f8e8m0":
         raise NotSupported(f"quantisation to {element}")
     return element
 
@@ -47,7 +62,10 @@ def quantize_linear(node: Node) -> Tensor:
     x, build, element = node[0], node.build, _element(node, node.get(2))
     scale, zero = _aligned(node, x, node[1]), _aligned(node, x, node.get(2))
     assert scale is not None
-    return quantized(build, build.cast(x, "f32"), build.cast(scale, "f32"), zero, element)
+    wide, scale = build.cast(x, "f32"), build.cast(scale, "f32")
+    if element[0] == "f":
+        return _to_float(build, wide, scale, zero, element, bool(node.attr("saturate", 1)))
+    return quantized(build, wide, scale, zero, element)
 
 
 @onnx_op("DequantizeLinear", since=10)
@@ -60,13 +78,16 @@ def dequantize_linear(node: Node) -> Tensor:
 
 
 def _centred(build: Builder, x: Tensor, zero: Tensor | None, scale: Tensor) -> Tensor:
-    wide = build.cast(x, "i32")
-    wide = wide if zero is None else build.map("x0 - i32(x1)", wide, zero)
+    exact = "f32" if x.element[0] == "f" else "i32"
+    wide = build.cast(x, exact)
+    wide = wide if zero is None else build.map(f"x0 - {exact}(x1)", wide, zero)
     return build.map("f32(x0) * x1", wide, build.cast(scale, "f32"))
 
 
 def _shifted(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:
     """x - zero in 32 bits."""
+    if x.element[0] == "f":
+        raise NotSupported(f"products of quantised {x.element}; dequantise the operands, and quantise the product")
     return build.cast(x, "i32") if zero is None else build.map("i32(x0) - i32(x1)", x, zero)
 
 

@@ -10,6 +10,7 @@ from mlc.dialects.dims import product
 from mlc.dialects.types import is_float, numpy_dtype
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.narrow import check_combines
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -28,7 +29,12 @@ INPUT_AXES = {"ReduceSum": 13}  # the opset from which axes are an input; 18 for
 
 
 def lowest(element: str) -> str:
-    """The identity of max, as a literal."""
+    """The identity of max, as a literal.
+
+    Raises:
+        NotSupported: nothing computes in ``element``.
+    """
+    check_combines("a maximum", element)
     if is_float(element):
         return "-inf"
     return "False" if element == "i1" else str(np.iinfo(numpy_dtype(element)).min)

@@ -53,3 +53,32 @@ func.func @map_symbols(%x: tensor<?x3xf32, #graph.dims<["n", "3"]>>, %y: tensor<
 }
 
 // CHECK:      shapes (n, 3), (m, 3) do not broadcast at axis 0
+
+// -----
+
+// Nothing computes in a narrow type, in the condition of a selection and below a cast neither.
+
+func.func @map_computes_in_narrow(%x: tensor<2xf8E4M3FN>) {
+  %0 = graph.map "where(x0 > 1, x0, 0)"(%x) : (tensor<2xf8E4M3FN>) -> tensor<2xf8E4M3FN>
+  func.return
+}
+
+// CHECK:      graph.map: nothing computes in f8e4m3fn; cast the operands of gt, as in f32(x0)
+
+// -----
+
+func.func @compute_below_a_cast(%x: tensor<2xi4>) {
+  %0 = graph.compute "i32(x0[i0] + x0[i0])"(%x) {shape = ["2"], reduce = []} : (tensor<2xi4>) -> tensor<2xi32>
+  func.return
+}
+
+// CHECK:      nothing computes in i4; cast the operands of add, as in f32(x0)
+
+// -----
+
+func.func @other_bits(%x: tensor<2xf32>) {
+  %0 = graph.map "as_i64(x0)"(%x) : (tensor<2xf32>) -> tensor<2xi64>
+  func.return
+}
+
+// CHECK:      graph.map: as_i64(x0) reads the 32 bits of f32 as the 64 of i64
