@@ -7,6 +7,8 @@ from importlib import import_module
 FAMILIES = (
     "contract",
     "control",
+    "deformable",
+    "determinant",
     "elementwise",
     "gather",
     "misc",
@@ -20,6 +22,8 @@ FAMILIES = (
     "sampling",
     "scatter",
     "sequence",
+    "spectral",
+    "training",
     "transposed",
 )
 
