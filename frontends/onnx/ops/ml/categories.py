@@ -33,7 +33,7 @@ def _table(node: Node, which: str) -> Array:
 
 @onnx_op("LabelEncoder", domain=DOMAIN, since=2)
 def label_encoder(node: Node) -> Tensor:
-    """The value of the first key that equals an element, else the default; from 4 on, keys that are no number match such."""
+    """The value of the first key that equals an element, else the default; from 4 on, a NaN equals a NaN."""
     x, build = node[0], node.build
     no_texts(node, "keys_strings", "values_strings")
     keys, values = _table(node, "keys"), _table(node, "values")
