@@ -24,11 +24,11 @@ def single(
     outputs: int = 1,
     *,
     domain: str = "",
-    opset: int | None = None,
+    version: int | None = None,
     constants: Sequence[str] = (),
     **attributes: Any,
 ) -> ModelProto:
-    """A model of one node; the inputs named in ``constants`` are initializers, one that is None is absent."""
+    """A model of one node of a version of its domain; inputs in ``constants`` are initializers, None is absent."""
     names = [name if array is not None else "" for name, array in inputs.items()]
     node = helper.make_node(op, names, [f"y{n}" for n in range(outputs)], domain=domain, **attributes)
     given = {n: a for n, a in inputs.items() if a is not None}
@@ -36,7 +36,7 @@ def single(
     infos = [helper.make_tensor_value_info(n, kinds[n], a.shape) for n, a in given.items() if n not in constants]
     tensors = [numpy_helper.from_array(given[n], n) for n in constants]
     results = [onnx.ValueInfoProto(name=name) for name in node.output]
-    opsets = {"": OPSETS[""], domain: OPSETS[domain] if opset is None else opset}
+    opsets = {"": OPSETS[""], domain: OPSETS[domain] if version is None else version}
     graph = helper.make_graph([node], op, infos, results, tensors)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid(*o) for o in opsets.items()], ir_version=10)
 

@@ -25,11 +25,11 @@ def ml(op: str, inputs: dict[str, Any], outputs: int = 1, **how: Any) -> None:
 @pytest.mark.parametrize("dtype", ["f4", "i8"])
 def test_array_feature_extractor(rng: np.random.Generator, dtype: str) -> None:
     x = (10 * rng.standard_normal((5, 7))).astype(dtype)
-    ml("ArrayFeatureExtractor", {"x": x, "y": np.array([[3, 0, 6]], np.int64)}, opset=1)
+    ml("ArrayFeatureExtractor", {"x": x, "y": np.array([[3, 0, 6]], np.int64)}, version=1)
 
 
 def test_binarizer(rng: np.random.Generator) -> None:
-    ml("Binarizer", {"x": rng.standard_normal((3, 5)).astype("f4")}, opset=1, threshold=0.3)
+    ml("Binarizer", {"x": rng.standard_normal((3, 5)).astype("f4")}, version=1, threshold=0.3)
 
 
 @pytest.mark.parametrize("count", [1, 6])
@@ -37,13 +37,13 @@ def test_binarizer(rng: np.random.Generator) -> None:
 def test_scaler(rng: np.random.Generator, count: int, dtype: str) -> None:
     x = (10 * rng.standard_normal((4, 6))).astype(dtype)
     how = {"offset": rng.standard_normal(count).tolist(), "scale": rng.standard_normal(count).tolist()}
-    ml("Scaler", {"x": x}, opset=1, **how)
+    ml("Scaler", {"x": x}, version=1, **how)
 
 
 @pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
 def test_normalizer(rng: np.random.Generator, norm: str) -> None:
     x = rng.standard_normal((5, 7)).astype("f4")
-    ml("Normalizer", {"x": x}, opset=1, norm=norm)
+    ml("Normalizer", {"x": x}, version=1, norm=norm)
 
 
 @pytest.mark.parametrize("replaced", [float("nan"), -1.0])
@@ -52,40 +52,40 @@ def test_imputer(rng: np.random.Generator, replaced: float, count: int) -> None:
     x = rng.standard_normal((6, 5)).astype("f4")
     x[::2, 1:4] = replaced
     how = {"imputed_value_floats": rng.standard_normal(count).tolist(), "replaced_value_float": replaced}
-    ml("Imputer", {"x": x}, opset=1, **how)
+    ml("Imputer", {"x": x}, version=1, **how)
 
 
 def test_label_encoder(rng: np.random.Generator) -> None:
     x = rng.integers(0, 9, (4, 5))
     keys = [7, 2, 5, 3]
-    ml("LabelEncoder", {"x": x}, opset=2, keys_int64s=keys, values_floats=[0.5, 1.5, -2.0, 9.0], default_float=-7.0)
+    ml("LabelEncoder", {"x": x}, version=2, keys_int64s=keys, values_floats=[0.5, 1.5, -2.0, 9.0], default_float=-7.0)
     floats = {"keys_floats": [1.0, float("nan"), 3.0], "values_int64s": [4, 5, 6]}
     y = np.array([3, 1, np.nan, 2], "f4")
-    for opset in (2, 4):
-        ml("LabelEncoder", {"x": y}, opset=opset, default_int64=-3, **floats)
+    for version in (2, 4):
+        ml("LabelEncoder", {"x": y}, version=version, default_int64=-3, **floats)
 
 
 def test_one_hot_encoder(rng: np.random.Generator) -> None:
-    ml("OneHotEncoder", {"x": rng.integers(0, 6, (4, 3))}, opset=1, cats_int64s=[5, 0, 2], zeros=1)
+    ml("OneHotEncoder", {"x": rng.integers(0, 6, (4, 3))}, version=1, cats_int64s=[5, 0, 2], zeros=1)
 
 
 def test_feature_vectorizer(rng: np.random.Generator) -> None:
     arrays = {n: rng.standard_normal((4, w)).astype("f4") for n, w in (("a", 3), ("b", 1), ("c", 5))}
-    ml("FeatureVectorizer", arrays, opset=1, inputdimensions=[3, 1, 5])
+    ml("FeatureVectorizer", arrays, version=1, inputdimensions=[3, 1, 5])
 
 
 @pytest.mark.parametrize("transform", ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"])
 def test_linear_models(rng: np.random.Generator, transform: str) -> None:
     x = rng.standard_normal((5, 7)).astype("f4")
     how = {"coefficients": rng.standard_normal(21).tolist(), "intercepts": rng.standard_normal(3).tolist()}
-    ml("LinearRegressor", {"x": x}, opset=1, targets=3, post_transform=transform, **how)
-    ml("LinearClassifier", {"x": x}, 2, opset=1, classlabels_ints=[4, -1, 9], post_transform=transform, **how)
+    ml("LinearRegressor", {"x": x}, version=1, targets=3, post_transform=transform, **how)
+    ml("LinearClassifier", {"x": x}, 2, version=1, classlabels_ints=[4, -1, 9], post_transform=transform, **how)
 
 
 def test_probit(rng: np.random.Generator) -> None:
     x = rng.random((5, 1)).astype("f4") * 0.8 + 0.1
     how = {"coefficients": [1.0, 0.9], "intercepts": [0.0, 0.05], "targets": 2, "post_transform": "PROBIT"}
-    ml("LinearRegressor", {"x": x}, opset=1, rtol=1e-4, **how)
+    ml("LinearRegressor", {"x": x}, version=1, rtol=1e-4, **how)
 
 
 def forest(rng: np.random.Generator, kind: str, trees: int, features: int, targets: int, mode: str) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def test_binary_tree_ensemble_classifier(rng: np.random.Generator, transform: st
 
 def test_texts_are_refused() -> None:
     x = np.ones((2, 3), np.int64)
-    model = single("LabelEncoder", {"x": x}, domain=ML, opset=2, keys_int64s=[1], values_strings=["a"])
+    model = single("LabelEncoder", {"x": x}, domain=ML, version=2, keys_int64s=[1], values_strings=["a"])
     with pytest.raises(UnsupportedError, match="texts"):
         import_model(model)
 

@@ -45,7 +45,7 @@ def test_tensor_scatter(rng: np.random.Generator, mode: str, axis: int) -> None:
     for b in range(3):
         for s in range(2):
             moved[b, (starts[b] + s) % moved.shape[1]] = new[b, s]
-    agrees("TensorScatter", {"c": cache, "u": update, "s": starts}, wanted=[wanted], opset=24, mode=mode, axis=axis)
+    agrees("TensorScatter", {"c": cache, "u": update, "s": starts}, wanted=[wanted], version=24, mode=mode, axis=axis)
 
 
 @pytest.mark.parametrize("onesided", [0, 1])
@@ -55,7 +55,7 @@ def test_stft(rng: np.random.Generator, onesided: int, window: bool) -> None:
     shape = rng.random(11).astype("f4") if window else None
     length = np.array(11, np.int64)
     inputs = {"x": x, "step": step, "window": shape, "length": length}
-    agrees("STFT", inputs, opset=17, constants=["step", "length"], onesided=onesided)
+    agrees("STFT", inputs, version=17, constants=["step", "length"], onesided=onesided)
 
 
 def test_stft_of_complex_signals(rng: np.random.Generator) -> None:
@@ -64,14 +64,14 @@ def test_stft_of_complex_signals(rng: np.random.Generator) -> None:
     spectrum = np.fft.fft((frames[..., 0] + 1j * frames[..., 1]) * window)
     wanted = np.stack([spectrum.real, spectrum.imag], -1).astype("f4")
     inputs = {"x": x.astype("f4"), "step": step, "window": window.astype("f4")}
-    agrees("STFT", inputs, wanted=[wanted], opset=17, constants=["step"], onesided=0)
+    agrees("STFT", inputs, wanted=[wanted], version=17, constants=["step"], onesided=0)
 
 
 @pytest.mark.parametrize("values", [(8, 16, 8192, 0.0, 4096.0), (13, 512, 16000, 80.0, 7600.0)])
 def test_mel_weight_matrix(values: tuple[float, ...]) -> None:
     arrays = [np.array(v, np.int64 if n < 3 else np.float32) for n, v in enumerate(values)]
     inputs = dict(zip("abcde", arrays, strict=True))
-    agrees("MelWeightMatrix", inputs, opset=17, constants=list("abcde"))
+    agrees("MelWeightMatrix", inputs, version=17, constants=list("abcde"))
 
 
 @pytest.mark.parametrize(
@@ -153,4 +153,4 @@ def test_scan_of_opset_8(rng: np.random.Generator, lengths: tuple[int, ...] | No
     lens = None if lengths is None else np.array(lengths, np.int64)
     inputs = {"lens": lens, "s": start, "x": x}
     how = {"body": body, "num_scan_inputs": 1, "directions": [1], "constants": ["lens"] if lengths else []}
-    agrees("Scan", inputs, 2, wanted=[last, outs], opset=8, **how)
+    agrees("Scan", inputs, 2, wanted=[last, outs], version=8, **how)
