@@ -21,6 +21,7 @@ FAMILIES = (
     "ml.categories",
     "ml.features",
     "ml.scores",
+    "ml.svm",
     "ml.trees",
     "movement",
     "ngrams",

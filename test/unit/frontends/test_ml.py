@@ -164,3 +164,24 @@ def test_tf_idf_vectorizer(rng: np.random.Generator, mode: str, skips: int) -> N
     how |= {"ngram_counts": [0, 3, 9], "pool_int64s": [1, 2, 3, 1, 2, 2, 3, 0, 1, 1, 2, 3, 0, 0, 1]}
     how |= {"ngram_indexes": [3, 0, 5, 1, 7, 2, 4, 6], "weights": rng.random(8).tolist()}
     agrees("TfIdfVectorizer", {"x": rng.integers(0, 4, (3, 13))}, **how)
+
+
+KERNELS = {"LINEAR": [0.0, 0.0, 0.0], "POLY": [0.3, 0.5, 3.0], "RBF": [0.2, 0.0, 0.0], "SIGMOID": [0.1, 0.2, 0.0]}
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("one_class", [0, 1])
+def test_svm_regressor(rng: np.random.Generator, kind: str, one_class: int) -> None:
+    how = {"kernel_type": kind, "kernel_params": KERNELS[kind], "n_supports": 6, "one_class": one_class}
+    how |= {"support_vectors": rng.standard_normal(24).tolist(), "coefficients": rng.standard_normal(6).tolist()}
+    x = rng.standard_normal((7, 4)).astype("f4")
+    ml("SVMRegressor", {"x": x}, version=1, rho=[0.3], compiled=not one_class, **how)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_svm_classifier(rng: np.random.Generator, kind: str) -> None:
+    sizes = [2, 4, 3]
+    how = {"kernel_type": kind, "kernel_params": KERNELS[kind], "vectors_per_class": sizes}
+    how |= {"support_vectors": rng.standard_normal(45).tolist(), "coefficients": rng.standard_normal(18).tolist()}
+    how |= {"rho": rng.standard_normal(3).tolist(), "classlabels_ints": [5, 2, 9]}
+    ml("SVMClassifier", {"x": rng.standard_normal((9, 5)).astype("f4")}, 2, version=1, **how)
