@@ -21,7 +21,7 @@ def deform_conv(node: Node) -> Tensor:
     out, taps = columns.shape[3:], product(kernel)
     depth = w.shape[1] * taps
     split = build.reshape(columns, (x.shape[0], groups, depth, product(out)))
-    filters = build.reshape(w, (groups, w.shape[0] // groups, depth))  # type: ignore[operator]
+    filters = build.reshape(w, (groups, w.shape[0] // groups, depth))
     y = build.contract("ngkp,gmk->ngmp", split, build.cast(filters, split.element))
     y = build.cast(build.reshape(y, (x.shape[0], w.shape[0], *out)), x.element)
     return biased(build, y, node.get(3))
@@ -32,7 +32,7 @@ def _columns(node: Node, window: Window) -> Tensor:
     x, offset, mask, build, groups = node[0], node[2], node.get(4), node.build, node.attr("offset_group", 1)
     taps, rank, wide = product(window.kernel), x.rank - 2, build.wide(x)
     here = ", ".join(f"i{n + 3}" for n in range(rank))
-    group = f"(i1 // {x.shape[1] // groups})"  # type: ignore[operator]
+    group = f"(i1 // {x.shape[1] // groups})"
     reads, weights = [], []
     for d in range(rank):
         shift = f"x1[i0, ({group}*{taps} + i2)*{rank} + {d}, {here}]"

@@ -46,8 +46,8 @@ def rotary_embedding(node: Node) -> Tensor:
         raise NotSupported(f"attribute 'scale' = {node.attr('scale')}, which onnxruntime leaves out; use 1")
     heads = node.attr("num_heads", 0) or (x.shape[2] // (2 * cosine.shape[1]) if x.rank == 3 else 0)
     wide = heads_of(build, x, heads) if x.rank == 3 else x  # type: ignore[arg-type]
-    tables = [angles_at(build, node[n], node[1], wide.shape[2]) for n in (2, 3)]
-    y = rotated(build, wide, *tables, bool(node.attr("interleaved", 0)))
+    c, s = (angles_at(build, node[n], node[1], wide.shape[2]) for n in (2, 3))
+    y = rotated(build, wide, c, s, bool(node.attr("interleaved", 0)))
     return joined(build, y) if x.rank == 3 else y
 
 
@@ -76,12 +76,12 @@ def group_query_attention(node: Node) -> tuple[Tensor, ...]:
     old = build.map(f"x0 + 1 - {rows}", lengths) if total != rows else build.map("x0 - x0", lengths)
     if node.attr("do_rotary", 0):
         places = build.compute("x0[i0] + i1", [old], (q.shape[0], rows))
-        tables = [angles_at(build, node[n], places, rows) for n in (7, 8)]
-        q, k = (rotated(build, x, *tables, bool(node.attr("rotary_interleaved", 0))) for x in (q, k))
+        c, s = (angles_at(build, node[n], places, rows) for n in (7, 8))
+        q, k = (rotated(build, x, c, s, bool(node.attr("rotary_interleaved", 0))) for x in (q, k))
     k, v = (_appended(build, node.get(n), x, old, total) for n, x in ((3, k), (4, v)))
     bias = _allowed(build, old, rows, k.shape[2], node.attr("local_window_size", -1))
-    wide = [_repeated(build, x, heads // shared) for x in (k, v)]
-    y = attend(build, q, *wide, scale_of(node, q.shape[3]), [bias], node.attr("softcap", 0.0))
+    keys, values = (_repeated(build, x, heads // shared) for x in (k, v))
+    y = attend(build, q, keys, values, scale_of(node, q.shape[3]), [bias], node.attr("softcap", 0.0))
     return joined(build, y), k, v
 
 

@@ -74,48 +74,62 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
     if unknown:
         raise NotSupported(f"nodes_modes {', '.join(sorted(unknown))}")
     leaf = np.array([m == "LEAF" for m in modes])
-    children = [
+    true, false = (
         np.array([n if leaf[n] else place[int(trees[n]), int(c)] for n, c in enumerate(node.attr(name))], np.int64)
         for name in ("nodes_truenodeids", "nodes_falsenodeids")
-    ]
-    first = np.setdiff1d(np.arange(len(ids)), np.concatenate([c[~leaf] for c in children]))
+    )
+    roots = np.setdiff1d(np.arange(len(ids)), np.concatenate([true[~leaf], false[~leaf]]))
     at = zip(node.attr(f"{kind}_treeids"), node.attr(f"{kind}_nodeids"), strict=True)
     return Forest(
-        _column(node, "nodes_featureids", np.int64), _column(node, "nodes_values", np.float64), *children,
-        np.array([0 if m == "LEAF" else MODES.index(m.removeprefix("BRANCH_")) for m in modes], np.int64),
-        _column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(ids)), first,
-        np.array([place[key] for key in at], np.int64), _column(node, f"{kind}_ids", np.int64),
-        _column(node, f"{kind}_weights", np.float64), count,
-    )  # fmt: skip
+        feature=_column(node, "nodes_featureids", np.int64),
+        value=_column(node, "nodes_values", np.float64),
+        true=true,
+        false=false,
+        mode=np.array([0 if m == "LEAF" else MODES.index(m.removeprefix("BRANCH_")) for m in modes], np.int64),
+        missing=_column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(ids)),
+        roots=roots,
+        leaves=np.array([place[key] for key in at], np.int64),
+        targets=_column(node, f"{kind}_ids", np.int64),
+        weight=_column(node, f"{kind}_weights", np.float64),
+        count=count,
+    )
 
 
-def members_expanded(node: Node, element: str) -> Forest:
+def members_expanded(node: Node) -> Forest:
     """The tables of a TreeEnsemble; a test for members of a set becomes a chain of tests for one each."""
-    rows: list[list[Any]] = []
-    splits, modes = np.asarray(node.attr("nodes_splits"), np.float64), np.asarray(node.attr("nodes_modes"))
-    sets = iter(_sets(np.asarray(node.attr("membership_values", np.zeros(0)), np.float64)))
-    tests = [next(sets) if m == MEMBER else [v] for m, v in zip(modes, splits, strict=True)]
-    starts = np.concatenate([[0], np.cumsum([len(t) for t in tests])]).astype(int)
-    leaves = np.asarray(node.attr("leaf_weights"), np.float64)
-    missing = node.attr("nodes_missing_value_tracks_true", None) or [0] * len(tests)
-    for n, values in enumerate(tests):
-        true, false = (_child(node, n, side, starts) for side in ("true", "false"))
-        mode = EQUAL if modes[n] == MEMBER else int(modes[n])
-        for k, value in enumerate(values):
-            behind = false if k == len(values) - 1 else int(starts[n]) + k + 1
-            rows.append([node.attr("nodes_featureids")[n], value, true, behind, mode, missing[n]])
-    rows += [[0, 0.0, starts[-1] + n, starts[-1] + n, 0, 0] for n in range(len(leaves))]
-    kinds = (np.int64, np.float64, np.int64, np.int64, np.int64, np.int64)
-    columns = [np.array(c, kind) for c, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
-    ids = np.asarray(node.attr("leaf_targetids"), np.int64)
-    roots = starts[np.asarray(node.attr("tree_roots"))].astype(np.int64)
-    return Forest(*columns, roots, starts[-1] + np.arange(len(leaves)), ids, leaves, node.attr("n_targets"))
+    modes = _column(node, "nodes_modes", np.int64)
+    sets = iter(_sets(_column(node, "membership_values", np.float64)))
+    tests = [next(sets) if m == MEMBER else [v] for m, v in zip(modes, node.attr("nodes_splits"), strict=True)]
+    starts = np.concatenate([[0], np.cumsum([len(t) for t in tests])]).astype(np.int64)
+    weight, first = _column(node, "leaf_weights", np.float64), int(starts[-1])
+    owner = np.repeat(np.arange(len(tests)), [len(t) for t in tests])  # the node that a test is of
+    true, false = (_children(node, side, starts)[owner] for side in ("true", "false"))
+    last = np.append(owner[1:] != owner[:-1], True)
+    leaves = first + np.arange(len(weight))
+    missing = _column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(tests))
+    return Forest(
+        feature=_behind(_column(node, "nodes_featureids", np.int64)[owner], 0 * leaves),
+        value=_behind(np.array([v for t in tests for v in t], np.float64), np.zeros(len(leaves))),
+        true=_behind(true, leaves),
+        false=_behind(np.where(last, false, np.arange(1, first + 1)), leaves),
+        mode=_behind(np.where(modes == MEMBER, EQUAL, modes)[owner], 0 * leaves),
+        missing=_behind(missing[owner], 0 * leaves),
+        roots=starts[_column(node, "tree_roots", np.int64)],
+        leaves=leaves,
+        targets=_column(node, "leaf_targetids", np.int64),
+        weight=weight,
+        count=node.attr("n_targets"),
+    )
 
 
-def _child(node: Node, n: int, side: str, starts: Array) -> int:
-    """A child of node ``n`` in the new numbering: nodes first, leaves behind them."""
-    child = node.attr(f"nodes_{side}nodeids")[n]
-    return int(starts[-1]) + child if node.attr(f"nodes_{side}leafs")[n] else int(starts[child])
+def _behind(nodes: Array, leaves: Array) -> Array:
+    return np.concatenate([nodes, leaves])
+
+
+def _children(node: Node, side: str, starts: Array) -> Array:
+    """The children of nodes in the new numbering: tests first, leaves behind them."""
+    child, leaf = _column(node, f"nodes_{side}nodeids", np.int64), _column(node, f"nodes_{side}leafs", np.int64)
+    return np.where(leaf != 0, starts[-1] + child, starts[np.where(leaf != 0, 0, child)])
 
 
 def _sets(values: Array) -> list[list[float]]:

@@ -119,7 +119,7 @@ def _binary(build: Builder, score: Tensor, positive: bool, labels: list[int], ho
 def tree_ensemble(node: Node) -> Tensor:
     """[N, n_targets] in the element of the input (ONNX TreeEnsemble 5)."""
     build, x = node.build, _input(node)
-    forest = members_expanded(node, x.element)
+    forest = members_expanded(node)
     aggregate = AGGREGATES[node.attr("aggregate_function", 1)]
     scores = scores_of(build, leaves_reached(build, x, forest), forest, aggregate, x.element)
     return transformed(build, scores, TRANSFORMS[node.attr("post_transform", 0)])
