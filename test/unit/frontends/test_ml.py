@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import numpy_helper
 from single import agrees, single
 
 from mlc.frontends.onnx import UnsupportedError, import_model
@@ -148,6 +149,36 @@ def test_binary_tree_ensemble_classifier(rng: np.random.Generator, transform: st
     if positive:
         how["class_weights"] = [abs(w) / 10 for w in how["class_weights"]]
     ml("TreeEnsembleClassifier", {"x": x}, 2, classlabels_int64s=[3, 8], post_transform=transform, **how)
+
+
+def merged(rows: dict[str, Any], targets: int) -> dict[str, Any]:
+    """The attributes of a TreeEnsemble of those of a TreeEnsembleRegressor, whose children are in its own numbers."""
+    keys = list(zip(rows["nodes_treeids"], rows["nodes_nodeids"], strict=True))
+    inner = {k: n for n, k in enumerate(k for k, m in zip(keys, rows["nodes_modes"], strict=True) if m != "LEAF")}
+    ends = zip(rows["target_treeids"], rows["target_nodeids"], strict=True)
+    leaves = {key: n for n, key in enumerate(ends)}
+    kept = [n for n, key in enumerate(keys) if key in inner]
+    how: dict[str, Any] = {"n_targets": targets, "tree_roots": [inner[t, 0] for t in dict(keys)]}
+    for side in ("true", "false"):
+        children = [(keys[n][0], rows[f"nodes_{side}nodeids"][n]) for n in kept]
+        how[f"nodes_{side}leafs"] = [int(c in leaves) for c in children]
+        how[f"nodes_{side}nodeids"] = [leaves[c] if c in leaves else inner[c] for c in children]
+    how["nodes_featureids"] = [rows["nodes_featureids"][n] for n in kept]
+    tensors = {
+        "nodes_splits": np.array([rows["nodes_values"][n] for n in kept], "f4"),
+        "nodes_modes": np.array([{"BRANCH_LEQ": 0, "BRANCH_GT": 3}[rows["nodes_modes"][n]] for n in kept], "u1"),
+        "leaf_weights": np.array(rows["target_weights"], "f4"),
+    }
+    how |= {name: numpy_helper.from_array(a, name) for name, a in tensors.items()}
+    return how | {"leaf_targetids": [key[0] % targets for key in leaves]}
+
+
+@pytest.mark.parametrize("mode", ["BRANCH_LEQ", "BRANCH_GT"])
+@pytest.mark.parametrize("aggregate", [0, 1, 2, 3])
+def test_tree_ensemble(rng: np.random.Generator, mode: str, aggregate: int) -> None:
+    how = merged(forest(rng, "target", 7, 5, 1, mode), 2)
+    x = rng.standard_normal((13, 5)).astype("f4")
+    ml("TreeEnsemble", {"x": x}, version=5, aggregate_function=aggregate, compiled=aggregate == 1, **how)
 
 
 def test_texts_are_refused() -> None:
