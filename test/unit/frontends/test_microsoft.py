@@ -115,3 +115,9 @@ def test_embed_layer_normalization(rng: np.random.Generator, mask: bool) -> None
     inputs = {"ids": ids, "segments": segments, **tables, "g": normal(rng, 16), "b": normal(rng, 16)}
     inputs["mask"] = (np.arange(6) < np.array([[4], [6]])).astype("i4") if mask else None
     ms("EmbedLayerNormalization", inputs, 2, epsilon=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 24), (5, 24)])
+def test_skip_that_broadcasts(rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+    inputs = {"x": normal(rng, 2, 5, 24), "s": normal(rng, *shape), "g": normal(rng, 24), "b": normal(rng, 24)}
+    ms("SkipLayerNormalization", inputs)

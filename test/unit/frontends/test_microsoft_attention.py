@@ -36,6 +36,11 @@ def test_multi_head_attention_with_a_past(rng: np.random.Generator) -> None:
     ms("MultiHeadAttention", inputs, 3, num_heads=3, unidirectional=1, scale=0.3)
 
 
+def test_multi_head_attention_of_16_bits(rng: np.random.Generator) -> None:
+    inputs = {n: rng.standard_normal((2, rows, 24)).astype("f2") for n, rows in (("q", 5), ("k", 7), ("v", 7))}
+    ms("MultiHeadAttention", inputs, num_heads=3, rtol=5e-3)
+
+
 def test_multi_head_attention_of_packed_inputs(rng: np.random.Generator) -> None:
     x = normal(rng, 2, 5, 3, 3, 8)
     parts = [x[:, :, :, n].reshape(2, 5, 24) for n in range(3)]
@@ -105,3 +110,19 @@ def test_group_query_attention_with_rotation(rng: np.random.Generator, interleav
     inputs |= {"c": normal(rng, 12, 8), "s": normal(rng, 12, 8)}
     how = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1, "rotary_interleaved": interleaved}
     agrees("GroupQueryAttention", inputs, 3, domain=MS, constants=["t", "c", "s"], **how)
+
+
+def test_group_query_attention_of_sequences_of_different_lengths(rng: np.random.Generator) -> None:
+    """Against NumPy in float64: onnxruntime leaves what is behind the shorter sequence uninitialised."""
+    inputs, lengths = group_query(rng, 1, 6, [3, 6], False), [4, 7]
+    wanted = np.zeros((2, 1, 4, 16))
+    for b, length in enumerate(lengths):
+        for head in range(4):
+            keys, values = (
+                np.concatenate([inputs[p][b, head // 2, : length - 1], inputs[n][b, :, head // 2 * 16 :][:, :16]])
+                for p, n in (("pk", "k"), ("pv", "v"))
+            )
+            powers = np.exp(keys.astype("f8") @ inputs["q"][b, 0, head * 16 :][:16] / 4)
+            wanted[b, 0, head] = powers / powers.sum() @ values
+    result = wanted.reshape(2, 1, 64).astype("f4")
+    ms("GroupQueryAttention", inputs, constants=["t"], num_heads=4, kv_num_heads=2, wanted=[result])

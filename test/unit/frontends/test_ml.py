@@ -216,3 +216,9 @@ def test_svm_classifier(rng: np.random.Generator, kind: str) -> None:
     how |= {"support_vectors": rng.standard_normal(45).tolist(), "coefficients": rng.standard_normal(18).tolist()}
     how |= {"rho": rng.standard_normal(3).tolist(), "classlabels_ints": [5, 2, 9]}
     ml("SVMClassifier", {"x": rng.standard_normal((9, 5)).astype("f4")}, 2, version=1, **how)
+
+
+def test_maps_are_refused() -> None:
+    model = single("ZipMap", {"x": np.ones((2, 3), "f4")}, domain=ML, classlabels_int64s=[1, 2, 3])
+    with pytest.raises(UnsupportedError, match="maps are not supported.*export without it"):
+        import_model(model)

@@ -61,3 +61,16 @@ def one_hot_encoder(node: Node) -> Tensor:
     here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
     text = f"f32(x0[{here}] == x1[i{x.rank}])"
     return build.compute(text, [build.cast(x, "i64"), categories], (*x.shape, *categories.shape))
+
+
+@onnx_op("ZipMap", "DictVectorizer", "CastMap", domain=DOMAIN)
+def maps(node: Node) -> Tensor:
+    """Refused: maps from keys to values are no tensors."""
+    hint = "; its input is the scores: export without it (skl2onnx: options={'zipmap': False})"
+    raise NotSupported(f"maps are not supported{hint if node.op == 'ZipMap' else ''}")
+
+
+@onnx_op("CategoryMapper", domain=DOMAIN)
+def category_mapper(node: Node) -> Tensor:
+    """Refused: it maps from or to texts."""
+    raise NotSupported("texts are not supported; map numbers to numbers with a LabelEncoder")
