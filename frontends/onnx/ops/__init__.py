@@ -13,6 +13,7 @@ FAMILIES = (
     "gather",
     "microsoft.activations",
     "microsoft.attention",
+    "microsoft.fused",
     "microsoft.normalization",
     "microsoft.products",
     "microsoft.quantized",

@@ -121,3 +121,22 @@ def test_embed_layer_normalization(rng: np.random.Generator, mask: bool) -> None
 def test_skip_that_broadcasts(rng: np.random.Generator, shape: tuple[int, ...]) -> None:
     inputs = {"x": normal(rng, 2, 5, 24), "s": normal(rng, *shape), "g": normal(rng, 24), "b": normal(rng, 24)}
     ms("SkipLayerNormalization", inputs)
+
+
+ACTIVATIONS = [("Relu", []), ("Sigmoid", []), ("Tanh", []), ("LeakyRelu", [0.2]), ("HardSigmoid", [0.3, 0.4])]
+
+
+@pytest.mark.parametrize(("activation", "parameters"), [*ACTIVATIONS, ("Clip", [-0.5, 0.7])])
+@pytest.mark.parametrize("added", [True, False])
+def test_fused_conv(rng: np.random.Generator, activation: str, parameters: list[float], added: bool) -> None:
+    inputs = {"x": normal(rng, 2, 4, 7, 8), "w": normal(rng, 3, 4, 3, 3), "b": normal(rng, 3)}
+    inputs["z"] = normal(rng, 2, 3, 5, 6) if added else None
+    how = {"activation": activation} | ({"activation_params": parameters} if parameters else {})
+    ms("FusedConv", inputs, constants=["w", "b"], compiled=added, **how)
+
+
+@pytest.mark.parametrize(("activation", "parameters"), ACTIVATIONS)
+def test_fused_gemm(rng: np.random.Generator, activation: str, parameters: list[float]) -> None:
+    how = dict(zip(("activation_alpha", "activation_beta"), parameters, strict=False))
+    inputs = {"x": normal(rng, 4, 7), "w": normal(rng, 3, 7), "b": normal(rng, 3)}
+    ms("FusedGemm", inputs, constants=["w", "b"], transB=1, alpha=0.5, activation=activation, **how)
