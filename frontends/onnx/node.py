@@ -78,6 +78,19 @@ class Node:
             return default
         return _attribute(self.attributes[name])
 
+    def only(self, *read: str, **fixed: Any) -> None:
+        """Refuse attributes that are neither ``read`` nor have their one supported value: what ONNX does not check.
+
+        Raises:
+            NotSupported: names the attribute and its value.
+        """
+        for name in self.attributes:
+            value = self.attr(name)
+            if name in fixed and value != fixed[name]:
+                raise NotSupported(f"attribute '{name}' = {value} is not supported; only {fixed[name]} is")
+            if name not in fixed and name not in read:
+                raise NotSupported(f"attribute '{name}' = {value} is not supported; export without it")
+
     def has(self, n: int) -> bool:
         """Whether input ``n`` is given."""
         return n < len(self.inputs) and self.inputs[n] is not None

@@ -21,7 +21,20 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.expr import CASTS, COMPARISONS, REINTERPRETATIONS, Call, Const, Expr, ExprError, Index, Load, parse
+from mlc.dialects.expr import (
+    CASTS,
+    COMPARISONS,
+    PREDICATES,
+    REINTERPRETATIONS,
+    Call,
+    Const,
+    Expr,
+    ExprError,
+    Index,
+    Load,
+    parse,
+    walk,
+)
 from mlc.dialects.types import (
     ELEMENTS,
     ITEMSIZE,
@@ -86,6 +99,21 @@ TRANSCENDENTAL = frozenset(
 )
 
 
+def _untyped(expr: Expr) -> bool:
+    """Whether an expression is of constants alone, which take the type of what they meet."""
+    match expr:
+        case Const(value=value):
+            return not isinstance(value, bool)
+        case Call(fn=fn, args=args) if fn not in (*CASTS, *REINTERPRETATIONS, *PREDICATES):
+            return all(_untyped(a) for a in args[fn == "where" :])
+    return False
+
+
+def _natural(args: tuple[Expr, ...]) -> str:
+    """The element of constants that meet nothing typed."""
+    return "i64" if all(isinstance(c.value, int) for a in args for c in walk(a) if isinstance(c, Const)) else "f32"
+
+
 def signless(element: str) -> Attribute:
     """The SSA type in which values of ``element`` compute: unsigned integers lose their sign, narrow ones are bytes."""
     return IntegerType(ITEMSIZE[element] * 8) if _recasts(element) else ELEMENTS[element]
@@ -139,8 +167,8 @@ class ScalarBuilder:
 
     def _args(self, args: tuple[Expr, ...], want: str | None) -> tuple[list[SSAValue], str]:
         """All arguments in one element type: typed ones first, constants follow them."""
-        built = {n: self.build(a, want) for n, a in enumerate(args) if not isinstance(a, Const)}
-        element = next((e for _, e in built.values()), want or "f32")
+        built = {n: self.build(a, want) for n, a in enumerate(args) if not _untyped(a)}
+        element = next((e for _, e in built.values()), want or _natural(args))
         values = [built[n][0] if n in built else self.build(a, element)[0] for n, a in enumerate(args)]
         return values, element
 

@@ -96,10 +96,36 @@ def _stacked(build: Builder, xs: Sequence[Any], axis: int) -> Tensor:
     return build.concat([build.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:])) for x in xs], axis)
 
 
+@onnx_op("Scan")
+def scan_8(node: Node) -> tuple[Any, ...]:
+    """Opset 8: a scan of its own for each element of the batch, whose sequences may be shorter than the longest."""
+    build, inputs = node.build, node.attr("num_scan_inputs")
+    values = [node[n] for n in range(1, len(node))]
+    states, xs = values[: len(values) - inputs], values[len(values) - inputs :]
+    batch, steps = xs[0].shape[:2]
+    if not isinstance(batch, int) or not isinstance(steps, int) or batch * steps > MAX_STEPS:
+        raise NotSupported(f"{batch} sequences of {steps} steps; at most {MAX_STEPS} known steps are unrolled")
+    lengths = node.ints(0) if node.has(0) else [steps] * batch
+    backward = node.attr("directions", None) or [0] * inputs
+    rows: list[list[Any]] = []
+    for row, length in enumerate(lengths):
+        own = [[_element(build, v, 0, row) for v in group] for group in (states, xs)]
+        last, collected = _scanned(node, own[0], own[1], [0] * inputs, backward, length)
+        rows.append([*last, *(_lengthened(build, _stacked(build, c, 0), steps) for c in collected)])
+    return tuple(_stacked(build, column, 0) for column in zip(*rows, strict=True))
+
+
+def _lengthened(build: Builder, x: Any, steps: int) -> Any:
+    """The collected elements of a short sequence, with zeros behind."""
+    if not isinstance(x, Tensor) or x.shape[0] == steps:
+        return x
+    return build.pad(x, [0] * x.rank, [steps - x.shape[0], *[0] * (x.rank - 1)])
+
+
 @onnx_op("Scan", since=9)
 def scan(node: Node) -> tuple[Any, ...]:
     """The body for each element along the scanned axes, unrolled."""
-    build, body, inputs = node.build, node.attr("body"), node.attr("num_scan_inputs")
+    inputs = node.attr("num_scan_inputs")
     states: list[Any] = list(node.inputs[: len(node) - inputs])
     xs = node.tensors()[len(states) :]
     axes = [
@@ -109,15 +135,23 @@ def scan(node: Node) -> tuple[Any, ...]:
     steps = xs[0].shape[axes[0]]
     if not isinstance(steps, int) or steps > MAX_STEPS:
         raise NotSupported(f"{steps} steps; at most {MAX_STEPS} that are known at compile time are unrolled")
+    states, collected = _scanned(node, states, xs, axes, backward, steps)
+    return (*states, *_scan_outputs(node, collected))
+
+
+def _scanned(
+    node: Node, states: list[Any], xs: Sequence[Tensor], axes: Sequence[int], backward: Sequence[int], steps: int
+) -> tuple[list[Any], list[list[Any]]]:
+    """The body ``steps`` times: the last states, and what each step gave beside them."""
     collected: list[list[Any]] = [[] for _ in range(node.outputs - len(states))]
     for step in range(steps):
         at = [steps - 1 - step if b else step for b in backward]
-        slices = [_element(build, x, axis, n) for x, axis, n in zip(xs, axes, at, strict=True)]
-        results = node.branch(body, [*states, *slices])
+        slices = [_element(node.build, x, axis, n) for x, axis, n in zip(xs, axes, at, strict=True)]
+        results = node.branch(node.attr("body"), [*states, *slices])
         states = results[: len(states)]
         for seen, out in zip(collected, results[len(states) :], strict=True):
             seen.append(out)
-    return (*states, *_scan_outputs(node, collected))
+    return states, collected
 
 
 def _element(build: Builder, x: Tensor, axis: int, n: int) -> Tensor:

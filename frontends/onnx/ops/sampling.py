@@ -1,4 +1,4 @@
-"""Operators that read at positions computed from data: GridSample, RoiAlign, MaxUnpool, Col2Im, DFT."""
+"""Operators that read at positions computed from data: GridSample, RoiAlign, MaxUnpool, Col2Im."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.builder import Builder, literal
 from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
 
 CUBIC = -0.75
@@ -163,67 +163,3 @@ def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
     """(lower neighbour, distance to it) of a coordinate clamped to the image."""
     inside = f"min(max({at}, 0), f32({extent}) - 1)"
     return f"floor({inside})", f"({inside} - floor({inside}))"
-
-
-@onnx_op("DFT", since=20)
-def dft_20(node: Node) -> Tensor:
-    return _dft(node, int(node.scalar(2, -2)))
-
-
-@onnx_op("DFT", since=17)
-def dft_17(node: Node) -> Tensor:
-    return _dft(node, node.attr("axis", 1))
-
-
-def _dft(node: Node, axis: int) -> Tensor:
-    """Products with matrices of cosines and sines; the last dimension holds real and imaginary parts."""
-    x, build = node[0], node.build
-    axis = normalise_axis(axis, x.rank)
-    extent = x.shape[axis]
-    wanted = node.ints(1) if node.has(1) else None
-    length = wanted[0] if wanted else extent
-    if not isinstance(length, int) or not isinstance(extent, int):
-        raise NotSupported("a transform of symbolic length; fix it with dims={name: size}")
-    inverse, onesided = node.attr("inverse", 0), node.attr("onesided", 0)
-    if inverse and onesided:
-        return _real_inverse(build, x, axis, wanted[0] if wanted else 2 * (extent - 1))
-    if length != extent:
-        x = build.pad(x, [0] * x.rank, [length - extent if n == axis else 0 for n in range(x.rank)])
-    spectrum = length // 2 + 1
-    real, imaginary = transform(build, x, axis, length, spectrum if onesided else length, bool(inverse))
-    return build.concat([build.reshape(p, (*p.shape, 1)) for p in (real, imaginary)], -1)
-
-
-def _real_inverse(build: Builder, x: Tensor, axis: int, length: int) -> Tensor:
-    """The real signal of a one-sided spectrum: every bin but the first (and the middle one) counts twice."""
-    bins = length // 2 + 1
-    x = build.pad(x, [0] * x.rank, [bins - d if n == axis else 0 for n, d in enumerate(x.shape)])
-    twice = np.full(bins, 2.0)
-    twice[0] = 1
-    if length % 2 == 0:
-        twice[-1] = 1
-    angle = 2 * np.pi * np.outer(np.arange(bins), np.arange(length)) / length
-    letters = "abcdefghij"[: x.rank - 1]
-    equation = f"{letters},{letters[axis]}z->{letters.replace(letters[axis], 'z')}"
-    sums = []
-    for n, wave in ((0, np.cos(angle)), (1, -np.sin(angle))):
-        part = build.reshape(build.cut(x, -1, n, 1), x.shape[:-1])
-        matrix = Tensor.from_known((wave * twice[:, None] / length).astype(x.dtype))
-        sums.append(build.contract(equation, part, matrix))
-    y = build.map("x0 + x1", *sums)
-    return build.reshape(y, (*y.shape, 1))
-
-
-def transform(build: Builder, x: Tensor, axis: int, length: int, bins: int, inverse: bool) -> tuple[Tensor, Tensor]:
-    """Real and imaginary parts of a Fourier transform along ``axis`` of [.., 1 or 2] (real, or real and imaginary)."""
-    angle = 2 * np.pi * np.outer(np.arange(length), np.arange(bins)) / length * (1 if inverse else -1)
-    factor = 1 / length if inverse else 1.0
-    cosine, sine = (Tensor.from_known((f(angle) * factor).astype(x.dtype)) for f in (np.cos, np.sin))
-    parts = [build.reshape(build.cut(x, -1, n, 1), x.shape[:-1]) for n in range(2 if x.shape[-1] == 2 else 1)]
-    letters = "abcdefghij"[: x.rank - 1]
-    equation = f"{letters},{letters[axis]}z->{letters.replace(letters[axis], 'z')}"
-    real, imaginary = build.contract(equation, parts[0], cosine), build.contract(equation, parts[0], sine)
-    if len(parts) == 1:
-        return real, imaginary
-    crossed = build.contract(equation, parts[1], sine), build.contract(equation, parts[1], cosine)
-    return build.map("x0 - x1", real, crossed[0]), build.map("x0 + x1", imaginary, crossed[1])

@@ -80,3 +80,21 @@ def reverse_sequence(node: Node) -> Tensor:
     return node.build.compute(
         f"x0[{', '.join(back if n == time else a for n, a in enumerate(names))}]", [x, lengths], x.shape
     )
+
+
+@onnx_op("TensorScatter", since=24)
+def tensor_scatter(node: Node) -> Tensor:
+    """A cache with ``update`` along ``axis`` from each batch's index on; a circular one goes on at its start."""
+    cache, update, starts, build = node[0], node[1], node.get(2), node.build
+    axis = normalise_axis(node.attr("axis", -2), cache.rank)
+    circular = {"linear": False, "circular": True}[node.attr("mode", "linear")]
+    if axis == 0:
+        raise NotSupported("axis 0, which is the batch")
+    step = f"i{axis}" if starts is None else f"(i{axis} - x2[i0])"
+    step = f"({step} % {cache.shape[axis]})" if circular else step
+    row = f"min(max({step}, 0), {update.shape[axis]} - 1)"
+    names = [f"i{n}" for n in range(cache.rank)]
+    at = ", ".join(row if n == axis else a for n, a in enumerate(names))
+    inside = f"({step} >= 0) & ({step} < {update.shape[axis]})"
+    operands = [cache, update] if starts is None else [cache, update, build.cast(starts, "i64")]
+    return build.compute(f"where({inside}, x1[{at}], x0[{', '.join(names)}])", operands, cache.shape)

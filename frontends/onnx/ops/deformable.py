@@ -1,0 +1,60 @@
+"""DeformConv: a convolution whose taps are displaced by offsets that the model computes (Dai et al., 2017)."""
+
+from __future__ import annotations
+
+from mlc.dialects.dims import DimLike, product
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.contract import biased
+from mlc.frontends.onnx.ops.windows import Window
+from mlc.frontends.onnx.tensors import Tensor
+
+
+@onnx_op("DeformConv", since=19)
+def deform_conv(node: Node) -> Tensor:
+    """Bilinear reads of every tap of every window, then one product a group of channels."""
+    x, w, build, groups = node[0], node[1], node.build, node.attr("group", 1)
+    kernel = w.shape[2:]
+    if not all(isinstance(d, int) for d in (x.shape[1], *w.shape)):
+        raise NotSupported(f"symbolic channels or filters: {x} and {w}; fix them with dims={{name: size}}")
+    columns = _columns(node, Window.of(node, x.shape[2:], kernel))
+    out, taps = columns.shape[3:], product(kernel)
+    depth = w.shape[1] * taps
+    split = build.reshape(columns, (x.shape[0], groups, depth, product(out)))
+    filters = build.reshape(w, (groups, w.shape[0] // groups, depth))
+    y = build.contract("ngkp,gmk->ngmp", split, build.cast(filters, split.element))
+    y = build.cast(build.reshape(y, (x.shape[0], w.shape[0], *out)), x.element)
+    return biased(build, y, node.get(3))
+
+
+def _columns(node: Node, window: Window) -> Tensor:
+    """[N, C, taps, output...]: the element of each channel that each tap of each window reads."""
+    x, offset, mask, build, groups = node[0], node[2], node.get(4), node.build, node.attr("offset_group", 1)
+    taps, rank, wide = product(window.kernel), x.rank - 2, build.wide(x)
+    here = ", ".join(f"i{n + 3}" for n in range(rank))
+    group = f"(i1 // {x.shape[1] // groups})"
+    reads, weights = [], []
+    for d in range(rank):
+        shift = f"x1[i0, ({group}*{taps} + i2)*{rank} + {d}, {here}]"
+        read, weight = _tap(f"{wide.element}({_tap_at(window, d)}) + {shift}", d, x.shape[2 + d], wide.element)
+        reads.append(f"i64({read})")
+        weights.append(f"({weight})")
+    if mask is not None:
+        weights.append(f"x2[i0, {group}*{taps} + i2, {here}]")
+    text = f"x0[i0, i1, {', '.join(reads)}] * {' * '.join(weights)}"
+    operands = [wide, *(build.cast(t, wide.element) for t in (offset, mask) if t is not None)]
+    shape = (x.shape[0], x.shape[1], taps, *offset.shape[2:])
+    return build.compute(text, operands, shape, [2] * rank, "add")
+
+
+def _tap_at(window: Window, d: int) -> str:
+    """Where tap i2 of the window at i3, i4, … lies along spatial dimension ``d`` before it is displaced."""
+    inner = product(window.kernel[d + 1 :])
+    tap = f"(i2 // {inner} % {window.kernel[d]})"
+    return f"i{d + 3}*{window.strides[d]} + {tap}*{window.dilations[d]} - ({window.low[d]})"
+
+
+def _tap(at: str, d: int, extent: DimLike, element: str) -> tuple[str, str]:
+    """(position kept inside, weight) of the neighbour r<d> of a coordinate; neighbours outside of the image weigh 0."""
+    tap, last = f"(floor({at}) + {element}(r{d}))", f"{element}({extent}) - 1"
+    return f"min(max({tap}, 0), {last})", f"where(({tap} >= 0) & ({tap} <= {last}), 1 - abs({at} - {tap}), 0)"

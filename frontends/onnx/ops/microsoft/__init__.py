@@ -1,0 +1,3 @@
+"""Operators of the domain com.microsoft, which onnxruntime's optimizer and its exporters make."""
+
+DOMAIN = "com.microsoft"

@@ -1,0 +1,35 @@
+"""com.microsoft: Gelu, FastGelu, BiasGelu, QuickGelu, BiasAdd."""
+
+from __future__ import annotations
+
+from mlc.frontends.onnx.builder import literal
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.microsoft import DOMAIN
+from mlc.frontends.onnx.tensors import Tensor
+
+EXACT = "0.5 * x0 * (1 + erf(x0 * 0.7071067811865476))"
+TANH = "0.5 * x0 * (1 + tanh(0.7978845608028654 * (x0 + 0.044715 * x0 * x0 * x0)))"
+GELUS = {"Gelu": EXACT, "BiasGelu": EXACT, "FastGelu": TANH}
+
+
+@onnx_op(*GELUS, domain=DOMAIN)
+def gelu(node: Node) -> Tensor:
+    """Gelu (by erf, or by tanh in FastGelu) of the input with its bias, where there is one."""
+    node.only()
+    bias = node.get(1)
+    x = node[0] if bias is None else node.build.map("x0 + x1", node[0], bias)
+    return node.build.map(GELUS[node.op], x)
+
+
+@onnx_op("QuickGelu", domain=DOMAIN)
+def quick_gelu(node: Node) -> Tensor:
+    """x times the logistic function of alpha x."""
+    node.only("alpha")
+    return node.build.map(f"x0 * sigmoid({literal(node.attr('alpha', 1.702))} * x0)", node[0])
+
+
+@onnx_op("BiasAdd", domain=DOMAIN)
+def bias_add(node: Node) -> Tensor:
+    """x + bias + skip: [N, S, C], with a bias of [C]."""
+    node.only()
+    return node.build.map("x0 + x1 + x2", node[0], node[1], node[2])

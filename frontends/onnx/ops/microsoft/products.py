@@ -1,0 +1,121 @@
+"""com.microsoft: FusedMatMul, MatMulNBits, MatMulIntegerToFloat, DynamicQuantizeMatMul, QGemm."""
+
+from __future__ import annotations
+
+from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.contract import matrix_product
+from mlc.frontends.onnx.ops.microsoft import DOMAIN
+from mlc.frontends.onnx.ops.quantize import quantized
+from mlc.frontends.onnx.tensors import Tensor
+
+
+@onnx_op("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
+def fused_matmul(node: Node) -> Tensor:
+    """alpha times a product of matrices, of which either may be transposed."""
+    node.only("alpha", "transA", "transB", transBatchA=0, transBatchB=0)
+    a, b = (_transposed(node.build, node[n], node.attr(f"trans{'AB'[n]}", 0)) for n in range(2))
+    y, alpha = matrix_product(node.build, a, b), node.attr("alpha", 1.0)
+    return y if alpha == 1 else node.build.map(f"x0 * {literal(alpha)}", y)
+
+
+def _transposed(build: Builder, x: Tensor, wanted: int) -> Tensor:
+    if not wanted or x.rank < 2:
+        return x
+    return build.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
+
+
+@onnx_op("MatMulNBits", domain=DOMAIN)
+def matmul_n_bits(node: Node) -> Tensor:
+    """x times the transpose of a weight of 2, 4 or 8 bits, which has a scale and a zero point a block of columns.
+
+    Computes in the element of x whatever ``accuracy_level`` allows.
+    """
+    node.only("K", "N", "bits", "block_size", "accuracy_level", weight_prepacked=0)
+    x, build, bias = node[0], node.build, node.get(5)
+    if node.has(4):
+        raise NotSupported("input g_idx (columns in another order) is not supported; export without it")
+    w = build.transpose(_unpacked(node), [1, 0])
+    y = matrix_product(build, x, build.cast(w, x.element))
+    return y if bias is None else build.map("x0 + x1", y, bias)
+
+
+def _unpacked(node: Node) -> Tensor:
+    """[N, K] in the element of the scales."""
+    build, bits, block = node.build, node.attr("bits", 4), node.attr("block_size")
+    n, k = node.attr("N"), node.attr("K")
+    if bits not in (2, 4, 8):
+        raise NotSupported(f"attribute 'bits' = {bits}; weights of 2, 4 or 8 bits are supported")
+    blocks, per = -(-k // block), 8 // bits
+    scales = build.reshape(node[2], (n, blocks))
+    packed = build.reshape(node[1], (n, blocks, block // per))
+    value = f"((i64(x0[i0, i1 // {block}, i1 % {block} // {per}]) >> ({bits} * (i1 % {per}))) & {2**bits - 1})"
+    zero, operands = _zero_points(node, n, blocks, bits)
+    text = (
+        f"({scales.element}({value}) - {zero.format(t=scales.element, b=f'(i1 // {block})')}) * x1[i0, i1 // {block}]"
+    )
+    return build.compute(text, [packed, scales, *operands], (n, k))
+
+
+def _zero_points(node: Node, n: int, blocks: int, bits: int) -> tuple[str, list[Tensor]]:
+    """The zero point of a block ({b}) as an expression in the element {t}: packed like the weight, or as numbers."""
+    zero, per = node.get(3), 8 // bits
+    if zero is None:
+        return str(2 ** (bits - 1)), []
+    if zero.element != "ui8":
+        return "{t}(x2[i0, {b}])", [node.build.reshape(zero, (n, blocks))]
+    read = f"(i64(x2[i0, {{b}} // {per}]) >> ({bits} * ({{b}} % {per}))) & {2**bits - 1}"
+    return f"{{t}}({read})", [node.build.reshape(zero, (n, -(-blocks // per)))]
+
+
+def _centred(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:
+    """x - zero in 32 bits; one zero point, or one a column."""
+    return build.cast(x, "i32") if zero is None else build.map("i32(x0) - i32(x1)", x, _one(build, zero))
+
+
+def _one(build: Builder, x: Tensor) -> Tensor:
+    return build.reshape(x, ()) if x.shape == (1,) else x
+
+
+@onnx_op("MatMulIntegerToFloat", domain=DOMAIN)
+def matmul_integer_to_float(node: Node) -> Tensor:
+    """(A - zero) (B - zero) times both scales, plus a bias."""
+    node.only()
+    build, bias = node.build, node.get(6)
+    a, b = _centred(build, node[0], node.get(4)), _centred(build, node[1], node.get(5))
+    scale = build.map("x0 * x1", _one(build, node[2]), _one(build, node[3]))
+    y = build.map("f32(x0) * x1", matrix_product(build, a, b), scale)
+    return y if bias is None else build.map("x0 + x1", y, bias)
+
+
+@onnx_op("DynamicQuantizeMatMul", domain=DOMAIN)
+def dynamic_quantize_matmul(node: Node) -> Tensor:
+    """A quantised by its own range (as DynamicQuantizeLinear) times B of 8 bits, plus a bias."""
+    node.only()
+    build, a, bias = node.build, node[0], node.get(4)
+    axes = list(range(a.rank))
+    low, high = (build.map(f"{fn}(x0, 0)", build.reduce(fn, a, axes)) for fn in ("min", "max"))
+    scale = build.map("where(x1 == x0, 1, (x1 - x0) / 255)", low, high)
+    zero = build.map("ui8(min(max(round(-x0 / x1), 0), 255))", low, scale)
+    whole = _centred(build, quantized(build, a, scale, zero, "ui8"), zero)
+    product = matrix_product(build, whole, _centred(build, node[1], node.get(3)))
+    y = build.map("f32(x0) * x1", product, build.map("x0 * x1", scale, _one(build, node[2])))
+    return y if bias is None else build.map("x0 + x1", y, bias)
+
+
+@onnx_op("QGemm", domain=DOMAIN)
+def qgemm(node: Node) -> Tensor:
+    """alpha times a product of 8-bit matrices plus a bias of 32 bits; quantised where an output scale is given."""
+    node.only("alpha", "transA", "transB")
+    build, bias, out = node.build, node.get(6), node.get(7)
+    a = _transposed(build, _centred(build, node[0], node[2]), node.attr("transA", 0))
+    b = _transposed(build, node[3], node.attr("transB", 0))
+    total = matrix_product(build, a, _centred(build, b, node[5]))
+    total = total if bias is None else build.map("x0 + x1", total, bias)
+    scale = build.map(f"x0 * x1 * {literal(node.attr('alpha', 1.0))}", _one(build, node[1]), _one(build, node[4]))
+    y = build.map("f32(x0) * x1", total, scale)
+    if out is None:
+        return y
+    zero = _one(build, node[8])
+    return quantized(build, y, _one(build, out), zero, zero.element)

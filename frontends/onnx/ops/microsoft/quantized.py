@@ -1,0 +1,99 @@
+"""com.microsoft: QLinearAdd, QLinearMul, activations, pools, QLinearConcat and QLinearSoftmax on 8-bit numbers.
+
+Each computes in f32 on what the numbers stand for, and rounds once.
+"""
+
+from __future__ import annotations
+
+from mlc.dialects.dims import product
+from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.ops.microsoft import DOMAIN
+from mlc.frontends.onnx.ops.normalization import softmax_over
+from mlc.frontends.onnx.ops.pool import _averaged, _window
+from mlc.frontends.onnx.ops.quantize import quantized
+from mlc.frontends.onnx.tensors import Tensor
+
+BINARY = {"QLinearAdd": "x0 + x1", "QLinearMul": "x0 * x1"}
+
+
+def _one(build: Builder, x: Tensor | None, what: str) -> Tensor | None:
+    """A scale or zero point of a whole tensor."""
+    if x is not None and product(x.shape) != 1:
+        raise NotSupported(f"{what} of shape {x.shape}; one for the whole tensor is supported")
+    return None if x is None else build.reshape(x, ())
+
+
+def real(node: Node, at: int) -> Tensor:
+    """Inputs ``at`` to ``at + 2`` (numbers, scale, zero point) as what they stand for."""
+    build = node.build
+    scale, zero = _one(build, node[at + 1], "a scale"), _one(build, node.get(at + 2), "a zero point")
+    assert scale is not None
+    wide = build.cast(node[at], "i32") if zero is None else build.map("i32(x0) - i32(x1)", node[at], zero)
+    return build.map("f32(x0) * x1", wide, scale)
+
+
+def rounded(node: Node, y: Tensor, at: int, element: str) -> Tensor:
+    """``y`` by the scale and zero point of inputs ``at`` and ``at + 1``."""
+    build = node.build
+    scale, zero = _one(build, node[at], "a scale"), _one(build, node.get(at + 1), "a zero point")
+    assert scale is not None
+    return quantized(build, y, scale, zero, element)
+
+
+@onnx_op(*BINARY, domain=DOMAIN)
+def binary(node: Node) -> Tensor:
+    """A sum or a product, with broadcasting."""
+    node.only()
+    return rounded(node, node.build.map(BINARY[node.op], real(node, 0), real(node, 3)), 6, node[0].element)
+
+
+@onnx_op("QLinearSigmoid", "QLinearLeakyRelu", domain=DOMAIN)
+def activation(node: Node) -> Tensor:
+    """The logistic function, or a leaky relu."""
+    node.only(*(["alpha"] if node.op == "QLinearLeakyRelu" else []))
+    leaky = f"where(x0 >= 0, x0, {literal(node.attr('alpha', 0.01))} * x0)"
+    y = node.build.map(leaky if node.op == "QLinearLeakyRelu" else "sigmoid(x0)", real(node, 0))
+    return rounded(node, y, 3, node[0].element)
+
+
+@onnx_op("QLinearGlobalAveragePool", domain=DOMAIN)
+def global_average_pool(node: Node) -> Tensor:
+    """The mean of each channel, which is dimension 1, or the last one where ``channels_last`` is set."""
+    node.only("channels_last")
+    x, build = real(node, 0), node.build
+    axes = list(range(1, x.rank - 1)) if node.attr("channels_last", 0) else list(range(2, x.rank))
+    total = build.reduce("add", x, axes, keepdims=True)
+    count = product(x.shape[a] for a in axes)
+    return rounded(node, build.map(f"x0 / f32({count})", total), 3, node[0].element)
+
+
+@onnx_op("QLinearAveragePool", domain=DOMAIN)
+def average_pool(node: Node) -> Tensor:
+    """The mean of each window."""
+    read = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides")
+    node.only(*read, channels_last=0)
+    window, build = _window(node), node.build
+    padded = window.padded(build, real(node, 0), "0")
+    total = build.pool("add", padded, window.kernel, window.strides, window.dilations)
+    return rounded(node, _averaged(node, window, total), 3, node[0].element)
+
+
+@onnx_op("QLinearConcat", domain=DOMAIN)
+def concat(node: Node) -> Tensor:
+    """Tensors of their own scales behind each other, in one scale."""
+    node.only("axis")
+    parts = [rounded(node, real(node, at), 0, node[1].element) for at in range(2, len(node), 3)]
+    return node.build.concat(parts, normalise_axis(node.attr("axis"), parts[0].rank))
+
+
+@onnx_op("QLinearSoftmax", domain=DOMAIN)
+def softmax(node: Node) -> Tensor:
+    """Softmax along an axis; before opset 13 over all dimensions from the axis on."""
+    node.only("axis", "opset")
+    x, build = real(node, 0), node.build
+    old = node.attr("opset") < 13
+    axis = normalise_axis(node.attr("axis", -1), x.rank)
+    y = softmax_over(build, x, list(range(axis, x.rank)) if old else [axis])
+    return rounded(node, y, 3, node[0].element)

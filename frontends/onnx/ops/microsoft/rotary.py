@@ -1,0 +1,122 @@
+"""com.microsoft: RotaryEmbedding (Su et al., 2021), GroupQueryAttention."""
+
+from __future__ import annotations
+
+from mlc.dialects.dims import DimLike
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.microsoft import DOMAIN
+from mlc.frontends.onnx.ops.microsoft.attention import attend, heads_of, joined, scale_of
+from mlc.frontends.onnx.tensors import Tensor
+
+
+def rotated(build: Builder, x: Tensor, cosine: Tensor, sine: Tensor, interleaved: bool) -> Tensor:
+    """[B, heads, S, size] with its first elements turned in pairs by angles [B or 1, 1, S, pairs]; the others stay."""
+    pairs = cosine.shape[3]
+    size = 2 * pairs
+    turned, rest = build.cut(x, 3, 0, size), x.shape[3] - size
+    if interleaved:
+        split = build.reshape(turned, (*x.shape[:3], pairs, 2))
+        a, b = (build.reshape(build.cut(split, 4, n, 1), (*x.shape[:3], pairs)) for n in range(2))
+    else:
+        a, b = (build.cut(turned, 3, n * pairs, pairs) for n in range(2))
+    c, s = build.cast(cosine, x.element), build.cast(sine, x.element)
+    new = [build.map("x0 * x2 - x1 * x3", a, b, c, s), build.map("x1 * x2 + x0 * x3", a, b, c, s)]
+    if interleaved:
+        stacked = build.concat([build.reshape(n, (*n.shape, 1)) for n in new], 4)
+        new = [build.reshape(stacked, (*x.shape[:3], size))]
+    return build.concat([*new, *([build.cut(x, 3, size, rest)] if rest != 0 else [])], 3)
+
+
+def angles_at(build: Builder, cache: Tensor, positions: Tensor, rows: DimLike) -> Tensor:
+    """The rows of a cache at [B, S] positions, or at those from the one position given on: [B or 1, 1, S, pairs]."""
+    at = build.cast(positions, "i64")
+    if at.rank == 2:
+        return build.compute("x0[x1[i0, i2], i3]", [cache, at], (at.shape[0], 1, rows, cache.shape[1]))
+    return build.compute("x0[x1[0] + i2, i3]", [cache, at], (1, 1, rows, cache.shape[1]))
+
+
+@onnx_op("RotaryEmbedding", domain=DOMAIN)
+def rotary_embedding(node: Node) -> Tensor:
+    """x, [B, S, hidden] or [B, heads, S, size], turned by the angles of its positions."""
+    node.only("interleaved", "num_heads", "rotary_embedding_dim", "scale", is_packed_batching=0)
+    x, build, cosine = node[0], node.build, node[2]
+    if node.attr("scale", 1.0) != 1:
+        raise NotSupported(f"attribute 'scale' = {node.attr('scale')}, which onnxruntime leaves out; use 1")
+    heads = node.attr("num_heads", 0) or (x.shape[2] // (2 * cosine.shape[1]) if x.rank == 3 else 0)
+    wide = heads_of(build, x, heads) if x.rank == 3 else x  # type: ignore[arg-type]
+    c, s = (angles_at(build, node[n], node[1], wide.shape[2]) for n in (2, 3))
+    y = rotated(build, wide, c, s, bool(node.attr("interleaved", 0)))
+    return joined(build, y) if x.rank == 3 else y
+
+
+@onnx_op("GroupQueryAttention", domain=DOMAIN)
+def group_query_attention(node: Node) -> tuple[Tensor, ...]:
+    """(output, present key, present value): causal attention in which groups of query heads share keys and values.
+
+    ``seqlens_k`` says for each sequence how many keys it has, less one; new keys stand behind the old ones. The
+    length of the whole, ``total_sequence_length``, must be known at import.
+    """
+    read = ("num_heads", "kv_num_heads", "scale", "do_rotary", "rotary_interleaved", "softcap", "local_window_size")
+    fixed = {
+        "smooth_softmax": 0,
+        "qk_output": 0,
+        "k_quant_type": "NONE",
+        "v_quant_type": "NONE",
+        "kv_cache_bit_width": 0,
+    }
+    node.only(*read, **fixed)
+    if any(node.has(n) for n in range(9, len(node))):
+        raise NotSupported("inputs behind sin_cache (position_ids, attention_bias, head_sink); export without them")
+    build, heads, shared = node.build, node.attr("num_heads"), node.attr("kv_num_heads")
+    q, k, v = _queries_keys_values(node, heads, shared)
+    rows, total = q.shape[2], node.dims(6)[0]
+    lengths = build.reshape(build.cast(node[5], "i64"), (q.shape[0],))
+    old = build.map(f"x0 + 1 - {rows}", lengths) if total != rows else build.map("x0 - x0", lengths)
+    if node.attr("do_rotary", 0):
+        places = build.compute("x0[i0] + i1", [old], (q.shape[0], rows))
+        c, s = (angles_at(build, node[n], places, rows) for n in (7, 8))
+        q, k = (rotated(build, x, c, s, bool(node.attr("rotary_interleaved", 0))) for x in (q, k))
+    k, v = (_appended(build, node.get(n), x, old, total) for n, x in ((3, k), (4, v)))
+    bias = _allowed(build, old, rows, k.shape[2], node.attr("local_window_size", -1))
+    keys, values = (_repeated(build, x, heads // shared) for x in (k, v))
+    y = attend(build, q, keys, values, scale_of(node, q.shape[3]), [bias], node.attr("softcap", 0.0))
+    return joined(build, y), k, v
+
+
+def _queries_keys_values(node: Node, heads: int, shared: int) -> tuple[Tensor, Tensor, Tensor]:
+    """As heads; they may be packed in the first input."""
+    build, x = node.build, node[0]
+    if node.get(1) is not None:
+        return heads_of(build, x, heads), heads_of(build, node[1], shared), heads_of(build, node[2], shared)
+    size = x.shape[2] // (heads + 2 * shared)
+    parts = ((0, heads), (heads, shared), (heads + shared, shared))
+    q, k, v = (heads_of(build, build.cut(x, 2, start * size, n * size), n) for start, n in parts)
+    return q, k, v
+
+
+def _appended(build: Builder, past: Tensor | None, new: Tensor, old: Tensor, total: DimLike) -> Tensor:
+    """[B, heads, T, size]: the past of each sequence up to its own length, the new rows behind it."""
+    if past is None or past.shape[2] == 0:
+        return new
+    length = past.shape[2] if isinstance(total, int) and total <= past.shape[2] else total  # type: ignore[operator]
+    step = f"min(max(i2 - x2[i0], 0), {new.shape[2]} - 1)"
+    inside = f"(i2 >= x2[i0]) & (i2 - x2[i0] < {new.shape[2]})"
+    before = f"x0[i0, i1, min(i2, {past.shape[2]} - 1), i3]"
+    kept = f"where(i2 < {past.shape[2]}, {before}, 0)"
+    text = f"where({inside}, x1[i0, i1, {step}, i3], {kept})"
+    return build.compute(text, [past, new, old], (*new.shape[:2], length, new.shape[3]))
+
+
+def _allowed(build: Builder, old: Tensor, rows: DimLike, length: DimLike, window: int) -> Tensor:
+    """[B, 1, rows, length]: minus infinity at keys behind a query, and at those before its local window."""
+    seen = "(i3 <= x0[i0] + i2)"
+    if window > 0:
+        seen += f" & (i3 > x0[i0] + i2 - {window})"
+    return build.compute(f"where({seen}, f32(0), -inf)", [old], (old.shape[0], 1, rows, length))
+
+
+def _repeated(build: Builder, x: Tensor, times: int) -> Tensor:
+    """Each head ``times`` times."""
+    return build.compute(f"x0[i0, i1 // {times}, i2, i3]", [x], (x.shape[0], x.shape[1] * times, *x.shape[2:]))

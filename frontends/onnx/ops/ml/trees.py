@@ -1,0 +1,125 @@
+"""Tree ensembles: tables of nodes, in which all trees of all rows go down one level a step."""
+
+from __future__ import annotations
+
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.ml import DOMAIN
+from mlc.frontends.onnx.ops.ml.categories import no_texts
+from mlc.frontends.onnx.ops.ml.forest import MODES, Forest, members_expanded, numbered
+from mlc.frontends.onnx.ops.ml.scores import TRANSFORMS, best_label, transformed
+from mlc.frontends.onnx.tensors import Tensor
+
+COMPARISONS = {"LEQ": "<=", "LT": "<", "GTE": ">=", "GT": ">", "EQ": "==", "NEQ": "!="}
+AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
+
+
+def leaves_reached(build: Builder, x: Tensor, forest: Forest) -> Tensor:
+    """[N, trees]: the leaf that each row reaches in each tree, after as many steps as the deepest tree has levels."""
+    tables = [Tensor.from_known(t) for t in (forest.feature, forest.true, forest.false)]
+    value = Tensor.from_known(forest.value.astype(x.dtype), x.element)
+    extra = Tensor.from_known(forest.mode + len(MODES) * forest.missing)
+    at = build.compute("x0[i1]", [Tensor.from_known(forest.roots)], (x.shape[0], len(forest.roots)))
+    text = _step(forest)
+    for _ in range(forest.depth):
+        at = build.compute(text, [at, x, *tables, value, extra], at.shape)
+    return at
+
+
+def _step(forest: Forest) -> str:
+    """The child of node x0[i0, i1]; a leaf is its own child."""
+    here = "x0[i0, i1]"
+    read, threshold = f"x1[i0, x2[{here}]]", f"x5[{here}]"
+    used = sorted(set(forest.mode[forest.true != forest.false]))
+    tests = [f"({read} {COMPARISONS[MODES[m]]} {threshold})" for m in used] or ["True"]
+    test = tests[0]
+    for m, other in zip(used[1:], tests[1:], strict=True):
+        test = f"where(x6[{here}] % {len(MODES)} == {m}, {other}, {test})"
+    if forest.missing.any():
+        test = f"({test}) | ((x6[{here}] >= {len(MODES)}) & isnan({read}))"
+    return f"where({test}, x3[{here}], x4[{here}])"
+
+
+def scores_of(build: Builder, leaves: Tensor, forest: Forest, aggregate: str, element: str) -> Tensor:
+    """[N, targets]: what the leaves weigh, combined over the trees."""
+    if aggregate not in AGGREGATES:
+        raise NotSupported(f"aggregate_function '{aggregate}'; it is one of {', '.join(AGGREGATES)}")
+    monoid = {"MIN": "min", "MAX": "max"}.get(aggregate, "add")
+    table = Tensor.from_known(forest.weights(monoid).astype("f8" if element == "f64" else "f4"), element)
+    shape = (leaves.shape[0], table.shape[1])
+    total = build.compute("x1[x0[i0, r0], i1]", [leaves, table], shape, [leaves.shape[1]], monoid)
+    if monoid != "add":
+        return build.map("where(abs(x0) == inf, 0, x0)", total)
+    return build.map(f"x0 / {len(forest.roots)}", total) if aggregate == "AVERAGE" else total
+
+
+def _input(node: Node) -> Tensor:
+    x = node[0]
+    if x.rank != 2:
+        raise NotSupported(f"an input {x}; it has a row a sample: [N, features]")
+    return x if x.element in ("f32", "f64") else node.build.cast(x, "f32")
+
+
+def _with_base(build: Builder, scores: Tensor, base: list[float]) -> Tensor:
+    """Base values: one a target."""
+    if not base:
+        return scores
+    if len(base) != scores.shape[1]:
+        raise NotSupported(f"{len(base)} base values for {scores.shape[1]} scores; give one a score")
+    return build.map("x0 + x1", scores, build.constant(base, scores.element))
+
+
+def _base(node: Node) -> list[float]:
+    values = node.attr("base_values_as_tensor", None)
+    return list(node.attr("base_values", None) or []) if values is None else [float(v) for v in values]
+
+
+@onnx_op("TreeEnsembleRegressor", domain=DOMAIN)
+def tree_ensemble_regressor(node: Node) -> Tensor:
+    """[N, n_targets] in f32 (ONNX TreeEnsembleRegressor 1 and 3)."""
+    build, x = node.build, _input(node)
+    forest = numbered(node, "target", node.attr("n_targets"))
+    aggregate = node.attr("aggregate_function", "SUM")
+    scores = scores_of(build, leaves_reached(build, x, forest), forest, aggregate, "f32")
+    return transformed(build, _with_base(build, scores, _base(node)), node.attr("post_transform", "NONE"))
+
+
+@onnx_op("TreeEnsembleClassifier", domain=DOMAIN)
+def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
+    """(label, scores in f32) of more than two classes, or of two where the leaves weigh one of them."""
+    no_texts(node, "classlabels_strings")
+    build, x, labels = node.build, _input(node), node.attr("classlabels_int64s", None) or []
+    forest, how = numbered(node, "class", len(labels)), node.attr("post_transform", "NONE")
+    scores = scores_of(build, leaves_reached(build, x, forest), forest, "SUM", "f32")
+    if len(labels) > 2:
+        scores = _with_base(build, scores, _base(node))
+        return best_label(build, scores, labels), transformed(build, scores, how)
+    if len(labels) != 2 or len(set(forest.targets)) != 1 or len(_base(node)) > 1:
+        raise NotSupported(
+            f"{len(labels)} classes whose leaves weigh more than one; give weights of one class, or three"
+        )
+    only = build.cut(scores, 1, int(forest.targets[0]), 1)
+    return _binary(build, _with_base(build, only, _base(node)), bool((forest.weight >= 0).all()), labels, how)
+
+
+def _binary(build: Builder, score: Tensor, positive: bool, labels: list[int], how: str) -> tuple[Tensor, Tensor]:
+    """One score for two classes: a probability where no weight is negative, else a distance from the boundary."""
+    if how not in ("NONE", "LOGISTIC"):
+        raise NotSupported(f"post_transform {how} of one score for two classes; use NONE or LOGISTIC")
+    flat = build.reshape(score, (score.shape[0],))
+    label = build.map(f"where(x0 > {0.5 if positive else 0.0}, {labels[1]}, i64({labels[0]}))", flat)
+    first, second = ("1 - x0", "x0") if positive else ("-x0", "x0")
+    if how == "LOGISTIC":
+        first, second = "sigmoid(-x0)", "sigmoid(x0)"
+    return label, build.concat([build.map(first, score), build.map(second, score)], 1)
+
+
+@onnx_op("TreeEnsemble", domain=DOMAIN, since=5)
+def tree_ensemble(node: Node) -> Tensor:
+    """[N, n_targets] in the element of the input (ONNX TreeEnsemble 5)."""
+    build, x = node.build, _input(node)
+    forest = members_expanded(node)
+    aggregate = AGGREGATES[node.attr("aggregate_function", 1)]
+    scores = scores_of(build, leaves_reached(build, x, forest), forest, aggregate, x.element)
+    return transformed(build, scores, TRANSFORMS[node.attr("post_transform", 0)])

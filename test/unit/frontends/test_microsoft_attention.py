@@ -1,0 +1,128 @@
+"""Attention operators of com.microsoft against onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from single import agrees
+from test_microsoft import MS, ms, normal
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(13)
+
+
+@pytest.mark.parametrize("mask", ["none", "keys", "lengths", "full"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_multi_head_attention(rng: np.random.Generator, mask: str, bias: bool) -> None:
+    q, k, v = normal(rng, 2, 5, 24), normal(rng, 2, 7, 24), normal(rng, 2, 7, 30)
+    masks = {
+        "keys": (np.arange(7) < np.array([[4], [7]])).astype("i4"),
+        "lengths": np.array([3, 7], "i4"),
+        "full": (rng.random((2, 5, 7)) < 0.7).astype("i4"),
+    }
+    inputs = {"q": q, "k": k, "v": v, "b": normal(rng, 78) if bias else None, "m": masks.get(mask)}
+    inputs["a"] = normal(rng, 1, 3, 5, 7) if mask == "none" else None
+    ms("MultiHeadAttention", inputs, num_heads=3, compiled=bias)
+
+
+def test_multi_head_attention_with_a_past(rng: np.random.Generator) -> None:
+    q, k, v = (normal(rng, 2, 4, 24) for _ in range(3))
+    past = normal(rng, 2, 3, 6, 8)
+    inputs = {"q": q, "k": k, "v": v, "b": None, "m": None, "a": None, "pk": past, "pv": past[::-1].copy()}
+    ms("MultiHeadAttention", inputs, 3, num_heads=3, unidirectional=1, scale=0.3)
+
+
+def test_multi_head_attention_of_16_bits(rng: np.random.Generator) -> None:
+    inputs = {n: rng.standard_normal((2, rows, 24)).astype("f2") for n, rows in (("q", 5), ("k", 7), ("v", 7))}
+    ms("MultiHeadAttention", inputs, num_heads=3, rtol=5e-3)
+
+
+def test_multi_head_attention_of_packed_inputs(rng: np.random.Generator) -> None:
+    x = normal(rng, 2, 5, 3, 3, 8)
+    parts = [x[:, :, :, n].reshape(2, 5, 24) for n in range(3)]
+    scores = np.einsum("bsnh,btnh->bnst", x[:, :, :, 0], x[:, :, :, 1]) / np.sqrt(8)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = powers / powers.sum(-1, keepdims=True)
+    wanted = np.einsum("bnst,btnh->bsnh", weights, parts[2].reshape(2, 5, 3, 8)).reshape(2, 5, 24)
+    ms("MultiHeadAttention", {"x": x}, num_heads=3, wanted=[wanted.astype("f4")])
+
+
+@pytest.mark.parametrize("mask", ["none", "keys", "lengths", "ends"])
+@pytest.mark.parametrize("unidirectional", [0, 1])
+def test_attention(rng: np.random.Generator, mask: str, unidirectional: int) -> None:
+    masks = {
+        "keys": (np.arange(5) < np.array([[4], [5]])).astype("i4"),
+        "lengths": np.array([3, 5], "i4"),
+        "ends": np.array([4, 5, 0, 2], "i4"),
+    }
+    inputs = {"x": normal(rng, 2, 5, 16), "w": normal(rng, 16, 72), "b": normal(rng, 72), "m": masks.get(mask)}
+    how = {"num_heads": 3, "unidirectional": 0 if mask == "ends" else unidirectional}
+    ms("Attention", inputs, constants=["w", "b"], compiled=mask != "lengths", **how)
+
+
+def test_attention_with_a_past(rng: np.random.Generator) -> None:
+    inputs = {"x": normal(rng, 2, 4, 16), "w": normal(rng, 16, 72), "b": normal(rng, 72), "m": None}
+    inputs["past"] = normal(rng, 2, 2, 3, 6, 8)
+    ms("Attention", inputs, 2, constants=["w", "b"], num_heads=3, unidirectional=1)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+@pytest.mark.parametrize("start", [True, False])
+@pytest.mark.parametrize("rank", [3, 4])
+def test_rotary_embedding(rng: np.random.Generator, interleaved: int, start: bool, rank: int) -> None:
+    x = normal(rng, 2, 5, 48) if rank == 3 else normal(rng, 2, 3, 5, 16)
+    places = np.array([4], np.int64) if start else rng.integers(0, 12, (2, 5))
+    inputs = {"x": x, "p": places, "c": normal(rng, 12, 8), "s": normal(rng, 12, 8)}
+    ms("RotaryEmbedding", inputs, constants=["c", "s"], interleaved=interleaved, compiled=rank == 3)
+
+
+def test_partial_rotary_embedding(rng: np.random.Generator) -> None:
+    inputs = {"x": normal(rng, 2, 5, 48), "p": rng.integers(0, 12, (2, 5)), "c": normal(rng, 12, 4)}
+    inputs["s"] = normal(rng, 12, 4)
+    ms("RotaryEmbedding", inputs, constants=["c", "s"], rotary_embedding_dim=8, num_heads=3)
+
+
+def group_query(rng: np.random.Generator, rows: int, past: int, lengths: list[int], packed: bool) -> dict[str, Any]:
+    """Inputs for 4 query heads and 2 others of size 16."""
+    parts = [normal(rng, 2, rows, n * 16) for n in (4, 2, 2)]
+    inputs: dict[str, Any] = {"q": np.concatenate(parts, 2) if packed else parts[0]}
+    inputs |= {"k": None, "v": None} if packed else {"k": parts[1], "v": parts[2]}
+    inputs |= {"pk": normal(rng, 2, 2, past, 16), "pv": normal(rng, 2, 2, past, 16)}
+    inputs |= {"l": np.array(lengths, "i4"), "t": np.array(max(lengths) + 1, "i4")}
+    return inputs
+
+
+@pytest.mark.parametrize("how", [{}, {"local_window_size": 3}, {"softcap": 2.0}])
+@pytest.mark.parametrize("packed", [True, False])
+def test_group_query_attention_of_a_step(rng: np.random.Generator, how: dict[str, Any], packed: bool) -> None:
+    inputs = group_query(rng, 1, 6, [6, 6], packed)
+    ms("GroupQueryAttention", inputs, 3, constants=["t"], num_heads=4, kv_num_heads=2, compiled=packed, **how)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+@pytest.mark.parametrize(("rows", "past"), [(5, 0), (1, 6)])
+def test_group_query_attention_with_rotation(rng: np.random.Generator, interleaved: int, rows: int, past: int) -> None:
+    inputs = group_query(rng, rows, past, [rows + past - 1] * 2, False)
+    inputs |= {"c": normal(rng, 12, 8), "s": normal(rng, 12, 8)}
+    how = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1, "rotary_interleaved": interleaved}
+    agrees("GroupQueryAttention", inputs, 3, domain=MS, constants=["t", "c", "s"], **how)
+
+
+def test_group_query_attention_of_sequences_of_different_lengths(rng: np.random.Generator) -> None:
+    """Against NumPy in float64: onnxruntime leaves what is behind the shorter sequence uninitialised."""
+    inputs, lengths = group_query(rng, 1, 6, [3, 6], False), [4, 7]
+    wanted = np.zeros((2, 1, 4, 16))
+    for b, length in enumerate(lengths):
+        for head in range(4):
+            keys, values = (
+                np.concatenate([inputs[p][b, head // 2, : length - 1], inputs[n][b, :, head // 2 * 16 :][:, :16]])
+                for p, n in (("pk", "k"), ("pv", "v"))
+            )
+            powers = np.exp(keys.astype("f8") @ inputs["q"][b, 0, head * 16 :][:16] / 4)
+            wanted[b, 0, head] = powers / powers.sum() @ values
+    result = wanted.reshape(2, 1, 64).astype("f4")
+    ms("GroupQueryAttention", inputs, constants=["t"], num_heads=4, kv_num_heads=2, wanted=[result])
