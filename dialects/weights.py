@@ -6,7 +6,6 @@ spooled to a temporary file, so that compiling needs memory for one weight, not 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -83,11 +82,6 @@ class WeightStore:
         while candidate in self._entries:
             candidate, n = f"{name}.{n}", n + 1
         return candidate
-
-    def sha256(self, name: str) -> str:
-        array = self[name]
-        head = f"{array.dtype.str}{array.shape}".encode()
-        return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
 
     def _spooled(self, array: Array) -> Callable[[], Array]:
         if self._spool is None:

@@ -1,0 +1,81 @@
+"""Compiles random graphs and compares them with onnxruntime: `python test/fuzz/fuzz_graphs.py --count 10000`.
+
+Stops at nothing: each mismatch, crash or refusal is a line with its seed, and the model is written to `--folder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import SystemRandom
+from typing import Annotated, Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import typer
+from grow import grown
+from rich.progress import track
+
+import mlc
+
+TOLERANCE = 5e-5  # of the largest value, as docs/numerics.md promises
+
+
+def feeds(model: onnx.ModelProto, seed: int) -> dict[str, Any]:
+    """Inputs of a model, of numbers up to 2."""
+    random = np.random.default_rng(seed)
+    dims = {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim] for i in model.graph.input}
+    return {name: random.uniform(-2, 2, shape).astype("f4") for name, shape in dims.items()}
+
+
+def reference(model: onnx.ModelProto, inputs: dict[str, Any]) -> dict[str, Any]:
+    """What onnxruntime gives, node by node as the model has them."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    names = [o.name for o in model.graph.output]
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def difference(seed: int, size: int = 8) -> str:
+    """What is wrong with the model of a seed; empty where nothing is."""
+    model = grown(seed, size)
+    inputs = feeds(model, seed)
+    expected = reference(model, inputs)
+    actual = mlc.compile(model, threads=1 + seed % 3).run(inputs)
+    return "; ".join(line for name, wanted in expected.items() for line in _compare(name, actual[name], wanted))
+
+
+def _compare(name: str, actual: Any, wanted: Any) -> Iterator[str]:
+    if (actual.dtype, actual.shape) != (wanted.dtype, wanted.shape):
+        yield f"{name} is {actual.dtype}{actual.shape} in place of {wanted.dtype}{wanted.shape}"
+    elif wanted.size and np.abs(actual - wanted).max() > TOLERANCE * max(1, np.abs(wanted).max()):
+        yield f"{name} is off by {np.abs(actual - wanted).max():.3g} of {np.abs(wanted).max():.3g}"
+
+
+def main(
+    count: Annotated[int, typer.Option(help="Graphs to grow.")] = 100,
+    seed: Annotated[int | None, typer.Option(help="Of the first graph; random by default.")] = None,
+    size: Annotated[int, typer.Option(help="Nodes of a graph, about.")] = 8,
+    folder: Annotated[Path, typer.Option(help="Where models that fail are written.")] = Path("fuzz"),
+) -> None:
+    """Compare random graphs with onnxruntime; exit code 1 if one differs."""
+    first, failed = SystemRandom().getrandbits(31) if seed is None else seed, 0
+    for each in track(range(first, first + count), f"graphs from seed {first}"):
+        try:
+            problem = difference(each, size)
+        except Exception as error:  # whatever it is, it is a finding
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            failed += 1
+            folder.mkdir(exist_ok=True)
+            onnx.save(grown(each, size), folder / f"{each}.onnx")
+            print(f"seed {each}: {problem}")
+    print(f"{count - failed} of {count} graphs agree")
+    raise typer.Exit(bool(failed))
+
+
+if __name__ == "__main__":
+    typer.run(main)

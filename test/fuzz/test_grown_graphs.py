@@ -1,0 +1,21 @@
+"""The first random graphs, in every run; `fuzz_graphs.py` compares as many others as one likes."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from fuzz_graphs import difference
+from grow import grown
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_random_graph_agrees_with_onnxruntime(seed: int) -> None:
+    assert difference(seed, size=6) == "", f"python test/fuzz/fuzz_graphs.py --count 1 --size 6 --seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_grown_graphs_are_valid(seed: int) -> None:
+    model = grown(seed)
+    onnx.checker.check_model(model, full_check=True)
+    assert model == grown(seed)
+    assert 8 <= len(model.graph.node) <= 12
