@@ -11,12 +11,6 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    Float4E2M1FNType,
-    Float8E4M3FNType,
-    Float8E4M3FNUZType,
-    Float8E5M2FNUZType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -32,13 +26,12 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph import source_nodes
-from mlc.dialects.types import shape_of
+from mlc.dialects.types import ELEMENTS, shape_of
+from mlc.dialects.types import NARROW as narrow_elements
 from mlc.runtime.errors import MlcError
 
 Types = frozenset[Any]  # of classes of attributes; mypy has no type for a set that holds generic ones
-NARROW: Types = frozenset(
-    {Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType, Float8E8M0FNUType, Float4E2M1FNType}
-)
+NARROW: Types = frozenset(type(ELEMENTS[element]) for element in narrow_elements)  # with integers, as SINGLE has them
 SINGLE: Types = frozenset({Float16Type, BFloat16Type, Float32Type, Float64Type, IntegerType, IndexType})
 BUFFERS: Types = NARROW | SINGLE | {MemRefType}
 TENSORS, VECTORS = BUFFERS | {TensorType}, BUFFERS | {VectorType}

@@ -29,7 +29,6 @@ class Cascade:
     scores: Shape
 
 
-
 def cascades(ops: Sequence[Operation]) -> list[Cascade]:
     """All cascades of a block's operators, in their order."""
     position = {op: n for n, op in enumerate(ops)}

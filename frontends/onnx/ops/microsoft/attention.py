@@ -84,13 +84,15 @@ def multi_head_attention(node: Node) -> tuple[Tensor, ...]:
         raise NotSupported("inputs past_sequence_length and cache_indirection, and the output qk; export without them")
     q, k, v = _projected(node)
     k, v = _extended(build, node.get(6), k), _extended(build, node.get(7), v)
-    rows, total, added = q.shape[2], k.shape[2], []
-    if node.get(4) is not None:
-        added.append(mask_bias(node, node[4], rows, total, q.shape[0]))
+    return joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), _biases(node, q, k, node.get(4)))), k, v
+
+
+def _biases(node: Node, q: Tensor, k: Tensor, mask: Tensor | None) -> list[Tensor]:
+    """What is added to the scores: the mask's, the given bias (input 5), and that of later keys."""
+    rows, total = q.shape[2], k.shape[2]
+    added = [] if mask is None else [mask_bias(node, mask, rows, total, q.shape[0])]
     added += [bias for bias in [node.get(5)] if bias is not None]
-    if node.attr("unidirectional", 0):
-        added.append(causal(build, rows, total))
-    return joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), added)), k, v
+    return [*added, causal(node.build, rows, total)] if node.attr("unidirectional", 0) else added
 
 
 def _projected(node: Node) -> tuple[Tensor, Tensor, Tensor]:
@@ -134,13 +136,7 @@ def attention(node: Node) -> tuple[Tensor, ...]:
     if past is not None:
         old = [build.reshape(build.cut(past, 0, n, 1), past.shape[1:]) for n in range(2)]
         k, v = _extended(build, old[0], k), _extended(build, old[1], v)
-    rows, total, added = q.shape[2], k.shape[2], []
-    if node.get(3) is not None:
-        added.append(mask_bias(node, node[3], rows, total, x.shape[0]))
-    added += [bias for bias in [node.get(5)] if bias is not None]
-    if node.attr("unidirectional", 0):
-        added.append(causal(build, rows, total))
-    y = joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), added))
+    y = joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), _biases(node, q, k, node.get(3))))
     if not node.wants(1):
         return (y,)
     return y, build.concat([build.reshape(part, (1, *part.shape)) for part in (k, v)], 0)
