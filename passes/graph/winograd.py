@@ -59,7 +59,7 @@ class Winograd(ModulePass):
     name = "winograd"
     near: float = 2.0
     cache: float = 6.0
-    memory: float = 12.0
+    memory: float = 8.0
     large: int = 8 << 20
     gain: float = 1.15
     row: int = 448 << 10
@@ -74,9 +74,11 @@ class Winograd(ModulePass):
 
     def _tile(self, conv: ConvOp) -> int:
         """The size of tile that takes the least time; 0: leave the convolution as it is."""
-        costs = {m: self._cost(conv, m) for m in (0, 2, 4)}
-        best = min(costs, key=costs.__getitem__)
-        return best if costs[best] * self.gain <= costs[0] else 0
+        best, least = 0, self._cost(conv, 0)
+        for m in (2, 4):  # the larger one has more weights and a larger error
+            if (cost := self._cost(conv, m)) * self.gain <= least:
+                best, least = m, cost
+        return best
 
     def _cost(self, conv: ConvOp, m: int) -> float:
         """Time, as the floating-point operations it would suffice for: products or their weights, and transforms."""
