@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import onnx
@@ -21,11 +21,14 @@ from rich.table import Table
 
 import mlc
 from benchmarks.cases import Case, select
-from benchmarks.engines import Arrays, onnxruntime
+from benchmarks.engines import Arrays, Run, onnxruntime
+from benchmarks.float64 import float64
 from benchmarks.models import random_inputs
 from benchmarks.thread_counts import COUNTS, ThreadCounts
 from mlc.options import Numerics
 
+Reference = Literal["onnxruntime", "float64"]
+REFERENCES: dict[Reference, Callable[[Path, int], Run]] = {"onnxruntime": onnxruntime, "float64": float64}
 TOLERANCES: dict[Numerics, float] = {"strict": 1e-5, "default": 5e-5}  # of the largest absolute value of the reference
 
 
@@ -74,10 +77,12 @@ def _mismatch(actual: np.ndarray, expected: np.ndarray) -> str:
     return "" if np.isfinite(actual).all() else "has values that are not finite"
 
 
-def check(case: Case, numerics: Numerics, seed: int, threads: int, target: str = "cpu") -> Iterator[Row]:
+def check(
+    case: Case, numerics: Numerics, seed: int, threads: int, target: str = "cpu", against: Reference = "onnxruntime"
+) -> Iterator[Row]:
     """Compile a case and run it at each of its sizes."""
     path = case.file()
-    proto, reference = onnx.load(path), onnxruntime(path, threads)
+    proto, reference = onnx.load(path), REFERENCES[against](path, threads)
     try:
         net = mlc.compile(path, target, threads, numerics=numerics)
         with net, ThreadCounts(net.path) as counts:
@@ -104,9 +109,9 @@ def _bits(row: Row) -> str:
     return f"[red]other with {', '.join(map(str, row.differs))}[/]" if row.differs else "same"
 
 
-def _table(rows: list[Row], seed: int) -> Table:
+def _table(rows: list[Row], seed: int, against: Reference) -> Table:
     bounds = ", ".join(f"{numerics} {bound:g}" for numerics, bound in TOLERANCES.items())
-    table = Table(title=f"mlc against onnxruntime, seed {seed}; tolerance of max|ref|: {bounds}")
+    table = Table(title=f"mlc against {against}, seed {seed}; tolerance of max|ref|: {bounds}")
     for heading in ("model", "numerics", "dims", "output"):
         table.add_column(heading, overflow="fold")
     for heading in ("max|ref|", "max|err|", "ratio", f"bits on {', '.join(map(str, COUNTS))} threads", ""):
@@ -126,9 +131,10 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Of the inputs; fresh by default.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of each engine.")] = 2,
     target: Annotated[str, typer.Option(help="CPU to compile for, `x86-64-v3`; `cpu` is this machine's.")] = "cpu",
+    reference: Annotated[Reference, typer.Option(help="`float64` is the onnx package's, slow.")] = "onnxruntime",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the rows here too.")] = None,
 ) -> None:
-    """Compile each model, compare it with onnxruntime, and print a table; exit with 1 if one fails."""
+    """Compile each model, compare it with a reference, and print a table; exit with 1 if one fails."""
     try:
         cases = select(names or [])
     except ValueError as error:
@@ -140,10 +146,10 @@ def main(
         for case in cases:
             for numerics in TOLERANCES:
                 status.update(f"{case.name}, {numerics}")
-                rows += check(case, numerics, seed, threads, target)
+                rows += check(case, numerics, seed, threads, target, reference)
             if json_file:  # after each, for what takes long may end early
                 _save(rows, seed, json_file)
-    console.print(_table(rows, seed))
+    console.print(_table(rows, seed, reference))
     raise typer.Exit(not all(row.passed for row in rows))
 
 
