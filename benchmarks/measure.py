@@ -28,6 +28,8 @@ def latencies(
 ) -> Latencies:  # fmt: skip
     """Time each engine on its file, in turn, `rounds` times for a burst of `seconds`, all on the same CPUs.
 
+    `mlc@fixed` is mlc under a name of its own, for two artifacts in one run.
+
     Peers are kept to the instructions of `target` where they can be, see `benchmarks.limits`.
     An engine that cannot run the model, answers nothing for `patience` seconds, or gives other outputs than onnxruntime
     (without it, than the first engine), is left out with a reason.
@@ -37,7 +39,8 @@ def latencies(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         workers: dict[str, Worker] = {}
         for engine, file in files.items():
-            job = {"engine": engine, "file": str(file), "inputs": str(inputs), "outputs": str(folder / f"{engine}.npz")}
+            outputs = str(folder / f"{engine}.npz")
+            job = {"engine": engine.partition("@")[0], "file": str(file), "inputs": str(inputs), "outputs": outputs}
             with _failure(engine, workers, result):
                 worker = Worker(job | {"cpus": list(cpus), "warmup": seconds, "target": target}, patience)
                 workers[engine] = stack.enter_context(worker)

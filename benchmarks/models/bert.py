@@ -16,14 +16,22 @@ EPSILON = 1e-12
 MASKED = float(np.finfo(np.float32).min)
 
 
-def embeddings(b: Builder, ids: str, types: str, tokens: int, hidden: int, vocabulary: int, positions: int) -> str:
+def _index(b: Builder, tokens: Dim, positions: int) -> str:
+    """Indices of the tokens' positions, [1, tokens]: a constant, or the head of one."""
+    index = b.constant(np.arange(tokens if isinstance(tokens, int) else positions)[None], np.int64)
+    if isinstance(tokens, int):
+        return index
+    return b.op("Slice", index, b.integers(0), b.symbol(tokens), b.integers(1))
+
+
+def embeddings(b: Builder, ids: str, types: str, tokens: Dim, hidden: int, vocabulary: int, positions: int) -> str:
     """The normalized sum of word, token type and position embeddings, [batch, tokens, hidden]."""
     with b.scope("embeddings"):
         std = 1.0 / math.sqrt(3)  # the sum of three is then of order one
         words = b.op("Gather", b.weight("word_embeddings.weight", (vocabulary, hidden), std), ids)
         kinds = b.op("Gather", b.weight("token_type_embeddings.weight", (2, hidden), std), types)
-        index = b.constant(np.arange(tokens)[None], np.int64)
-        places = b.op("Gather", b.weight("position_embeddings.weight", (positions, hidden), std), index)
+        weight = b.weight("position_embeddings.weight", (positions, hidden), std)
+        places = b.op("Gather", weight, _index(b, tokens, positions))
         x = b.op("Add", b.op("Add", words, kinds), places)
         return layer_norm(b, x, hidden, "LayerNorm", EPSILON)
 
@@ -65,7 +73,7 @@ def layer(b: Builder, x: str, bias: str, shape: Sequence[Dim], heads: int, inner
 
 
 def encoder(
-    b: Builder, batch: Dim, tokens: int, layers: int, hidden: int, heads: int, vocabulary: int, positions: int
+    b: Builder, batch: Dim, tokens: Dim, layers: int, hidden: int, heads: int, vocabulary: int, positions: int
 ) -> tuple[str, str]:
     """Inputs, embeddings and all layers; returns the last hidden state and the attention mask."""
     ids, mask, types = (
@@ -80,7 +88,7 @@ def encoder(
 
 
 def bert(
-    batch: Dim = 1, tokens: int = 128, layers: int = 12, hidden: int = 768, heads: int = 12, vocabulary: int = 30522,
+    batch: Dim = 1, tokens: Dim = 128, layers: int = 12, hidden: int = 768, heads: int = 12, vocabulary: int = 30522,
     positions: int = 512, seed: int = 0, weights: Mapping[str, np.ndarray] | None = None,
 ) -> onnx.ModelProto:  # fmt: skip
     """Three int64 inputs [batch, tokens] → last_hidden_state [batch, tokens, hidden], pooler_output [batch, hidden]."""
