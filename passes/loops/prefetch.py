@@ -1,7 +1,8 @@
 """Cold weights ahead of their use: while the rows of one column tile pass, the weights of the next one are asked for.
 
 The first rows of a column tile read its weights from memory as fast as they compute, all others find them in the cache:
-memory is waited for, or waits. Asking for a part of the next tile in each step gives memory the time of all rows.
+memory is waited for, or waits. Asking for a part of the next tile in each step gives memory the time of all rows. Where
+their number is symbolic, the part is computed at run time, and all tiles ask.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlc.dialects import kernel
-from mlc.dialects.dims import DimLike, evaluate, floordiv
+from mlc.dialects.dims import DimLike, evaluate, floordiv, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.point import Buffer, Point
 from mlc.passes.schedule.view import Access, StatementView
 
 LINE = 64  # bytes of a line of the caches
+POINT = 1 << 12  # of fixed point numbers
 LARGE = 512 << 10  # bytes of weights that are not in L2 when they are needed
 
 
@@ -28,29 +30,32 @@ class Prefetch:
     buffers: Mapping[str, Buffer]
     band: Sequence[str]
 
-    def emit(self, out: Emitter, s: StatementView, point: Point) -> None:
-        """Ask for what belongs to this step of the innermost loop; nothing where the weights are small, or where they
-        pass while rows stay."""
-        reads = [r for r in s.reads if point.axes and r.depends_on(point.axes[-1].iterator) and self._large(r)]
-        if len(reads) != 1 or len(s.reads) != 2 or not all(isinstance(s.bounds[i], int) for i in s.iters):
-            return
-        rows = [i for i in s.parallel if not reads[0].depends_on(i)]
-        columns = [i for i in s.parallel if reads[0].depends_on(i)]
-        if rows and max(map(self.band.index, columns)) < min(map(self.band.index, rows)):
-            self._emit(out, _Weights(self.buffers[reads[0].array], reads[0], s, point), rows)
+    def prepare(self, out: Emitter, s: StatementView, point: Point) -> None:
+        """In front of the loops of a tile: what they share, the divisions by a symbolic number of rows."""
+        if (weights := self._weights(s, point)) and not isinstance(weights.whole, int):
+            for _, _, length in weights.next():
+                out.dim(floordiv(length, weights.whole))
+            out.dim(floordiv(weights.part * POINT, weights.whole))
 
-    def _emit(self, out: Emitter, weights: _Weights, rows: Sequence[str]) -> None:
-        sizes = {a.iterator: a.size for a in weights.point.axes}
-        extents = [weights.extent(i) for i in rows]
-        part, whole = math.prod(sizes.get(i, 1) for i in rows), math.prod(extents)
-        before: DimLike = 0
-        for i, extent in zip(rows, extents, strict=True):
-            before = before * extent + weights.start(i)
-        if 2 * part > whole or not weights.reaches_a_line(part, whole):
-            return
-        for first, step, length in weights.next():
-            place = first + before * (length // whole) + floordiv(step * part, whole)
-            out.block.add_op(kernel.PrefetchOp(weights.buffer.value, out.dim(place)))
+    def emit(self, out: Emitter, s: StatementView, point: Point) -> None:
+        """Ask for what belongs to this step of the innermost loop."""
+        if (weights := self._weights(s, point)) and weights.asks():
+            for first, step, length in weights.next():
+                place = first + weights.before * floordiv(length, weights.whole) + weights.share(step)
+                out.block.add_op(kernel.PrefetchOp(weights.buffer.value, out.dim(place)))
+
+    def _weights(self, s: StatementView, point: Point) -> _Weights | None:
+        """None where the weights are small, or where they pass while rows stay."""
+        reads = [r for r in s.reads if point.axes and r.depends_on(point.axes[-1].iterator) and self._large(r)]
+        if len(reads) != 1 or len(s.reads) != 2:
+            return None
+        (read,) = reads
+        rows = [i for i in s.parallel if not read.depends_on(i)]
+        static = all(isinstance(s.bounds[i], int) for i in s.iters if i not in rows)
+        columns = [i for i in s.parallel if i not in rows]
+        if static and rows and max(map(self.band.index, columns)) < min(map(self.band.index, rows)):
+            return _Weights(self.buffers[read.array], read, s, point, rows)
+        return None
 
     def _large(self, access: Access) -> bool:
         size = bytes_of(self.buffers[access.array].value)
@@ -59,12 +64,37 @@ class Prefetch:
 
 @dataclass(frozen=True)
 class _Weights:
-    """What a statement reads along the lanes, at a point of its loops."""
+    """What a statement reads along the lanes, at a point of its loops, while ``rows`` pass."""
 
     buffer: Buffer
     access: Access
     s: StatementView
     point: Point
+    rows: Sequence[str]
+
+    @property
+    def part(self) -> int:
+        """The rows of the tile."""
+        return math.prod(a.size for a in self.point.axes if a.iterator in self.rows)
+
+    @property
+    def whole(self) -> DimLike:
+        """All rows."""
+        return product(self.s.bounds[i] for i in self.rows)
+
+    @property
+    def before(self) -> DimLike:
+        """The rows that have passed before this tile."""
+        count: DimLike = 0
+        for i in self.rows:
+            count = count * self.s.bounds[i] + self.start(i)
+        return count
+
+    def share(self, step: DimLike) -> DimLike:
+        """``step * part // whole``; for a symbolic ``whole`` in fixed point, whose division leaves the loops."""
+        if isinstance(self.whole, int):
+            return floordiv(step * self.part, self.whole)
+        return floordiv(step * floordiv(self.part * POINT, self.whole), POINT)
 
     def extent(self, iterator: str) -> int:
         extent = self.s.bounds[iterator]
@@ -75,14 +105,20 @@ class _Weights:
         """The first point of the tile along an iterator."""
         return evaluate(self.point.at[iterator], {a.symbol: 0 for a in self.point.axes})
 
-    def reaches_a_line(self, part: int, whole: int) -> bool:
+    def asks(self) -> bool:
+        """Whether the tile asks for anything in this step."""
+        if not isinstance(self.whole, int):
+            return True
+        return 2 * self.part <= self.whole and self._reaches_a_line(self.whole)
+
+    def _reaches_a_line(self, whole: int) -> bool:
         """Whether this step asks for another line than the one before, where steps are written out one by one."""
         last = self.s.reduced[-1]
         turn, stride = self.point.at[last], self.access.stride(last)
         if not isinstance(turn, int) or not isinstance(stride, int) or turn == 0:
             return True
         size = ITEMSIZE[element_of(self.buffer.value)]
-        lines = [n * stride * part * size // (whole * LINE) for n in (turn - 1, turn)]
+        lines = [n * stride * self.part * size // (whole * LINE) for n in (turn - 1, turn)]
         return lines[0] != lines[1]
 
     def next(self) -> Iterator[tuple[DimLike, DimLike, int]]:

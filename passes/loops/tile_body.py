@@ -60,6 +60,8 @@ class TileBody:
         """A reduction for each point of the loops it keeps, which stand outside of those it reduces."""
         kept = next((i for i in loops if i.iterator in s.parallel), None)
         if kept is None:
+            if self.prefetch:
+                self.prefetch.prepare(out, s, point)
             self.values.write(out, s, point, self._accumulate(out, s, point, loops))
             return
         for inside, there in each_piece(out, s, point, kept):

@@ -189,13 +189,20 @@ def _rows(
         return
     inner, extent = rows[-1], _size(bounds[rows[-1]])
     outer = math.prod(_size(bounds[r]) for r in rows[:-1])
-    for sizes in (cover(bounds[inner], size) for size in range(limit, max(limit - FEWER, 0), -1)):
+    for sizes in (cover(bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
         yield outer * _cycles(bounds[inner], sizes, 1, vectors, machine), (Item(inner, sizes),)
     if len(rows) > 1 and isinstance(bounds[inner], int) and 2 * extent <= limit:
         sizes = cover(bounds[rows[-2]], limit // extent)
         cycles = _cycles(bounds[rows[-2]], sizes, extent, vectors, machine)
         others = math.prod(_size(bounds[r]) for r in rows[:-2])
         yield others * cycles, (Item(rows[-2], sizes), Item(inner, ((extent, 1),)))
+
+
+def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:
+    """Rows of a tile to try. Of a symbolic extent powers of two first: most sizes that models are called with are their
+    multiples, and tiles that are alike ask for weights evenly (``prefetch``)."""
+    counts = range(limit, max(limit - FEWER, 0), -1)
+    return counts if isinstance(extent, int) else sorted(counts, key=lambda n: n & (n - 1) != 0)
 
 
 def _cycles(extent: DimLike, sizes: Sizes, times: int, vectors: int, machine: Machine) -> float:

@@ -12,10 +12,10 @@ Sizes = tuple[tuple[int, int | None], ...]
 def cover(extent: DimLike, best: int) -> Sizes:
     """Tile sizes up to ``best`` that cover ``extent`` exactly: few tiles, of nearly equal size (128 by 14 → 14*4+12*6).
 
-    A symbolic extent is covered greedily by a descending chain of sizes.
+    A symbolic extent is covered greedily by a descending chain of sizes, each tile reading the other operand once.
     """
     if not isinstance(extent, int):
-        chain = [best] + [s for s in (4, 1) if s < best]
+        chain = [best] + [s for s in (4, 2, 1) if s < best]
         return tuple((s, None) for s in chain)
     if extent == 0:
         return ((1, 0),)

@@ -49,6 +49,8 @@ MLC_INTS(MLC_DIVIDE_LANES, 64)
 
 #define MLC_INT_MATH(T, E)                                                               \
   MLC_INLINE T mlc_floordiv_##E(T a, T b) {                                              \
+    if (__builtin_constant_p(b) && b > 0 && !(b & (b - 1)))                              \
+      return (T)(a >> __builtin_ctzll((unsigned long long)b));                           \
     T r = mlc_rem_##E(a, b);                                                             \
     return (T)(mlc_div_##E(a, b) - (r != 0 && (r < 0) != (b < 0)));                      \
   }                                                                                      \

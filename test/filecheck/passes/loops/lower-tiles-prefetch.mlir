@@ -39,3 +39,22 @@ kernel.func @few_rows(%a: tensor<14x768xf32>, %b: tensor<24x768x32xf32>) -> tens
 
 // CHECK:     kernel.func @few_rows(
 // CHECK-NOT: kernel.prefetch
+
+// -----
+
+// Where the number of rows is symbolic, the divisions by it stand in front of the loops.
+
+kernel.func @any_rows(%a: tensor<?x768xf32, #graph.dims<["rows", "768"]>>, %b: tensor<24x768x32xf32>) -> tensor<?x768xf32, #graph.dims<["rows", "768"]>> {
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 768 : i64, block = 32 : i64} : (tensor<?x768xf32, #graph.dims<["rows", "768"]>>, tensor<24x768x32xf32>) -> tensor<?x768xf32, #graph.dims<["rows", "768"]>>
+  kernel.return %0 : tensor<?x768xf32, #graph.dims<["rows", "768"]>>
+}
+
+// CHECK:      kernel.func @any_rows({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
+// CHECK-SAME: schedule = "contraction: S0 | n/32v m/8+4+2+1 | k/128s"
+// CHECK:      %[[ROWS:[0-9]+]] = kernel.symbol "rows"
+// CHECK:      arith.floordivsi %{{[0-9]+}}, %[[ROWS]] :
+// CHECK:      arith.floordivsi %{{[0-9]+}}, %[[ROWS]] :
+// CHECK:      iter_args
+// CHECK:      iter_args
+// CHECK-NOT:  arith.floordivsi %{{[0-9]+}}, %[[ROWS]] :
+// CHECK:      kernel.prefetch %[[B]][%{{.*}}] : memref<24x768x32xf32>
