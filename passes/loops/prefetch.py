@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlc.dialects import kernel
-from mlc.dialects.dims import DimLike, evaluate, floordiv, product
+from mlc.dialects.dims import DimLike, dim_min, evaluate, floordiv, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.point import Buffer, Point
@@ -35,7 +35,7 @@ class Prefetch:
         if (weights := self._weights(s, point)) and not isinstance(weights.whole, int):
             for _, _, length in weights.next():
                 out.dim(floordiv(length, weights.whole))
-            out.dim(floordiv(weights.part * POINT, weights.whole))
+            out.dim(weights.pace)
 
     def emit(self, out: Emitter, s: StatementView, point: Point) -> None:
         """Ask for what belongs to this step of the innermost loop."""
@@ -94,7 +94,12 @@ class _Weights:
         """``step * part // whole``; for a symbolic ``whole`` in fixed point, whose division leaves the loops."""
         if isinstance(self.whole, int):
             return floordiv(step * self.part, self.whole)
-        return floordiv(step * floordiv(self.part * POINT, self.whole), POINT)
+        return floordiv(step * self.pace, POINT)
+
+    @property
+    def pace(self) -> DimLike:
+        """``part / whole`` in fixed point; 0 where more than half of all rows are in the tile, as in ``asks``."""
+        return floordiv(self.part * POINT, self.whole) * dim_min(1, floordiv(self.whole, 2 * self.part))
 
     def extent(self, iterator: str) -> int:
         extent = self.s.bounds[iterator]
