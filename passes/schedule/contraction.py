@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FloatAttr
 
+from mlc.dialects import kernel
 from mlc.dialects.dims import Dim, DimLike
 from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.cover import Sizes, cover
@@ -25,6 +26,9 @@ SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding error
 TYPICAL = 256  # what a symbolic extent is taken for when costs are compared
 
 FEWER = 8  # how many numbers of rows are tried, from the most that fit the registers on
+
+PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"])
+WIDENED = ("arith.extsi", "arith.extui", "builtin.unrealized_conversion_cast")  # factors of smaller integers
 
 Items = tuple[Item, ...]
 Tile = tuple[float, Items]  # with its cycles
@@ -47,11 +51,9 @@ def contraction(statements: Sequence[StatementView], machine: Machine) -> Iterat
 
 
 def _is_product(s: StatementView) -> bool:
-    ops = [o.name for o in s.op.body.block.ops]
-    return s.op.monoid is not None and s.op.monoid.data == "add" and len(s.reads) == 2 and ops in (
-        ["arith.mulf", "poly.yield"],
-        ["arith.muli", "poly.yield"],
-    )  # fmt: skip
+    ops = [o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops]
+    product = [name for name in ops[:-1] if name not in WIDENED]
+    return s.op.monoid is not None and s.op.monoid.data == "add" and len(s.reads) == 2 and product in PRODUCTS
 
 
 def block_of(access: Access, name: str) -> int | None:
