@@ -49,9 +49,13 @@ def quantized(value: SSAValue, wanted: str, emitter: Emitter) -> Quantized | Non
     if isinstance(move, ReshapeOp | TransposeOp | PadOp):
         inner = quantized(move.input, wanted, emitter)
         return _moved(inner, move, emitter) if inner and inner.uniform else None
-    expr, args = _written(value, DEPTH)
-    found = _match(expr, args, emitter)
+    found = dequantized(value, emitter)
     return None if found is None else _as(found, wanted, emitter)
+
+
+def dequantized(value: SSAValue, emitter: Emitter) -> Quantized | None:
+    """``value`` in terms of the bytes that maps make it of."""
+    return _match(*_written(value, DEPTH), emitter)
 
 
 def _moved(x: Quantized, move: ReshapeOp | TransposeOp | PadOp, emitter: Emitter) -> Quantized | None:
@@ -75,7 +79,7 @@ def literal(x: Quantized, weights: WeightStore | None = None) -> int | None:
 
 
 def known(value: SSAValue, weights: WeightStore | None) -> Any:
-    """A constant as an array; None for what is computed otherwise than by casts."""
+    """A constant as an array; None for what is computed otherwise than by casts and reshapes."""
     match value.owner:
         case ConstantOp():
             return value.owner.array()
@@ -84,6 +88,9 @@ def known(value: SSAValue, weights: WeightStore | None) -> Any:
         case MapOp() if value.owner.scalar == Call("i32", (Load(0),)):
             inner = known(value.owner.args[0], weights)
             return None if inner is None else inner.astype(np.int32)
+        case ReshapeOp():
+            inner = known(value.owner.input, weights)
+            return None if inner is None else inner.reshape(shape_of(value))
     return None
 
 

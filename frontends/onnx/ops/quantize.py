@@ -34,7 +34,7 @@ def quantized(build: Builder, x: Tensor, scale: Tensor, zero: Tensor | None, ele
     bits = bit_width(element)
     low, high = (0, (1 << bits) - 1) if is_unsigned(element) else (-(1 << bits - 1), (1 << bits - 1) - 1)
     ratio = build.map(f"round(x0 / {'f32(x1)' if scale.element != x.element else 'x1'})", x, scale)
-    shifted = ratio if zero is None else build.map(f"x0 + {x.element}(x1)", ratio, zero)
+    shifted = ratio if zero is None or _is_zero(zero) else build.map(f"x0 + {x.element}(x1)", ratio, zero)
     return build.map(f"{element}(min(max(x0, {low}), {high}))", shifted)
 
 
@@ -80,7 +80,7 @@ def dequantize_linear(node: Node) -> Tensor:
 def _centred(build: Builder, x: Tensor, zero: Tensor | None, scale: Tensor) -> Tensor:
     exact = "f32" if x.element[0] == "f" else "i32"
     wide = build.cast(x, exact)
-    wide = wide if zero is None else build.map(f"x0 - {exact}(x1)", wide, zero)
+    wide = wide if zero is None or _is_zero(zero) else build.map(f"x0 - {exact}(x1)", wide, zero)
     return build.map("f32(x0) * x1", wide, build.cast(scale, "f32"))
 
 
@@ -88,7 +88,9 @@ def _shifted(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:
     """x - zero in 32 bits."""
     if x.element[0] == "f":
         raise NotSupported(f"products of quantised {x.element}; dequantise the operands, and quantise the product")
-    return build.cast(x, "i32") if zero is None else build.map("i32(x0) - i32(x1)", x, zero)
+    if zero is None or zero.rank == 0 and _is_zero(zero):
+        return build.cast(x, "i32")
+    return build.map("i32(x0) - i32(x1)", x, zero)
 
 
 def _rows(build: Builder, zero: Tensor | None) -> Tensor | None:
