@@ -64,16 +64,18 @@ class Graph:
         self.constants[name] = value
         return name
 
-    def model(self) -> ModelProto:
-        inputs = [_info(name, value) for name, value in self.feeds.items()]
+    def model(self, symbolic: bool = False) -> ModelProto:
+        inputs = [_info(name, value, ["rows"] if symbolic else []) for name, value in self.feeds.items()]
         outputs = [onnx.ValueInfoProto(name=name) for name in self.wanted or ["y"]]
         tensors = [numpy_helper.from_array(value, name) for name, value in self.constants.items()]
         graph = helper.make_graph(self.nodes, "integers", inputs, outputs, tensors)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
-def _info(name: str, value: Array) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+def _info(name: str, value: Array, rows: list[str]) -> onnx.ValueInfoProto:
+    shape = [*rows, *value.shape[len(rows) :]]
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), shape)
 
 
 def products(g: Graph) -> None:
@@ -174,7 +176,46 @@ def test_a_quantized_network(dtype: str, target: str) -> None:
     assert np.mean(np.abs(y - wanted) > 1e-6) < 0.1
 
 
-BY_FOURS = [(products, "strict", 6), (convolutions, "default", 6), (residual, "default", 2), (residual, "strict", 0)]
+def operators(g: Graph) -> None:
+    """The operators that quantize, on a symbolic number of rows."""
+    low, random = "com.microsoft", g.random
+    w, v = random.integers(-128, 128, (64, 48)).astype("i1"), random.integers(-128, 128, (32, 16, 3, 3)).astype("i1")
+    for name, value in {"as": 0.02, "cs": 0.01, "ys": 0.3}.items():
+        g.constant(name, np.array(value, "f4"))
+    for name, zero in {"az": np.uint8(7), "cz": np.int8(0), "yz": np.uint8(120)}.items():
+        g.constant(name, np.array(zero))
+    g.constant("w", w), g.constant("wt", w.T.copy()), g.constant("v", v)
+    g.constant("ws", random.uniform(0.01, 0.02, 48).astype("f4")), g.constant("wz", np.zeros(48, "i1"))
+    g.constant("vs", random.uniform(0.01, 0.02, 32).astype("f4")), g.constant("vz", np.zeros(32, "i1"))
+    g.constant("wb", random.integers(-500, 500, 48).astype("i4"))
+    g.constant("vb", random.integers(-500, 500, 32).astype("i4"))
+    g.feeds |= {"a": g.bytes("u1", 3, 64), "x": g.bytes("u1", 3, 16, 9, 9)}
+    g.feeds["f"] = random.normal(size=(3, 64)).astype("f4")
+    g.add("QLinearMatMul", ["a", "as", "az", "w", "ws", "wz", "ys", "yz"], "y0")
+    g.add("QLinearConv", ["x", "as", "az", "v", "vs", "vz", "ys", "yz", "vb"], "y1", pads=[1] * 4)
+    g.nodes.append(helper.make_node("DynamicQuantizeLinear", ["f"], ["fq", "fs", "fz"]))
+    g.add("MatMulInteger", ["fq", "w", "fz"], "y2")
+    g.add("QGemm", ["a", "as", "az", "wt", "cs", "cz", "wb", "ys", "yz"], "y3", transB=1, domain=low)
+    g.add("DynamicQuantizeMatMul", ["f", "w", "cs"], "y4", domain=low)
+    g.add("MatMulIntegerToFloat", ["a", "w", "as", "cs", "az", "cz"], "y5", domain=low)
+    g.wanted = dict.fromkeys([f"y{n}" for n in range(6)], np.zeros(0))
+
+
+def test_operators_that_quantize() -> None:
+    g = Graph(11)
+    operators(g)
+    model = g.model(symbolic=True)
+    results = mlc.compile(model, threads=2).run(g.feeds)
+    wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(list(g.wanted), g.feeds)
+    for name, y in zip(g.wanted, wanted, strict=True):
+        step = 1 if y.dtype == np.uint8 else 1e-5 * np.abs(y).max() if y.dtype == np.float32 else 0
+        np.testing.assert_allclose(results[name].astype("f8"), y.astype("f8"), rtol=0, atol=step, err_msg=name)
+
+
+BY_FOURS = [  # two of the operators share a product
+    (operators, "strict", 5), (products, "strict", 6), (convolutions, "default", 6), (residual, "default", 3),
+    (residual, "strict", 0),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "numerics", "number"), BY_FOURS)

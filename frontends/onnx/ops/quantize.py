@@ -77,9 +77,14 @@ def dequantize_linear(node: Node) -> Tensor:
     return build.cast(_centred(build, x, zero, scale), element_of_onnx(given) if given else scale.element)
 
 
+def _data(build: Builder, x: Tensor) -> Tensor:
+    """A matrix of bytes that is known is a weight: it is not computed with before the products are chosen."""
+    return Tensor.of(build.value(x)) if x.element in ("i8", "ui8") and x.rank > 1 else x
+
+
 def _centred(build: Builder, x: Tensor, zero: Tensor | None, scale: Tensor) -> Tensor:
     exact = "f32" if x.element[0] == "f" else "i32"
-    wide = build.cast(x, exact)
+    wide = build.cast(_data(build, x), exact)
     wide = wide if zero is None or _is_zero(zero) else build.map(f"x0 - {exact}(x1)", wide, zero)
     return build.map("f32(x0) * x1", wide, build.cast(scale, "f32"))
 
@@ -88,6 +93,7 @@ def _shifted(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:
     """x - zero in 32 bits."""
     if x.element[0] == "f":
         raise NotSupported(f"products of quantised {x.element}; dequantise the operands, and quantise the product")
+    x = _data(build, x)
     if zero is None or zero.rank == 0 and _is_zero(zero):
         return build.cast(x, "i32")
     return build.map("i32(x0) - i32(x1)", x, zero)
