@@ -46,7 +46,7 @@ def _sigmoid(x: Array) -> Array:
 def _dot4(a: Array, b: Array) -> Array:
     """The dot product of the four bytes of each i32, those of ``a`` unsigned and those of ``b`` signed."""
     u, s = (np.ascontiguousarray(x)[..., None].view(dtype) for x, dtype in ((a, np.uint8), (b, np.int8)))
-    return np.sum(u.astype(np.int32) * s, axis=-1, dtype=np.int32)
+    return np.asarray(np.sum(u.astype(np.int32) * s, axis=-1, dtype=np.int32))
 
 
 NUMPY: dict[str, Any] = {

@@ -134,26 +134,28 @@ class Layout:
     ) -> tuple[Blocked, SSAValue]:
         """The input, and the weight [P…, F, C, K…], F being axis ``filters``, as [P…, F/b', C/b, K…, b, b']."""
         channels = int(shape_of(op.input)[1])  # type: ignore[arg-type]
-        least = -(-channels // WORD) * WORD if isinstance(op, ConvOp) and op.product else channels
-        x = self._safe(op.input) or self.blocked(op.input, min(block, least), emitter)
-        parts = emitter.split(emitter.split(op.weight, filters + 1, x.block), filters, block)
+        by = WORD if isinstance(op, ConvOp) and op.product else 1
+        held = self._safe(op.input)
+        if held is None or held.block % by:
+            held = self.blocked(op.input, min(block, -(-channels // by) * by), emitter)
+        parts = emitter.split(emitter.split(op.weight, filters + 1, held.block), filters, block)
         window = range(filters + 4, len(shape_of(parts)))
         order = [*range(filters + 1), filters + 2, *window, filters + 3, filters + 1]
-        return x, emitter.transpose(parts, order)
+        return held, emitter.transpose(parts, order)
 
     def _dense(self, op: ConvOp, emitter: Emitter, block: int) -> Blocked:
         x, weight = self._operands(op, emitter, block, 0)
         read, product = (emitter.words, DOT4) if op.product else (_same, None)
         weight = emitter.by_fours(weight) if op.product else weight
-        rank, strides = len(op.strides), ints_of(op.strides)
+        rank, strides = len(op.strides), list(ints_of(op.strides))
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
         if pointwise and rank > 1 and not _padded(op.result):
             shape = shape_of(weight)
             weight = emitter.reshape(weight, (*shape[:2], 1, *shape[-2:]))
-            window, held = ([1], [1]), emitter.flat(x)
+            strides, dilations, held = [1], [1], emitter.flat(x)
         else:
-            window, held = (strides, ints_of(op.dilations)), emitter.deep(x)
-        new = ConvOp(read(held), weight, *window, op.groups.value.data, "NCXc", product)
+            dilations, held = list(ints_of(op.dilations)), emitter.deep(x)
+        new = ConvOp(read(held), weight, strides, dilations, op.groups.value.data, "NCXc", product)
         return Blocked(emitter.emit(new), int(shape_of(op.weight)[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _transposed(self, op: ConvTransposeOp, emitter: Emitter) -> Blocked | None:

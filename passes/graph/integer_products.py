@@ -62,7 +62,7 @@ def _rewrite(op: ContractOp | ConvOp, weights: WeightStore, strict: bool) -> Non
     if not centred and (zero is None or not product_.sums_inputs) or (w.scale and scale is None):
         return
     total = product_.total(x, w, zero)
-    if x.scale is not None:
+    if x.scale is not None and scale is not None:
         both = emitter.emit(MapOp("x0 * x1", [_one(x.scale, emitter), scale]))
         total = emitter.emit(MapOp("f32(x0) * x1", [total, both]))
     op.results[0].replace_all_uses_with(total)

@@ -129,10 +129,13 @@ def _match(expr: Expr, args: list[SSAValue], emitter: Emitter) -> Quantized | No
             shape = shape_of(args[n])
         case _:
             return None
-    parameters = [None if e is None else _value(e, args, t, emitter) for e, t in ((zero, "i32"), (scale, "f32"))]
-    if any(p is not None and len(shape_of(p)) > len(shape) for p in parameters):
-        return None
-    return Quantized(args[n], *parameters)
+    found = Quantized(
+        args[n],
+        None if zero is None else _value(zero, args, "i32", emitter),
+        None if scale is None else _value(scale, args, "f32", emitter),
+    )
+    parameters = (p for p in (found.zero, found.scale) if p is not None)
+    return None if any(len(shape_of(p)) > len(shape) for p in parameters) else found
 
 
 def _value(expr: Expr, args: list[SSAValue], element: str, emitter: Emitter) -> SSAValue:

@@ -61,12 +61,12 @@ def _factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
     ops = {o: o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops}
     product = [name for name in ops.values() if name not in (*WIDENED, "poly.yield")]
     last = list(ops)[-1].operands[0].owner
-    unpacked = "arith.shrsi" in product and ops.get(last) == "arith.mulf"  # type: ignore[arg-type]
+    unpacked = "arith.shrsi" in product and ops.get(last) == "arith.mulf"
     if not unpacked and (len(s.reads) != 2 or product not in PRODUCTS):
         return
-    for value in last.operands:  # type: ignore[union-attr]
-        while not isinstance(value, BlockArgument) and value.owner.name in WIDENED:  # type: ignore[union-attr]
-            value = value.owner.operands[0]  # type: ignore[union-attr]
+    for value in last.operands:
+        while not isinstance(value, BlockArgument) and value.owner.name in WIDENED:
+            value = value.owner.operands[0]
         if isinstance(value, BlockArgument):
             yield s.reads[value.index], tuple(r for n, r in enumerate(s.reads) if n != value.index)
 
