@@ -7,11 +7,12 @@
 For Σ (x - zx)(w - zw) = Σ xw - zx Σ w - zw Σ x + K zx zw, where what depends on weights alone is folded. Left bytes are
 made unsigned and right ones signed, as dot-product instructions take them. Padding with zero is padding with the zero
 point. Whole numbers are exact, so MatMulInteger and its like change no bit; sums of scaled numbers are rounded once
-instead of term by term, which ``numerics = strict`` leaves as it is.
+instead of term by term, which ``numerics = strict`` leaves as it is. So are sums of them that may pass 31 bits.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import DimLike, product
+from mlc.dialects.dims import DimLike
 from mlc.dialects.graph import BroadcastOp, ConstantOp, ContractOp, ConvOp, MapOp, ReduceOp, ints_of
 from mlc.dialects.types import shape_of
 from mlc.dialects.weights import WeightStore
@@ -30,6 +31,8 @@ from mlc.passes.graph.constants import constant_values
 from mlc.passes.graph.layout import Emitter
 from mlc.passes.graph.quantized import PRODUCT, Quantized, literal, quantized
 from mlc.passes.rewriter import bodies, erase_unused
+
+LARGEST = 255 * 128  # product of two bytes
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ def _rewrite(op: ContractOp | ConvOp, weights: WeightStore, strict: bool) -> Non
     if x is None or w is None or not x.uniform or (x.scale is None) != (w.scale is None) or (strict and x.scale):
         return
     product_ = _Product(op, channel, emitter)
+    if x.scale is not None and product_.terms * LARGEST >= 1 << 31:
+        return
     centred = literal(w, weights) == 0
     zero, scale = (None if centred else _offset(w, emitter)), w.scale
     zero, scale = (product_.by_channel(v, w.value) for v in (zero, scale))
@@ -100,6 +105,12 @@ class _Product:
     emitter: Emitter
 
     @property
+    def terms(self) -> int:
+        """K, which a weight has in numbers."""
+        shape = shape_of(self.op.operands[1])
+        return math.prod(d for n, d in enumerate(shape) if n != self.channel and isinstance(d, int))
+
+    @property
     def sums_inputs(self) -> bool:
         """Whether Σ x is the same for all channels."""
         return isinstance(self.op, ContractOp) or self.op.groups.value.data == 1
@@ -128,8 +139,7 @@ class _Product:
             return sums
         inputs = self.inputs(x.value)
         if zero is not None:
-            terms = product(d for n, d in enumerate(shape_of(w.value)) if n != self.channel)
-            inputs = emit(MapOp(f"x0 - x1 * {terms}", [inputs, zero]))
+            inputs = emit(MapOp(f"x0 - x1 * {self.terms}", [inputs, zero]))
         return emit(MapOp("x0 - x1 * x2", [sums, inputs, w_zero]))
 
     def zero(self, x: Quantized) -> SSAValue | None:

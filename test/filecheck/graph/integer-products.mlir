@@ -104,3 +104,21 @@ func.func @others(%x: tensor<6x8xui8>, %y: tensor<8x16xi8>) -> (tensor<6x16xf32>
 // CHECK-NEXT: %4 = graph.map "i32(x0)"(%y) : (tensor<8x16xi8>) -> tensor<8x16xi32>
 // CHECK-NEXT: %5 = graph.contract "mk,kn->mn"(%3, %4) : (tensor<6x8xi32>, tensor<8x16xi32>) -> tensor<6x16xi32>
 // CHECK-NEXT: func.return %2, %5 : tensor<6x16xf32>, tensor<6x16xi32>
+
+// -----
+
+// So many terms may sum to more than 31 bits: whole numbers wrap, as they did, others stay.
+func.func @long(%x: tensor<2x65800xui8>) -> tensor<2x8xf32> {
+  %w = graph.weight "w" : tensor<65800x8xi8>
+  %0 = graph.map "f32(i32(x0)) * 0.5"(%x) : (tensor<2x65800xui8>) -> tensor<2x65800xf32>
+  %1 = graph.map "f32(i32(x0)) * 0.25"(%w) : (tensor<65800x8xi8>) -> tensor<65800x8xf32>
+  %2 = graph.contract "mk,kn->mn"(%0, %1) : (tensor<2x65800xf32>, tensor<65800x8xf32>) -> tensor<2x8xf32>
+  func.return %2 : tensor<2x8xf32>
+}
+
+// CHECK:      func.func @long(%x: tensor<2x65800xui8>) -> tensor<2x8xf32> {
+// CHECK-NEXT: %w = graph.weight "w" : tensor<65800x8xi8>
+// CHECK-NEXT: %0 = graph.map "f32(i32(x0)) * 0.5"(%x) : (tensor<2x65800xui8>) -> tensor<2x65800xf32>
+// CHECK-NEXT: %1 = graph.map "f32(i32(x0)) * 0.25"(%w) : (tensor<65800x8xi8>) -> tensor<65800x8xf32>
+// CHECK-NEXT: %2 = graph.contract "mk,kn->mn"(%0, %1) : (tensor<2x65800xf32>, tensor<65800x8xf32>) -> tensor<2x8xf32>
+// CHECK-NEXT: func.return %2 : tensor<2x8xf32>
