@@ -75,6 +75,7 @@ Expr = Const | Index | Load | Call
 FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "floordiv", "mod", "fmod", "max", "min", "pow", "atan2"), 2),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "shl", "shr"), 2),
+    "dot4": 2,  # of four unsigned bytes and four signed ones, each four held in an i32
     **dict.fromkeys(("neg", "not_", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan"), 1),
     **dict.fromkeys(("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"), 1),
     **dict.fromkeys(("expm1", "log1p", "sigmoid"), 1),

@@ -426,7 +426,7 @@ class StepOp(IRDLOperation):
 
 @irdl_op_definition
 class LanewiseOp(IRDLOperation):
-    """An ``arith`` operation that xDSL lacks (``arith.remf``) or defines on scalars only, applied to every lane.
+    """An operation that xDSL lacks (``arith.remf``, ``dot4``) or defines on scalars only, applied to every lane.
 
     ``%m = kernel.lanewise "arith.cmpf"(%a, %b) {of = {predicate = 4 : i64}} : (vector<16xf32>, …) -> vector<16xi1>``
     """

@@ -11,6 +11,7 @@ from mlc.dialects.graph.base import (
     source_nodes,
     with_nodes,
 )
+from mlc.dialects.graph.bitcast import BitcastOp
 from mlc.dialects.graph.contract import ContractOp, ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.map import MapOp
@@ -30,6 +31,7 @@ Graph = Dialect(
         ReduceOp,
         PoolOp,
         ReshapeOp,
+        BitcastOp,
         TransposeOp,
         BroadcastOp,
         SliceOp,
@@ -48,7 +50,7 @@ Graph = Dialect(
 
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
-    "ReshapeOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp", "WinogradRowsOp",
-    "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
+    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, floordiv
 from mlc.dialects.evaluate import Array
+from mlc.dialects.expr import Expr, element_type, parse, substitute
 from mlc.dialects.graph.base import PURE, StructuredOp, ints, ints_of
 from mlc.dialects.statement import Statement, statement
 from mlc.dialects.types import Shape, element_of, shape_of, tensor
@@ -32,12 +33,14 @@ class ContractOp(StructuredOp):
     ``%c = graph.contract "bmk,bkn->bmn"(%a, %b) : (tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>``
 
     With ``columns = N, block = b`` the right operand ``kn`` is stored packed, as panels [ceil(N/b), K, b].
+    With ``product`` it is the sum of that expression of an element of each: ``"i32(x0) * i32(x1)"`` of bytes.
     """
 
     name = "graph.contract"
     equation = prop_def(StringAttr)
     columns = opt_prop_def(IntegerAttr)
     block = opt_prop_def(IntegerAttr)
+    product = opt_prop_def(StringAttr)
     lhs = operand_def(TensorType)
     rhs = operand_def(TensorType)
     result = result_def(TensorType)
@@ -45,12 +48,19 @@ class ContractOp(StructuredOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$equation `(` $lhs `,` $rhs `)` attr-dict `:` functional-type(operands, $result)"
 
-    def __init__(self, equation: str, lhs: SSAValue, rhs: SSAValue, packing: tuple[int, int] | None = None):
+    def __init__(
+        self,
+        equation: str,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        packing: tuple[int, int] | None = None,
+        product: StringAttr | None = None,
+    ):
         columns, block = (IntegerAttr(v, 64) for v in packing) if packing else (None, None)
         super().__init__(
             operands=[lhs, rhs],
-            properties={"equation": StringAttr(equation), "columns": columns, "block": block},
-            result_types=[_infer_contract(equation, lhs, rhs, packing)],
+            properties={"equation": StringAttr(equation), "columns": columns, "block": block, "product": product},
+            result_types=[_infer_contract(equation, lhs, rhs, packing, product)],
         )
 
     @property
@@ -64,7 +74,7 @@ class ContractOp(StructuredOp):
         return (self.columns.value.data, self.block.value.data) if self.columns and self.block else None
 
     def infer(self) -> TensorType:
-        return _infer_contract(self.equation.data, self.lhs, self.rhs, self.packing)
+        return _infer_contract(self.equation.data, self.lhs, self.rhs, self.packing, self.product)
 
     def extents(self) -> dict[str, DimLike]:
         return _extents(self.terms, shape_of(self.lhs), _unpacked(self.rhs, self.packing))
@@ -78,7 +88,7 @@ class ContractOp(StructuredOp):
             block = self.packing[1]
             right = [f"{right[1]}//{block}", right[0], f"{right[1]}%{block}"]
         bounds = tuple(extents[c] for c in (*out, *reduce))
-        value = f"x0[{', '.join(left) or '()'}] * x1[{', '.join(right) or '()'}]"
+        value = term(self.product, f"x0[{', '.join(left) or '()'}]", f"x1[{', '.join(right) or '()'}]")
         return (statement(" ".join(out), bounds, value, reduce=" ".join(reduce), monoid="add"),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
@@ -87,9 +97,34 @@ class ContractOp(StructuredOp):
         extents = self.extents()
         named = (pair for t, s in zip(self.terms, shapes, strict=False) for pair in zip(t, s, strict=False))
         stretched = any(extents[letter] != size for letter, size in named)
-        if self.packing or stretched or operands[0].dtype not in (np.float32, np.float64):
+        if self.packing or self.product or stretched or operands[0].dtype not in (np.float32, np.float64):
             return super().evaluate(operands, symbols)
         return np.asarray(np.einsum(self.equation.data, *operands, optimize=True))
+
+
+def term(product: StringAttr | None, lhs: str, rhs: str) -> str:
+    """What an element of each operand adds to the sum."""
+    reads = [parse(lhs), parse(rhs)]
+    return str(substitute(_product(product), lambda load: reads[load.operand]))
+
+
+def _product(product: StringAttr | None) -> Expr:
+    return parse(product.data if product else "x0 * x1")
+
+
+def product_element(op: str, product: StringAttr | None, lhs: SSAValue, rhs: SSAValue) -> str:
+    """The element of a product of two operands.
+
+    Raises:
+        VerifyException: they differ where no expression says how they are multiplied, or it is not one of them.
+    """
+    elements = element_of(lhs), element_of(rhs)
+    if product is None and elements[0] != elements[1]:
+        raise VerifyException(f"{op}: operands are {elements[0]} and {elements[1]}; insert a cast")
+    element = element_type(_product(product), elements)
+    if element is None:
+        raise VerifyException(f"{op}: the product {product} has no type")
+    return element
 
 
 def _read(term: str, shape: Shape, extents: dict[str, DimLike]) -> list[str]:
@@ -120,16 +155,17 @@ def _extents(terms: tuple[str, str, str], lhs: Shape, rhs: Shape) -> dict[str, D
     return extents
 
 
-def _infer_contract(equation: str, lhs: SSAValue, rhs: SSAValue, packing: tuple[int, int] | None) -> TensorType:
+def _infer_contract(
+    equation: str, lhs: SSAValue, rhs: SSAValue, packing: tuple[int, int] | None, product: StringAttr | None
+) -> TensorType:
     terms, stored = _terms(equation), shape_of(rhs)
     if packing and (len(stored) != 3 or stored[0] != -(-packing[0] // packing[1]) or stored[2] != packing[1]):
         raise VerifyException(f"graph.contract: {stored} does not hold {packing[0]} columns in panels of {packing[1]}")
     extents = _extents(terms, shape_of(lhs), _unpacked(rhs, packing))
-    if element_of(lhs) != element_of(rhs):
-        raise VerifyException(f"graph.contract: operands are {element_of(lhs)} and {element_of(rhs)}")
+    element = product_element("graph.contract", product, lhs, rhs)
     if not set(terms[2]) <= set(extents) or len(set(terms[2])) != len(terms[2]):
         raise VerifyException(f"graph.contract: result {terms[2]!r} of {equation!r} is not made of operand dimensions")
-    return tensor(element_of(lhs), (extents[c] for c in terms[2]))
+    return tensor(element, (extents[c] for c in terms[2]))
 
 
 LAYOUTS = ("NCX", "NCXc", "NCXc_depthwise")
@@ -139,7 +175,7 @@ LAYOUTS = ("NCX", "NCXc", "NCXc_depthwise")
 class ConvOp(StructuredOp):
     """Convolution without padding (that is a ``graph.pad`` before it), in any number of spatial dimensions X.
 
-    layout ``NCX``: input [N, C, X…], weight [F, C/groups, K…] as in ONNX Conv.
+    layout ``NCX``: input [N, C, X…], weight [F, C/groups, K…] as in ONNX Conv. ``product`` as in graph.contract.
     layout ``NCXc``: channels blocked; input [N, C/b, X…, b], weight [F/b', C/(b·groups), K…, b, b'], result 
     [N, F/b', X…, b']. layout ``NCXc_depthwise``: input [N, C/b, X…, b], weight [C/b, K…, b].
 
@@ -154,6 +190,7 @@ class ConvOp(StructuredOp):
     dilations = prop_def(DenseArrayBase)
     groups = prop_def(IntegerAttr)
     layout = prop_def(StringAttr)
+    product = opt_prop_def(StringAttr)
     traits = traits_def(PURE)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `,` $weight `)` attr-dict `:` functional-type(operands, $result)"
@@ -166,19 +203,21 @@ class ConvOp(StructuredOp):
         dilations: Sequence[int],
         groups: int = 1,
         layout: str = "NCX",
+        product: StringAttr | None = None,
     ):
         properties = {
             "strides": ints(strides),
             "dilations": ints(dilations),
             "groups": IntegerAttr(groups, 64),
             "layout": StringAttr(layout),
+            "product": product,
         }
-        result = _infer_conv(layout, input, weight, strides, dilations, groups)
+        result = _infer_conv(layout, input, weight, strides, dilations, groups, product)
         super().__init__(operands=[input, weight], properties=properties, result_types=[result])
 
     def infer(self) -> TensorType:
-        strides, dilations = ints_of(self.strides), ints_of(self.dilations)
-        return _infer_conv(self.layout.data, self.input, self.weight, strides, dilations, self.groups.value.data)
+        windows, groups = (ints_of(self.strides), ints_of(self.dilations)), self.groups.value.data
+        return _infer_conv(self.layout.data, self.input, self.weight, *windows, groups, self.product)
 
     def statements(self) -> tuple[Statement, ...]:
         rank = len(self.strides)
@@ -191,7 +230,8 @@ class ConvOp(StructuredOp):
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         """As the statement says; plain layouts of floats as a product with all windows, which is faster."""
         x, w = operands
-        if self.layout.data != "NCX" or x.dtype not in (np.float32, np.float64) or not x.size or not w.size:
+        plain = self.layout.data == "NCX" and not self.product and x.dtype in (np.float32, np.float64)
+        if not plain or not x.size or not w.size:
             return super().evaluate(operands, symbols)
         return _by_windows(x, w, ints_of(self.strides), ints_of(self.dilations), self.groups.value.data)
 
@@ -199,7 +239,7 @@ class ConvOp(StructuredOp):
         groups, w, out = self.groups.value.data, shape_of(self.weight), shape_of(self.result)
         per_group = floordiv(w[0], groups)
         x, ky = ", ".join(window), ", ".join(kernel)
-        value = f"x0[n, g*{w[1]} + c, {x}] * x1[g*{per_group} + f, c, {ky}]"
+        value = term(self.product, f"x0[n, g*{w[1]} + c, {x}]", f"x1[g*{per_group} + f, c, {ky}]")
         return statement(
             " ".join(["n", "g", "f", *spatial]),
             (out[0], groups, per_group, *out[2:], *w[1:]),
@@ -213,7 +253,7 @@ class ConvOp(StructuredOp):
         groups, w, out = self.groups.value.data, shape_of(self.weight), shape_of(self.result)
         per_group = floordiv(w[0], groups)
         x, ky = ", ".join(window), ", ".join(kernel)
-        value = f"x0[n, g*{w[1]} + c, {x}, ci] * x1[g*{per_group} + f, c, {ky}, ci, fi]"
+        value = term(self.product, f"x0[n, g*{w[1]} + c, {x}, ci]", f"x1[g*{per_group} + f, c, {ky}, ci, fi]")
         return statement(
             " ".join(["n", "g", "f", *spatial, "fi"]),
             (out[0], groups, per_group, *out[2:-1], w[-1], *w[1:-1]),
@@ -229,7 +269,7 @@ class ConvOp(StructuredOp):
         return statement(
             " ".join(["n", "c", *spatial, "ci"]),
             (*out, *w[1:-1]),
-            f"x0[n, c, {x}, ci] * x1[c, {ky}, ci]",
+            term(self.product, f"x0[n, c, {x}, ci]", f"x1[c, {ky}, ci]"),
             reduce=" ".join(kernel),
             monoid="add",
         )
@@ -260,17 +300,16 @@ def verify_window(op: str, rank: int, strides: Sequence[int], dilations: Sequenc
         raise VerifyException(f"{op}: {given} must be numbers from 1, one for each of {rank} dimensions")
 
 
-def _verify_filters(input: SSAValue, weight: SSAValue, groups: int) -> None:
-    if element_of(input) != element_of(weight):
-        raise VerifyException(f"graph.conv: operands are {element_of(input)} and {element_of(weight)}; insert a cast")
+def _verify_filters(weight: SSAValue, groups: int) -> None:
     filters = shape_of(weight)[0]
     if groups < 1 or (isinstance(filters, int) and filters % groups):
         raise VerifyException(f"graph.conv: {filters} filters do not make {groups} equal groups")
 
 
 def _infer_conv(
-    layout: str, input: SSAValue, weight: SSAValue, strides: Sequence[int], dilations: Sequence[int], groups: int
-) -> TensorType:
+    layout: str, input: SSAValue, weight: SSAValue, strides: Sequence[int], dilations: Sequence[int], groups: int,
+    product: StringAttr | None,
+) -> TensorType:  # fmt: skip
     if layout not in LAYOUTS:
         raise VerifyException(f"graph.conv: layout {layout!r} is none of {', '.join(LAYOUTS)}")
     verify_window("graph.conv", len(strides), strides, dilations)
@@ -283,11 +322,12 @@ def _infer_conv(
     channels = x[1] == (w[0] if layout == "NCXc_depthwise" else w[1] * groups)
     if not channels or (layout != "NCX" and x[-1] != w[-2 if layout == "NCXc" else -1]):
         raise VerifyException(f"graph.conv: channels of input {x} and weight {w} with {groups} groups do not match")
-    _verify_filters(input, weight, 1 if layout == "NCXc_depthwise" else groups)
+    element = product_element("graph.conv", product, input, weight)
+    _verify_filters(weight, 1 if layout == "NCXc_depthwise" else groups)
     spatial = [
         window_extent(x[2 + n], w[first + n], s, d) for n, (s, d) in enumerate(zip(strides, dilations, strict=True))
     ]
     if any(isinstance(s, int) and s < 0 for s in spatial):
         raise VerifyException(f"graph.conv: window {w[first : first + rank]} does not fit into input {x}")
     tail = () if layout == "NCX" else (w[-1],)
-    return tensor(element_of(input), (x[0], w[0], *spatial, *tail))
+    return tensor(element, (x[0], w[0], *spatial, *tail))

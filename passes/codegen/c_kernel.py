@@ -157,12 +157,24 @@ class _Printer:
         result = op.results[0]
         target = layout(result.type, self.lanes)
         source = element(op.operands[0].type)
-        tiles = [self.env[v] for v in op.operands]
+        if is_dot4(op) and inlines(result):
+            return
+        tiles = [self.env[v] for v in self.operands(op)]
+        name = "dot4" if len(tiles) == 3 and isinstance(op, arith.AddiOp) else name
         texts = []
         for n, (_, c) in enumerate(target.positions()):
             args = [t.names[n] for t in tiles]
             texts.append(expression(name, args, source, target.element, target.chunks[c], properties))
         self.define(result, texts)
+
+    def operands(self, op: Operation) -> Sequence[SSAValue]:
+        """What an operation reads; an addition of a dot product that goes into it: the sum and the factors."""
+        dot = next((n for n, v in enumerate(op.operands) if is_dot4(v.owner) and inlines(v)), None)
+        if dot is None:
+            return op.operands
+        factors = op.operands[dot].owner
+        assert isinstance(factors, Operation)
+        return (op.operands[1 - dot], *factors.operands)
 
     def broadcast(self, op: vector.BroadcastOp) -> None:
         source, target = self.env[op.source], layout(op.vector.type, self.lanes)
@@ -348,13 +360,21 @@ def inlines(value: SSAValue) -> bool:
         return False
     if isinstance(value.owner, kernel.ReadOp) and isinstance(user, vector.BroadcastOp):
         return value.owner.lanes is None and layout(value.type, WIDEST).scalar and inlines_broadcast(user)
+    if is_dot4(value.owner):
+        return isinstance(user, arith.AddiOp)
     return isinstance(value.owner, arith.MulfOp) and isinstance(user, arith.AddfOp)
+
+
+def is_dot4(op: Operation | Block) -> bool:
+    return isinstance(op, kernel.LanewiseOp) and op.op.data == "dot4"
 
 
 def inlines_broadcast(op: vector.BroadcastOp) -> bool:
     """Whether the product that reads a broadcast follows it with nothing written in between."""
     user = op.vector.get_user_of_unique_use()
-    return isinstance(user, arith.MulfOp) and user.parent is op.parent and inlines(user.result)
+    if user is None or not (isinstance(user, arith.MulfOp) or is_dot4(user)):
+        return False
+    return user.parent is op.parent and inlines(user.results[0])
 
 
 WIDEST = 16

@@ -75,6 +75,9 @@ def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
             return f"-{args[0]}"
         case "math.absf":
             return f"mlc_abs_{_suffix(source, chunk)}({args[0]})"
+        case "dot4":  # the sum it is added to stands before its factors
+            zero = [f"({_type(source, chunk)}){'{0}' if chunk.width > 1 else '0'}"] if len(args) == 2 else []
+            return f"mlc_dot4_{_suffix(source, chunk)}({', '.join([*zero, *args])})"
         case "math.ipowi":
             return f"mlc_ipow_{_suffix(source, chunk)}({args[0]}, {args[1]})"
     raise CodegenError(f"no C for {name} on {source}")
@@ -156,7 +159,20 @@ def _compare(name: str, args: Sequence[str], source: str, chunk: Chunk, properti
     return text if source in ("f32", "i32", "i1") else f"__builtin_convertvector({text}, i32x{chunk.width})"
 
 
+def _byte_cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
+    """A vector of bytes from or to one of 32-bit elements, by way of i32: see mlc_int8.h."""
+    if result == "i8":
+        whole = arg if source == "i32" else _cast("arith.fptosi", arg, source, "i32", chunk)
+        return f"mlc_narrow_i32x{chunk.width}({whole})"
+    unsigned = name in ("arith.uitofp", "arith.extui")
+    type_ = _unsigned(source, chunk) if unsigned else vector_name(source, chunk.width)
+    wide = f"mlc_widen_{type_}(({type_}){arg})"
+    return wide if result == "i32" else _cast("arith.sitofp", wide, "i32", result, chunk)
+
+
 def _cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
+    if chunk.width > 1 and {source, result} in ({"i8", "i32"}, {"i8", "f32"}):
+        return _byte_cast(name, arg, source, result, chunk)
     if chunk.width == 1:
         unsigned = name in ("arith.uitofp", "arith.extui") and source != "i1"
         inner = f"(u{c_scalar(source)}){arg}" if unsigned else arg

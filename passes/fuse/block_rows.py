@@ -99,4 +99,4 @@ class _Blocking:
         block = next(c for c in string.ascii_letters if c not in lhs + rhs)
         left, out = (term.replace(row, block + row) for term in (lhs, result))
         operand = self.new.get(op.lhs) or self._split(op.lhs, lhs.index(row), op)
-        return ContractOp(f"{left},{rhs}->{out}", operand, op.rhs)
+        return ContractOp(f"{left},{rhs}->{out}", operand, op.rhs, product=op.product)

@@ -12,7 +12,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.dims import DimLike, product
-from mlc.dialects.graph import ConcatOp, ReshapeOp, SliceOp, StructuredOp, dims_of, ints_of
+from mlc.dialects.graph import BitcastOp, ConcatOp, ReshapeOp, SliceOp, StructuredOp, dims_of, ints_of
 from mlc.dialects.types import shape_of
 
 
@@ -41,8 +41,8 @@ def part_offsets(op: ConcatOp) -> list[DimLike] | None:
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """The value whose memory ``value`` is under another shape."""
-    while isinstance(value.owner, ReshapeOp):
+    """The value whose memory ``value`` is under another shape, or as other elements."""
+    while isinstance(value.owner, ReshapeOp | BitcastOp):
         value = value.owner.input
     return value
 
@@ -50,7 +50,7 @@ def source_of(value: SSAValue) -> SSAValue:
 def views(ops: Sequence[Operation]) -> set[Operation]:
     """The operators among ``ops`` (a function's, in order) for which no kernel is needed."""
     found: set[Operation] = {o for o in ops if isinstance(o, SliceOp) and slice_offset(o) is not None}
-    found |= {o for o in ops if isinstance(o, ReshapeOp)}
+    found |= {o for o in ops if isinstance(o, ReshapeOp | BitcastOp)}
     returned = (o.operands for o in ops if isinstance(o, func.ReturnOp))
     placed = {source_of(v) for values in returned for v in values}
     for op in ops:

@@ -20,18 +20,24 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
     from mlc.passes.graph.fold_constants import FoldConstants
     from mlc.passes.graph.fold_scale import FoldScale
+    from mlc.passes.graph.integer_products import IntegerProducts
     from mlc.passes.graph.pack_weights import PackWeights
+    from mlc.passes.graph.pack_words import PackWords
+    from mlc.passes.graph.simplify_quantization import SimplifyQuantization
     from mlc.passes.graph.verify_graph import VerifyGraph
     from mlc.passes.graph.winograd import Winograd
 
     fewer_products = [] if numerics == "strict" else [Winograd()]
     return [
         VerifyGraph(),
+        SimplifyQuantization(numerics),
+        IntegerProducts(numerics),
         FoldConstants(),
         CanonicalizeGraph(),
         FoldScale(numerics),
         AssignLayout(channels),
         PackWeights(columns, wide),
+        PackWords(columns),
         FoldConstants(),
         CanonicalizeGraph(),
         FuseMaps(),

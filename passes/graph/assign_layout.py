@@ -8,6 +8,8 @@
     %d = graph.map "max(x0 + x1, 0)"(%c, %bias blocked) : 1x8x56x56x16
     %z = (transpose and reshape of %d)
 
+Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is read as 1x4x58x58x4 words.
+
 A value is held blocked from the convolution that makes it until an operator needs it plain, so no blocking follows an
 unblocking. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
 blocks, and depthwise ones of a value that is held blocked already. A 1x1 convolution works on all positions as one
@@ -33,6 +35,7 @@ from mlc.passes.graph.blocked_ops import HANDLERS
 from mlc.passes.graph.cleanup import eliminate_dead
 from mlc.passes.graph.constants import constant_values
 from mlc.passes.graph.layout import Blocked, Emitter, padded, spares_channels
+from mlc.passes.graph.quantized import DOT4, PRODUCT, WORD
 from mlc.passes.rewriter import bodies
 
 
@@ -100,7 +103,9 @@ class Layout:
     def _padded(self, value: SSAValue, block: int, emitter: Emitter) -> Blocked | None:
         """A padding that convolutions alone read, behind the blocking: the kernel that transposes writes it as well."""
         pad = value.owner
-        if not isinstance(pad, PadOp) or value in self.views or not spares_channels(pad) or pad.number != 0:
+        if not isinstance(pad, PadOp) or value in self.views or not spares_channels(pad):
+            return None
+        if pad.number != 0 and is_float(element_of(value)):
             return None
         alone = all(isinstance(use.operation, ConvOp) for use in value.uses)
         return padded(pad, self.blocked(pad.input, block, emitter), emitter) if alone else None
@@ -119,7 +124,8 @@ class Layout:
     def _block(self, op: ConvOp | ConvTransposeOp) -> int | None:
         """Channels in a block; None for a convolution that stays plain, or is blocked."""
         element = element_of(op.result)
-        if op.layout.data != "NCX" or not is_float(element) or ITEMSIZE[element] < 4 or op.weight not in self.constants:
+        plain = is_float(element) or isinstance(op, ConvOp) and op.product == PRODUCT
+        if op.layout.data != "NCX" or not plain or ITEMSIZE[element] < 4 or op.weight not in self.constants:
             return None
         return self.size * 4 // ITEMSIZE[element]
 
@@ -128,22 +134,28 @@ class Layout:
     ) -> tuple[Blocked, SSAValue]:
         """The input, and the weight [P…, F, C, K…], F being axis ``filters``, as [P…, F/b', C/b, K…, b, b']."""
         channels = int(shape_of(op.input)[1])  # type: ignore[arg-type]
-        x = self._safe(op.input) or self.blocked(op.input, min(block, channels), emitter)
-        parts = emitter.split(emitter.split(op.weight, filters + 1, x.block), filters, block)
+        by = WORD if isinstance(op, ConvOp) and op.product else 1
+        held = self._safe(op.input)
+        if held is None or held.block % by:
+            held = self.blocked(op.input, min(block, -(-channels // by) * by), emitter)
+        parts = emitter.split(emitter.split(op.weight, filters + 1, held.block), filters, block)
         window = range(filters + 4, len(shape_of(parts)))
         order = [*range(filters + 1), filters + 2, *window, filters + 3, filters + 1]
-        return x, emitter.transpose(parts, order)
+        return held, emitter.transpose(parts, order)
 
     def _dense(self, op: ConvOp, emitter: Emitter, block: int) -> Blocked:
         x, weight = self._operands(op, emitter, block, 0)
-        rank, strides = len(op.strides), ints_of(op.strides)
+        read, product = (emitter.words, DOT4) if op.product else (_same, None)
+        weight = emitter.by_fours(weight) if op.product else weight
+        rank, strides = len(op.strides), list(ints_of(op.strides))
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
         if pointwise and rank > 1 and not _padded(op.result):
             shape = shape_of(weight)
             weight = emitter.reshape(weight, (*shape[:2], 1, *shape[-2:]))
-            new = ConvOp(emitter.flat(x), weight, [1], [1], op.groups.value.data, "NCXc")
+            strides, dilations, held = [1], [1], emitter.flat(x)
         else:
-            new = ConvOp(emitter.deep(x), weight, strides, ints_of(op.dilations), op.groups.value.data, "NCXc")
+            dilations, held = list(ints_of(op.dilations)), emitter.deep(x)
+        new = ConvOp(read(held), weight, strides, dilations, op.groups.value.data, "NCXc", product)
         return Blocked(emitter.emit(new), int(shape_of(op.weight)[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _transposed(self, op: ConvTransposeOp, emitter: Emitter) -> Blocked | None:
@@ -166,10 +178,13 @@ class Layout:
         rank, shape = len(op.strides), shape_of(op.weight)
         weight = emitter.split(emitter.reshape(op.weight, (shape[0], *shape[2:])), 0, block)  # [C/b, b, K…]
         weight = emitter.transpose(weight, [0, *range(2, rank + 2), 1])
-        new = ConvOp(
-            emitter.deep(x), weight, ints_of(op.strides), ints_of(op.dilations), op.groups.value.data, "NCXc_depthwise"
-        )
+        window, groups = (ints_of(op.strides), ints_of(op.dilations)), op.groups.value.data
+        new = ConvOp(emitter.deep(x), weight, *window, groups, "NCXc_depthwise", op.product)
         return Blocked(emitter.emit(new), int(shape[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
+
+
+def _same(x: SSAValue) -> SSAValue:
+    return x
 
 
 def _padded(value: SSAValue) -> bool:

@@ -21,7 +21,7 @@ def contract_unstretched(op: ContractOp) -> Rewrite:
     )
     if op.packing or (lhs is op.lhs and rhs is op.rhs):
         return None
-    new = ContractOp(op.equation.data, lhs, rhs)
+    new = ContractOp(op.equation.data, lhs, rhs, product=op.product)
     return [new] if new.result.type == op.result.type and new.extents() == op.extents() else None
 
 
@@ -36,7 +36,7 @@ def contract_transposed(op: ContractOp) -> Rewrite:
     last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
     if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int) or DOT * rows > k:
         return None
-    return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input)]
+    return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input, product=op.product)]
 
 
 def contract_moved(op: ContractOp) -> Rewrite:
@@ -45,7 +45,9 @@ def contract_moved(op: ContractOp) -> Rewrite:
     if not _batched(op):
         return None
     (lhs, left), (rhs, right) = (_in_place(t, v) for t, v in zip(op.terms[:2], op.operands, strict=True))
-    return [ContractOp(f"{lhs},{rhs}->{op.terms[2]}", left, right)] if (left, right) != (op.lhs, op.rhs) else None
+    if (left, right) == (op.lhs, op.rhs):
+        return None
+    return [ContractOp(f"{lhs},{rhs}->{op.terms[2]}", left, right, product=op.product)]
 
 
 def _batched(op: ContractOp) -> bool:
@@ -75,4 +77,4 @@ def transposed_contract(op: TransposeOp) -> Rewrite:
         return None
     lhs, rhs, result = inner.terms
     moved = "".join(result[p] for p in ints_of(op.perm))
-    return [ContractOp(f"{lhs},{rhs}->{moved}", inner.lhs, inner.rhs)]
+    return [ContractOp(f"{lhs},{rhs}->{moved}", inner.lhs, inner.rhs, product=inner.product)]

@@ -38,7 +38,7 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
-from mlc.dialects.types import bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
 from mlc.passes.graph.cleanup import eliminate_dead, merge_common
@@ -117,7 +117,7 @@ class _Folder:
         """Whether the result is large, made out of little, and no weight (a weight is read from memory in any case)."""
         if not isinstance(op, BroadcastOp | ComputeOp | MapOp):
             return False
-        sizes = [cast(int, bytes_of(v)) for v in (op.results[0], *op.operands)]
+        sizes = [cast(int, elements_in(v)) * ITEMSIZE[element_of(op.results[0])] for v in (op.results[0], *op.operands)]
         return sizes[0] > max(WEIGHT_LIMIT if op.results[0] in self.feeding else self.limit, *sizes[1:], 0)
 
     def _wanted(self, op: Operation) -> bool:

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from mlc.dialects.evaluate import Array, evaluate_expr, evaluate_statement
 from mlc.dialects.expr import parse
 from mlc.dialects.graph import (
+    BitcastOp,
     BroadcastOp,
     ConcatOp,
     MapOp,
@@ -62,6 +63,11 @@ def _general(op: StructuredOp) -> Kernel:
 def _reshape(op: ReshapeOp) -> Kernel:
     shape = _static(op.result)
     return lambda x: x.reshape(shape)
+
+
+def _bitcast(op: BitcastOp) -> Kernel:
+    dtype = numpy_dtype(element_of(op.result)).newbyteorder("<")
+    return lambda x: np.ascontiguousarray(x).view(dtype)
 
 
 def _transpose(op: TransposeOp) -> Kernel:
@@ -124,6 +130,7 @@ def _reduce(op: ReduceOp) -> Kernel:
 
 _KERNELS: dict[type[StructuredOp], Callable[[Any], Kernel]] = {
     ReshapeOp: _reshape,
+    BitcastOp: _bitcast,
     TransposeOp: _transpose,
     BroadcastOp: _broadcast,
     SliceOp: _slice,

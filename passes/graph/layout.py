@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.dims import ceildiv, product
-from mlc.dialects.graph import PadOp, ReshapeOp, SliceOp, TransposeOp, dims_of, ints_of, source_nodes, with_nodes
+from mlc.dialects.graph import (
+    BitcastOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+    dims_of,
+    ints_of,
+    source_nodes,
+    with_nodes,
+)
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.graph.lanes import ZERO, Lanes, union
 
@@ -68,6 +78,17 @@ class Emitter:
         x = self.fill(x, axis, block)
         shape = shape_of(x)
         return self.reshape(x, (*shape[:axis], shape[axis] // block, block, *shape[axis + 1 :]))
+
+    def words(self, x: SSAValue) -> SSAValue:
+        """Bytes as i32, four along the last axis in each."""
+        return self.emit(BitcastOp(x))
+
+    def by_fours(self, x: SSAValue) -> SSAValue:
+        """Bytes [X…, k, n] as words [X…, k/4, n], four rows in each; k is filled with zeros."""
+        rank = len(shape_of(x))
+        turned = [*range(rank - 2), rank - 1, rank - 2]
+        columns = self.fill(self.transpose(x, turned), rank - 1, 4)
+        return self.transpose(self.words(columns), turned)
 
     def block(self, x: SSAValue, block: int) -> Blocked:
         """[N, C, X…] → NCXc, by one transposition."""

@@ -6,7 +6,8 @@
     %y = graph.contract "bmk,kn->bmn"(%x, %p) {columns = 90, block = 32}
 
 A micro-kernel then reads its columns one behind the other. Transposed weights ("nk") are turned round; a constant
-on the left goes to the right, with the operands and the result transposed where that is what it takes.
+on the left goes to the right, with the operands and the result transposed where that is what it takes. Bytes become
+words of four rows each, for dot products.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -23,6 +24,7 @@ from mlc.dialects.graph import ContractOp
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.graph.constants import constant_values
 from mlc.passes.graph.layout import Emitter
+from mlc.passes.graph.quantized import DOT4, PRODUCT, WORD
 from mlc.passes.rewriter import bodies, erase_unused
 
 L1_PERIOD = 4096  # bytes after which addresses share a set of the L1 cache: 64 sets of 64-byte lines
@@ -52,7 +54,7 @@ class PackWeights(ModulePass):
 def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
     """A constant matrix on the left goes to the right: "mk,bkn->bmn" of w, x is "bnk,mk->bnm" of xᵀ, w, transposed."""
     lhs, rhs, out = op.terms
-    if op.lhs not in constants or len(lhs) != 2 or op.rhs in constants:
+    if op.lhs not in constants or len(lhs) != 2 or op.rhs in constants or op.product:
         return op
     kept = [c for c in lhs if c in out and c not in rhs]
     if len(kept) != 1:
@@ -75,7 +77,9 @@ def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
 def _pack(op: ContractOp, constants: set[SSAValue], options: PackWeights) -> None:
     lhs, rhs, out = op.terms
     element = element_of(op.result)
-    if op.packing or len(rhs) != 2 or not is_float(element) or ITEMSIZE[element] < 4 or op.rhs not in constants:
+    if op.packing or len(rhs) != 2 or ITEMSIZE[element] < 4 or op.rhs not in constants:
+        return
+    if op.product != PRODUCT and not (op.product is None and is_float(element)):
         return
     if (
         op.lhs in constants
@@ -92,8 +96,15 @@ def _pack(op: ContractOp, constants: set[SSAValue], options: PackWeights) -> Non
     columns = extents[n]
     if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < FEW_COLUMNS:
         return
-    block = _block(product(shape_of(op.lhs)[:-1]), columns, extents[k] * ITEMSIZE[element], options)
-    _replace(op, f"{lhs},{k}{n}->{out}", [rhs.index(k), rhs.index(n)], block * 4 // ITEMSIZE[element])
+    stride = extents[k] * ITEMSIZE[element_of(op.lhs)]
+    block = _block(product(shape_of(op.lhs)[:-1]), columns, stride, options) * 4 // ITEMSIZE[element]
+    emitter = Emitter(op)
+    matrix = emitter.transpose(op.rhs, [rhs.index(k), rhs.index(n)])  # [K, N]
+    if op.product is None:
+        _replace(op, f"{lhs},{k}{n}->{out}", matrix, block)
+        return
+    op.operands[0] = emitter.words(emitter.fill(op.lhs, len(lhs) - 1, WORD))
+    _replace(op, f"{lhs},{k}{n}->{out}", emitter.by_fours(matrix), block, DOT4)
 
 
 def _block(rows: DimLike, columns: int, stride: DimLike, options: PackWeights) -> int:
@@ -110,10 +121,13 @@ def _conflicts(stride: DimLike) -> bool:
     return isinstance(stride, int) and stride % L1_PERIOD == 0
 
 
-def _replace(op: ContractOp, equation: str, perm: list[int], block: int) -> None:
+def _replace(
+    op: ContractOp, equation: str, matrix: SSAValue, block: int, by: StringAttr | None = None
+) -> None:
+    """Put a product with ``matrix`` [K, N] in panels in the place of ``op``."""
     emitter = Emitter(op)
-    matrix = emitter.transpose(op.rhs, perm)  # [K, N]
     panels = emitter.transpose(emitter.split(matrix, 1, block), [1, 0, 2])  # [N/b, K, b]
-    new: Operation = ContractOp(equation, op.lhs, panels, (int(shape_of(op.result)[-1]), block))  # type: ignore[arg-type]
+    packing = int(shape_of(op.result)[-1]), block  # type: ignore[arg-type]
+    new: Operation = ContractOp(equation, op.lhs, panels, packing, by)
     op.result.replace_all_uses_with(emitter.emit(new))
     erase_unused([op])

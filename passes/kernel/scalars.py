@@ -248,6 +248,11 @@ class ScalarBuilder:
             return self._plain("fmod", [a, b], element)
         return self.emit(kernel.LanewiseOp("arith.remf", [a, b], {}, a.type))
 
+    def _dot4(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        if element != "i32":
+            raise ExprError(f"dot4 is not defined on {element}")
+        return self.emit(kernel.LanewiseOp("dot4", [a, b], {}, a.type))
+
     def _mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         """Python's modulo: the result has the divisor's sign, a zero too."""
         if is_float(element):

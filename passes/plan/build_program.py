@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
 from mlc.dialects.dims import DimLike, symbols_of
-from mlc.dialects.graph import ConcatOp, ConstantOp, ReshapeOp, SliceOp, WeightOp, source_nodes, with_nodes
+from mlc.dialects.graph import BitcastOp, ConcatOp, ConstantOp, ReshapeOp, SliceOp, WeightOp, source_nodes, with_nodes
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
 from mlc.passes.fuse.views import part_offsets, slice_offset, source_of
@@ -104,7 +104,7 @@ class _Builder:
             case ConstantOp():
                 entry = weights_of(self.ctx).add("constant", op.array())
                 self.places[op.result] = self._add(rt.WeightOp(entry, _buffer(op.result)))
-            case ReshapeOp():
+            case ReshapeOp() | BitcastOp():
                 self.places[op.result] = self._add(rt.ViewOp(self.places[op.input], _buffer(op.result)))
             case SliceOp():
                 self._slice(op)

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import BlockArgument
 
+from mlc.dialects import kernel
 from mlc.dialects.dims import Dim, DimLike
 from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.cover import Sizes, cover
@@ -26,6 +28,9 @@ TYPICAL = 256  # what a symbolic extent is taken for when costs are compared
 
 FEWER = 8  # how many numbers of rows are tried, from the most that fit the registers on
 
+PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"])
+WIDENED = ("arith.extsi", "arith.extui", "builtin.unrealized_conversion_cast")  # factors of smaller integers
+
 Items = tuple[Item, ...]
 Tile = tuple[float, Items]  # with its cycles
 
@@ -33,25 +38,37 @@ Tile = tuple[float, Items]  # with its cycles
 def contraction(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
     """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | n/32v m/14 | k``."""
     first = statements[0]
-    if not _is_product(first) or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+    if not _is_sum(first) or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
     if lanes is None:
         return
-    for a, b in (first.reads, tuple(reversed(first.reads))):
-        if not a.depends_on(lanes) and unit_stride(b, lanes):
-            roles = _Roles(first, lanes, a, b)
+    for a, others in _factors(first):
+        if not a.depends_on(lanes) and all(unit_stride(b, lanes) for b in others):
+            roles = _Roles(first, lanes, a, others[0])
             if not roles.slides:
                 yield from _plans(statements, roles, machine)
             return
 
 
-def _is_product(s: StatementView) -> bool:
-    ops = [o.name for o in s.op.body.block.ops]
-    return s.op.monoid is not None and s.op.monoid.data == "add" and len(s.reads) == 2 and ops in (
-        ["arith.mulf", "poly.yield"],
-        ["arith.muli", "poly.yield"],
-    )  # fmt: skip
+def _is_sum(s: StatementView) -> bool:
+    return s.op.monoid is not None and s.op.monoid.data == "add" and len(s.reads) > 1
+
+
+def _factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
+    """Each factor of a product that is read as it is, and what the other is read from: one operand, or the words and
+    scales that it is unpacked from."""
+    ops = {o: o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops}
+    product = [name for name in ops.values() if name not in (*WIDENED, "poly.yield")]
+    last = list(ops)[-1].operands[0].owner
+    unpacked = "arith.shrsi" in product and ops.get(last) == "arith.mulf"
+    if not unpacked and (len(s.reads) != 2 or product not in PRODUCTS):
+        return
+    for value in last.operands:
+        while not isinstance(value, BlockArgument) and value.owner.name in WIDENED:
+            value = value.owner.operands[0]
+        if isinstance(value, BlockArgument):
+            yield s.reads[value.index], tuple(r for n, r in enumerate(s.reads) if n != value.index)
 
 
 def block_of(access: Access, name: str) -> int | None:

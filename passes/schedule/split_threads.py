@@ -22,7 +22,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.dims import Dim, DimLike, product
-from mlc.dialects.graph import ConcatOp, ReshapeOp, SliceOp
+from mlc.dialects.graph import BitcastOp, ConcatOp, ReshapeOp, SliceOp
 from mlc.dialects.types import bytes_of
 from mlc.passes.schedule.apply_schedules import LINE, TUNED
 from mlc.passes.schedule.machine import Machine
@@ -231,7 +231,7 @@ def _maker(value: SSAValue, kernels: Mapping[str, _Kernel]) -> tuple[_Kernel, in
 def _roots(value: SSAValue) -> Iterator[SSAValue]:
     """The values whose memory a value is."""
     match value.owner:
-        case ReshapeOp() | SliceOp():
+        case ReshapeOp() | BitcastOp() | SliceOp():
             yield from _roots(value.owner.input)
         case ConcatOp():
             for part in value.owner.args:

@@ -3,6 +3,7 @@
 #ifndef MLC_KERNEL_H
 #define MLC_KERNEL_H
 
+#include "mlc_int8.h"
 #include "mlc_math.h" /* and mlc_vec.h */
 
 MLC_INLINE int64_t mlc_clamp(int64_t n, int64_t limit) { return n < 0 ? 0 : n > limit ? limit : n; }

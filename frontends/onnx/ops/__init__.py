@@ -16,6 +16,7 @@ FAMILIES = (
     "microsoft.attention",
     "microsoft.fused",
     "microsoft.normalization",
+    "microsoft.nbits",
     "microsoft.products",
     "microsoft.quantized",
     "microsoft.rotary",

@@ -34,7 +34,7 @@ def quantized(build: Builder, x: Tensor, scale: Tensor, zero: Tensor | None, ele
     bits = bit_width(element)
     low, high = (0, (1 << bits) - 1) if is_unsigned(element) else (-(1 << bits - 1), (1 << bits - 1) - 1)
     ratio = build.map(f"round(x0 / {'f32(x1)' if scale.element != x.element else 'x1'})", x, scale)
-    shifted = ratio if zero is None else build.map(f"x0 + {x.element}(x1)", ratio, zero)
+    shifted = ratio if zero is None or _is_zero(zero) else build.map(f"x0 + {x.element}(x1)", ratio, zero)
     return build.map(f"{element}(min(max(x0, {low}), {high}))", shifted)
 
 
@@ -77,10 +77,15 @@ def dequantize_linear(node: Node) -> Tensor:
     return build.cast(_centred(build, x, zero, scale), element_of_onnx(given) if given else scale.element)
 
 
+def _data(build: Builder, x: Tensor) -> Tensor:
+    """A matrix of bytes that is known is a weight: it is not computed with before the products are chosen."""
+    return Tensor.of(build.value(x)) if x.element in ("i8", "ui8") and x.rank > 1 else x
+
+
 def _centred(build: Builder, x: Tensor, zero: Tensor | None, scale: Tensor) -> Tensor:
     exact = "f32" if x.element[0] == "f" else "i32"
-    wide = build.cast(x, exact)
-    wide = wide if zero is None else build.map(f"x0 - {exact}(x1)", wide, zero)
+    wide = build.cast(_data(build, x), exact)
+    wide = wide if zero is None or _is_zero(zero) else build.map(f"x0 - {exact}(x1)", wide, zero)
     return build.map("f32(x0) * x1", wide, build.cast(scale, "f32"))
 
 
@@ -88,7 +93,10 @@ def _shifted(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:
     """x - zero in 32 bits."""
     if x.element[0] == "f":
         raise NotSupported(f"products of quantised {x.element}; dequantise the operands, and quantise the product")
-    return build.cast(x, "i32") if zero is None else build.map("i32(x0) - i32(x1)", x, zero)
+    x = _data(build, x)
+    if zero is None or zero.rank == 0 and _is_zero(zero):
+        return build.cast(x, "i32")
+    return build.map("i32(x0) - i32(x1)", x, zero)
 
 
 def _rows(build: Builder, zero: Tensor | None) -> Tensor | None:

@@ -56,10 +56,11 @@ def test_an_unsupported_attribute_is_named(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("bits", [4, 8])
 @pytest.mark.parametrize("zeros", ["none", "packed"])
-@pytest.mark.parametrize(("k", "block"), [(64, 16), (80, 32)])
-def test_matmul_n_bits(rng: np.random.Generator, bits: int, zeros: str, k: int, block: int) -> None:
-    n, blocks = 9, -(-k // block)
-    x, scales = normal(rng, 2, 5, k), rng.random(n * blocks).astype("f4") + 0.1
+@pytest.mark.parametrize(("rows", "k", "n", "block"), [(5, 64, 9, 16), (9, 80, 9, 32), (5, 80, 70, 32)])
+def test_matmul_n_bits(rng: np.random.Generator, bits: int, zeros: str, rows: int, k: int, n: int, block: int) -> None:
+    """Few rows multiply what is stored, many an unpacked weight."""
+    blocks = -(-k // block)
+    x, scales = normal(rng, 2, rows, k), rng.random(n * blocks).astype("f4") + 0.1
     packed = rng.integers(0, 256, (n, blocks, block * bits // 8)).astype("u1")
     zero = rng.integers(0, 256, n * -(-blocks * bits // 8)).astype("u1") if zeros == "packed" else None
     inputs = {"x": x, "w": packed, "s": scales, "z": zero}

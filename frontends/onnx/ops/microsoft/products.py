@@ -1,9 +1,8 @@
-"""com.microsoft: FusedMatMul, MatMulNBits, MatMulIntegerToFloat, DynamicQuantizeMatMul, QGemm."""
+"""com.microsoft: FusedMatMul, MatMulIntegerToFloat, DynamicQuantizeMatMul, QGemm."""
 
 from __future__ import annotations
 
 from mlc.frontends.onnx.builder import Builder, literal
-from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.contract import matrix_product
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
@@ -24,49 +23,6 @@ def _transposed(build: Builder, x: Tensor, wanted: int) -> Tensor:
     if not wanted or x.rank < 2:
         return x
     return build.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
-
-
-@onnx_op("MatMulNBits", domain=DOMAIN)
-def matmul_n_bits(node: Node) -> Tensor:
-    """x times the transpose of a weight of 2, 4 or 8 bits, which has a scale and a zero point a block of columns.
-
-    Computes in the element of x whatever ``accuracy_level`` allows.
-    """
-    node.only("K", "N", "bits", "block_size", "accuracy_level", weight_prepacked=0)
-    x, build, bias = node[0], node.build, node.get(5)
-    if node.has(4):
-        raise NotSupported("input g_idx (columns in another order) is not supported; export without it")
-    w = build.transpose(_unpacked(node), [1, 0])
-    y = matrix_product(build, x, build.cast(w, x.element))
-    return y if bias is None else build.map("x0 + x1", y, bias)
-
-
-def _unpacked(node: Node) -> Tensor:
-    """[N, K] in the element of the scales."""
-    build, bits, block = node.build, node.attr("bits", 4), node.attr("block_size")
-    n, k = node.attr("N"), node.attr("K")
-    if bits not in (2, 4, 8):
-        raise NotSupported(f"attribute 'bits' = {bits}; weights of 2, 4 or 8 bits are supported")
-    blocks, per = -(-k // block), 8 // bits
-    scales = build.reshape(node[2], (n, blocks))
-    packed = build.reshape(node[1], (n, blocks, block // per))
-    value = f"((i64(x0[i0, i1 // {block}, i1 % {block} // {per}]) >> ({bits} * (i1 % {per}))) & {2**bits - 1})"
-    zero, operands = _zero_points(node, n, blocks, bits)
-    text = (
-        f"({scales.element}({value}) - {zero.format(t=scales.element, b=f'(i1 // {block})')}) * x1[i0, i1 // {block}]"
-    )
-    return build.compute(text, [packed, scales, *operands], (n, k))
-
-
-def _zero_points(node: Node, n: int, blocks: int, bits: int) -> tuple[str, list[Tensor]]:
-    """The zero point of a block ({b}) as an expression in the element {t}: packed like the weight, or as numbers."""
-    zero, per = node.get(3), 8 // bits
-    if zero is None:
-        return str(2 ** (bits - 1)), []
-    if zero.element != "ui8":
-        return "{t}(x2[i0, {b}])", [node.build.reshape(zero, (n, blocks))]
-    read = f"(i64(x2[i0, {{b}} // {per}]) >> ({bits} * ({{b}} % {per}))) & {2**bits - 1}"
-    return f"{{t}}({read})", [node.build.reshape(zero, (n, -(-blocks // per)))]
 
 
 def _centred(build: Builder, x: Tensor, zero: Tensor | None) -> Tensor:

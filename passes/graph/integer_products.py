@@ -1,0 +1,170 @@
+"""``integer-products``: products of dequantized bytes with constant weights are sums of products of the bytes.
+
+    %a = graph.map "f32(i32(x0) - 3) * 0.5"(%x)      %p = graph.contract "mk,kn->mn"(%x, %w) {product = "i32(x0) * …"}
+    %b = graph.map "f32(i32(x0)) * x1"(%w, %s)    →  %t = graph.map "x0 + x1"(%p, -3 · Σ %w)
+    %c = graph.contract "mk,kn->mn"(%a, %b)          %c = graph.map "f32(x0) * x1"(%t, 0.5 · %s)
+
+For Σ (x - zx)(w - zw) = Σ xw - zx Σ w - zw Σ x + K zx zw, where what depends on weights alone is folded. Left bytes are
+made unsigned and right ones signed, as dot-product instructions take them. Padding with zero is padding with the zero
+point. Whole numbers are exact, so MatMulInteger and its like change no bit; sums of scaled numbers are rounded once
+instead of term by term, which ``numerics = strict`` leaves as it is. So are sums of them that may pass 31 bits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.dims import DimLike
+from mlc.dialects.graph import BroadcastOp, ConstantOp, ContractOp, ConvOp, MapOp, ReduceOp, ints_of
+from mlc.dialects.types import shape_of
+from mlc.dialects.weights import WeightStore
+from mlc.passes.context import weights_of
+from mlc.passes.graph.cleanup import eliminate_dead
+from mlc.passes.graph.constants import constant_values
+from mlc.passes.graph.layout import Emitter
+from mlc.passes.graph.quantized import PRODUCT, Quantized, literal, quantized
+from mlc.passes.rewriter import bodies, erase_unused
+
+LARGEST = 255 * 128  # product of two bytes
+
+
+@dataclass(frozen=True)
+class IntegerProducts(ModulePass):
+    """Multiply bytes as they are stored. ``numerics``: ``strict`` leaves products of real numbers."""
+
+    name = "integer-products"
+    numerics: str = "default"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for body in bodies(op):
+            constants = constant_values(body)
+            for anchor in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
+                if anchor.operands[0] not in constants and anchor.operands[1] in constants and not anchor.product:
+                    _rewrite(anchor, weights_of(ctx), self.numerics == "strict")
+        eliminate_dead(op)
+
+
+def _rewrite(op: ContractOp | ConvOp, weights: WeightStore, strict: bool) -> None:
+    emitter, channel = Emitter(op), _channel(op)
+    if channel is None:
+        return
+    x, w = quantized(op.operands[0], "ui8", emitter), quantized(op.operands[1], "i8", emitter)
+    if x is None or w is None or not x.uniform or (x.scale is None) != (w.scale is None) or (strict and x.scale):
+        return
+    product_ = _Product(op, channel, emitter)
+    if x.scale is not None and product_.terms * LARGEST >= 1 << 31:
+        return
+    centred = literal(w, weights) == 0
+    zero, scale = (None if centred else _offset(w, emitter)), w.scale
+    zero, scale = (product_.by_channel(v, w.value) for v in (zero, scale))
+    if not centred and (zero is None or not product_.sums_inputs) or (w.scale and scale is None):
+        return
+    total = product_.total(x, w, zero)
+    if x.scale is not None and scale is not None:
+        both = emitter.emit(MapOp("x0 * x1", [_one(x.scale, emitter), scale]))
+        total = emitter.emit(MapOp("f32(x0) * x1", [total, both]))
+    op.results[0].replace_all_uses_with(total)
+    erase_unused([op])
+
+
+def _channel(op: ContractOp | ConvOp) -> int | None:
+    """The axis of the weight that is one of the result: filters, or the columns of a matrix."""
+    if isinstance(op, ConvOp):
+        return 0 if op.layout.data == "NCX" else None
+    lhs, rhs, out = op.terms
+    plain = op.packing is None and len(rhs) == 2 and bool(lhs) and bool(out) and out[-1] in rhs
+    if not plain or out != lhs[:-1] + out[-1] or lhs[-1] not in rhs or out[-1] in lhs:
+        return None
+    return rhs.index(out[-1])
+
+
+def _offset(x: Quantized, emitter: Emitter) -> SSAValue:
+    """The zero point."""
+    if x.zero is None:
+        return emitter.emit(ConstantOp(np.array(x.offset, np.int32)))
+    return emitter.emit(MapOp(f"x0 + {x.offset}", [x.zero])) if x.offset else x.zero
+
+
+def _one(x: SSAValue, emitter: Emitter) -> SSAValue:
+    return emitter.reshape(x, ())
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A product of bytes in the place of ``op``, whose weight has the channels of the result along axis ``channel``."""
+
+    op: ContractOp | ConvOp
+    channel: int
+    emitter: Emitter
+
+    @property
+    def terms(self) -> int:
+        """K, which a weight has in numbers."""
+        shape = shape_of(self.op.operands[1])
+        return math.prod(d for n, d in enumerate(shape) if n != self.channel and isinstance(d, int))
+
+    @property
+    def sums_inputs(self) -> bool:
+        """Whether Σ x is the same for all channels."""
+        return isinstance(self.op, ContractOp) or self.op.groups.value.data == 1
+
+    def by_channel(self, x: SSAValue | None, weight: SSAValue) -> SSAValue | None:
+        """A parameter of the weight as one of the result; None if it varies along what is summed."""
+        if x is None:
+            return None
+        rank = len(shape_of(weight))
+        shape = (*[1] * (rank - len(shape_of(x))), *shape_of(x))
+        if any(d != 1 for n, d in enumerate(shape) if n != self.channel):
+            return None
+        return self.emitter.reshape(x, self.shape(shape[self.channel]))
+
+    def shape(self, channels: DimLike) -> tuple[DimLike, ...]:
+        spatial = len(ints_of(self.op.strides)) if isinstance(self.op, ConvOp) else 0
+        return (channels, *[1] * spatial)
+
+    def total(self, x: Quantized, w: Quantized, w_zero: SSAValue | None) -> SSAValue:
+        """Σ xw - zx Σ w - zw (Σ x - K zx), of i32; without ``w_zero`` zw is 0."""
+        emit = self.emitter.emit
+        sums, zero = self.multiplied(x.value, w.value), self.zero(x)
+        if zero is not None:
+            sums = emit(MapOp("x0 - x1", [sums, emit(MapOp("x0 * x1", [zero, self.weights(w.value)]))]))
+        if w_zero is None:
+            return sums
+        inputs = self.inputs(x.value)
+        if zero is not None:
+            inputs = emit(MapOp(f"x0 - x1 * {self.terms}", [inputs, zero]))
+        return emit(MapOp("x0 - x1 * x2", [sums, inputs, w_zero]))
+
+    def zero(self, x: Quantized) -> SSAValue | None:
+        """The zero point of the input; None for 0."""
+        return None if literal(x) == 0 else _one(_offset(x, self.emitter), self.emitter)
+
+    def multiplied(self, x: SSAValue, w: SSAValue) -> SSAValue:
+        op = self.op
+        if isinstance(op, ContractOp):
+            return self.emitter.emit(ContractOp(op.equation.data, x, w, product=PRODUCT))
+        window = ints_of(op.strides), ints_of(op.dilations)
+        return self.emitter.emit(ConvOp(x, w, *window, op.groups.value.data, product=PRODUCT))
+
+    def weights(self, w: SSAValue) -> SSAValue:
+        """Σ w, of each channel."""
+        wide = self.emitter.emit(MapOp("i32(x0)", [w]))
+        axes = [n for n in range(len(shape_of(w))) if n != self.channel]
+        sums = self.emitter.emit(ReduceOp("add", wide, axes))
+        return self.emitter.reshape(sums, self.shape(shape_of(w)[self.channel]))
+
+    def inputs(self, x: SSAValue) -> SSAValue:
+        """Σ x, with a channel of extent 1."""
+        emit = self.emitter.emit
+        if isinstance(self.op, ContractOp):
+            return emit(ReduceOp("add", emit(MapOp("i32(x0)", [x])), [len(shape_of(x)) - 1], True))
+        one = emit(ConstantOp(np.array(1, np.int8)))
+        return self.multiplied(x, emit(BroadcastOp(one, (1, *shape_of(self.op.operands[1])[1:]))))
+

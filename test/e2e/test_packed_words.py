@@ -1,0 +1,62 @@
+"""Weights of a few bits that products unpack in registers, compiled: against NumPy on unpacked ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+import mlc
+from mlc.frontends.onnx import import_model
+from mlc.options import Options
+from mlc.pipeline import lower
+
+Array = np.ndarray[Any, Any]
+K, N, BLOCK = 200, 100, 32
+
+
+def weight(random: np.random.Generator, bits: int) -> tuple[list[Array], Array]:
+    """Numbers, scales and zero points as MatMulNBits stores them, and the weight [K, N]."""
+    blocks = -(-K // BLOCK)
+    numbers = random.integers(0, 2**bits, (N, blocks, BLOCK)).astype("u1")
+    scales = random.uniform(0.01, 0.02, (N, blocks)).astype("f4")
+    zeros = random.uniform(0, 2**bits, (N, blocks)).astype("f4")
+    w = ((numbers - zeros[..., None]) * scales[..., None]).reshape(N, -1)[:, :K]
+    per = 8 // bits
+    parts = [numbers[..., n::per] << (bits * n) for n in range(per)]
+    return [np.bitwise_or.reduce(parts), scales.reshape(-1), zeros.reshape(-1)], w.T.astype(np.float64)
+
+
+def model(tensors: list[Array], bits: int, rows: int | str) -> ModelProto:
+    names = ["w", "s", "z"]
+    attributes = {"K": K, "N": N, "bits": bits, "block_size": BLOCK, "domain": "com.microsoft"}
+    node = helper.make_node("MatMulNBits", ["x", *names], ["y"], **attributes)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, K])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, N])
+    constants = [numpy_helper.from_array(t, n) for n, t in zip(names, tensors, strict=True)]
+    graph = helper.make_graph([node], "words", [x], [y], constants)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+@pytest.mark.parametrize("target", ["cpu", "x86-64-v3"])
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_any_number_of_rows(bits: int, target: str) -> None:
+    random = np.random.default_rng(7)
+    tensors, w = weight(random, bits)
+    net = mlc.compile(model(tensors, bits, "rows"), target=target, threads=2)
+    for rows in (1, 3, 17):
+        x = random.standard_normal((rows, K)).astype("f4")
+        wanted = x @ w
+        np.testing.assert_allclose(net.run({"x": x})["y"], wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_the_weight_is_not_unpacked_in_memory() -> None:
+    tensors, _ = weight(np.random.default_rng(7), 4)
+    imported = import_model(model(tensors, 4, 1))
+    lower(imported.module, imported.weights, Options(), until="schedule")
+    text = str(imported.module)
+    assert "memref<4x7x4x32xi32>" in text  # [N/32, blocks, words, 32]
+    assert 'schedule = "contraction: S0 | i1/32v | r0/4s r1 r2"' in text
