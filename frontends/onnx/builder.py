@@ -7,7 +7,7 @@ become symbols without a rule for each operator.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import Dim, DimLike, product
 from mlc.dialects.evaluate import evaluate_statement
-from mlc.dialects.expr import element_type, parse
+from mlc.dialects.expr import ExprError, element_type, parse
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -40,6 +40,7 @@ from mlc.dialects.statement import statement
 from mlc.dialects.types import is_narrow, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
+from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
@@ -189,7 +190,13 @@ class Builder:
         reduce: Sequence[DimLike] = (),
         monoid: str | None = None,
     ) -> Tensor:
-        """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``)."""
+        """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``).
+
+        Raises:
+            ExprError: it reads outside of an operand.
+        """
+        names = {f"i{n}": d for n, d in enumerate(shape)} | {f"r{n}": d for n, d in enumerate(reduce)}
+        expr = self._inside(expr, xs, names)
         element = check_computes(expr, xs)
         if monoid:
             check_combines(monoid, element)
@@ -199,7 +206,22 @@ class Builder:
                 return _computed(expr, xs, shape, reduce, monoid)
             except KeyError:  # the expression reads a symbolic dimension
                 pass
-        return self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+        if monoid is None and element == "i64":
+            result.range = range_of(parse(expr), xs, names)
+        return result
+
+    def _inside(self, expr: str, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> str:
+        """``expr`` such that it reads inside of its operands: computed indices are clamped, others required to be."""
+        parsed = parse(expr)
+        for index, (low, high), extent in plain_ranges(parsed, xs, extents):
+            for least, most in ((0, low), (high, extent - 1)):
+                if least is None or most is None or at_least(most, least):
+                    continue
+                if at_least(least, most + 1):
+                    raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
+                self.require(most, least)
+        return str(kept_inside(parsed, xs, extents))
 
     # -- moving
 

@@ -70,7 +70,7 @@ def split_to(node: Node) -> Any:
         sizes = [min(size, extent - n) for n in range(0, extent, size)]  # type: ignore[type-var, arg-type]
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     pieces = [build.cut(x, axis, start, size) for start, size in zip(starts, sizes, strict=True)]
-    if node.get(1) is None and not node.attr("keepdims", 1):
+    if node.get(1) is None and not node.flag("keepdims", 1):
         pieces = [build.reshape(p, (*p.shape[:axis], *p.shape[axis + 1 :])) for p in pieces]
     return (pieces,)
 

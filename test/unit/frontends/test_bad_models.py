@@ -133,6 +133,8 @@ def test_external_data_stays_inside_the_folder(tmp_path: Path) -> None:
     fails(external(folder, str(tmp_path / "secret")), "not a path inside")
     fails(external(folder, "link"), "link out of the model's folder")
     fails(external(folder, "gone"), "not there")
+    fails(external(folder, "a\0b"), "cannot be the name of a file")
+    fails(external(folder, "a" * 300), "cannot be the name of a file")
     fails(external(folder, "w", offset=8), "bytes 8 to 24")
     fails(external(folder, "w", offset=-8), "bytes -8")
     fails(external(folder, "w", length=8), "8 bytes of data where")
