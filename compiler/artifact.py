@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
@@ -81,7 +81,8 @@ def write(lowered: Lowered, folder: Path, options: Options, toolchain: Toolchain
     elif weights["bytes"]:
         sources |= _embedded(lowered, folder)
     (folder / f"{artifact.stem}.h").write_text(header(lowered.prefix, lowered.signature))
-    link_library(sources, artifact.library, options.target, toolchain, cache)
+    sanitizing = replace(toolchain, sanitizers=options.sanitizers)
+    link_library(sources, artifact.library, options.target, sanitizing, cache)
     return artifact
 
 

@@ -20,7 +20,7 @@ from mlc.frontends.onnx.errors import NotSupported, Unsupported
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.load import read
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
-from mlc.frontends.onnx.validate import check_graph
+from mlc.frontends.onnx.validate import check_functions, check_graph
 from mlc.runtime.errors import InputError
 
 Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
@@ -31,6 +31,7 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -
     source = read(model)
     proto, weights = source.proto, WeightStore()
     opsets = {STANDARD.get(o.domain, o.domain): o.version for o in proto.opset_import} or {"": 1}
+    check_functions(proto.functions)
     check_graph(proto.graph, opsets, {(STANDARD.get(f.domain, f.domain), f.name) for f in proto.functions})
     block = Block()
     importer = Importer(Builder(block, weights), TensorData(weights, source.file), opsets, proto.functions)

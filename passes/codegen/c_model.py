@@ -57,6 +57,7 @@ def print_model(
         _offsets(program, dims),
         _output_shape(program, dims),
         _violated(program, dims),
+        _fence(program, dims),
         _work(signature, dims),
         _body(program, dims, symbols, kernel_dims),
         _program(program, prefix, weights, isa),
@@ -131,6 +132,23 @@ def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         value = parse_dim(guard.data)
         lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
     return "\n".join([*lines, "  return 0;", "}"])
+
+
+def _fenced(program: rt.ProgramOp) -> bool:
+    return any(parse_dim(b.bytes.data) != bytes_of(b.result) for b in _buffers(program))
+
+
+def _fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that marks what lies between the buffers, where ``plan-memory`` has left room there."""
+    if not _fenced(program):
+        return ""
+    lines = ["static void fence(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)) {"]
+    buffers = _buffers(program)
+    lines += [*_declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset);"]
+    for n, op in enumerate(buffers):
+        used, size = bytes_of(op.result), aligned(parse_dim(op.bytes.data))
+        lines.append(f"  mark(arena + offset[{n}] + {c_dim(used)}, (size_t){c_dim(size - used)});")
+    return "\n".join([*lines, "}"])
 
 
 def _work(signature: Mapping[str, Any], dims: Sequence[str]) -> str:
@@ -218,6 +236,7 @@ def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence
   .workspace = workspace,
   .output_shape = output_shape,
   .violated = {"violated" if program.guards else "0"},
+  .fence = {"fence" if _fenced(program) else "0"},
   .body = body,
   .work = work,
   .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},

@@ -7,6 +7,7 @@
 #ifndef MLC_RUNTIME_H
 #define MLC_RUNTIME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MLC_ABI 1
@@ -40,6 +41,8 @@ typedef struct {
   int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
   int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank */
   const char *(*violated)(const int64_t *dim); /* the condition dim breaks ("seq <= 512"), or NULL; NULL: none stand */
+  void (*fence)(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)); /* what lies between
+      buffers of the arena, for the address sanitizer; NULL: they touch */
   void (*body)(mlc_call *c);   /* every thread of the team runs it: phases of launches */
   double (*work)(const int64_t *dim); /* operations a launch on average, a byte counted as some; NULL: many */
   int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */

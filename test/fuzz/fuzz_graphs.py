@@ -6,6 +6,7 @@ Stops at nothing: each mismatch, crash or refusal is a line with its seed, and t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated, Any
@@ -15,10 +16,14 @@ import onnx
 import onnxruntime
 import typer
 from grow import grown
+from isolate import judged
 from rich.progress import track
+from sanitized import SANITIZERS, restart
+from scratch import scratch
 
 import mlc
 
+SECONDS = 300.0  # for one graph, the C compiler included
 TOLERANCE = 5e-5  # of the largest value, as docs/numerics.md promises
 
 
@@ -39,12 +44,12 @@ def reference(model: onnx.ModelProto, inputs: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(names, session.run(names, inputs), strict=True))
 
 
-def difference(seed: int, size: int = 8) -> str:
+def difference(seed: int, size: int = 8, sanitize: str = "") -> str:
     """What is wrong with the model of a seed; empty where nothing is."""
     model = grown(seed, size)
     inputs = feeds(model, seed)
     expected = reference(model, inputs)
-    actual = mlc.compile(model, threads=1 + seed % 3).run(inputs)
+    actual = mlc.compile(model, threads=1 + seed % 3, sanitize=sanitize).run(inputs)
     return "; ".join(line for name, wanted in expected.items() for line in _compare(name, actual[name], wanted))
 
 
@@ -60,19 +65,20 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Of the first graph; random by default.")] = None,
     size: Annotated[int, typer.Option(help="Nodes of a graph, about.")] = 8,
     folder: Annotated[Path, typer.Option(help="Where models that fail are written.")] = Path("fuzz"),
+    sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the address sanitizer and others.")] = False,
 ) -> None:
     """Compare random graphs with onnxruntime; exit code 1 if one differs."""
+    if sanitize:
+        restart()
     first, failed = SystemRandom().getrandbits(31) if seed is None else seed, 0
-    for each in track(range(first, first + count), f"graphs from seed {first}"):
-        try:
-            problem = difference(each, size)
-        except Exception as error:  # whatever it is, it is a finding
-            problem = f"{type(error).__name__}: {error}"
-        if problem:
-            failed += 1
-            folder.mkdir(exist_ok=True)
-            onnx.save(grown(each, size), folder / f"{each}.onnx")
-            print(f"seed {each}: {problem}")
+    judge = partial(difference, size=size, sanitize=SANITIZERS if sanitize else "")
+    with scratch():
+        for each, problem in track(judged(range(first, first + count), judge, SECONDS), f"seeds from {first}", count):
+            if problem:
+                failed += 1
+                folder.mkdir(exist_ok=True)
+                onnx.save(grown(each, size), folder / f"{each}.onnx")
+                print(f"seed {each}: {problem}", flush=True)
     print(f"{count - failed} of {count} graphs agree")
     raise typer.Exit(bool(failed))
 

@@ -7,9 +7,7 @@ finding: another exception, a crash, a hang, memory without end. Each is a line 
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated
@@ -23,6 +21,7 @@ from cases import cases  # noqa: E402
 from examine import Judge  # noqa: E402
 from isolate import judged  # noqa: E402
 from mutate import mutant  # noqa: E402
+from scratch import scratch  # noqa: E402
 
 SECONDS = 120.0  # for one model, the C compiler included
 
@@ -33,11 +32,10 @@ def main(
     folder: Annotated[Path, typer.Option(help="Where models with findings are written.")] = Path("fuzz"),
 ) -> None:
     """Damage the onnx package's node tests; exit code 1 if there is a finding."""
-    os.environ["MLC_CACHE_DIR"] = ""
     models = [case.model.SerializeToString() for case in cases().values()]
     first, found = SystemRandom().getrandbits(31) if seed is None else seed, 0
-    with tempfile.TemporaryDirectory(prefix="mlc-fuzz-") as work:
-        judge = Judge(lambda n: mutant(models, n), Path(work))
+    with scratch() as work:
+        judge = Judge(lambda n: mutant(models, n), work)
         numbers = range(first, first + count)
         for case, problem in track(judged(numbers, judge, SECONDS), f"models from seed {first}", count):
             if problem:

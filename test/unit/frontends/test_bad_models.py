@@ -60,6 +60,10 @@ def test_versions() -> None:
     model = relu()
     model.opset_import[0].version = 999
     fails(model, "opset 999; the newest supported one is")
+    for version in (-1, 0, 1 << 31, 1 << 62):
+        model = relu()
+        model.opset_import.append(helper.make_opsetid("com.example", version))
+        fails(model, f"uses opset {version} of domain 'com.example'")
     model = relu()
     model.ir_version = 99
     fails(model, "IR version 99; the newest supported one is")
@@ -159,3 +163,21 @@ def test_everything_unsupported_is_listed_at_once() -> None:
         import_model(model)
     assert caught.value.found == tuple(found)
     assert check_model(relu()) == []
+
+
+@pytest.mark.parametrize("name", [b"grph", b"relu_node", b"dimn", b"x_in", b"y_out"])
+def test_names_that_are_no_text(name: bytes) -> None:
+    model = graph([node("Relu", "x_in", "y_out", name="relu_node")], {"x_in": ["dimn", 3]}, ["y_out"])
+    model.graph.name = "grph"
+    fails(model.SerializeToString().replace(name, b"\x80" + name[1:]), "is not valid text")
+
+
+def test_functions_with_names_that_are_no_text() -> None:
+    model = relu()
+    inner = helper.make_node("Relu", ["a_in"], ["b_out"])
+    function = helper.make_function("own", "twice_f", ["a_in"], ["b_out"], [inner], [helper.make_opsetid("", 17)])
+    model.functions.append(function)
+    data = model.SerializeToString()
+    import_model(data)
+    for name in (b"own", b"twice_f", b"a_in", b"b_out"):
+        fails(data.replace(name, b"\x80" + name[1:]), "is not valid text")
