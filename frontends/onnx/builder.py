@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.dims import Dim, DimLike, product
+from mlc.dialects.dims import Dim, DimLike, condition, product
 from mlc.dialects.evaluate import evaluate_statement
 from mlc.dialects.expr import ExprError, element_type, parse
 from mlc.dialects.graph import (
@@ -28,6 +28,7 @@ from mlc.dialects.graph import (
     MapOp,
     PadOp,
     PoolOp,
+    PositionsOp,
     ReduceOp,
     ReshapeOp,
     SliceOp,
@@ -36,9 +37,11 @@ from mlc.dialects.graph import (
     broadcast_shapes,
     with_nodes,
 )
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.statement import statement
 from mlc.dialects.types import is_narrow, numpy_dtype
 from mlc.dialects.weights import WeightStore
+from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.narrow import check_combines, check_computes
@@ -58,6 +61,7 @@ class Builder:
         self.weights = weights
         self.node = ""
         self.guards: list[Dim] = []
+        self.sizes = 0  # that depend on data, so far
 
     @contextmanager
     def at(self, node: str) -> Iterator[None]:
@@ -73,8 +77,14 @@ class Builder:
         return Tensor.of(op.results[0])
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
-        """The model is only right where lhs >= rhs; checked when it runs unless it is always so."""
+        """The model is only right where lhs >= rhs; checked before it runs unless it is always so.
+
+        Raises:
+            NotSupported: that depends on a size which is known only behind the check.
+        """
         if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
+            if sizes_of([guard]):
+                raise NotSupported(f"{condition(guard)} would have to hold, which depends on data")
             self.guards.append(guard)  # type: ignore[arg-type]
 
     # -- values
@@ -222,6 +232,13 @@ class Builder:
                     raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
                 self.require(most, least)
         return str(kept_inside(parsed, xs, extents))
+
+    def positions(self, mask: Tensor) -> Tensor:
+        """Where a vector of predicates is true, ascending: as many as there are when the model runs."""
+        if mask.known is not None:
+            return Tensor.from_known(np.flatnonzero(mask.known).astype(np.int64))
+        self.sizes += 1
+        return self.emit(PositionsOp(f"size{self.sizes - 1}", self.value(mask)))
 
     # -- moving
 

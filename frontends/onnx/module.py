@@ -38,7 +38,7 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
     importer.nodes(proto.graph.node, values)
-    outputs = _distinct(pair for o in proto.graph.output for pair in _outputs(o, values, importer))
+    outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
     module = ModuleOp([]) if importer.unsupported else _module(block, inputs, outputs, importer.build)
     return module, weights, source.name, importer.unsupported
 
@@ -64,6 +64,12 @@ def _argument(info: ValueInfoProto, names: DimNames, block: Block) -> Tensor:
     element = element_of_onnx(type_.elem_type)
     shape = names.shape(type_, info.name)
     return Tensor.of(block.insert_arg(tensor(element, shape), len(block.args)))
+
+
+def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:
+    """What is computed only for an output, as the elements of a shape, comes from a node of the output's name."""
+    with importer.build.at(info.name):
+        return list(_outputs(info, values, importer))
 
 
 def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:

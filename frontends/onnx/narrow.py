@@ -1,11 +1,11 @@
-"""What is refused of narrow types: nothing computes in them."""
+"""What is refused of types: nothing computes in narrow ones, and some functions are of floats alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects.expr import NarrowError, element_type, parse, verify_computes
-from mlc.dialects.types import is_narrow
+from mlc.dialects.expr import REAL, Call, NarrowError, element_type, parse, verify_computes, walk
+from mlc.dialects.types import is_float, is_narrow
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -14,13 +14,17 @@ def check_computes(expr: str, xs: Sequence[Tensor]) -> str | None:
     """The element type of an expression over tensors.
 
     Raises:
-        NotSupported: it computes in a narrow type.
+        NotSupported: it computes in a narrow type, or a function of floats alone in whole numbers.
     """
     elements = [x.element for x in xs]
     try:
         verify_computes(parse(expr), elements)
     except NarrowError as e:
         raise NotSupported(str(e)) from e
+    for call in (e for e in walk(parse(expr)) if isinstance(e, Call) and e.fn in REAL):
+        for element in (element_type(a, elements) for a in call.args):
+            if element is not None and not is_float(element):
+                raise NotSupported(f"{call.fn} of {element}; cast the operand to a float")
     return element_type(parse(expr), elements)
 
 

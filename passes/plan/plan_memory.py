@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
@@ -64,7 +64,7 @@ def live_ranges(program: rt.ProgramOp) -> list[Live]:
     first: dict[SSAValue, int] = {}
     last: dict[SSAValue, int] = {}
     for step, op in enumerate(program.body.block.ops):
-        if isinstance(op, rt.LaunchOp | rt.CopyOp):
+        if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.PositionsOp):
             for value in op.operands:
                 first.setdefault(rt.root(value), step)
                 last[rt.root(value)] = step
@@ -85,6 +85,7 @@ def widen(program: rt.ProgramOp) -> None:
     for op in program.body.block.ops:
         if isinstance(op, rt.BufferOp):
             op.bytes = StringAttr(str(parse_dim(op.bytes.data) + ALIGN))
+    program.attributes["apart"] = UnitAttr()
 
 
 def plan_arena(program: rt.ProgramOp, apart: bool = False) -> None:

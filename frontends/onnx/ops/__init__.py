@@ -35,8 +35,10 @@ FAMILIES = (
     "resize",
     "sampling",
     "scatter",
+    "selection",
     "sequence",
     "spectral",
+    "suppression",
     "training",
     "transposed",
 )

@@ -116,6 +116,17 @@ def test_data_of_the_wrong_length(tmp_path: Path) -> None:
         fails(path, "'w'.*wrong length|'w'.*bytes")
 
 
+def test_functions_of_floats_on_whole_numbers() -> None:
+    model = graph([node("IsNaN", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.BOOL})
+    fails(model, "isnan of i1; cast the operand to a float")
+
+
+def test_more_steps_than_can_be_unrolled() -> None:
+    weights = {"w": np.zeros((1, 4, 2), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
+    model = graph([node("LSTM", "x w r", "y", hidden_size=1)], {"x": [(1 << 31) - 1, 1, 2]}, ["y"], weights)
+    fails(model, "2147483647 steps; at most")
+
+
 def external(folder: Path, location: str, **entries: int) -> Path:
     model = relu()
     tensor = TensorProto(name="w", data_type=1, dims=[4], data_location=TensorProto.EXTERNAL)
@@ -147,7 +158,7 @@ def test_external_data_stays_inside_the_folder(tmp_path: Path) -> None:
 
 def test_everything_unsupported_is_listed_at_once() -> None:
     nodes = [
-        node("NonZero", "x", "a", name="find"),
+        node("RandomNormalLike", "x", "a", name="noise"),
         node("Relu", "a", "b"),
         helper.make_node("Magic", ["x"], ["c"], domain="com.example", name="magic"),
         node("Add", "b c", "y"),
@@ -156,7 +167,7 @@ def test_everything_unsupported_is_listed_at_once() -> None:
     model.opset_import.append(helper.make_opsetid("com.example", 1))
     found = check_model(model)
     assert [(u.op, u.domain, u.opset, u.node) for u in found] == [
-        ("NonZero", "", 17, "find"),
+        ("RandomNormalLike", "", 17, "noise"),
         ("Magic", "com.example", 1, "magic"),
     ]
     with pytest.raises(UnsupportedError, match="2 unsupported") as caught:
