@@ -105,7 +105,7 @@ class _Builder:
     def _settle(self, returned: list[SSAValue]) -> None:
         """Homes of values that are (under a reshape) results of the model or parts of a concatenation."""
         for value, out in zip(returned, self.outputs, strict=True):
-            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp):
+            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp | PositionsOp):
                 self.homes.setdefault(source_of(value), (out, 0))
         for op in [o for o in self.main.body.block.ops if isinstance(o, ConcatOp)]:
             self.places[op.result] = self._place(op.result)
