@@ -112,4 +112,7 @@ def _contract(signature: Mapping[str, Any]) -> str:
         for index, tensor in enumerate(signature[kind]):
             shape = ", ".join(str(size) for size in tensor["shape"])
             lines.append(f"{kind}[{index}]: {tensor['name']} {tensor['dtype']}[{shape}]")
+    for size in signature.get("sizes", ()):
+        name, bound, output = size["name"], size["bound"], size["output"]
+        lines.append(f"{name}: found out by the run, at most {bound}; outputs[{output}] says it")
     return "\n * ".join(line.replace("*/", "* /").replace("\n", " ") for line in lines)
