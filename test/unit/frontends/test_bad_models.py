@@ -119,6 +119,10 @@ def test_data_of_the_wrong_length(tmp_path: Path) -> None:
 def test_functions_of_floats_on_whole_numbers() -> None:
     model = graph([node("IsNaN", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.BOOL})
     fails(model, "isnan of i1; cast the operand to a float")
+    model = graph([node("IsInf", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.INT8}, opset=20)
+    fails(model, "eq of i8 and inf; cast the operand to a float")
+    model = graph([node("HardSigmoid", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.INT32})
+    fails(model, "add of i32 and 0.5")
 
 
 def test_more_steps_than_can_be_unrolled() -> None:
