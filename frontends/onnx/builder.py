@@ -273,6 +273,9 @@ class Builder:
         if x.known is not None and _small((*starts, *sizes)):
             index = [np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)]  # type: ignore
             return self._moved(x, x.known[np.ix_(*index)])
+        for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
+            if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
+                self.require(extent, start + max(0, (size - 1) * step) + 1)  # a fixed part of an open extent
         return self.emit(SliceOp(self.value(x), starts, sizes, steps))
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:

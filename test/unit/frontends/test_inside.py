@@ -124,3 +124,14 @@ def test_of_maxima_for_one_element_the_last_wins() -> None:
     x, at = np.array([[[1, 2, 3]]], np.float32), np.array([[[2, 2, 0]]])
     model = single("MaxUnpool", {"x": x, "i": at}, kernel_shape=[2], strides=[2])
     np.testing.assert_array_equal(mlc.compile(model)(x, at), [[[3, 0, 2, 0, 0, 0]]])
+
+
+def test_a_fixed_part_of_an_open_dimension_is_a_condition() -> None:
+    """A recurrence whose weights are open in a dimension takes as many rows as its gates have."""
+    weights = {"w": np.ones((1, 3, 2), np.float32)}
+    model = graph([node("GRU", "x w r", "y", hidden_size=1)], {"x": [1, 1, 2], "r": [1, "rows", 1]}, ["y"], weights)
+    net = mlc.compile(model)
+    x = np.ones((1, 1, 2), np.float32)
+    assert net(x, np.ones((1, 3, 1), np.float32)).shape == (1, 1, 1, 1)
+    with pytest.raises(RunError, match="only rows >= 2"):
+        net(x, np.ones((1, 1, 1), np.float32))
