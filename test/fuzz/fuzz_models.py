@@ -23,6 +23,7 @@ from isolate import judged  # noqa: E402
 from mutate import mutant  # noqa: E402
 from scratch import scratch  # noqa: E402
 
+EVERY = 10_000  # models, after which a log gets a line
 SECONDS = 120.0  # for one model, the C compiler included
 
 
@@ -43,6 +44,8 @@ def main(
                 folder.mkdir(exist_ok=True)
                 (folder / f"{case}.onnx").write_bytes(mutant(models, case))
                 print(f"seed {case}: {problem}", flush=True)
+            if (case - first) % EVERY == EVERY - 1:
+                print(f"{case - first + 1} damaged models, {found} findings so far", flush=True)
     print(f"{count} damaged models, {found} findings")
     raise typer.Exit(bool(found))
 
