@@ -234,7 +234,13 @@ class Builder:
         return str(kept_inside(parsed, xs, extents))
 
     def positions(self, mask: Tensor) -> Tensor:
-        """Where a vector of predicates is true, ascending: as many as there are when the model runs."""
+        """Where a vector of predicates is true, ascending: as many as there are when the model runs.
+
+        Raises:
+            NotSupported: it is no vector, or not of predicates.
+        """
+        if mask.element != "i1" or mask.rank != 1:
+            raise NotSupported(f"a condition of type {mask}; give a vector of bool")
         if mask.known is not None:
             return Tensor.from_known(np.flatnonzero(mask.known).astype(np.int64))
         self.sizes += 1

@@ -113,6 +113,12 @@ def test_what_stands_behind_a_size(threads: int) -> None:
             np.testing.assert_allclose(y["soft"].sum(), float(len(some) > 0), rtol=1e-6)
 
 
+@pytest.mark.parametrize("condition", [np.zeros((3, 2), np.bool_), np.zeros(3, np.float32)])
+def test_conditions_are_vectors_of_predicates(condition: np.ndarray) -> None:
+    with pytest.raises(InputError, match="give a vector of bool"):
+        import_model(single("Compress", {"x": X, "c": condition}, axis=0))
+
+
 def test_two_sizes_do_not_broadcast() -> None:
     nodes = [node("NonZero", "x", "a"), node("NonZero", "z", "b"), node("Add", "a b", "y")]
     with pytest.raises(InputError, match="size0.*size1.*do not broadcast"):
