@@ -131,6 +131,11 @@ def test_more_steps_than_can_be_unrolled() -> None:
     fails(model, "2147483647 steps; at most")
 
 
+def test_more_pieces_than_can_be_made() -> None:
+    nodes = [node("SplitToSequence", "x", "s"), node("SequenceLength", "s", "y")]
+    fails(graph(nodes, {"x": [1 << 20, 3]}, ["y"]), "1048576 pieces; at most")
+
+
 def external(folder: Path, location: str, **entries: int) -> Path:
     model = relu()
     tensor = TensorProto(name="w", data_type=1, dims=[4], data_location=TensorProto.EXTERNAL)
