@@ -34,6 +34,7 @@ def compile(
     schedule: str | Path | None = None,
     cc: str | None = None,
     tuned: bool = True,
+    sanitize: str = "",
 ) -> Model:
     """Compile an ONNX model (opset 7 or later) and load it; the second time it comes from the cache.
 
@@ -41,11 +42,12 @@ def compile(
     CPUs; results do not depend on it. ``dims`` fixes symbolic dimensions, ``{"batch": 8}``; the others stay open.
     ``numerics``: ``strict`` keeps the order of sums, ``default`` lets them be reassociated, ``relaxed`` also rounds
     more. ``schedule`` is a file that replaces chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc,
-    clang, cc or ziglang. ``tuned``: kernels that ``tune`` has found better schedules for use them.
+    clang, cc or ziglang. ``tuned``: kernels that ``tune`` has found better schedules for use them. ``sanitize`` names
+    sanitizers of the C compiler to look for errors with (``address,undefined``); slow.
 
     Raises InputError for a malformed or unsupported model, ToolchainError without a C compiler, all of them MlcError.
     """
-    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned)
+    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize)
     with Progress() as progress:
         built = build(Source.of(model), options, [progress])
     return open_built(built, threads)
@@ -96,6 +98,7 @@ def make_options(
     schedule: str | Path | None = None,
     cc: str | None = None,
     tuned: bool = True,
+    sanitize: str = "",
 ) -> Options:
     """Options from what a user writes: names and paths are resolved. InputError if one of them is unknown."""
     options = Options(
@@ -106,6 +109,7 @@ def make_options(
         embed_weights=embed_weights,
         schedule=None if schedule is None else _read(Path(schedule)),
         cc=cc,
+        sanitize=sanitize,
     )
     return replace(options, tuned=store.known(options)) if tuned else options
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
@@ -81,7 +81,8 @@ def write(lowered: Lowered, folder: Path, options: Options, toolchain: Toolchain
     elif weights["bytes"]:
         sources |= _embedded(lowered, folder)
     (folder / f"{artifact.stem}.h").write_text(header(lowered.prefix, lowered.signature))
-    link_library(sources, artifact.library, options.target, toolchain, cache)
+    sanitizing = replace(toolchain, sanitizers=options.sanitizers)
+    link_library(sources, artifact.library, options.target, sanitizing, cache)
     return artifact
 
 
@@ -111,4 +112,7 @@ def _contract(signature: Mapping[str, Any]) -> str:
         for index, tensor in enumerate(signature[kind]):
             shape = ", ".join(str(size) for size in tensor["shape"])
             lines.append(f"{kind}[{index}]: {tensor['name']} {tensor['dtype']}[{shape}]")
+    for size in signature.get("sizes", ()):
+        name, bound, output = size["name"], size["bound"], size["output"]
+        lines.append(f"{name}: found out by the run, at most {bound}; outputs[{output}] says it")
     return "\n * ".join(line.replace("*/", "* /").replace("\n", " ") for line in lines)

@@ -15,6 +15,7 @@ from mlc.target import Target
 
 Numerics = Literal["strict", "default", "relaxed"]
 
+SANITIZERS = ("address", "undefined", "thread")
 EMBED_LIMIT = 1 << 20
 """Weights of fewer bytes than this go inside the library unless asked otherwise."""
 
@@ -39,6 +40,9 @@ class Options:
     )  # those of the model's own kernels are part of the key: see mlc.identity
     schedule: str | None = _option("text of a schedule file that overrides the chosen schedules")
     cc: str | None = _option("the C compiler command; None: $CC, gcc, clang, cc or ziglang", key=False)
+    sanitize: str = _option(
+        "sanitizers of the C compiler to build with, as in -fsanitize=: address, undefined, thread", default=""
+    )
     threads: int = _option("threads a loaded model runs with; 0: the allowed CPUs", default=0, key=False)
     verify_each: bool = _option("verify the IR after each pass", default=False, key=False)
 
@@ -47,9 +51,16 @@ class Options:
             raise InputError(f"Unknown numerics '{self.numerics}'", hint="Use strict, default or relaxed")
         if self.threads < 0:
             raise InputError(f"A model cannot run on {self.threads} threads", hint="Use 0 for all allowed CPUs")
+        if not set(self.sanitizers) <= set(SANITIZERS):
+            raise InputError(f"Unknown sanitizer in '{self.sanitize}'", hint="Use address, undefined or thread")
         for name, size in self.dims.items():
             if not isinstance(size, int) or size < 1:
                 raise InputError(f"Dimension '{name}' cannot be {size!r}", hint="Give a whole number of at least 1")
+
+    @property
+    def sanitizers(self) -> tuple[str, ...]:
+        """The sanitizers by name."""
+        return tuple(filter(None, self.sanitize.split(",")))
 
     def tuned_lines(self) -> str:
         """The tuned schedules as ``apply-tuned`` reads them."""

@@ -58,7 +58,7 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
                       SplitThreads(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops()]),
-        ("plan", [BuildProgram(), PlanMemory(), InsertBarriers(), VerifyPlan()]),
+        ("plan", [BuildProgram(), PlanMemory(apart=bool(options.sanitize)), InsertBarriers(), VerifyPlan()]),
     ]
 
 

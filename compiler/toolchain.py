@@ -47,19 +47,27 @@ Source = str | bytes
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A C compiler command and the version string it prints."""
+    """A C compiler command, the version string it prints, and the sanitizers that it builds into everything."""
 
     command: tuple[str, ...]
     version: str
+    sanitizers: tuple[str, ...] = ()
 
     def flags(self, target: Target, unit: str) -> tuple[str, ...]:
         """Flags to compile one unit, in order. The runtime gets the base instruction set: it has to refuse a CPU."""
         isa = () if unit in runtime_sources() else target.cflags
         names = (ZIG_NAMES.get(flag, flag) for flag in isa) if self._is_zig else isa
-        return (*self._triple(target), *CFLAGS, *names)
+        return (*self._triple(target), *CFLAGS, *names, *self._checks())
 
     def link_flags(self, target: Target) -> tuple[str, ...]:
-        return (*self._triple(target), *LDFLAGS)
+        return (*self._triple(target), *LDFLAGS, *self._checks())
+
+    def _checks(self) -> tuple[str, ...]:
+        """Flags of the sanitizers: the first report ends the process, and names source lines."""
+        if not self.sanitizers:
+            return ()
+        chosen = f"-fsanitize={','.join(self.sanitizers)}"
+        return (chosen, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
 
     @property
     def _is_zig(self) -> bool:

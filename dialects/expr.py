@@ -87,6 +87,11 @@ CASTS = tuple(ELEMENTS)
 REINTERPRETATIONS = {f"as_{e}": e for e in ELEMENTS if e != "i1" and e[0] != "c"}
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 PREDICATES = (*COMPARISONS, "isnan")
+REAL = frozenset(
+    ("exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh")
+    + ("acosh", "atanh", "expm1", "log1p", "sigmoid", "isnan", "atan2")
+)
+"""Functions of floats alone."""
 _SYMBOLS = {
     "add": "+",
     "sub": "-",

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import Dim
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph import ConstantOp, GraphOp, WeightOp
+from mlc.dialects.graph import ConstantOp, GraphOp, PositionsOp, WeightOp
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 
@@ -60,11 +60,14 @@ def bind_symbols(main: FuncOp, arguments: list[Array]) -> dict[str, int]:
 def run_block(block: Block, arguments: list[Array], weights: WeightStore, symbols: Mapping[str, int]) -> list[Array]:
     """Operands of the block's terminator. Values are dropped after their last use."""
     env: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
+    symbols = dict(symbols)
     uses = {value: sum(1 for _ in value.uses) for op in block.ops for value in op.results}
     for op in block.ops:
         if isinstance(op, ReturnOp):
             return [env[o] for o in op.operands]
         env[op.results[0]] = _run(op, [env[o] for o in op.operands], weights, symbols)
+        if isinstance(op, PositionsOp):
+            symbols[op.size.data] = len(env[op.result])
         _drop(op, env, uses)
     return []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -38,7 +38,9 @@ class ProgramOp(IRDLOperation):
     """A model: its interface, where each tensor lives, and the kernels it runs in order.
 
     ``inputs``/``outputs`` name the tensors of the signature, ``dims`` the symbolic dimensions in the C ABI's order.
-    ``guards`` are expressions over dims that must not be negative, or the program would be wrong.
+    ``guards`` are expressions over dims that must not be negative, or the program would be wrong. ``sizes`` are
+    dimensions that the program finds out when it runs (``rt.positions``); the last outputs say them, and ``bounds``
+    what they never exceed, as expressions over dims.
     """
 
     name = "rt.program"
@@ -47,6 +49,8 @@ class ProgramOp(IRDLOperation):
     outputs = prop_def(ArrayAttr[StringAttr])
     dims = prop_def(ArrayAttr[StringAttr])
     guards = opt_prop_def(ArrayAttr[StringAttr])
+    sizes = opt_prop_def(ArrayAttr[StringAttr])
+    bounds = opt_prop_def(ArrayAttr[StringAttr])
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     irdl_options = (ParsePropInAttrDict(),)
@@ -59,6 +63,7 @@ class ProgramOp(IRDLOperation):
         outputs: Sequence[str],
         dims: Sequence[str],
         guards: Sequence[str] = (),
+        bounds: Mapping[str, DimLike] | None = None,
     ):
         def texts(values: Sequence[str]) -> ArrayAttr[StringAttr]:
             return ArrayAttr(StringAttr(v) for v in values)
@@ -69,7 +74,15 @@ class ProgramOp(IRDLOperation):
             "outputs": texts(outputs),
             "dims": texts(dims),
         } | ({"guards": texts(guards)} if guards else {})
+        if bounds:
+            properties |= {"sizes": texts(list(bounds)), "bounds": texts([str(b) for b in bounds.values()])}
         super().__init__(properties=properties, regions=[Region(Block())])
+
+
+    @property
+    def bound_of(self) -> dict[str, DimLike]:
+        """What each size never exceeds."""
+        return {s.data: parse_dim(b.data) for s, b in zip(self.sizes or (), self.bounds or (), strict=True)}
 
 
 class _Place(IRDLOperation):
@@ -199,6 +212,24 @@ class CopyOp(IRDLOperation):
 
 
 @irdl_op_definition
+class PositionsOp(IRDLOperation):
+    """Write where a mask is true, and how many there are: into ``size``, the dimension of that name from here on.
+
+    ``rt.positions "size0" %mask, %where, %size : memref<8xi1>, memref<?xi64, …>, memref<i64>`` (one thread).
+    """
+
+    name = "rt.positions"
+    symbol = prop_def(StringAttr)
+    mask = operand_def(MemRefType)
+    where = operand_def(MemRefType)
+    size = operand_def(MemRefType)
+    assembly_format = "$symbol $mask `,` $where `,` $size attr-dict `:` type($mask) `,` type($where) `,` type($size)"
+
+    def __init__(self, symbol: str, mask: SSAValue, where: SSAValue, size: SSAValue):
+        super().__init__(operands=[mask, where, size], properties={"symbol": StringAttr(symbol)})
+
+
+@irdl_op_definition
 class BarrierOp(IRDLOperation):
     """All threads have finished what stands before it."""
 
@@ -222,4 +253,8 @@ def start(value: SSAValue) -> DimLike:
     return total
 
 
-Rt = Dialect("rt", [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, BarrierOp], [])
+Rt = Dialect(
+    "rt",
+    [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, BarrierOp],
+    [],
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,6 +43,11 @@ def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:
         return np.asarray(value)
     except Exception as error:  # a foreign object's own conversion may raise anything
         raise RunError(f"Input '{name}' of type {type(value).__name__} is not an array: {error}") from None
+
+
+def beginning(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """An array of ``shape`` with the first elements of ``array``, whose memory is then free."""
+    return array.reshape(-1)[: math.prod(shape)].reshape(shape).copy()
 
 
 def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,7 +37,9 @@ class Model:
         self.name: str = self.signature["name"]
         self.dims: tuple[str, ...] = tuple(self.signature["dims"])
         self.inputs = read_specs(self.signature["inputs"])
-        self.outputs = read_specs(self.signature["outputs"])
+        self._written = read_specs(self.signature["outputs"])
+        self._sizes = {entry["name"]: list(self._written)[entry["output"]] for entry in self.signature.get("sizes", ())}
+        self.outputs = {name: spec for name, spec in self._written.items() if name not in self._sizes.values()}
         check_solvable(self.inputs, self.dims)
         self._library: Library | None = library
         self._names = tuple(self.inputs)
@@ -132,7 +135,17 @@ class Model:
             self._again = nothing
         if out:
             self._check_outputs(plan, given, out)
-        return library.call(plan, given, out)
+        results = library.call(plan, given, out)
+        return self._cut(results, plan.dims) if self._sizes else results
+
+    def _cut(self, results: dict[str, Array], dims: dict[str, int]) -> dict[str, Array]:
+        """Arrays of the sizes that this run has found out, of those that have room for the most there can be."""
+        known = dims | {size: int(results[name]) for size, name in self._sizes.items()}
+        shapes = {name: tuple(exprs.evaluate(d, known) for d in spec.shape) for name, spec in self.outputs.items()}
+        return {
+            name: results[name] if results[name].shape == shape else arrays.beginning(results[name], shape)
+            for name, shape in shapes.items()
+        }
 
     def _fit(self, library: Library, given: Sequence[Any]) -> tuple[Plan, Sequence[Array]]:
         """The plan of a call, and the arrays that the model reads."""
@@ -151,16 +164,24 @@ class Model:
         others = list(inputs)
         for name, shape, dtype, _ in plan.outputs:
             if name in out:
+                self._check_size(name)
                 arrays.check_output(name, shape, dtype, out[name])
                 arrays.check_disjoint(others, name, out[name])
                 others.append(out[name])
+
+    def _check_size(self, name: str) -> None:
+        if any(exprs.names(d) & self._sizes.keys() for d in self.outputs[name].shape):
+            message = f"The size of output '{name}' depends on data: no array of the caller's can have it"
+            raise RunError(message, hint="Take the array that the call returns")
 
     def _plan(self, library: Library, inputs: Sequence[Array]) -> Plan:
         dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
         check_guards(self.signature.get("guards", ()), dims)
         if len(self._plans) >= _MAX_PLANS:
             self._plans = {}
-        plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self.outputs)
+        plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._written)
+        if self._sizes:
+            plan = self._plans[arrays.layouts(inputs)] = replace(plan, again=nothing)
         return plan
 
 

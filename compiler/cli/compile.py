@@ -49,6 +49,10 @@ def command(
     cc: Annotated[
         str | None, typer.Option(help="The C compiler [default: $CC, gcc, clang, cc or ziglang].", show_default=False)
     ] = None,
+    sanitize: Annotated[
+        str,
+        typer.Option(help="Sanitizers to build in: address, undefined, thread.", metavar="NAMES", show_default=False),
+    ] = "",
 ) -> None:
     """Compile a model to a shared library, a C header and a weights file.
 
@@ -64,7 +68,7 @@ def command(
     from mlc.progress import Progress
 
     options = make_options(
-        target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc, not no_tuned  # type: ignore[arg-type]
+        target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc, not no_tuned, sanitize  # type: ignore[arg-type]
     )
     source = Source.of(model)
     timer = Timer()

@@ -17,6 +17,7 @@ from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
+from mlc.dialects.graph.sizes import PositionsOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
 from mlc.dialects.types import DimsAttr
@@ -38,6 +39,7 @@ Graph = Dialect(
         PadOp,
         ConcatOp,
         ComputeOp,
+        PositionsOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -51,6 +53,6 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "PositionsOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

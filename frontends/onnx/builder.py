@@ -7,16 +7,16 @@ become symbols without a rule for each operator.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.dims import Dim, DimLike, product
+from mlc.dialects.dims import Dim, DimLike, condition, product
 from mlc.dialects.evaluate import evaluate_statement
-from mlc.dialects.expr import element_type, parse
+from mlc.dialects.expr import ExprError, element_type, parse
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -28,6 +28,7 @@ from mlc.dialects.graph import (
     MapOp,
     PadOp,
     PoolOp,
+    PositionsOp,
     ReduceOp,
     ReshapeOp,
     SliceOp,
@@ -36,10 +37,13 @@ from mlc.dialects.graph import (
     broadcast_shapes,
     with_nodes,
 )
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.statement import statement
 from mlc.dialects.types import is_narrow, numpy_dtype
 from mlc.dialects.weights import WeightStore
+from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
+from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
@@ -57,6 +61,7 @@ class Builder:
         self.weights = weights
         self.node = ""
         self.guards: list[Dim] = []
+        self.sizes = 0  # that depend on data, so far
 
     @contextmanager
     def at(self, node: str) -> Iterator[None]:
@@ -72,8 +77,14 @@ class Builder:
         return Tensor.of(op.results[0])
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
-        """The model is only right where lhs >= rhs; checked when it runs unless it is always so."""
+        """The model is only right where lhs >= rhs; checked before it runs unless it is always so.
+
+        Raises:
+            NotSupported: that depends on a size which is known only behind the check.
+        """
         if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
+            if sizes_of([guard]):
+                raise NotSupported(f"{condition(guard)} would have to hold, which depends on data")
             self.guards.append(guard)  # type: ignore[arg-type]
 
     # -- values
@@ -189,7 +200,13 @@ class Builder:
         reduce: Sequence[DimLike] = (),
         monoid: str | None = None,
     ) -> Tensor:
-        """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``)."""
+        """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``).
+
+        Raises:
+            ExprError: it reads outside of an operand.
+        """
+        names = {f"i{n}": d for n, d in enumerate(shape)} | {f"r{n}": d for n, d in enumerate(reduce)}
+        expr = self._inside(expr, xs, names)
         element = check_computes(expr, xs)
         if monoid:
             check_combines(monoid, element)
@@ -199,7 +216,35 @@ class Builder:
                 return _computed(expr, xs, shape, reduce, monoid)
             except KeyError:  # the expression reads a symbolic dimension
                 pass
-        return self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+        if monoid is None and element == "i64":
+            result.range = range_of(parse(expr), xs, names)
+        return result
+
+    def _inside(self, expr: str, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> str:
+        """``expr`` such that it reads inside of its operands: computed indices are clamped, others required to be."""
+        parsed = parse(expr)
+        for index, (low, high), extent in plain_ranges(parsed, xs, extents):
+            for least, most in ((0, low), (high, extent - 1)):
+                if least is None or most is None or at_least(most, least):
+                    continue
+                if at_least(least, most + 1):
+                    raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
+                self.require(most, least)
+        return str(kept_inside(parsed, xs, extents))
+
+    def positions(self, mask: Tensor) -> Tensor:
+        """Where a vector of predicates is true, ascending: as many as there are when the model runs.
+
+        Raises:
+            NotSupported: it is no vector, or not of predicates.
+        """
+        if mask.element != "i1" or mask.rank != 1:
+            raise NotSupported(f"a condition of type {mask}; give a vector of bool")
+        if mask.known is not None:
+            return Tensor.from_known(np.flatnonzero(mask.known).astype(np.int64))
+        self.sizes += 1
+        return self.emit(PositionsOp(f"size{self.sizes - 1}", self.value(mask)))
 
     # -- moving
 
@@ -234,6 +279,9 @@ class Builder:
         if x.known is not None and _small((*starts, *sizes)):
             index = [np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)]  # type: ignore
             return self._moved(x, x.known[np.ix_(*index)])
+        for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
+            if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
+                self.require(extent, start + max(0, (size - 1) * step) + 1)  # a fixed part of an open extent
         return self.emit(SliceOp(self.value(x), starts, sizes, steps))
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:

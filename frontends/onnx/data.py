@@ -54,6 +54,12 @@ class TensorData:
             return Tensor.from_known(read_elements(extent, element, shape), element, proto.name)
         return Tensor(element, shape, store=self._later(proto.name, extent, element, shape), name=proto.name)
 
+    def array(self, proto: TensorProto) -> Array:
+        """The elements of a proto, wherever they are. Raises as ``tensor`` does."""
+        element, shape = element_of_onnx(proto.data_type), checked_shape(proto.dims, f"tensor '{proto.name}'")
+        extent = self._extent(proto, stored_bytes(element, int(np.prod(shape, dtype=object))))
+        return array_of(proto).reshape(shape) if extent is None else read_elements(extent, element, shape)
+
     def _inline(self, proto: TensorProto, shape: tuple[int, ...]) -> Tensor:
         try:
             array = array_of(proto).reshape(shape)
@@ -95,16 +101,19 @@ class TensorData:
         if self.file is None:
             raise InputError(f"Tensor '{name}' is in an external file", hint="Compile the model from its path instead")
         folder = self.file.parent.resolve()
-        path = Path(folder, location)
+        what = f"Tensor '{name}': external data {location!r:.200}"
         if not location or Path(location).is_absolute() or ".." in Path(location).parts:
-            raise InputError(f"Tensor '{name}': external data '{location}' is not a path inside the model's folder")
-        if not path.resolve().is_relative_to(folder):
-            raise InputError(f"Tensor '{name}': external data '{location}' is a link out of the model's folder")
-        if not path.is_file():
-            raise InputError(
-                f"Tensor '{name}': external data '{location}' is not there", hint="Put it beside the model"
-            )
-        return path.resolve()
+            raise InputError(f"{what} is not a path inside the model's folder")
+        try:
+            path = Path(folder, location).resolve()
+            there = path.is_file()
+        except (OSError, ValueError) as e:  # a NUL in the name, or too long a one
+            raise InputError(f"{what} cannot be the name of a file") from e
+        if not path.is_relative_to(folder):
+            raise InputError(f"{what} is a link out of the model's folder")
+        if not there:
+            raise InputError(f"{what} is not there", hint="Put it beside the model")
+        return path
 
 
 def _checked(name: str, path: Path, offset: str | int, length: str | int) -> Extent:

@@ -16,6 +16,7 @@ import numpy as np
 from mlc.dialects.dims import Dim, DimLike, dim_max, dim_min, floordiv
 from mlc.dialects.evaluate import evaluate_expr
 from mlc.dialects.expr import CASTS, Call, Const, Expr, Load
+from mlc.dialects.graph.sizes import SIZE
 from mlc.dialects.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
 
@@ -27,7 +28,9 @@ class Undecided(Exception):
 
 
 def lower_bound(value: DimLike) -> int | None:
-    """A number that ``value`` never goes below, for symbols of at least 1; None if there is no such simple number."""
+    """A number that ``value`` never goes below, for symbols of at least 1 and sizes that depend on data of at least 0;
+    None if there is no such simple number.
+    """
     if isinstance(value, int):
         return value
     total = 0
@@ -41,7 +44,7 @@ def lower_bound(value: DimLike) -> int | None:
 
 def _atom_bound(atom: Any) -> int | None:
     if isinstance(atom, str):
-        return 1
+        return 0 if SIZE.fullmatch(atom) else 1
     kind, lhs, rhs = atom
     left, right = lower_bound(lhs), lower_bound(rhs)
     if kind == "max":

@@ -72,7 +72,7 @@ class Importer:
         def branch(graph: GraphProto, given: Sequence[Value]) -> list[Any]:
             return self.subgraph(graph, given, values, f"{name}/")
 
-        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data.tensor)
+        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data)
 
     def _opset(self, node: NodeProto) -> int:
         return self.opsets.get(STANDARD.get(node.domain, node.domain), 1)

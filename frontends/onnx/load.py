@@ -87,6 +87,8 @@ def _check_versions(source: Source) -> None:
     if proto.ir_version >= 3 and not proto.opset_import:
         raise InputError(f"{what} does not say which opset it uses", hint=SAVE_AGAIN)
     for opset in proto.opset_import:
+        if not 1 <= opset.version < 1 << 31:
+            raise InputError(f"{what} uses opset {opset.version} of domain '{opset.domain}'", hint=SAVE_AGAIN)
         if opset.domain in ("", "ai.onnx") and not 1 <= opset.version <= NEWEST_OPSET:
             hint = f"Export with an opset of at most {NEWEST_OPSET}, or install a newer onnx package"
             raise InputError(

@@ -20,7 +20,7 @@ from mlc.frontends.onnx.errors import NotSupported, Unsupported
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.load import read
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
-from mlc.frontends.onnx.validate import check_graph
+from mlc.frontends.onnx.validate import check_functions, check_graph
 from mlc.runtime.errors import InputError
 
 Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
@@ -31,13 +31,14 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -
     source = read(model)
     proto, weights = source.proto, WeightStore()
     opsets = {STANDARD.get(o.domain, o.domain): o.version for o in proto.opset_import} or {"": 1}
+    check_functions(proto.functions)
     check_graph(proto.graph, opsets, {(STANDARD.get(f.domain, f.domain), f.name) for f in proto.functions})
     block = Block()
     importer = Importer(Builder(block, weights), TensorData(weights, source.file), opsets, proto.functions)
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
     importer.nodes(proto.graph.node, values)
-    outputs = _distinct(pair for o in proto.graph.output for pair in _outputs(o, values, importer))
+    outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
     module = ModuleOp([]) if importer.unsupported else _module(block, inputs, outputs, importer.build)
     return module, weights, source.name, importer.unsupported
 
@@ -63,6 +64,12 @@ def _argument(info: ValueInfoProto, names: DimNames, block: Block) -> Tensor:
     element = element_of_onnx(type_.elem_type)
     shape = names.shape(type_, info.name)
     return Tensor.of(block.insert_arg(tensor(element, shape), len(block.args)))
+
+
+def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:
+    """What is computed only for an output, as the elements of a shape, comes from a node of the output's name."""
+    with importer.build.at(info.name):
+        return list(_outputs(info, values, importer))
 
 
 def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:

@@ -1,11 +1,11 @@
-"""What is refused of narrow types: nothing computes in them."""
+"""What is refused of types: nothing computes in narrow ones, and some functions are of floats alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects.expr import NarrowError, element_type, parse, verify_computes
-from mlc.dialects.types import is_narrow
+from mlc.dialects.expr import REAL, Call, Const, NarrowError, element_type, parse, verify_computes, walk
+from mlc.dialects.types import is_float, is_narrow
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -14,14 +14,28 @@ def check_computes(expr: str, xs: Sequence[Tensor]) -> str | None:
     """The element type of an expression over tensors.
 
     Raises:
-        NotSupported: it computes in a narrow type.
+        NotSupported: it computes in a narrow type, or a function of floats alone in whole numbers.
     """
     elements = [x.element for x in xs]
     try:
         verify_computes(parse(expr), elements)
     except NarrowError as e:
         raise NotSupported(str(e)) from e
+    for call in (e for e in walk(parse(expr)) if isinstance(e, Call)):
+        _check_whole(call, elements)
     return element_type(parse(expr), elements)
+
+
+def _check_whole(call: Call, elements: Sequence[str]) -> None:
+    """Whole numbers go into no function of floats, and meet no fraction or infinity."""
+    args = call.args[call.fn == "where" :]
+    broken = [a for a in args if isinstance(a, Const) and isinstance(a.value, float) and not a.value.is_integer()]
+    if call.fn not in REAL and not (broken and len(args) > 1):
+        return
+    for element in (element_type(a, elements) for a in args):
+        if element is not None and not is_float(element):
+            what = f"{call.fn} of {element}" + (f" and {broken[0]}" if broken else "")
+            raise NotSupported(f"{what}; cast the operand to a float")
 
 
 def check_combines(what: str, *elements: str | None) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper
+from onnx import AttributeProto, GraphProto, NodeProto, helper
 
 from mlc.dialects.dims import Dim, DimLike
 from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, symbolic
-from mlc.frontends.onnx.tensors import Tensor, Value, array_of
+from mlc.frontends.onnx.tensors import Tensor, Value
 
 REQUIRED: Any = object()
 
@@ -31,7 +32,7 @@ class Node:
         inputs: Sequence[Value],
         build: Builder,
         branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
-        tensor: Callable[[TensorProto], Tensor],
+        data: TensorData,
     ) -> None:
         self.proto = proto
         self.op = proto.op_type
@@ -40,7 +41,7 @@ class Node:
         self.inputs = inputs
         self.build = build
         self.branch = branch  # imports a subgraph in place, given its inputs
-        self.tensor = tensor  # reads a tensor proto
+        self.tensor, self._array = data.tensor, data.array  # read a tensor proto
         self.attributes = {a.name: a for a in proto.attribute}
 
     def __len__(self) -> int:
@@ -76,7 +77,19 @@ class Node:
             if default is REQUIRED:
                 raise NotSupported(f"attribute '{name}' is missing")
             return default
-        return _attribute(self.attributes[name])
+        attribute = self.attributes[name]
+        return self._array(attribute.t) if attribute.type == AttributeProto.TENSOR else _attribute(attribute)
+
+    def flag(self, name: str, default: int) -> bool:
+        """An attribute that is 0 or 1.
+
+        Raises:
+            NotSupported: it is another number, of which runtimes make different things.
+        """
+        value = self.attr(name, default)
+        if value not in (0, 1):
+            raise NotSupported(f"attribute '{name}' = {value} is neither 0 nor 1")
+        return bool(value)
 
     def only(self, *read: str, **fixed: Any) -> None:
         """Refuse attributes that are neither ``read`` nor have their one supported value: what ONNX does not check.
@@ -136,8 +149,6 @@ class Node:
 
 
 def _attribute(attr: AttributeProto) -> Any:
-    if attr.type == AttributeProto.TENSOR:
-        return array_of(attr.t)
     if attr.type == AttributeProto.STRING:
         return attr.s.decode(errors="replace")
     if attr.type == AttributeProto.STRINGS:

@@ -10,6 +10,7 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 from xdsl.ir import SSAValue
 
+from mlc.dialects.dims import DimLike
 from mlc.dialects.types import Shape, element_of, element_of_dtype, numpy_dtype, shape_of
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, normal
@@ -67,6 +68,7 @@ class Tensor:
     value: SSAValue | None = None
     store: Callable[[], str] | None = None  # makes (once) and names the entry of the weight store
     name: str = field(default="", compare=False)
+    range: tuple[DimLike | None, DimLike | None] = (None, None)  # of computed whole numbers, as far as it is known
 
     @staticmethod
     def of(value: SSAValue) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import onnx
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
 
 from mlc.runtime.errors import InputError
 
@@ -24,7 +24,7 @@ def check_graph(
     Raises:
         InputError: a value defined twice or not at all, a cycle, a node that does not fit its operator's signature.
     """
-    _check_text(graph)
+    _check_graph_text(graph)
     defined = _once([i.name for i in graph.input], "input") | _once([t.name for t in graph.initializer], "initializer")
     defined |= {t.values.name for t in graph.sparse_initializer}
     _check_outputs(graph.node, defined)
@@ -45,13 +45,24 @@ def subgraphs(node: NodeProto) -> list[GraphProto]:
     return found + [g for a in node.attribute if a.type == AttributeProto.GRAPHS for g in a.graphs]
 
 
-def _check_text(graph: GraphProto) -> None:
-    """Protobuf hands out strings that are not UTF-8 as bytes; no name of a valid model is."""
-    texts = [v.name for v in (*graph.input, *graph.output, *graph.initializer)]
+def check_functions(functions: Iterable[FunctionProto]) -> None:
+    """Check the names in a model's functions. InputError where one is no text."""
+    for f in functions:
+        _check_text(f.node, [f.name, f.domain, f.overload, *f.input, *f.output, *f.attribute])
+
+
+def _check_graph_text(graph: GraphProto) -> None:
+    texts = [graph.name, *(v.name for v in (*graph.input, *graph.output, *graph.initializer))]
     texts += [d.dim_param for v in graph.input for d in v.type.tensor_type.shape.dim]
-    for node in graph.node:
+    texts += [e.value for t in graph.initializer for e in t.external_data]
+    _check_text(graph.node, texts)
+
+
+def _check_text(nodes: Iterable[NodeProto], texts: list[str]) -> None:
+    """Protobuf hands out strings that are not UTF-8 as bytes; no name of a valid model is."""
+    for node in nodes:
         texts += [node.name, node.op_type, node.domain, node.overload, *node.input, *node.output]
-        texts += [a.name for a in node.attribute]
+        texts += [text for a in node.attribute for text in (a.name, a.ref_attr_name)]
     broken = next((t for t in texts if not isinstance(t, str)), None)
     if broken is not None:
         raise InputError(

@@ -11,7 +11,8 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import rt
 from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim
-from mlc.dialects.types import bytes_of, shape_of
+from mlc.dialects.graph.sizes import upper
+from mlc.dialects.types import bytes_of, elements_in, shape_of
 from mlc.passes.codegen.c_dims import c_dim
 from mlc.passes.plan.plan_memory import ALIGN, aligned
 
@@ -57,6 +58,7 @@ def print_model(
         _offsets(program, dims),
         _output_shape(program, dims),
         _violated(program, dims),
+        _fence(program, dims),
         _work(signature, dims),
         _body(program, dims, symbols, kernel_dims),
         _program(program, prefix, weights, isa),
@@ -117,7 +119,8 @@ def _output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     for op in program.body.block.ops:
         if isinstance(op, rt.OutputOp):
             shape = shape_of(op.result)
-            sets = " ".join(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(shape))
+            most = [upper(d, program.bound_of) for d in shape]
+            sets = " ".join(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(most))
             lines.append(f"  case {op.index.value.data}: {sets} return {len(shape)};")
     return "\n".join([*lines, "  }", "  return -1;", "}"])
 
@@ -131,6 +134,23 @@ def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         value = parse_dim(guard.data)
         lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
     return "\n".join([*lines, "  return 0;", "}"])
+
+
+def _fenced(program: rt.ProgramOp) -> bool:
+    return "apart" in program.attributes and bool(_buffers(program))
+
+
+def _fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that marks what lies between the buffers, where ``plan-memory`` has left room there."""
+    if not _fenced(program):
+        return ""
+    lines = ["static void fence(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)) {"]
+    buffers = _buffers(program)
+    lines += [*_declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset);"]
+    for n, op in enumerate(buffers):
+        used, size = parse_dim(op.bytes.data) - ALIGN, aligned(parse_dim(op.bytes.data))
+        lines.append(f"  mark(arena + offset[{n}] + {c_dim(used)}, (size_t){c_dim(size - used)});")
+    return "\n".join([*lines, "}"])
 
 
 def _work(signature: Mapping[str, Any], dims: Sequence[str]) -> str:
@@ -149,7 +169,7 @@ def _body(
     if symbolic:
         lines += [f"  int64_t offset[{len(_buffers(program))}];", "  place(c->dim, offset);"]
     places: dict[SSAValue, str] = {}
-    launches = 0
+    launches, known, declared = 0, list[str](), 0  # sizes known so far, and those that are variables
     for phase in _phases(program):
         steps = []
         for op in phase:
@@ -163,10 +183,23 @@ def _body(
             elif isinstance(op, rt.CopyOp):
                 size = c_dim(bytes_of(op.target))
                 steps.append(f"if (part == 0) memcpy({places[op.target]}, {places[op.source]}, (size_t){size});")
+            elif isinstance(op, rt.PositionsOp):
+                steps.append(_positions(op, places, len(known)))
+                known.append(op.symbol.data)
             else:
                 places[op.results[0]] = _place(op, places, program)
         lines += _phase(steps, launches - 1) if steps else []
+        for n in range(declared, len(known)):
+            lines.append(f"  const int64_t {known[n]} = mlc_size(c, {n}); (void){known[n]};")
+        declared = len(known)
     return "\n".join([*lines, "  (void)c;", "}"])
+
+
+def _positions(op: rt.PositionsOp, places: Mapping[SSAValue, str], number: int) -> str:
+    count = c_dim(elements_in(op.mask))
+    return (
+        f"if (part == 0) mlc_positions(c, {number}, {places[op.mask]}, {count}, {places[op.where]}, {places[op.size]});"
+    )
 
 
 def _phases(program: rt.ProgramOp) -> Iterator[list[Operation]]:
@@ -214,10 +247,12 @@ def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence
   .inputs = {len(program.inputs)},
   .outputs = {len(program.outputs)},
   .dims = {len(program.dims)},
+  .sizes = {len(program.bound_of)},
   .launches = {launches},
   .workspace = workspace,
   .output_shape = output_shape,
   .violated = {"violated" if program.guards else "0"},
+  .fence = {"fence" if _fenced(program) else "0"},
   .body = body,
   .work = work,
   .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from mlc.dialects import kernel, rt
 from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim, symbols_of
 from mlc.dialects.graph import source_nodes
+from mlc.dialects.graph.sizes import upper
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.codegen.c_kernel import kernel_symbols, print_kernel
@@ -71,7 +72,8 @@ def _signature(
     ops = list(program.body.block.ops)
     inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
     outputs = [_tensor(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
-    launches = [_launch(o, functions, symbols) for o in ops if isinstance(o, rt.LaunchOp)]
+    bounds = program.bound_of
+    launches = [_launch(o, functions, symbols, bounds) for o in ops if isinstance(o, rt.LaunchOp)]
     return {
         "abi": 1,
         "name": prefix,
@@ -79,6 +81,7 @@ def _signature(
         "guards": [{"expr": g.data, "message": condition(parse_dim(g.data))} for g in program.guards or ()],
         "inputs": inputs,
         "outputs": outputs,
+        "sizes": _sizes(program),
         "kernels": launches,
         "weights": {"bytes": weights.payload, "sha256": weights.sha256, "file": weights.file},
         **_arena(program),
@@ -94,7 +97,16 @@ def _tensor(name: str, op: Any) -> dict[str, Any]:
     return {"name": name, "dtype": NUMPY_NAMES[element_of(op.result)], "shape": shape}
 
 
-def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str]) -> dict[str, Any]:
+def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:
+    """Dimensions that depend on data: the output that says them, and what they never exceed."""
+    first = len(program.outputs) - len(program.bound_of)
+    bounds = enumerate(program.bound_of.items(), first)
+    return [{"name": name, "output": n, "bound": str(bound)} for n, (name, bound) in bounds]
+
+
+def _launch(
+    op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str], bounds: dict[str, DimLike]
+) -> dict[str, Any]:
     name = op.callee.root_reference.data
     attributes = functions[name].attributes
 
@@ -102,14 +114,17 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
         attr = attributes.get(key)
         return attr.data if isinstance(attr, StringAttr) else ""
 
+    def most(count: str) -> str:
+        return str(upper(parse_dim(count), bounds)) if count else count
+
     return {
         "name": name,
         "symbol": symbols[name],
         "nodes": list(source_nodes(op)),
         "schedule": text(SCHEDULE),
         **({"tuned": True} if TUNED in attributes else {}),
-        "flops": text(FLOPS),
-        "bytes": text(BYTES),
+        "flops": most(text(FLOPS)),
+        "bytes": most(text(BYTES)),
     }
 
 

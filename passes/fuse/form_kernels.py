@@ -16,8 +16,8 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import PadOp, source_nodes, with_nodes
-from mlc.passes.fuse.groups import Group, form_groups
+from mlc.dialects.graph import PadOp, PositionsOp, source_nodes, with_nodes
+from mlc.passes.fuse.groups import Group, eras, form_groups
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ def _schedule(ops: list[Operation], groups: list[Group]) -> list[Item]:
         item: {item_of[v.owner] for o in _ops(item) for v in o.operands if isinstance(v.owner, Operation)} - {item}
         for item in first
     }
+    for item, sized in _sizes_before(item_of, ops).items():
+        needs[item].add(sized)
     users: dict[Item, list[Item]] = {item: [] for item in first}
     for item, before in needs.items():
         for b in before:
@@ -64,6 +66,14 @@ def _schedule(ops: list[Operation], groups: list[Group]) -> list[Item]:
             if not waiting[user]:
                 heapq.heappush(ready, (first[user], first[user] + len(first), user))
     return out
+
+
+def _sizes_before(item_of: dict[Operation, Item], ops: list[Operation]) -> dict[Item, Item]:
+    """The last operator before each item that makes a size known: shapes may name sizes that no operand leads to."""
+    era = eras(ops)
+    sizes: list[Item] = [op for op in ops if isinstance(op, PositionsOp)]
+    before = {item: era[_ops(item)[0]] - isinstance(item, PositionsOp) for item in item_of.values()}
+    return {item: sizes[number - 1] for item, number in before.items() if number}
 
 
 def _ops(item: Item) -> list[Operation]:

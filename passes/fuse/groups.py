@@ -7,6 +7,7 @@ Paddings go where ``paddings`` says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
@@ -16,6 +17,7 @@ from mlc.dialects.graph import (
     ComputeOp,
     ConvOp,
     MapOp,
+    PositionsOp,
     ReduceOp,
     StructuredOp,
     WinogradInputOp,
@@ -85,6 +87,7 @@ def form_groups(ops: list[Operation]) -> list[Group]:
     """Partition the structured operators of ``ops`` (in topological order); views and constants stay outside."""
     outside = views(ops)
     position = {op: n for n, op in enumerate(ops)}
+    era = eras(ops)
     member: dict[Operation, Group] = {}
     groups: list[Group] = []
     attention = {op: c.ops[0] for c in cascades(ops) if stays(c.scores) for op in c.ops[1:]}
@@ -102,6 +105,8 @@ def form_groups(ops: list[Operation]) -> list[Group]:
             continue
         near = {member[o]: position[o] for v in op.operands if isinstance(o := v.owner, Operation) and o in member}
         for group in sorted(near, key=near.__getitem__, reverse=True):
+            if era[group.ops[0]] != era[op]:
+                continue
             if group.accepts(op) and single_writer(group) and not _reaches(op, group, member, position):
                 group.add(op)
                 member[op] = group
@@ -110,6 +115,19 @@ def form_groups(ops: list[Operation]) -> list[Group]:
             member[op] = start(op)
             groups.append(member[op])
     return with_paddings(groups, member)
+
+
+def eras(ops: Sequence[Operation]) -> dict[Operation, int]:
+    """How many data-dependent sizes are known where an operator stands.
+
+    Operators of different eras do not share a kernel: one could lead to a size, and the other need it, although no
+    value leads from one to the other.
+    """
+    known, found = 0, dict[Operation, int]()
+    for op in ops:
+        known += isinstance(op, PositionsOp)
+        found[op] = known
+    return found
 
 
 def _joins(op: StructuredOp) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
-from mlc.dialects.graph import GraphOp, source_nodes, with_nodes
+from mlc.dialects.graph import GraphOp, PositionsOp, source_nodes, with_nodes
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.passes.rewriter import bodies
 
@@ -20,7 +20,7 @@ def eliminate_dead(module: ModuleOp) -> None:
     """Erase operators whose result nobody reads."""
     for block in bodies(module):
         for op in reversed(list(block.ops)):
-            if isinstance(op, PURE_OPS) and not op.results[0].uses.get_length():
+            if isinstance(op, PURE_OPS) and not isinstance(op, PositionsOp) and not op.results[0].uses.get_length():
                 op.detach()
                 op.erase()
 

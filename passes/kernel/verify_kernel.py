@@ -23,7 +23,10 @@ from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.passes.fuse.views import part_offsets, slice_offset
 from mlc.passes.legality import SCALARS, TENSORS, Level, calls
 
-MAIN = "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat kernel.call func.return"
+MAIN = (
+    "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions "
+    "kernel.call func.return"
+)
 LEVEL = Level(
     "kernel",
     {

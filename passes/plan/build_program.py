@@ -3,7 +3,8 @@
     %y = kernel.call @k(%x, %w) : … -> tensor<4x8xf32>     %b = rt.buffer "128" : memref<4x8xf32>
     func.return %z                                      →   rt.launch @k(%x, %w, %b) ; … rt.launch @l(%b, %out)
 
-What a kernel computes is written straight into the caller's buffer, or into its part of a concatenation.
+A size that depends on data is an output of its own, and memory is planned for the most that it can be. What a kernel
+computes is written straight into the caller's buffer, or into its part of a concatenation.
 """
 
 from __future__ import annotations
@@ -13,12 +14,23 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
 from mlc.dialects.dims import DimLike, symbols_of
-from mlc.dialects.graph import BitcastOp, ConcatOp, ConstantOp, ReshapeOp, SliceOp, WeightOp, source_nodes, with_nodes
+from mlc.dialects.graph import (
+    BitcastOp,
+    ConcatOp,
+    ConstantOp,
+    PositionsOp,
+    ReshapeOp,
+    SliceOp,
+    WeightOp,
+    source_nodes,
+    with_nodes,
+)
+from mlc.dialects.graph.sizes import sizes_of, upper
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
 from mlc.passes.fuse.views import part_offsets, slice_offset, source_of
@@ -51,12 +63,28 @@ def _guards(main: func.FuncOp) -> list[str]:
     return [g.data for g in guards if isinstance(g, StringAttr)] if isinstance(guards, ArrayAttr) else []
 
 
+def _fresh(names: list[str], taken: list[str]) -> list[str]:
+    """Names that no output has yet."""
+    return [name + "_" * (1 + max(map(len, taken))) if name in taken else name for name in names]
+
+
+def _bounds(block: Block) -> dict[str, DimLike]:
+    """What the data-dependent sizes never exceed, in the order in which they become known."""
+    found: dict[str, DimLike] = {}
+    for op in block.ops:
+        if isinstance(op, PositionsOp):
+            found[op.size.data] = upper(op.bound, found)
+    return found
+
+
 @dataclass
 class _Builder:
     main: func.FuncOp
     ctx: Context
     places: dict[SSAValue, SSAValue] = field(default_factory=dict)
     homes: dict[SSAValue, Home] = field(default_factory=dict)
+    sizes: dict[str, SSAValue] = field(default_factory=dict)
+    bounds: dict[str, DimLike] = field(default_factory=dict)
 
     def run(self) -> rt.ProgramOp:
         main, block = self.main, self.main.body.block
@@ -64,10 +92,14 @@ class _Builder:
         dims = sorted(symbols_of(d for a in block.args for d in shape_of(a)))
         inputs = names_of(main.arg_attrs, len(block.args), "input")
         outputs = names_of(main.res_attrs, len(returned), "output")
-        self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main))
+        self.bounds = _bounds(block)
+        outputs += _fresh(list(self.bounds), outputs)
+        self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds)
         for n, arg in enumerate(block.args):
             self.places[arg] = self._add(rt.InputOp(n, _buffer(arg)))
         self.outputs = [self._add(rt.OutputOp(n, _buffer(v))) for n, v in enumerate(returned)]
+        for n, size in enumerate(self.bounds, len(returned)):
+            self.sizes[size] = self._add(rt.OutputOp(n, memref("i64", ())))
         self._settle(returned)
         for op in block.ops:
             self._op(op)
@@ -83,12 +115,12 @@ class _Builder:
     def _settle(self, returned: list[SSAValue]) -> None:
         """Homes of values that are (under a reshape) results of the model or parts of a concatenation."""
         for value, out in zip(returned, self.outputs, strict=True):
-            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp):
+            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp | PositionsOp):
                 self.homes.setdefault(source_of(value), (out, 0))
         for op in [o for o in self.main.body.block.ops if isinstance(o, ConcatOp)]:
             self.places[op.result] = self._place(op.result)
             for part, home in self._parts(op):
-                if isinstance(source_of(part).owner, kernel.CallOp):
+                if isinstance(source_of(part).owner, kernel.CallOp) and not sizes_of([home[1]]):
                     self.homes.setdefault(source_of(part), home)
 
     def _parts(self, op: ConcatOp) -> list[tuple[SSAValue, Home]]:
@@ -112,6 +144,13 @@ class _Builder:
                 self._concat(op)
             case kernel.CallOp():
                 self._launch(op)
+            case PositionsOp():
+                self._positions(op)
+
+    def _positions(self, op: PositionsOp) -> None:
+        where = self.places[op.result] = self._place(op.result)
+        step = rt.PositionsOp(op.size.data, self.places[op.mask], where, self.sizes[op.size.data])
+        self.program.body.block.add_op(with_nodes(step, source_nodes(op)))
 
     def _slice(self, op: SliceOp) -> None:
         offset = slice_offset(op)
@@ -136,7 +175,7 @@ class _Builder:
     def _place(self, value: SSAValue) -> SSAValue:
         """Memory for what is computed: its home, or a buffer of its own."""
         if value not in self.homes:
-            return self._add(rt.BufferOp(str(bytes_of(value)), _buffer(value)))
+            return self._add(rt.BufferOp(str(upper(bytes_of(value), self.bounds)), _buffer(value)))
         place, offset = self.homes[value]
         whole = offset == 0 and place.type == _buffer(value)
         return place if whole else self._add(rt.ViewOp(place, _buffer(value), offset))

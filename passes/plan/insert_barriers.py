@@ -16,6 +16,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects import rt
 from mlc.dialects.types import bytes_of
 
+STEPS = rt.LaunchOp | rt.CopyOp | rt.PositionsOp
+
 
 @dataclass(frozen=True)
 class InsertBarriers(ModulePass):
@@ -29,21 +31,25 @@ class InsertBarriers(ModulePass):
 def _insert(program: rt.ProgramOp) -> None:
     reads: list[SSAValue] = []
     writes: list[SSAValue] = []
+    sized = False  # whether the step before makes a size known, which any step behind it may need
     for op in list(program.body.block.ops):
-        if not isinstance(op, rt.LaunchOp | rt.CopyOp):
+        if not isinstance(op, STEPS):
             continue
         new_reads, new_writes = accesses(op)
-        if overlap(new_writes, [*reads, *writes]) or overlap(new_reads, writes):
+        if sized or overlap(new_writes, [*reads, *writes]) or overlap(new_reads, writes):
             program.body.block.insert_op_before(rt.BarrierOp(), op)
             reads, writes = [], []
         reads += new_reads
         writes += new_writes
+        sized = isinstance(op, rt.PositionsOp)
 
 
 def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
     """Memory a step reads and writes: buffers or views of them."""
     if isinstance(op, rt.CopyOp):
         return [op.source], [op.target]
+    if isinstance(op, rt.PositionsOp):
+        return [op.mask], [op.where, op.size]
     assert isinstance(op, rt.LaunchOp)
     split = len(op.args) - op.writes.value.data
     return list(op.args[:split]), list(op.args[split:])

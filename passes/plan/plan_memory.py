@@ -11,10 +11,10 @@ kept for all sizes, each buffer standing behind those below it (``after``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
@@ -29,13 +29,18 @@ TYPICAL = 8  # the size of a symbolic dimension for which the plan is made
 
 @dataclass(frozen=True)
 class PlanMemory(ModulePass):
+    """``apart``: each buffer has bytes of its own, and some behind it that no kernel may touch (for sanitizers)."""
+
     name = "plan-memory"
+    apart: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in [o for o in op.ops if isinstance(o, rt.ProgramOp)]:
             drop_unused(program)
             plan_weights(program)
-            plan_arena(program)
+            if self.apart:
+                widen(program)
+            plan_arena(program, self.apart)
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def live_ranges(program: rt.ProgramOp) -> list[Live]:
     first: dict[SSAValue, int] = {}
     last: dict[SSAValue, int] = {}
     for step, op in enumerate(program.body.block.ops):
-        if isinstance(op, rt.LaunchOp | rt.CopyOp):
+        if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.PositionsOp):
             for value in op.operands:
                 first.setdefault(rt.root(value), step)
                 last[rt.root(value)] = step
@@ -75,8 +80,16 @@ def drop_unused(program: rt.ProgramOp) -> None:
             op.erase()
 
 
-def plan_arena(program: rt.ProgramOp) -> None:
-    ranges = live_ranges(program)
+def widen(program: rt.ProgramOp) -> None:
+    """Room behind each buffer."""
+    for op in program.body.block.ops:
+        if isinstance(op, rt.BufferOp):
+            op.bytes = StringAttr(str(parse_dim(op.bytes.data) + ALIGN))
+    program.attributes["apart"] = UnitAttr()
+
+
+def plan_arena(program: rt.ProgramOp, apart: bool = False) -> None:
+    ranges = [replace(r, first=0, last=0) if apart else r for r in live_ranges(program)]
     typical = dict.fromkeys(symbols_of(r.size for r in ranges), TYPICAL)
     offsets = place([(r.first, r.last) for r in ranges], [_typical(r.size, typical) for r in ranges])
     if not typical:

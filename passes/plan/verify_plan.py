@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
+from mlc.dialects.graph.sizes import SIZE, sizes_of
+from mlc.dialects.types import shape_of
+from mlc.passes.codegen.c_kernel import kernel_symbols
 from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import KERNELS
 
 PLACES = "rt.input rt.output rt.weight rt.buffer rt.view"
-MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{PLACES} rt.launch rt.copy rt.barrier"}
+STEPS = "rt.launch rt.copy rt.positions rt.barrier"
+MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{PLACES} {STEPS}"}
 LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))
 
 
@@ -31,6 +37,32 @@ class VerifyPlan(ModulePass):
                 raise LEVEL.error(each, "it has no place in the arena")
             if isinstance(each, rt.WeightOp) and each.offset is None:
                 raise LEVEL.error(each, "it has no place in the weights")
+        named = {o.sym_name.data: set(kernel_symbols(o)) for o in op.ops if isinstance(o, kernel.FuncOp)}
+        for program in (o for o in op.ops if isinstance(o, rt.ProgramOp)):
+            _verify_sizes(program, named)
+
+
+def _verify_sizes(program: rt.ProgramOp, named: Mapping[str, set[str]]) -> None:
+    """A step needs no size that is found out behind it, or before it and no barrier stands between."""
+    known: set[str] = set()
+    found: set[str] = set()
+    for op in program.body.block.ops:
+        if isinstance(op, rt.BarrierOp):
+            known |= found
+        if isinstance(op, rt.PositionsOp):
+            found.add(op.symbol.data)
+        if missing := _sizes_needed(op, named) - known:
+            raise LEVEL.error(op, f"the size {min(missing)} is not known here")
+
+
+def _sizes_needed(op: Operation, named: Mapping[str, set[str]]) -> set[str]:
+    """Sizes in the shapes and places of what a step touches, and those that its kernel reads."""
+    if isinstance(op, rt.PositionsOp):
+        return sizes_of(shape_of(op.mask))
+    touched = op.operands if isinstance(op, rt.LaunchOp | rt.CopyOp) else ()
+    read = named.get(op.callee.root_reference.data, set()) if isinstance(op, rt.LaunchOp) else set()
+    read = {symbol for symbol in read if SIZE.fullmatch(symbol)}
+    return read.union(*(sizes_of([*shape_of(v), rt.start(v)]) for v in touched))
 
 
 def _verify_launches(module: ModuleOp) -> None:

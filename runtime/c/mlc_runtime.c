@@ -8,6 +8,12 @@
 
 #include "mlc_internal.h"
 
+#if defined(__has_feature) && !defined(__SANITIZE_ADDRESS__)
+#if __has_feature(address_sanitizer) /* clang's way to say it */
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <xmmintrin.h>
 #endif
@@ -125,6 +131,20 @@ static void run_in_default_float_mode(mlc_model *model, mlc_call *call) {
 #endif
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* The sanitizer knows memory that is allocated; between the buffers of the arena it has to be told. */
+void __asan_poison_memory_region(const volatile void *, size_t);
+void __asan_unpoison_memory_region(const volatile void *, size_t);
+static void fence(const mlc_program *program, const mlc_call *call, int closed) {
+  if (program->fence)
+    program->fence(call->dim, call->arena, closed ? __asan_poison_memory_region : __asan_unpoison_memory_region);
+}
+#else
+static void fence(const mlc_program *program, const mlc_call *call, int closed) {
+  (void)program, (void)call, (void)closed;
+}
+#endif
+
 static int run(mlc_model *model, mlc_call *call, void *memory) {
   int64_t bytes = mlc_workspace_size(model->program, call->dim);
   if (bytes < 0) return 1;
@@ -134,7 +154,9 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
     return mlc_fail("cannot allocate the %lld bytes of workspace that model '%s' needs for these dimensions",
                     (long long)bytes, model->program->name);
   call->arena = own ? (char *)(own + 1) : memory;
+  fence(model->program, call, 1);
   run_in_default_float_mode(model, call);
+  fence(model->program, call, 0);
   if (own) workspace_give_back(model, own);
   return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef MLC_RUNTIME_H
 #define MLC_RUNTIME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MLC_ABI 1
@@ -28,6 +29,7 @@ typedef struct {
   int parts;         /* that each phase is cut into */
   int tid;           /* 0: the caller's */
   mlc_team *team;    /* NULL: the caller's thread works alone */
+  int64_t *sizes;    /* found out by this inference; those of the team, or of the thread that works alone */
   uint64_t phase;    /* of the team, and this thread's claims in it: parts, and the shares they are from */
   int claimed, visited;
 } mlc_call;
@@ -36,10 +38,12 @@ typedef struct {
 typedef struct {
   const char *name;
   const char *signature; /* JSON */
-  int inputs, outputs, dims, launches;
+  int inputs, outputs, dims, launches, sizes;
   int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
   int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank */
   const char *(*violated)(const int64_t *dim); /* the condition dim breaks ("seq <= 512"), or NULL; NULL: none stand */
+  void (*fence)(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)); /* what lies between
+      buffers of the arena, for the address sanitizer; NULL: they touch */
   void (*body)(mlc_call *c);   /* every thread of the team runs it: phases of launches */
   double (*work)(const int64_t *dim); /* operations a launch on average, a byte counted as some; NULL: many */
   int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */
@@ -57,6 +61,12 @@ typedef struct {
  * A claim is a part that no other thread has or gets, or negative: none is left. The join returns when all are done. */
 int mlc_claim(mlc_call *c);
 void mlc_join(mlc_call *c);
+
+/* Writes where `mask` is not 0, ascending, and how many that are: into `count`, and as the call's size number `size`. */
+void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count);
+
+/* A size of the call, behind the phase that finds it out. */
+int64_t mlc_size(const mlc_call *c, int size);
 
 /* Adds the time since the previous mark to profile[launch]; does nothing where the call is not profiled. */
 void mlc_mark(const mlc_call *c, int launch);

@@ -61,7 +61,7 @@ struct mlc_team {
   mlc_call call;            /* points into `arguments` */
   bool leave;               /* the workers are to end */
   uint64_t phases;          /* before the next call */
-  int64_t *arguments;
+  int64_t *arguments, *sizes;
   pthread_t *workers;
   share shares[];
 };
@@ -199,6 +199,18 @@ void mlc_join(mlc_call *c) {
   c->phase++;
 }
 
+void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count) {
+  const uint8_t *from = mask;
+  int64_t *to = where, found = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (from[i]) to[found++] = i;
+  *(int64_t *)count = found;
+  __atomic_store_n(&c->sizes[size], found, __ATOMIC_RELAXED);
+}
+
+/* A thread that comes late may read a size of the next inference; it finds no part left to use it for. */
+int64_t mlc_size(const mlc_call *c, int size) { return __atomic_load_n(&c->sizes[size], __ATOMIC_RELAXED); }
+
 /* Bytes of what a call points to: dims, then inputs and outputs. */
 static size_t argument_bytes(const mlc_program *p) {
   return (size_t)p->dims * sizeof(int64_t) + ((size_t)p->inputs + (size_t)p->outputs) * sizeof(void *);
@@ -281,12 +293,14 @@ static mlc_team *team_alloc(const mlc_program *program, int threads) {
   memset(team->shares, 0, (size_t)threads * sizeof(share));
   team->workers = calloc((size_t)threads, sizeof *team->workers);
   team->arguments = malloc(argument_bytes(program) + 1);
+  team->sizes = calloc((size_t)program->sizes + 1, sizeof *team->sizes);
   return team;
 }
 
 static void team_free(mlc_team *team) {
   free(team->workers);
   free(team->arguments);
+  free(team->sizes);
   free(team);
 }
 
@@ -294,7 +308,7 @@ mlc_team *mlc_team_create(const mlc_program *program, int threads) {
   pthread_once(&fork_once, watch_forks);
   mlc_team *team = team_alloc(program, threads);
   if (!team) return NULL;
-  if (!team->workers || !team->arguments) return team_free(team), NULL;
+  if (!team->workers || !team->arguments || !team->sizes) return team_free(team), NULL;
   team->oversubscribed = threads > mlc_allowed_cpus();
   gate_init(&team->start);
   gate_init(&team->phase);
@@ -331,7 +345,9 @@ void mlc_team_destroy(mlc_team *team) {
 }
 
 static void run_alone(const mlc_program *program, mlc_call *call) {
+  int64_t sizes[program->sizes + 1];
   call->team = NULL;
+  call->sizes = sizes;
   call->parts = 1;
   program->body(call);
 }
@@ -346,6 +362,7 @@ void mlc_team_run(mlc_team *team, mlc_call *call) {
   if (!usable || !atomic_compare_exchange_strong(&team->busy, &idle, true)) return run_alone(team->program, call);
   call->parts = team->threads * PARTS;
   call->team = team;
+  call->sizes = team->sizes;
   call->phase = team->phases;
   team_announce(team, call);
   team->program->body(call);

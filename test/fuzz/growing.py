@@ -22,6 +22,8 @@ class Graph:
 
     random: Random
     shapes: dict[str, Shape] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)  # NumPy's names
+    last: set[str] = field(default_factory=set)  # values that no further node reads
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
     inputs: dict[str, Shape] = field(default_factory=dict)
@@ -31,19 +33,20 @@ class Graph:
         rank = self.random.randint(0, 4) if rank is None else rank
         return tuple(self.random.choice([1, self.random.randint(1, LARGEST)]) for _ in range(rank))
 
-    def value(self, rank: int = 0) -> str | None:
-        """A value of at least ``rank`` dimensions, mostly one of the last; None where there is none."""
-        names = [name for name, shape in self.shapes.items() if len(shape) >= rank]
+    def value(self, rank: int = 0, kinds: Sequence[str] = ("float32",)) -> str | None:
+        """A value of at least ``rank`` dimensions and such a type, mostly one of the last; None where there is none."""
+        fits = (name for name, shape in self.shapes.items() if len(shape) >= rank and self.types[name] in kinds)
+        names = [name for name in fits if name not in self.last]
         return self.random.choice(names[-4:] + [self.random.choice(names)]) if names else None
 
-    def new(self, shape: Shape) -> str:
-        """An input or a constant of a shape."""
+    def new(self, shape: Shape, kind: str = "float32") -> str:
+        """An input or a constant of a shape and type."""
         name = f"v{len(self.shapes)}"
-        self.shapes[name] = shape
+        self.shapes[name], self.types[name] = shape, kind
         if self.random.random() < 0.5:
             self.inputs[name] = shape
         else:
-            self.constant(np.random.default_rng(self.random.getrandbits(32)).uniform(-2, 2, shape).astype("f4"), name)
+            self.constant(drawn(np.random.default_rng(self.random.getrandbits(32)), shape, kind), name)
         return name
 
     def constant(self, array: Any, name: str = "") -> str:
@@ -52,22 +55,32 @@ class Graph:
         self.constants.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
-    def add(self, op: str, inputs: Sequence[str], shape: Shape, **attributes: Any) -> str:
-        """A node with one result of this shape."""
+    def add(
+        self, op: str, inputs: Sequence[str], shape: Shape, kind: str = "", last: bool = False, **attributes: Any
+    ) -> str:
+        """A node with one result of this shape, of the type of its first input unless ``kind`` says another."""
         name = f"v{len(self.shapes)}"
         self.nodes.append(helper.make_node(op, list(inputs), [name], f"{op}_{name}", **attributes))
-        self.shapes[name] = shape
+        self.shapes[name], self.types[name] = shape, kind or self.types.get(inputs[0], "float32")
+        self.last |= {name} if last else set()
         return name
 
     def model(self) -> ModelProto:
         """The model whose outputs are all values that no node reads."""
         read = {i for node in self.nodes for i in node.input}
         made = [o for node in self.nodes for o in node.output if o not in read]
-        outputs = [_info(name, self.shapes[name]) for name in made]
-        inputs = [_info(name, shape) for name, shape in self.inputs.items()]
+        outputs = [_info(name, self.shapes[name], self.types[name]) for name in made]
+        inputs = [_info(name, shape, self.types[name]) for name, shape in self.inputs.items()]
         graph = helper.make_graph(self.nodes, "grown", inputs, outputs, self.constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
 
 
-def _info(name: str, shape: Shape) -> Any:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
+    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on."""
+    if kind.startswith("float"):
+        return random.uniform(-2, 2, shape).astype(kind)
+    return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
+
+
+def _info(name: str, shape: Shape | None, kind: str) -> Any:
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)

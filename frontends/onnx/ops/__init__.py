@@ -36,8 +36,10 @@ FAMILIES = (
     "resize",
     "sampling",
     "scatter",
+    "selection",
     "sequence",
     "spectral",
+    "suppression",
     "training",
     "transposed",
 )

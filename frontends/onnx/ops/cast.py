@@ -61,7 +61,7 @@ def cast_like(node: Node) -> Tensor:
 
 
 def _converted(node: Node, element: str) -> Tensor:
-    saturate, round_mode = bool(node.attr("saturate", 1)), node.attr("round_mode", "up")
+    saturate, round_mode = node.flag("saturate", 1), node.attr("round_mode", "up")
     return converted(node.build, node[0], element, saturate, round_mode)
 
 

@@ -39,8 +39,8 @@ def matrix_product(build: Builder, a: Tensor, b: Tensor) -> Tensor:
 
 @onnx_op("Gemm")
 def gemm(node: Node) -> Tensor:
-    left = "km" if node.attr("transA", 0) else "mk"
-    right = "nk" if node.attr("transB", 0) else "kn"
+    left = "km" if node.flag("transA", 0) else "mk"
+    right = "nk" if node.flag("transB", 0) else "kn"
     product_ = node.build.contract(f"{left},{right}->mn", node[0], node[1])
     alpha, beta, bias = node.attr("alpha", 1.0), node.attr("beta", 1.0), node.get(2)
     scaled = "x0" if alpha == 1 else f"{literal(alpha)} * x0"

@@ -1,10 +1,8 @@
-"""Operators that read at computed positions: Gather*, OneHot; Compress and NonZero of what is known at import."""
+"""Operators that read at computed positions: Gather*, OneHot."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from mlc.dialects.dims import DimLike, product
+from mlc.dialects.dims import DimLike
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import symbolic
@@ -75,18 +73,3 @@ def one_hot(node: Node) -> Tensor:
     hit = f"where({at} < 0, {at} + {depth}, {at}) == {names[axis]}"
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     return node.build.compute(f"x1[i64({hit})]", [indices, values], shape)
-
-
-@onnx_op("NonZero", since=9)
-def non_zero(node: Node) -> Tensor:
-    """The number of results depends on the values, which must be known."""
-    return Tensor.from_known(np.array(np.nonzero(node.concrete(0)), np.int64))
-
-
-@onnx_op("Compress", since=9)
-def compress(node: Node) -> Tensor:
-    x, axis = node[0], node.attr("axis", None)
-    chosen = np.flatnonzero(node.concrete(1))
-    if axis is None:
-        x, axis = node.build.reshape(x, (product(x.shape),)), 0
-    return gathered(node.build, x, Tensor.from_known(chosen), normalise_axis(axis, x.rank))

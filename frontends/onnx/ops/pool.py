@@ -34,7 +34,7 @@ def _max_positions(node: Node, window: Window, padded: Tensor, y: Tensor) -> Ten
         for n, (s, d, p) in enumerate(zip(window.strides, window.dilations, window.low, strict=True))
     ]
     at = ["i0", "i1", *[f"{t} + ({p})" for t, p in zip(inside, window.low, strict=True)]]
-    order = range(rank) if node.attr("storage_order", 0) == 0 else reversed(range(rank))
+    order = range(rank) if node.flag("storage_order", 0) == 0 else reversed(range(rank))
     flat, total = f"i0*({x.shape[1]}) + i1", product(x.shape)
     for n in order:
         flat = f"({flat})*({x.shape[2 + n]}) + {inside[n]}"
@@ -53,7 +53,7 @@ def average_pool(node: Node) -> Tensor:
 
 
 def _averaged(node: Node, window: Window, total: Tensor) -> Tensor:
-    include = node.attr("count_include_pad", 0)
+    include = node.flag("count_include_pad", 0)
     uneven = [e for e in window.extra if e != 0] or (
         [p for p in (*window.low, *window.high) if p != 0] if not include else []
     )

@@ -64,7 +64,7 @@ def quantize_linear(node: Node) -> Tensor:
     assert scale is not None
     wide, scale = build.cast(x, "f32"), build.cast(scale, "f32")
     if element[0] == "f":
-        return _to_float(build, wide, scale, zero, element, bool(node.attr("saturate", 1)))
+        return _to_float(build, wide, scale, zero, element, node.flag("saturate", 1))
     return quantized(build, wide, scale, zero, element)
 
 

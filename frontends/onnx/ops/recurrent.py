@@ -16,6 +16,7 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
 
+MAX_STEPS = 1 << 14  # that are unrolled
 Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
 
 ACTIVATIONS: dict[str, tuple[str, tuple[float, ...]]] = {
@@ -207,6 +208,8 @@ def unrolled(
     steps = xs.shape[0]
     if not isinstance(steps, int):
         raise NotSupported(f"a symbolic number of steps ({steps}); fix it with dims={{name: size}}")
+    if steps > MAX_STEPS:
+        raise NotSupported(f"{steps} steps; at most {MAX_STEPS} are unrolled")
     ys: list[Tensor] = [xs] * steps
     for t in reversed(range(steps)) if backward else range(steps):
         x_t = build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:])

@@ -54,7 +54,7 @@ def reduced_axes(node: Node) -> list[int] | None:
     """The axes of a reduction (all where none are given); None where there is nothing to reduce."""
     by_input = node.opset >= INPUT_AXES.get(node.op, 18)
     axes = (node.ints(1) if node.has(1) else None) if by_input else node.attr("axes", None)
-    if not axes and by_input and node.attr("noop_with_empty_axes", 0):
+    if not axes and by_input and node.flag("noop_with_empty_axes", 0):
         return None
     rank = node[0].rank
     return [normalise_axis(a, rank) for a in axes] if axes else list(range(rank))
@@ -66,7 +66,7 @@ def reduction(node: Node) -> Tensor:
     axes, build = reduced_axes(node), node.build
     x = build.wide(node[0]) if monoid in ("add", "mul") else node[0]
     x = build.map(before, x) if before else x
-    y = x if axes is None else build.reduce(monoid, x, axes, bool(node.attr("keepdims", 1)))
+    y = x if axes is None else build.reduce(monoid, x, axes, node.flag("keepdims", 1))
     if after and not is_float(y.element):
         after = f"{y.element}({after.replace('x0', 'f64(x0)')})"
     return build.cast(build.map(after, y) if after else y, node[0].element)
@@ -75,7 +75,7 @@ def reduction(node: Node) -> Tensor:
 @onnx_op("ReduceMean")
 def reduce_mean(node: Node) -> Tensor:
     axes = reduced_axes(node)
-    return node[0] if axes is None else mean_over(node.build, node[0], axes, bool(node.attr("keepdims", 1)))
+    return node[0] if axes is None else mean_over(node.build, node[0], axes, node.flag("keepdims", 1))
 
 
 @onnx_op("ReduceLogSumExp")
@@ -87,7 +87,7 @@ def reduce_log_sum_exp(node: Node) -> Tensor:
     total = build.reduce("add", build.map("exp(x0 - x1)", x, top), axes, keepdims=True)
     y = build.map("log(x0) + x1", total, top)
     kept = [d for n, d in enumerate(x.shape) if n not in axes]
-    return build.cast(y if node.attr("keepdims", 1) else build.reshape(y, kept), node[0].element)
+    return build.cast(y if node.flag("keepdims", 1) else build.reshape(y, kept), node[0].element)
 
 
 @onnx_op("ArgMax", "ArgMin")
@@ -96,13 +96,13 @@ def arg_extreme(node: Node) -> Tensor:
     x, build = node[0], node.build
     axis = normalise_axis(node.attr("axis", 0), x.rank)
     extreme = build.reduce("max" if node.op == "ArgMax" else "min", x, [axis], keepdims=True)
-    last = node.attr("select_last_index", 0)
+    last = node.flag("select_last_index", 0)
     kept = [n for n in range(x.rank) if n != axis]
     at = ["r0" if n == axis else f"i{kept.index(n)}" for n in range(x.rank)]
     best = ["0" if n == axis else a for n, a in enumerate(at)]
     text = f"where(x0[{', '.join(at)}] == x1[{', '.join(best)}], r0, {-1 if last else x.shape[axis]})"
     y = build.compute(text, [x, extreme], [x.shape[n] for n in kept], [x.shape[axis]], "max" if last else "min")
-    return build.reshape(y, extreme.shape) if node.attr("keepdims", 1) else y
+    return build.reshape(y, extreme.shape) if node.flag("keepdims", 1) else y
 
 
 @onnx_op("CumSum", "CumProd")
@@ -110,7 +110,7 @@ def cumulative(node: Node) -> Tensor:
     x, build = node[0], node.build
     axis = normalise_axis(int(node.scalar(1)), x.rank)
     at = [f"i{n}" for n in range(x.rank)]
-    compare = (">" if node.attr("reverse", 0) else "<") + ("" if node.attr("exclusive", 0) else "=")
+    compare = (">" if node.flag("reverse", 0) else "<") + ("" if node.flag("exclusive", 0) else "=")
     there = ", ".join("r0" if n == axis else a for n, a in enumerate(at))
     monoid, identity = ("add", 0) if node.op == "CumSum" else ("mul", 1)
     wide = build.wide(x)
@@ -129,7 +129,7 @@ def top_k(node: Node) -> tuple[Tensor, Tensor]:
         raise NotSupported(f"the {k} greatest of {size} elements")
     names = [f"i{n}" for n in range(x.rank)]
     here, there = ", ".join(names), ", ".join("r0" if n == axis else a for n, a in enumerate(names))
-    compare = ">" if node.attr("largest", 1) else "<"
+    compare = ">" if node.flag("largest", 1) else "<"
     before = f"(x0[{there}] {compare} x0[{here}]) | ((x0[{there}] == x0[{here}]) & (r0 < {names[axis]}))"
     rank = build.compute(f"i64({before})", [x], x.shape, [size], "add")
     shape = [k if n == axis else d for n, d in enumerate(x.shape)]

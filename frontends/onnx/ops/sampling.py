@@ -18,7 +18,7 @@ def grid_sample(node: Node) -> Tensor:
     """y[n, c, o…] = sum over taps of x[n, c, tap] * weight, around the position that grid[n, o…] names."""
     x, grid, build = node[0], node[1], node.build
     rank, mode = x.rank - 2, node.attr("mode", "linear").removeprefix("bi")
-    padding, corners = node.attr("padding_mode", "zeros"), node.attr("align_corners", 0)
+    padding, corners = node.attr("padding_mode", "zeros"), node.flag("align_corners", 0)
     taps = {"nearest": 1, "linear": 2, "cubic": 4}[mode]
     wide, grid = build.cast(x, "f32"), build.cast(grid, "f32")
     names = [f"i{n}" for n in range(grid.rank - 1)]
@@ -97,7 +97,8 @@ def max_unpool(node: Node) -> Tensor:
     count = product(x.shape)
     flat, found = build.reshape(x, (count,)), build.reshape(positions, (count,))
     total = product(inner)
-    y = build.compute("where(x1[r0] == i0, x0[r0], 0)", [flat, found], (total,), [count], "add")
+    last = build.compute("where(x0[r0] == i0, r0, -1)", [found], (total,), [count], "max")  # of several wins
+    y = build.compute("where(x1[i0] >= 0, x0[max(x1[i0], 0)], 0)", [flat, last], (total,))
     y = build.reshape(y, inner)
     return build.pad(y, [0] * y.rank, [o - i for o, i in zip(out, inner, strict=True)])
 

@@ -57,6 +57,9 @@ def concat_from(node: Node) -> Tensor:
     return build.concat(values, axis)
 
 
+MAX_PIECES = 1 << 14  # each is an operator of its own
+
+
 @onnx_op("SplitToSequence", since=11)
 def split_to(node: Node) -> Any:
     """Pieces of one size, of given sizes, or of one element each (then without the axis, unless keepdims)."""
@@ -68,9 +71,11 @@ def split_to(node: Node) -> Any:
     if sizes is None or node[1].rank == 0:
         size = 1 if sizes is None else sizes[0]
         sizes = [min(size, extent - n) for n in range(0, extent, size)]  # type: ignore[type-var, arg-type]
+    if len(sizes) > MAX_PIECES:
+        raise NotSupported(f"{len(sizes)} pieces; at most {MAX_PIECES} are made")
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     pieces = [build.cut(x, axis, start, size) for start, size in zip(starts, sizes, strict=True)]
-    if node.get(1) is None and not node.attr("keepdims", 1):
+    if node.get(1) is None and not node.flag("keepdims", 1):
         pieces = [build.reshape(p, (*p.shape[:axis], *p.shape[axis + 1 :])) for p in pieces]
     return (pieces,)
 

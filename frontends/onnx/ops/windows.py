@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from mlc.dialects.dims import DimLike, ceildiv, floordiv
 from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.fold import larger, smaller
+from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.fold import at_least, larger, smaller
 from mlc.frontends.onnx.node import Node
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -32,8 +33,10 @@ class Window:
         size = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
         low, high = _pads(node, spatial, size, strides)
         extra: list[DimLike] = [0] * rank
-        if node.attr("ceil_mode", 0):
+        if node.flag("ceil_mode", 0):
             extra = [_ceil(*args) for args in zip(spatial, size, strides, low, high, strict=True)]
+        for d, k, a, b in zip(spatial, size, low, high, strict=True):
+            _check_fits(node, k, d + a + b)
         return Window(tuple(kernel), strides, dilations, low, high, extra)  # type: ignore[arg-type]
 
     def padded(self, build: Builder, x: Tensor, value: str) -> Tensor:
@@ -46,6 +49,13 @@ class Window:
         high = self.high[n] + self.extra[n]
         left = (extent + self.low[n] + high - self.dilations[n] * (self.kernel[n] - 1) - 1) % self.strides[n]
         return high - min(high, left) if isinstance(left, int) and isinstance(high, int) else high
+
+
+def _check_fits(node: Node, size: DimLike, extent: DimLike) -> None:
+    """There is a window: at least one fits into the padded extent (where that is symbolic, when the model runs)."""
+    if at_least(size, extent + 1):
+        raise NotSupported(f"a window of {size} elements in {extent}, padding included")
+    node.build.require(extent, size)
 
 
 def _pads(

@@ -34,6 +34,7 @@ def test_the_key_follows_what_changes_code_and_nothing_else() -> None:
         Options(numerics="strict"),
         Options(embed_weights=True),
         Options(schedule="k: tile"),
+        Options(sanitize="address"),
     ]
     assert all(options.key() == base for options in same)
     assert len({json.dumps(options.key()) for options in [Options(), *other]}) == len(other) + 1

@@ -60,6 +60,10 @@ def test_versions() -> None:
     model = relu()
     model.opset_import[0].version = 999
     fails(model, "opset 999; the newest supported one is")
+    for version in (-1, 0, 1 << 31, 1 << 62):
+        model = relu()
+        model.opset_import.append(helper.make_opsetid("com.example", version))
+        fails(model, f"uses opset {version} of domain 'com.example'")
     model = relu()
     model.ir_version = 99
     fails(model, "IR version 99; the newest supported one is")
@@ -112,6 +116,26 @@ def test_data_of_the_wrong_length(tmp_path: Path) -> None:
         fails(path, "'w'.*wrong length|'w'.*bytes")
 
 
+def test_functions_of_floats_on_whole_numbers() -> None:
+    model = graph([node("IsNaN", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.BOOL})
+    fails(model, "isnan of i1; cast the operand to a float")
+    model = graph([node("IsInf", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.INT8}, opset=20)
+    fails(model, "eq of i8 and inf; cast the operand to a float")
+    model = graph([node("HardSigmoid", "x", "y")], {"x": [2, 3]}, ["y"], types={"x": TensorProto.INT32})
+    fails(model, "add of i32 and 0.5")
+
+
+def test_more_steps_than_can_be_unrolled() -> None:
+    weights = {"w": np.zeros((1, 4, 2), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
+    model = graph([node("LSTM", "x w r", "y", hidden_size=1)], {"x": [(1 << 31) - 1, 1, 2]}, ["y"], weights)
+    fails(model, "2147483647 steps; at most")
+
+
+def test_more_pieces_than_can_be_made() -> None:
+    nodes = [node("SplitToSequence", "x", "s"), node("SequenceLength", "s", "y")]
+    fails(graph(nodes, {"x": [1 << 20, 3]}, ["y"]), "1048576 pieces; at most")
+
+
 def external(folder: Path, location: str, **entries: int) -> Path:
     model = relu()
     tensor = TensorProto(name="w", data_type=1, dims=[4], data_location=TensorProto.EXTERNAL)
@@ -133,6 +157,8 @@ def test_external_data_stays_inside_the_folder(tmp_path: Path) -> None:
     fails(external(folder, str(tmp_path / "secret")), "not a path inside")
     fails(external(folder, "link"), "link out of the model's folder")
     fails(external(folder, "gone"), "not there")
+    fails(external(folder, "a\0b"), "cannot be the name of a file")
+    fails(external(folder, "a" * 300), "cannot be the name of a file")
     fails(external(folder, "w", offset=8), "bytes 8 to 24")
     fails(external(folder, "w", offset=-8), "bytes -8")
     fails(external(folder, "w", length=8), "8 bytes of data where")
@@ -141,7 +167,7 @@ def test_external_data_stays_inside_the_folder(tmp_path: Path) -> None:
 
 def test_everything_unsupported_is_listed_at_once() -> None:
     nodes = [
-        node("NonZero", "x", "a", name="find"),
+        node("RandomNormalLike", "x", "a", name="noise"),
         node("Relu", "a", "b"),
         helper.make_node("Magic", ["x"], ["c"], domain="com.example", name="magic"),
         node("Add", "b c", "y"),
@@ -150,10 +176,28 @@ def test_everything_unsupported_is_listed_at_once() -> None:
     model.opset_import.append(helper.make_opsetid("com.example", 1))
     found = check_model(model)
     assert [(u.op, u.domain, u.opset, u.node) for u in found] == [
-        ("NonZero", "", 17, "find"),
+        ("RandomNormalLike", "", 17, "noise"),
         ("Magic", "com.example", 1, "magic"),
     ]
     with pytest.raises(UnsupportedError, match="2 unsupported") as caught:
         import_model(model)
     assert caught.value.found == tuple(found)
     assert check_model(relu()) == []
+
+
+@pytest.mark.parametrize("name", [b"grph", b"relu_node", b"dimn", b"x_in", b"y_out"])
+def test_names_that_are_no_text(name: bytes) -> None:
+    model = graph([node("Relu", "x_in", "y_out", name="relu_node")], {"x_in": ["dimn", 3]}, ["y_out"])
+    model.graph.name = "grph"
+    fails(model.SerializeToString().replace(name, b"\x80" + name[1:]), "is not valid text")
+
+
+def test_functions_with_names_that_are_no_text() -> None:
+    model = relu()
+    inner = helper.make_node("Relu", ["a_in"], ["b_out"])
+    function = helper.make_function("own", "twice_f", ["a_in"], ["b_out"], [inner], [helper.make_opsetid("", 17)])
+    model.functions.append(function)
+    data = model.SerializeToString()
+    import_model(data)
+    for name in (b"own", b"twice_f", b"a_in", b"b_out"):
+        fails(data.replace(name, b"\x80" + name[1:]), "is not valid text")

@@ -1,0 +1,76 @@
+"""A model whose result has as many elements as the data say: from Python, from C, and what its files tell about it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+import mlc
+from mlc import target
+from mlc.runtime.errors import RunError
+from mlc.toolchain import find
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "found.h"
+int main(void) {
+  int64_t dims[] = {6}, shape[2], count = -1;
+  float x[6] = {0, 3, 0, 0, 5, 7};
+  if (found_output_shape(0, dims, shape) != 2) return 1;
+  int64_t *where = malloc(shape[0] * shape[1] * sizeof *where);
+  found_model *model = found_create(NULL, 2);
+  const void *inputs[] = {x};
+  void *outputs[] = {where, &count};
+  if (!model || found_run(model, inputs, outputs, dims, NULL)) return 2;
+  printf("at most %d, %d:", (int)shape[1], (int)count);
+  for (int i = 0; i < count; i++) printf(" %d", (int)where[i]);
+  found_destroy(model);
+  free(where);
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def net() -> mlc.Model:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["length"])
+    y = helper.make_tensor_value_info("y", TensorProto.INT64, [1, None])
+    graph = helper.make_graph([helper.make_node("NonZero", ["x"], ["y"], "find")], "g", [x], [y])
+    return mlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), threads=2)
+
+
+def test_every_call_has_a_size_of_its_own(net: mlc.Model) -> None:
+    random = np.random.default_rng(3)
+    for length in (1, 5, 5, 3000, 5):
+        x = random.integers(0, 2, length).astype(np.float32)
+        np.testing.assert_array_equal(net(x), [np.flatnonzero(x)], strict=True)
+        np.testing.assert_array_equal(net.run({"x": x})["y"], [np.flatnonzero(x)])
+
+
+def test_what_the_model_says_of_its_sizes(net: mlc.Model) -> None:
+    assert list(net.outputs) == ["y"] and net.outputs["y"].shape == (1, "size0")
+    assert net.signature["sizes"] == [{"name": "size0", "output": 1, "bound": "length"}]
+    assert [output["name"] for output in net.signature["outputs"]] == ["y", "size0"]
+    assert len(net.profile(np.ones(3, np.float32))) == len(net.signature["kernels"])
+
+
+def test_no_array_of_the_callers_takes_a_size_that_is_not_known(net: mlc.Model) -> None:
+    with pytest.raises(RunError, match="size of output 'y' depends on data"):
+        net.run({"x": np.ones(3, np.float32)}, out={"y": np.zeros((1, 3), np.int64)})
+
+
+def test_from_c(net: mlc.Model, tmp_path: Path) -> None:
+    net.save(tmp_path / "found.so")
+    header = (tmp_path / "found.h").read_text()
+    prefix = header.split("_abi_version")[0].split()[-1]
+    assert "size0: found out by the run, at most length; outputs[1] says it" in header
+    (tmp_path / "main.c").write_text(MAIN.replace("found_", f"{prefix}_"))
+    compiler = find(None, target.get("cpu")).command
+    subprocess.run([*compiler, "main.c", "./found.so", "-o", "main"], cwd=tmp_path, check=True)
+    result = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == "at most 6, 3: 1 4 5"

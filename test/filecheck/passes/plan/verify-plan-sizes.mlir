@@ -1,0 +1,41 @@
+// RUN: mlc-opt %s -p verify-plan --verify-diagnostics --split-input-file | filecheck %s
+
+// A step that needs a size stands behind what makes it known, and a barrier between them.
+
+rt.program "net" {inputs = ["m"], outputs = ["p", "size0"], dims = [], sizes = ["size0"], bounds = ["8"]} do {
+  %m = rt.input 0 : i64 : memref<8xi1>
+  %p = rt.output 0 : i64 : memref<?xi64, #graph.dims<["size0"]>>
+  %s = rt.output 1 : i64 : memref<i64>
+  %b = rt.buffer "64" {offset = 0 : i64} : memref<?xi64, #graph.dims<["size0"]>>
+  rt.positions "size0" %m, %b, %s : memref<8xi1>, memref<?xi64, #graph.dims<["size0"]>>, memref<i64>
+  rt.barrier
+  rt.copy %b, %p : memref<?xi64, #graph.dims<["size0"]>>, memref<?xi64, #graph.dims<["size0"]>>
+}
+
+// CHECK:      rt.positions "size0" %m, %b, %s : memref<8xi1>, memref<?xi64, #graph.dims<["size0"]>>, memref<i64>
+// CHECK-NEXT: rt.barrier
+
+// -----
+
+rt.program "net" {inputs = ["m"], outputs = ["p", "size0"], dims = [], sizes = ["size0"], bounds = ["8"]} do {
+  %m = rt.input 0 : i64 : memref<8xi1>
+  %p = rt.output 0 : i64 : memref<?xi64, #graph.dims<["size0"]>>
+  %s = rt.output 1 : i64 : memref<i64>
+  %b = rt.buffer "64" {offset = 0 : i64} : memref<?xi64, #graph.dims<["size0"]>>
+  rt.positions "size0" %m, %b, %s : memref<8xi1>, memref<?xi64, #graph.dims<["size0"]>>, memref<i64>
+  rt.copy %b, %p : memref<?xi64, #graph.dims<["size0"]>>, memref<?xi64, #graph.dims<["size0"]>>
+}
+
+// CHECK:      Illegal at the plan level: the size size0 is not known here (operator 'rt.copy', stage 'verify-plan').
+
+// -----
+
+rt.program "net" {inputs = ["m"], outputs = ["p"], dims = [], sizes = ["size0"], bounds = ["8"]} do {
+  %m = rt.input 0 : i64 : memref<8xi1>
+  %p = rt.output 0 : i64 : memref<8xi1>
+  %v = rt.view %m {offset = "size0"} : memref<8xi1> -> memref<1xi1>
+  %w = rt.view %p : memref<8xi1> -> memref<1xi1>
+  rt.copy %v, %w : memref<1xi1>, memref<1xi1>
+}
+
+// CHECK:      Illegal at the plan level: the size size0 is not known here (operator 'rt.copy', stage 'verify-plan').

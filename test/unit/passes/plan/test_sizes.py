@@ -1,0 +1,36 @@
+"""What sizes that depend on data can come to at most."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from mlc.dialects.dims import DimLike, evaluate, parse_dim
+from mlc.dialects.graph.sizes import sizes_of, upper
+
+BOUNDS = {"size0": parse_dim("3*n"), "size1": 4}
+
+
+@pytest.mark.parametrize(
+    ("value", "most"),
+    [
+        ("7", "7"),
+        ("n", "n"),
+        ("2*size0+1", "6*n+1"),
+        ("size0*size1", "12*n"),
+        ("10*n-size0", "10*n"),
+        ("size1-size0", "4"),
+        ("(size0+1)//2", "(3*n+1)//2"),
+        ("n//size1", "n"),
+        ("max(size0, n)-n", "max(3*n, n)-n"),
+        ("min(size0, 5)", "min(3*n, 5)"),
+    ],
+)
+def test_upper(value: str, most: str) -> None:
+    found = upper(parse_dim(value), BOUNDS)
+    assert found == upper(parse_dim(most), {}) and not sizes_of([found])
+    for n, first, second in itertools.product(range(1, 4), range(10), range(5)):
+        if first <= 3 * n and (second or "//size1" not in value):
+            at: dict[str, DimLike] = {"n": n, "size0": first, "size1": second}
+            assert evaluate(parse_dim(value), at) <= evaluate(found, at)  # type: ignore[operator]
