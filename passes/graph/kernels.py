@@ -6,7 +6,7 @@ the rest uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from mlc.dialects.graph import (
     BitcastOp,
     BroadcastOp,
     ConcatOp,
+    ContractOp,
     MapOp,
     PadOp,
     ReduceOp,
@@ -58,6 +59,33 @@ def _general(op: StructuredOp) -> Kernel:
         return result
 
     return run
+
+
+def _contract(op: ContractOp) -> Kernel:
+    """Term by term, each the product of two slices: the bits of the statement, without its arrays of indices."""
+    (lhs, rhs, out), extents = op.terms, op.extents()
+    shape, element = _static(op.result), element_of(op.result)
+    plain = not op.packing and not op.product and element in ("f32", "f64")
+    if not plain or any(len(set(letters)) < len(letters) for letters in (lhs, rhs)):
+        return _general(op)
+    reduced = [c for c in extents if c not in out]
+    points = [dict(zip(reduced, p, strict=True)) for p in np.ndindex(*(cast(int, extents[c]) for c in reduced))]
+
+    def run(a: Array, b: Array) -> Array:
+        total = np.zeros(shape, numpy_dtype(element))
+        for at in points:
+            total += _spread(a, lhs, at, out) * _spread(b, rhs, at, out)
+        return total
+
+    return run
+
+
+def _spread(x: Array, letters: str, at: Mapping[str, int], out: str) -> Array:
+    """``x`` at a point of its reduced axes, with the axes ``out``, those that it lacks of extent 1."""
+    part = x[tuple(min(at[c], n - 1) if c in at else slice(None) for c, n in zip(letters, x.shape, strict=True))]
+    kept = [c for c in letters if c not in at]
+    part = part.transpose([kept.index(c) for c in out if c in kept])
+    return part[tuple(slice(None) if c in kept else None for c in out)]
 
 
 def _reshape(op: ReshapeOp) -> Kernel:
@@ -129,6 +157,7 @@ def _reduce(op: ReduceOp) -> Kernel:
 
 
 _KERNELS: dict[type[StructuredOp], Callable[[Any], Kernel]] = {
+    ContractOp: _contract,
     ReshapeOp: _reshape,
     BitcastOp: _bitcast,
     TransposeOp: _transpose,
