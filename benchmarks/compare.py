@@ -7,7 +7,6 @@ one.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import tables
+from benchmarks import limits, tables
 from benchmarks.cases import Case, select
 from benchmarks.engines import ENGINES, available_peers, installed
 from benchmarks.handover import handover
@@ -86,17 +85,13 @@ def show(table: tables.Table, console: Console) -> None:
         console.print(drawn)
 
 
-def _cpus(text: str | None) -> list[int]:
-    return [int(cpu) for cpu in text.split(",")] if text else sorted(os.sched_getaffinity(0))[:2]
-
-
 def _setup(
     peer: list[str] | None, cpus: str | None, rounds: int, seconds: float, patience: float, target: str
 ) -> Setup:
     for name in peer or []:
         if not installed(name) or name == OURS:
             raise ValueError(f"no peer {name!r} is installed; known are: {', '.join(ENGINES)}")
-    return Setup(_cpus(cpus), peer or available_peers(), rounds, seconds, patience, targets.get(target).name)
+    return Setup(limits.cpus(cpus), peer or available_peers(), rounds, seconds, patience, targets.get(target).name)
 
 
 def main(

@@ -1,7 +1,8 @@
-"""How a peer is kept to the instructions of a named target, so that both sides of a comparison have the same."""
+"""What both sides of a comparison are kept to: the CPUs, and the instructions of a named target."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 HERE = "cpu"  # mlc's name for this machine, with all that it has
@@ -12,6 +13,11 @@ ENVIRONMENT = {
 for its vectors, too."""
 COMPILERS = {"iree", "tvm"}  # that are told a CPU as LLVM calls it, which is what mlc's targets are called
 READERS = {"openvino", "torch", "torch_compile"}  # of the environment
+
+
+def cpus(text: str | None) -> list[int]:
+    """The CPUs that a text names, as `0,1`; without one the first two that this process may use."""
+    return [int(cpu) for cpu in text.split(",")] if text else sorted(os.sched_getaffinity(0))[:2]
 
 
 def environment(target: str) -> dict[str, str]:

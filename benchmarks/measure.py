@@ -46,7 +46,7 @@ def latencies(
                 workers[engine] = stack.enter_context(worker)
                 result.resident[engine], result.loading[engine] = worker.resident, worker.loading
         _check(workers, result, folder)
-        _time(workers, result, rounds, seconds)
+        in_turn(workers, result, rounds, seconds)
     return result
 
 
@@ -76,7 +76,8 @@ def _compare(actual: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray
             raise Unavailable(f"its output {name} is not {reference}'s")
 
 
-def _time(workers: dict[str, Worker], result: Latencies, rounds: int, seconds: float) -> None:
+def in_turn(workers: dict[str, Worker], result: Latencies, rounds: int, seconds: float) -> None:
+    """Add a burst of each engine to `result`, A B A B ..., `rounds` times; one that fails is left out from then on."""
     for _ in range(rounds):
         for engine, worker in list(workers.items()):
             time.sleep(PAUSE)

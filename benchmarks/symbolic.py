@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 
 import mlc
-from benchmarks import models, tables
+from benchmarks import limits, models, tables
 from benchmarks.compare import show
 from benchmarks.measure import latencies
 from benchmarks.models import random_inputs
@@ -24,22 +24,21 @@ from benchmarks.results import OURS, Latencies
 
 FIXED = f"{OURS}@fixed"
 PEER = "onnxruntime"
-CPUS = (0, 1)
 HEADINGS = ["size", "symbolic ms", "fixed / symbolic", "quartiles", "onnxruntime / symbolic"]
 
 
 def measure(
-    model: Path, dim: str, sizes: Sequence[int], seconds: float, rounds: int
+    model: Path, dim: str, sizes: Sequence[int], cpus: Sequence[int], seconds: float, rounds: int
 ) -> Iterator[tuple[int, Latencies]]:
     """Times of the artifact for any `dim`, of the one for this size, and of onnxruntime, at each size."""
     proto = onnx.load(model)
     with tempfile.TemporaryDirectory() as name:
         library, fixed, inputs = (Path(name) / file for file in ("any.so", "fixed.so", "inputs.npz"))
-        mlc.compile(model, threads=len(CPUS)).save(library)
+        mlc.compile(model, threads=len(cpus)).save(library)
         for size in sizes:
-            mlc.compile(model, threads=len(CPUS), dims={dim: size}).save(fixed)
+            mlc.compile(model, threads=len(cpus), dims={dim: size}).save(fixed)
             np.savez(inputs, allow_pickle=False, **random_inputs(proto, np.random.default_rng(), {dim: size}))
-            yield size, latencies({OURS: library, FIXED: fixed, PEER: model}, inputs, CPUS, rounds, seconds)
+            yield size, latencies({OURS: library, FIXED: fixed, PEER: model}, inputs, cpus, rounds, seconds)
 
 
 def row(size: int, latency: Latencies) -> list[str]:
@@ -59,14 +58,15 @@ def main(
     size: Annotated[list[int] | None, typer.Option(help="A size to measure at; 16, 64, 128, 200, 384.")] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 7,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.4,
+    cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
 ) -> None:
     """Compare the speed of one symbolic artifact with that of an artifact for each size: 1 is as fast, below slower."""
     if family not in models.FAMILIES:
         raise typer.BadParameter(f"no model {family!r}; there are: {', '.join(models.FAMILIES)}")
-    console, rows = Console(), []
+    console, rows, chosen = Console(), [], limits.cpus(cpus)
     path = models.path(family, **{dim: dim})
     with console.status(f"{family}: compiling") as status:
-        for n, latency in measure(path, dim, size or [16, 64, 128, 200, 384], seconds, rounds):
+        for n, latency in measure(path, dim, size or [16, 64, 128, 200, 384], chosen, seconds, rounds):
             rows.append(row(n, latency))
             status.update(f"{family}: {dim} = {n} measured")
     show(tables.Table(f"{family}, symbolic {dim}", HEADINGS, rows), console)
