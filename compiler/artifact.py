@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -76,13 +77,16 @@ def write(lowered: Lowered, folder: Path, options: Options, toolchain: Toolchain
     artifact = Artifact(folder, lowered.prefix)
     sources = dict(lowered.sources)
     weights = lowered.signature["weights"]
-    if weights["bytes"] and weights["file"]:
-        lowered.weights_writer(folder / f"{artifact.stem}.weights")
-    elif weights["bytes"]:
+    if weights["bytes"] and not weights["file"]:
         sources |= _embedded(lowered, folder)
     (folder / f"{artifact.stem}.h").write_text(header(lowered.prefix, lowered.signature))
     sanitizing = replace(toolchain, sanitizers=options.sanitizers)
-    link_library(sources, artifact.library, options.target, sanitizing, cache)
+    with ThreadPoolExecutor(1) as pool:
+        if weights["file"]:
+            writing = pool.submit(lowered.weights_writer, folder / weights["file"])
+        link_library(sources, artifact.library, options.target, sanitizing, cache)
+    if weights["file"]:
+        writing.result()
     return artifact
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from mlc.instruments import Digests, Instrument
 from mlc.options import Options, environment
 from mlc.reproduce import internal_error
 from mlc.runtime.errors import MlcError
-from mlc.toolchain import Toolchain, find
+from mlc.toolchain import Toolchain, find, prepare
 
 if TYPE_CHECKING:
     from mlc.frontends.onnx import Imported
@@ -42,7 +43,9 @@ def build(source: Source, options: Options, instruments: Sequence[Instrument] = 
     if found is not None:
         return Built(found, cached=True)
     seen = Digests()
-    lowered = lower(source, options, [*instruments, seen])
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(prepare, options.target, replace(toolchain, sanitizers=options.sanitizers), cache)
+        lowered = lower(source, options, [*instruments, seen])
     files = _files(source)
     identity.remember_files(cache, source, files)
     parts = identity.parts(source, files, options, toolchain)

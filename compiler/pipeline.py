@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
@@ -18,7 +19,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.files import output_error
 from mlc.options import Options
 from mlc.passes.codegen.c_model import Weights
-from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, payload, program_of
+from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, payload, print_kernels, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.fuse.block_rows import BlockRows
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
@@ -141,12 +142,15 @@ def code(
     _call(instruments, "before", "code.emit-c", module, weights)
     program = program_of(module)
     prefix = c_identifier((module.sym_name or program.sym_name).data)  # the frontend names the module
-    made = known or spooled(program, weights)
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(lambda: known or spooled(program, weights))
+        kernels = print_kernels(module, options.target.lanes())
+    made = making.result()
     file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
     target = options.target
     about = {"mlc": __version__, "target": target.name, "isa": list(target.isa)}
     about_weights = Weights(made.size, made.digest.hex(), file)
-    printed = emit_c(module, prefix, target.lanes(), target.isa, about_weights, about, kernels_a_file)
+    printed = emit_c(module, prefix, kernels, target.isa, about_weights, about, kernels_a_file)
     _call(instruments, "after", "code.emit-c", module, weights)
 
     def write(path: Path) -> None:

@@ -134,6 +134,14 @@ def link_library(sources: Mapping[str, Source], out: Path, target: Target, toolc
         build.library(out)
 
 
+def prepare(target: Target, toolchain: Toolchain, cache: Cache) -> None:
+    """Put the runtime's objects, which are the same for all models, into the cache: work for beside the passes."""
+    if cache.root is None:
+        return
+    with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
+        _Build(Path(folder), dict(runtime_sources()), target, toolchain, cache).objects(1)
+
+
 def allowed_cpus() -> int:
     """CPUs this process may run on (its affinity mask), which may be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -175,14 +183,18 @@ class _Build:
     cache: Cache
 
     def library(self, out: Path) -> None:
-        for name, source in self.sources.items():
-            (self.folder / name).write_bytes(_bytes(source))
-        units = sorted(name for name in self.sources if name.endswith(COMPILED))
-        with ThreadPoolExecutor(allowed_cpus()) as pool:
-            objects = list(pool.map(self._object, units))
+        objects = self.objects(allowed_cpus())
         flags = self.toolchain.link_flags(self.target)
         self._run([*self.toolchain.command, *flags, "-o", "library.so", *objects, *LIBRARIES])
         shutil.move(self.folder / "library.so", out)
+
+    def objects(self, jobs: int) -> list[str]:
+        """Compile all units, so many at a time; the objects' file names."""
+        for name, source in self.sources.items():
+            (self.folder / name).write_bytes(_bytes(source))
+        units = sorted(name for name in self.sources if name.endswith(COMPILED))
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(self._object, units))
 
     def _object(self, unit: str) -> str:
         """Compile one unit, or take its object from the cache; the object's file name."""

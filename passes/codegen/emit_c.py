@@ -38,26 +38,41 @@ def program_of(module: ModuleOp) -> rt.ProgramOp:
     return next(o for o in module.ops if isinstance(o, rt.ProgramOp))
 
 
+@dataclass(frozen=True)
+class Kernels:
+    """The C functions of a module's kernels: kernel -> symbol, symbol -> text. Kernels of one text share a symbol."""
+
+    symbols: dict[str, str]
+    texts: dict[str, str]
+
+
+def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
+    """C for the kernels of a planned module. A symbol is the hash of its text, so equal code has equal objects."""
+    texts = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in _functions(module).items()}
+    symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in texts.items()}
+    return Kernels(symbols, {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in texts.items()})
+
+
+def _functions(module: ModuleOp) -> dict[str, kernel.FuncOp]:
+    return {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
+
+
 def emit_c(
     module: ModuleOp,
     prefix: str,
-    lanes: int,
+    kernels: Kernels,
     isa: Sequence[str],
     weights: Weights,
     about: dict[str, Any],
     kernels_a_file: int = KERNELS_A_FILE,
 ) -> Code:
     """C for a planned module; ``about`` is added to the signature (compiler version, target)."""
-    program = program_of(module)
-    functions = {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
-    texts = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions.items()}
-    symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in texts.items()}
-    unique = {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in texts.items()}
-    signature = _signature(program, functions, symbols, prefix, weights) | about
+    program, functions = program_of(module), _functions(module)
+    signature = _signature(program, functions, kernels.symbols, prefix, weights) | about
     dims = {name: kernel_symbols(fn) for name, fn in functions.items()}
-    groups = enumerate(_groups(list(unique.values()), kernels_a_file))
+    groups = enumerate(_groups(list(kernels.texts.values()), kernels_a_file))
     sources = {f"kernels_{n}.c": PREAMBLE + "\n".join(group) for n, group in groups}
-    sources["model.c"] = print_model(program, prefix, symbols, dims, signature, weights, isa)
+    sources["model.c"] = print_model(program, prefix, kernels.symbols, dims, signature, weights, isa)
     return Code(sources, signature)
 
 
