@@ -220,9 +220,10 @@ def shape_of(value: SSAValue | Attribute) -> Shape:
         VerifyException: its #graph.dims say other extents than its shape, or are missing.
     """
     type_ = _shaped(value)
-    if type_ not in _SHAPES:
-        _SHAPES[type_] = _dims(type_)
-    return _SHAPES[type_]
+    shape = _SHAPES.get(type_)
+    if shape is None:
+        shape = _SHAPES[type_] = _dims(type_)
+    return shape
 
 
 def _dims(type_: _Shaped) -> Shape:

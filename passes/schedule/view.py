@@ -38,7 +38,12 @@ class Access:
         return offset
 
     def depends_on(self, name: str) -> bool:
-        return any(isinstance(i, Dim) and name in i.symbols() for i in self.index)
+        return name in self.symbols
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """What the place of the element depends on."""
+        return frozenset(name for i in self.index if isinstance(i, Dim) for name in i.symbols())
 
     def slides(self, along: str, over: str) -> bool:
         """Whether neighbours along ``along`` read the same where ``over`` differs, as rows under a window do."""
@@ -69,12 +74,12 @@ class StatementView:
     reads: tuple[Access, ...]
     write: Access
 
-    @property
+    @cached_property
     def reduced(self) -> tuple[str, ...]:
         """Iterators the written element does not depend on."""
         return tuple(i for i in self.iters if not self.write.depends_on(i)) if self.op.monoid else ()
 
-    @property
+    @cached_property
     def parallel(self) -> tuple[str, ...]:
         return tuple(i for i in self.iters if i not in self.reduced)
 
