@@ -147,6 +147,18 @@ class BufferOp(_Place):
 
 
 @irdl_op_definition
+class RunNumberOp(_Place):
+    """The number of this run, which the runtime counts: ``%n = rt.run_number : memref<i64>``."""
+
+    name = "rt.run_number"
+    result = result_def(MemRefType)
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: Attribute):
+        super().__init__(result_types=[type])
+
+
+@irdl_op_definition
 class ViewOp(_Place):
     """The same memory under another shape, or ``offset`` bytes further on."""
 
@@ -255,6 +267,6 @@ def start(value: SSAValue) -> DimLike:
 
 Rt = Dialect(
     "rt",
-    [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, BarrierOp],
+    [ProgramOp, InputOp, OutputOp, WeightOp, RunNumberOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, BarrierOp],
     [],
 )

@@ -30,7 +30,7 @@ with suppress(ImportError):  # built where the installation has a C compiler
     from mlc.runtime._call import Call
 
 Array: TypeAlias = np.ndarray[Any, Any]
-ABI_VERSION = 1
+ABI_VERSION = 2
 MOST = 64  # arrays of a Call
 _PREFIX_MARK = "_abi_version"
 _TYPES = {
@@ -42,6 +42,7 @@ _TYPES = {
     "output_shape": "int(*)(int, const int64_t *, int64_t *)",
     "run": "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)",
     "profile": "int(*)(void *, const void *const *, void *const *, const int64_t *, void *, uint64_t *)",
+    "seed": "void(*)(void *, int64_t)",
     "error": "const char *(*)(void)",
 }
 
@@ -168,6 +169,10 @@ class Library:
         if failed:
             raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
         return outputs
+
+    def seed(self, number: int) -> None:
+        """The number of the next run."""
+        self._c.seed(self._model, number)
 
     def profile(self, plan: Plan, inputs: Iterable[Array]) -> list[int]:
         """Runs the model; the nanoseconds of each launch."""

@@ -68,6 +68,15 @@ class Model:
             return {self._result: result} if self._result else dict(zip(self.outputs, result, strict=True))
         return self._execute(given, out or {})
 
+    def seed(self, number: int) -> None:
+        """Numbers the next run, and counts on from there; a loaded model begins at 0. -2^63 <= ``number`` < 2^63.
+
+        Random operators draw what the number of the run says, so the same numbers give the same results.
+        """
+        if not -(1 << 63) <= number < 1 << 63:
+            raise RunError(f"{number} is no number of a run", hint="Give one of 64 bits")
+        self._open_library().seed(number)
+
     def profile(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int]]:
         """Runs once and gives the nanoseconds of every kernel launch, in order.
 

@@ -16,6 +16,7 @@ from mlc.dialects.graph.contract import ContractOp, ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph.random import RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
 from mlc.dialects.graph.sizes import PositionsOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
@@ -40,6 +41,7 @@ Graph = Dialect(
         ConcatOp,
         ComputeOp,
         PositionsOp,
+        RunNumberOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -53,6 +55,7 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "PositionsOp", "RunNumberOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
+    "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -31,6 +31,7 @@ from mlc.dialects.graph import (
     PositionsOp,
     ReduceOp,
     ReshapeOp,
+    RunNumberOp,
     SliceOp,
     TransposeOp,
     WeightOp,
@@ -62,6 +63,7 @@ class Builder:
         self.node = ""
         self.guards: list[Dim] = []
         self.sizes = 0  # that depend on data, so far
+        self.random = 0  # operators that draw numbers, and were given no seed
 
     @contextmanager
     def at(self, node: str) -> Iterator[None]:
@@ -245,6 +247,15 @@ class Builder:
             return Tensor.from_known(np.flatnonzero(mask.known).astype(np.int64))
         self.sizes += 1
         return self.emit(PositionsOp(f"size{self.sizes - 1}", self.value(mask)))
+
+    def run_number(self) -> Tensor:
+        """The number of the run, as i64: what lets random operators draw anew."""
+        return self.emit(RunNumberOp())
+
+    def count_random(self) -> int:
+        """A number that no other random operator of the model has got."""
+        self.random += 1
+        return self.random
 
     # -- moving
 

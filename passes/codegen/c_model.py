@@ -228,6 +228,8 @@ def _place(op: Operation, places: Mapping[SSAValue, str], program: rt.ProgramOp)
             return f"c->out[{op.index.value.data}]"
         case rt.WeightOp():
             return f"(void *)(c->weights + {op.offset.value.data if op.offset is not None else 0})"
+        case rt.RunNumberOp():
+            return "(void *)&c->number"
         case rt.ViewOp():
             start = "" if op.start == 0 else f" + {c_dim(op.start)}"
             return f"(char *){places[op.source]}{start}" if start else places[op.source]

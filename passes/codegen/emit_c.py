@@ -90,7 +90,7 @@ def _signature(
     bounds = program.bound_of
     launches = [_launch(o, functions, symbols, bounds) for o in ops if isinstance(o, rt.LaunchOp)]
     return {
-        "abi": 1,
+        "abi": 2,
         "name": prefix,
         "dims": [d.data for d in program.dims],
         "guards": [{"expr": g.data, "message": condition(parse_dim(g.data))} for g in program.guards or ()],

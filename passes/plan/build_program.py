@@ -25,6 +25,7 @@ from mlc.dialects.graph import (
     ConstantOp,
     PositionsOp,
     ReshapeOp,
+    RunNumberOp,
     SliceOp,
     WeightOp,
     source_nodes,
@@ -136,6 +137,8 @@ class _Builder:
             case ConstantOp():
                 entry = weights_of(self.ctx).add("constant", op.array())
                 self.places[op.result] = self._add(rt.WeightOp(entry, _buffer(op.result)))
+            case RunNumberOp():
+                self.places[op.result] = self._add(rt.RunNumberOp(_buffer(op.result)))
             case ReshapeOp() | BitcastOp():
                 self.places[op.result] = self._add(rt.ViewOp(self.places[op.input], _buffer(op.result)))
             case SliceOp():

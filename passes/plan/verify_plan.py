@@ -17,7 +17,7 @@ from mlc.passes.codegen.c_kernel import kernel_symbols
 from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import KERNELS
 
-PLACES = "rt.input rt.output rt.weight rt.buffer rt.view"
+PLACES = "rt.input rt.output rt.weight rt.run_number rt.buffer rt.view"
 STEPS = "rt.launch rt.copy rt.positions rt.barrier"
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{PLACES} {STEPS}"}
 LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))

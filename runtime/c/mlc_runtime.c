@@ -29,6 +29,7 @@ struct mlc_model {
   const mlc_program *program;
   mlc_weights weights;
   mlc_team *team;
+  _Atomic int64_t runs; /* the next one's number */
   _Atomic(workspace *) idle[CACHED_WORKSPACES];
 };
 
@@ -153,6 +154,7 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
   if (!memory && bytes && !own)
     return mlc_fail("cannot allocate the %lld bytes of workspace that model '%s' needs for these dimensions",
                     (long long)bytes, model->program->name);
+  call->number = atomic_fetch_add_explicit(&model->runs, 1, memory_order_relaxed);
   call->arena = own ? (char *)(own + 1) : memory;
   fence(model->program, call, 1);
   run_in_default_float_mode(model, call);
@@ -189,4 +191,8 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
   if (launches) memcpy(ns_per_launch, times + 1, launches * sizeof *times);
   free(times);
   return failed;
+}
+
+void mlc_seed(mlc_model *model, int64_t number) {
+  if (model) atomic_store_explicit(&model->runs, number, memory_order_relaxed);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MLC_ABI 1
+#define MLC_ABI 2
 #define MLC_ALIGN 64 /* bytes: workspaces, the weights, and every entry in them */
 
 #pragma GCC visibility push(hidden)
@@ -25,6 +25,7 @@ typedef struct {
   const int64_t *dim; /* values of the symbolic dimensions, in signature order */
   char *arena;        /* MLC_ALIGN-aligned, program->workspace(dim) bytes, contents undefined */
   const char *weights;
+  int64_t number;    /* of runs of the model before this one */
   uint64_t *profile; /* ns per launch, or NULL; on the caller's thread only */
   int parts;         /* that each phase is cut into */
   int tid;           /* 0: the caller's */
@@ -79,6 +80,7 @@ int mlc_output_shape(const mlc_program *program, int output, const int64_t *dims
 int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *workspace);
 int mlc_profile(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
                 void *workspace, uint64_t *ns_per_launch);
+void mlc_seed(mlc_model *model, int64_t number);
 const char *mlc_error(void);
 
 #pragma GCC visibility pop
@@ -98,6 +100,7 @@ const char *mlc_error(void);
                          const int64_t *dims, void *workspace);                                                \
   MLC_EXPORT int p##_profile(p##_model *model, const void *const *inputs, void *const *outputs,                \
                              const int64_t *dims, void *workspace, uint64_t *ns_per_launch);                   \
+  MLC_EXPORT void p##_seed(p##_model *model, int64_t number);                                                  \
   MLC_EXPORT const char *p##_error(void);                                                                      \
   int p##_abi_version(void) { return MLC_ABI; }                                                                \
   const char *p##_signature(void) { return p##_program.signature; }                                            \
@@ -117,6 +120,7 @@ const char *mlc_error(void);
                   void *workspace, uint64_t *ns_per_launch) {                                                  \
     return mlc_profile((mlc_model *)model, inputs, outputs, dims, workspace, ns_per_launch);                   \
   }                                                                                                            \
+  void p##_seed(p##_model *model, int64_t number) { mlc_seed((mlc_model *)model, number); }                    \
   const char *p##_error(void) { return mlc_error(); }                                                          \
   _Static_assert(1, "") /* takes the semicolon after the macro */
 

@@ -31,6 +31,7 @@ FAMILIES = (
     "normalization",
     "pool",
     "quantize",
+    "random",
     "recurrent",
     "reduce",
     "resize",

@@ -9,6 +9,7 @@ from mlc.dialects.types import numpy_dtype
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import larger
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops import random
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor, element_of_onnx
 
 
@@ -40,10 +41,14 @@ def identity(node: Node) -> object:
 
 @onnx_op("Dropout")
 def dropout(node: Node) -> Tensor | tuple[Tensor, Tensor]:
-    """Passes its input through; the mask is all true."""
+    """Passes its input through, and the mask is all true; unless a third input says that it is training.
+
+    ONNX opset 7, 10, 12, 13, 22."""
     x = node[0]
-    if node.opset >= 12 and node.scalar(2, False) and node.scalar(1, 0.5) != 0:
-        raise NotSupported("training mode is not supported: its result is random")
+    if node.opset >= 12 and node.has(2) and (node[2].known is None or node.scalar(2)):
+        ratio = node[1] if node.has(1) else node.build.constant(0.5, "f32")
+        y, mask = random.dropout(node, x, ratio, node[2])
+        return (y, mask) if node.wants(1) else y
     if not node.wants(1):
         return x
     return x, node.build.broadcast(node.build.constant(True, "i1" if node.opset >= 10 else x.element), x.shape)

@@ -1,4 +1,4 @@
-"""Operators that read at positions computed from data: GridSample, RoiAlign, MaxUnpool, Col2Im."""
+"""Operators that read at positions computed from data: GridSample, RoiAlign, MaxRoiPool, MaxUnpool, Col2Im."""
 
 from __future__ import annotations
 
@@ -164,3 +164,32 @@ def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
     """(lower neighbour, distance to it) of a coordinate clamped to the image."""
     inside = f"min(max({at}, 0), f32({extent}) - 1)"
     return f"floor({inside})", f"({inside} - floor({inside}))"
+
+
+@onnx_op("MaxRoiPool")
+def max_roi_pool(node: Node) -> Tensor:
+    """Maxima over the bins of a grid in each region (Girshick, Fast R-CNN, 2015); 0 where a bin is empty. ONNX 1, 22.
+
+    Over the rows of a bin first, then over its columns.
+    """
+    build, x, element = node.build, node[0], node[0].element
+    rois, (height, width) = build.cast(node[1], "f32"), node.attr("pooled_shape")
+    scale, least = literal(node.attr("spatial_scale", 1.0)), "f32(-inf)"
+    rows = _bin_ends(build, rois, 1, height, x.shape[2], scale)
+    columns = _bin_ends(build, rois, 0, width, x.shape[3], scale)
+    inside = "(r0 >= x1[i0, {n}, 0]) & (r0 < x1[i0, {n}, 1])"
+    image = "f32(x0[i64(x2[i0, 0]), i1, r0, i3])"
+    text = f"where({inside.format(n='i2')}, {image}, {least})"
+    tall = build.compute(text, [x, rows, rois], (rois.shape[0], x.shape[1], height, x.shape[3]), [x.shape[2]], "max")
+    text = f"where({inside.format(n='i3')}, x0[i0, i1, i2, r0], {least})"
+    y = build.compute(text, [tall, columns], (*tall.shape[:3], width), [x.shape[3]], "max")
+    return build.cast(build.map(f"where(x0 == {least}, 0, x0)", y), element)
+
+
+def _bin_ends(build: Builder, rois: Tensor, n: int, bins: int, extent: DimLike, scale: str) -> Tensor:
+    """[regions, bins, 2]: first pixel of each bin along an axis, and the one behind its last; ``n`` is 1 for rows."""
+    start, end = (f"floor(x0[i0, {c}] * {scale} + 0.5)" for c in (n + 1, n + 3))
+    size = f"max({end} - {start} + 1, 1) / {float(bins)}"
+    first, behind = f"floor(f32(i1) * ({size}))", f"ceil((f32(i1) + 1) * ({size}))"
+    text = f"min(max(where(i2 == 0, {first}, {behind}) + {start}, 0), f32({extent}))"
+    return build.cast(build.compute(text, [rois], (rois.shape[0], bins, 2)), "i64")

@@ -72,7 +72,7 @@ def test_the_header_compiles_and_lists_the_arguments(tmp_path: Path) -> None:
     made = written(tmp_path / "made", embedded=True)
     text = made.files[".h"].read_text()
     assert "inputs[0]: x float32[n, 3]" in text and "dims: n" in text
-    (tmp_path / "use.c").write_text('#include "made/tiny.h"\nint main(void) { return tiny_abi_version() - 1; }\n')
+    (tmp_path / "use.c").write_text('#include "made/tiny.h"\nint main(void) { return tiny_abi_version() - 2; }\n')
     for language in ("c", "c++"):
         command = ["gcc", "-Wall", "-Werror", "-fsyntax-only", "-x", language, "use.c"]
         assert subprocess.run(command, cwd=tmp_path).returncode == 0

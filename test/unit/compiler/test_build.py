@@ -191,7 +191,7 @@ def test_the_other_commands(
     assert command("inspect", library) == 0
     out = capsys.readouterr().out
     assert "float32[n, 3]" in out and "1 kernels, 1 launches" in out
-    assert command("inspect", library, "--json") == 0 and '"abi": 1' in capsys.readouterr().out
+    assert command("inspect", library, "--json") == 0 and '"abi": 2' in capsys.readouterr().out
     assert command("cache", "list") == 0 and "tiny" in capsys.readouterr().out
     assert command("cache", "why", model) == 0 and "hit" in capsys.readouterr().out
     assert command("cache", "prune", "--limit", "0") == 0 and "0.0 MB removed" not in capsys.readouterr().out

@@ -57,7 +57,7 @@ def signature(file: str | None, isa: str) -> dict[str, Any]:
     kernel = {"name": "scale", "symbol": "k_scale", "nodes": ["n0", "n1"], "schedule": "rows", "flops": "6*n"}
     payload = WEIGHTS.tobytes()
     return {
-        "abi": 1,
+        "abi": 2,
         "mlc": "0.1.0",
         "name": "tiny",
         "target": "cpu",

@@ -63,7 +63,7 @@ def test_workers_have_stack_enough(tmp_path, sanitizer):
 
 def test_only_the_interface_is_exported(toy):
     functions = {"abi_version", "signature", "error", "create", "destroy", "workspace_size", "output_shape"}
-    assert set(exported_functions(toy.library)) == {f"toy_{name}" for name in functions | {"run", "profile"}}
+    assert set(exported_functions(toy.library)) == {f"toy_{name}" for name in functions | {"run", "profile", "seed"}}
 
 
 def test_headers_stand_alone_and_in_cpp(tmp_path, toy):

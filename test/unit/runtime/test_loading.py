@@ -46,8 +46,8 @@ def test_other_shared_libraries(tmp_path):
     assert_refused(np._core._multiarray_umath.__file__, "not an mlc artifact")
     source = tmp_path / "stub.c"
     for code, message in [
-        ("int a_abi_version(void) { return 99; }", "ABI version 99, this mlc reads version 1"),
-        ("int a_abi_version(void) { return 1; }", "lacks the function a_signature"),
+        ("int a_abi_version(void) { return 99; }", "ABI version 99, this mlc reads version 2"),
+        ("int a_abi_version(void) { return 2; }", "lacks the function a_signature"),
     ]:
         source.write_text(code)
         compile_c(tmp_path / "stub.so", [source], "-shared", "-fPIC")

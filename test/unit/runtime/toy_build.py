@@ -19,7 +19,7 @@ from mlc.runtime import c, weights
 HERE = Path(__file__).parent
 BIAS = np.array([0.5, -1, 2, 4, -0.25, 8, 1, -2], np.float32)
 SIGNATURE = {
-    "abi": 1,
+    "abi": 2,
     "mlc": "0.1.0",
     "name": "toy",
     "target": "cpu",
