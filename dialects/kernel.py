@@ -49,6 +49,8 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.dims import DimLike
+
 
 @irdl_op_definition
 class FuncOp(IRDLOperation):
@@ -196,6 +198,25 @@ def verify_yield(op: IRDLOperation, end: type[AbstractYieldOperation[Attribute]]
     last, element = op.regions[0].block.last_op, op.out.type.element_type  # type: ignore[attr-defined]
     if not isinstance(last, end) or tuple(last.operand_types) != (element,):
         raise VerifyException(f"{op.name}: its region must end in a {end.name} of one {element}")
+
+
+@irdl_op_definition
+class RoutineOp(IRDLOperation):
+    """All that a kernel does is in a C function of the runtime: ``kernel.routine "order_f32"(%x, %p) {integers = …}``.
+
+    It gets the buffers, the integers (expressions of symbolic dimensions), and which thread of how many it is.
+    """
+
+    name = "kernel.routine"
+    function = prop_def(StringAttr)
+    args = var_operand_def(MemRefType)
+    integers = prop_def(ArrayAttr[StringAttr])
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$function `(` $args `)` attr-dict `:` type($args)"
+
+    def __init__(self, function: str, args: Sequence[SSAValue], integers: Sequence[DimLike]):
+        texts = ArrayAttr(StringAttr(str(n)) for n in integers)
+        super().__init__(operands=[args], properties={"function": StringAttr(function), "integers": texts})
 
 
 @irdl_op_definition
@@ -460,7 +481,7 @@ class SymbolOp(IRDLOperation):
 Kernel = Dialect(
     "kernel",
     [
-        *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, YieldOp, IndexOp, SymbolOp),
+        *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, RoutineOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp),
     ],
     [],

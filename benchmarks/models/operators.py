@@ -96,5 +96,50 @@ def resize(channels: int, side: int, mode: str, name: str = "resize") -> onnx.Mo
 def unary(op_type: str, shape: Shape, result: Shape, name: str = "unary", **attributes: object) -> onnx.ModelProto:
     """Any operator of one input."""
     b = Builder(name)
-    b.output(b.op(op_type, b.input("x", shape), **attributes), "y", result)
+    kind = TensorProto.INT64 if op_type == "ArgMax" else TensorProto.FLOAT
+    b.output(b.op(op_type, b.input("x", shape), **attributes), "y", result, kind)
+    return b.model()
+
+
+def top_k(shape: Shape, count: int, name: str = "top_k") -> onnx.ModelProto:
+    """The greatest elements of each row, and where they are."""
+    b = Builder(name)
+    values, places = b.ops("TopK", b.input("x", shape), b.integers(count), outputs=2)
+    b.output(values, "values", [*shape[:-1], count])
+    b.output(places, "places", [*shape[:-1], count], TensorProto.INT64)
+    return b.model()
+
+
+def running_sum(shape: Shape, axis: int, name: str = "running_sum") -> onnx.ModelProto:
+    """Sums of the elements up to each one."""
+    b = Builder(name)
+    b.output(b.op("CumSum", b.input("x", shape), b.constant(axis, np.int64)), "y", shape)
+    return b.model()
+
+
+def suppression(boxes: int, classes: int, most: int, name: str = "suppression") -> onnx.ModelProto:
+    """Boxes that overlap no better one, of random corners: NonMaxSuppression."""
+    b = Builder(name)
+    limits = [b.integers(most), b.constant([0.5]), b.constant([0.0])]
+    corners, scores = b.input("boxes", [1, boxes, 4]), b.input("scores", [1, classes, boxes])
+    b.output(b.op("NonMaxSuppression", corners, scores, *limits), "picks", ["count", 3], TensorProto.INT64)
+    return b.model()
+
+
+def unique(count: int, name: str = "unique") -> onnx.ModelProto:
+    """Different numbers in order, and how often each comes; floats of two digits."""
+    b = Builder(name)
+    coarse = b.op("Round", b.op("Mul", b.input("x", [count]), b.constant(100.0)))
+    values, _, inverse, counts = b.ops("Unique", coarse, outputs=4)
+    b.output(values, "values", ["different"])
+    b.output(inverse, "inverse", [count], TensorProto.INT64)
+    b.output(counts, "counts", ["different"], TensorProto.INT64)
+    return b.model()
+
+
+def non_zero(shape: Shape, name: str = "non_zero") -> onnx.ModelProto:
+    """The places of what is greater than 0."""
+    b = Builder(name)
+    mask = b.op("Greater", b.input("x", shape), b.constant(0.0))
+    b.output(b.op("NonZero", mask), "places", [len(shape), "count"], TensorProto.INT64)
     return b.model()

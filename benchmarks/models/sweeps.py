@@ -7,7 +7,22 @@ from typing import Any
 
 import onnx
 
-from benchmarks.models.operators import attention, convolution, gather, gemm, norm, product, resize, transposed, unary
+from benchmarks.models.operators import (
+    attention,
+    convolution,
+    gather,
+    gemm,
+    non_zero,
+    norm,
+    product,
+    resize,
+    running_sum,
+    suppression,
+    top_k,
+    transposed,
+    unary,
+    unique,
+)
 
 Build = partial[onnx.ModelProto]  # of a name
 
@@ -38,6 +53,8 @@ NORMS = ((128, 768), (1, 4096), (4096, 64))
 TRANSPOSES = (((1024, 1024), (1, 0)), ((1, 128, 12, 64), (0, 2, 1, 3)), ((1, 64, 56, 56), (0, 2, 3, 1)))
 REDUCTIONS = (((1024, 1024), 1), ((1024, 1024), 0), ((8, 256, 1024), 1), ((64, 100003), 1))  # shape, axis
 POOLS = ((112, 64, 3, 2, 1), (28, 256, 2, 2, 0), (14, 512, 3, 1, 1))  # side, channels, kernel, stride, padding
+TOPS = (((1, 1000), 5), ((64, 1000), 5), ((1, 8400), 300), ((1, 50257), 50), ((32, 256), 256))  # shape, count
+SUMS = (((1, 50257), 1), ((16, 512), 1), ((512, 64, 8), 0))  # shape, axis
 UNARY = ("Erf", "Exp", "Relu", "Tanh")
 SQUARE = (1024, 1024)
 
@@ -114,8 +131,20 @@ def _pools() -> dict[str, Build]:
     return table
 
 
+def _orders() -> dict[str, Build]:
+    table = {f"topk_{k}_{_text(*s)}": partial(top_k, s, k) for s, k in TOPS}
+    table |= {f"cumsum_{_text(*s)}_axis{i}": partial(running_sum, s, i) for s, i in SUMS}
+    return table | {
+        "unique_20000": partial(unique, 20_000),
+        "nonzero_512x512": partial(non_zero, (512, 512)),
+        "nms_2048_1_200": partial(suppression, 2048, 1, 200),
+        "nms_8400_4_100": partial(suppression, 8400, 4, 100),
+        "argmax_64x50257": partial(unary, "ArgMax", (64, 50257), [64], axis=1, keepdims=0),
+    }
+
+
 OPERATORS: dict[str, Build] = {
     f"op_{name}": partial(build, name=name)
-    for table in (_products(), _convolutions(), _rows(), _pools(), _moves())
+    for table in (_products(), _convolutions(), _rows(), _pools(), _moves(), _orders())
     for name, build in table.items()
 }

@@ -18,6 +18,7 @@ from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.random import RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
+from mlc.dialects.graph.routine import OrderOp, RoutineOp, ScanOp, SuppressOp
 from mlc.dialects.graph.sizes import PositionsOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
@@ -42,6 +43,9 @@ Graph = Dialect(
         ComputeOp,
         PositionsOp,
         RunNumberOp,
+        OrderOp,
+        ScanOp,
+        SuppressOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -55,7 +59,8 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "RunNumberOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
+    "PositionsOp", "RunNumberOp", "RoutineOp", "OrderOp", "ScanOp", "SuppressOp",
+    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
     "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from mlc.passes.schedule.apply_schedules import TUNED
 from mlc.passes.schedule.schedule import SCHEDULE
 
 KERNELS_A_FILE = 6
-PREAMBLE = '#include "mlc_kernel.h"\n\n'
+ROUTINE = ", tid, threads);"  # ends the call of one
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,15 @@ def emit_c(
     signature = _signature(program, functions, kernels.symbols, prefix, weights) | about
     dims = {name: kernel_symbols(fn) for name, fn in functions.items()}
     groups = enumerate(_groups(list(kernels.texts.values()), kernels_a_file))
-    sources = {f"kernels_{n}.c": PREAMBLE + "\n".join(group) for n, group in groups}
+    sources = {f"kernels_{n}.c": _unit(group) for n, group in groups}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, dims, signature, weights, isa)
     return Code(sources, signature)
+
+
+def _unit(texts: Sequence[str]) -> str:
+    """A file of kernels; where none is a routine of the runtime, their header need not be read."""
+    calls = any(ROUTINE in text for text in texts)
+    return "\n".join([f'#include "mlc_{"routines" if calls else "kernel"}.h"\n', *texts])
 
 
 def _groups(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:

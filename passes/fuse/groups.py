@@ -19,6 +19,7 @@ from mlc.dialects.graph import (
     MapOp,
     PositionsOp,
     ReduceOp,
+    RoutineOp,
     StructuredOp,
     WinogradInputOp,
     WinogradSumsOp,
@@ -36,12 +37,14 @@ ROW_LIMIT = 1 << 16  # elements of a row: it is read several times, from the L2 
 class Group:
     """Operators of one kernel; ``shape`` is the iteration space all share (without a contraction's reduced part)."""
 
-    kind: str  # "map", "row" or "anchor"
+    kind: str  # "map", "row", "anchor", or "routine", which nothing joins
     shape: Shape
     axes: tuple[int, ...] = ()  # of a "row": the trailing, reduced ones
     ops: list[Operation] = field(default_factory=list)
 
     def accepts(self, op: Operation) -> bool:
+        if self.kind == "routine":
+            return False
         if isinstance(op, MapOp):
             return shape_of(op.result) in self._shapes()
         if isinstance(op, ReduceOp) and self.kind != "anchor":
@@ -92,6 +95,9 @@ def form_groups(ops: list[Operation]) -> list[Group]:
     groups: list[Group] = []
     attention = {op: c.ops[0] for c in cascades(ops) if stays(c.scores) for op in c.ops[1:]}
     for op in ops:
+        if isinstance(op, RoutineOp):
+            member[op] = Group("routine", (), (), [op])
+            groups.append(member[op])
         if not isinstance(op, StructuredOp) or op in outside:
             continue
         if op in attention:

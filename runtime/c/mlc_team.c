@@ -202,8 +202,18 @@ void mlc_join(mlc_call *c) {
 void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count) {
   const uint8_t *from = mask;
   int64_t *to = where, found = 0;
-  for (int64_t i = 0; i < n; i++)
-    if (from[i]) to[found++] = i;
+  for (int64_t i = 0; i < n;) {
+    uint64_t eight = 1;
+    if (i + 8 <= n) memcpy(&eight, from + i, sizeof eight);
+    if (!eight) { /* most masks are sparse */
+      i += 8;
+      continue;
+    }
+    for (int64_t end = i + 8 < n ? i + 8 : n; i < end; i++) {
+      to[found] = i; /* without a branch that nobody can predict; there is room for all */
+      found += from[i] != 0;
+    }
+  }
   *(int64_t *)count = found;
   __atomic_store_n(&c->sizes[size], found, __ATOMIC_RELAXED);
 }

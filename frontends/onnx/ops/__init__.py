@@ -29,6 +29,7 @@ FAMILIES = (
     "movement",
     "ngrams",
     "normalization",
+    "order",
     "pool",
     "quantize",
     "random",

@@ -1,4 +1,4 @@
-"""Reductions: Reduce*, ArgMax/ArgMin, CumSum, TopK."""
+"""Reductions: Reduce*, ArgMax/ArgMin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from mlc.dialects.dims import product
 from mlc.dialects.types import is_float, numpy_dtype
 from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.narrow import check_combines
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
@@ -103,36 +102,3 @@ def arg_extreme(node: Node) -> Tensor:
     text = f"where(x0[{', '.join(at)}] == x1[{', '.join(best)}], r0, {-1 if last else x.shape[axis]})"
     y = build.compute(text, [x, extreme], [x.shape[n] for n in kept], [x.shape[axis]], "max" if last else "min")
     return build.reshape(y, extreme.shape) if node.flag("keepdims", 1) else y
-
-
-@onnx_op("CumSum", "CumProd")
-def cumulative(node: Node) -> Tensor:
-    x, build = node[0], node.build
-    axis = normalise_axis(int(node.scalar(1)), x.rank)
-    at = [f"i{n}" for n in range(x.rank)]
-    compare = (">" if node.flag("reverse", 0) else "<") + ("" if node.flag("exclusive", 0) else "=")
-    there = ", ".join("r0" if n == axis else a for n, a in enumerate(at))
-    monoid, identity = ("add", 0) if node.op == "CumSum" else ("mul", 1)
-    wide = build.wide(x)
-    text = f"where(r0 {compare} {at[axis]}, x0[{there}], {wide.element}({identity}))"
-    return build.cast(build.compute(text, [wide], x.shape, [x.shape[axis]], monoid), x.element)
-
-
-@onnx_op("TopK")
-def top_k(node: Node) -> tuple[Tensor, Tensor]:
-    """Each element's rank is the number of those before it; result n is the element of rank n (lower index first)."""
-    x, build = node[0], node.build
-    k = node.attr("k") if node.opset < 10 else node.scalar(1)
-    axis = normalise_axis(node.attr("axis", -1), x.rank)
-    size = x.shape[axis]
-    if isinstance(size, int) and k > size:
-        raise NotSupported(f"the {k} greatest of {size} elements")
-    names = [f"i{n}" for n in range(x.rank)]
-    here, there = ", ".join(names), ", ".join("r0" if n == axis else a for n, a in enumerate(names))
-    compare = ">" if node.flag("largest", 1) else "<"
-    before = f"(x0[{there}] {compare} x0[{here}]) | ((x0[{there}] == x0[{here}]) & (r0 < {names[axis]}))"
-    rank = build.compute(f"i64({before})", [x], x.shape, [size], "add")
-    shape = [k if n == axis else d for n, d in enumerate(x.shape)]
-    position = build.compute(f"where(x0[{there}] == {names[axis]}, r0, 0)", [rank], shape, [size], "add")
-    found = ", ".join(f"x1[{here}]" if n == axis else a for n, a in enumerate(names))
-    return build.compute(f"x0[{found}]", [x, position], shape), position

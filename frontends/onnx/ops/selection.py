@@ -13,6 +13,8 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.gather import gathered
+from mlc.frontends.onnx.ops.misc import known_dims
+from mlc.frontends.onnx.ops.order import order, running_sum
 from mlc.frontends.onnx.tensors import Tensor
 
 
@@ -46,38 +48,44 @@ def compress(node: Node) -> Tensor:
 def unique(node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Slices that differ, the place of the first of each, which of them each slice is, and how often each comes.
 
-    Every slice is compared with every other, so it takes time in the square of their number.
+    ONNX opset 11. In sorted order equal ones stand together, the first in front: a group begins where a slice is
+    another than the one before.
     """
     x, axis, build = node[0], node.attr("axis", None), node.build
     if axis is None:
         x, axis = build.reshape(x, (product(x.shape),)), 0
     axis = normalise_axis(axis, x.rank)
     rows = _rows(build, x, axis)
-    count = rows.shape[0]
-    difference = _difference(build, rows)
-    last = rows.shape[1] - 1
-    equal, there = f"x1[i0, r0] > {last}", f"min(x1[i0, r0], {last})"
-    first = build.compute(f"where({equal}, r0, {count})", [rows, difference], (count,), (count,), "min")
-    taken = build.compute("x0[i0] == i0", [first], (count,))
-    before = "(r0 < x2[i0])"  # in the order in which they come, or sorted
-    if node.flag("sorted", 1):
-        before = f"(x1[i0, r0] <= {last}) & (x0[r0, {there}] < x0[i0, {there}])"
-    rank = build.compute(f"i64(x3[r0] & {before})", [rows, difference, first, taken], (count,), (count,), "add")
-    found = build.positions(taken).shape
-    place = build.compute("where(x1[r0] & (x0[r0] == i0), r0, 0)", [rank, taken], found, (count,), "add")
-    counts = build.compute("i64(x0[r0] == i0)", [rank], found, (count,), "add")
-    return gathered(build, x, place, axis), place, rank, counts
+    count, width = rows.shape
+    places = _argsort(build, rows)
+    differs = build.compute(
+        "i64(x0[x1[i0], r0] != x0[x1[max(i0 - 1, 0)], r0])", [rows, places], (count,), (width,), "add"
+    )
+    begins = build.compute("(i0 == 0) | (x0[i0] > 0)", [differs], (count,))
+    starts = build.positions(begins)
+    found = starts.shape
+    group = running_sum(build, build.cast(begins, "i64"))
+    inverse = build.compute("x0[x1[i0]] - 1", [group, _argsort(build, places)], (count,))
+    ends = build.slice(build.concat([starts, known_dims([count])], 0), [1], found)
+    counts = build.map("x0 - x1", ends, starts)
+    first = build.compute("x0[x1[i0]]", [places, starts], found)
+    if not node.flag("sorted", 1):
+        came = _argsort(build, first)
+        first, counts = (build.compute("x0[x1[i0]]", [y, came], found) for y in (first, counts))
+        inverse = build.compute("x0[x1[i0]]", [_argsort(build, came), inverse], (count,))
+    return gathered(build, x, first, axis), first, inverse, counts
 
 
 def _rows(build: Builder, x: Tensor, axis: int) -> Tensor:
     """[slices, elements of a slice]."""
-    order = [axis, *(n for n in range(x.rank) if n != axis)]
-    return build.reshape(build.transpose(x, order), (x.shape[axis], product(x.shape) // x.shape[axis]))
+    axes = [axis, *(n for n in range(x.rank) if n != axis)]
+    return build.reshape(build.transpose(x, axes), (x.shape[axis], product(x.shape) // x.shape[axis]))
 
 
-def _difference(build: Builder, rows: Tensor) -> Tensor:
-    """[i, j]: the first element in which the rows i and j differ; behind the last where they are equal."""
-    count, width = rows.shape
-    return build.compute(
-        f"where(x0[i0, r0] != x0[i1, r0], r0, {width})", [rows], (count, count), (width,), "min"
-    )
+def _argsort(build: Builder, x: Tensor) -> Tensor:
+    """[n]: the places of the rows of ``x`` [n] or [n, width] in order; of a permutation, its inverse."""
+    count, width = x.shape[0], product(x.shape[1:])
+    places = order(build, build.reshape(x, (1, count, width)), count)
+    flat = build.reshape(places, (count,))
+    flat.range = places.range
+    return flat

@@ -68,10 +68,21 @@ def test_boxes_without_number_are_none() -> None:
     agrees("NonMaxSuppression", inputs)
 
 
-def test_a_number_of_boxes_that_is_computed_is_refused_with_reason() -> None:
-    inputs = {"b": X[:1, :, :4], "s": X[:1, :1, :4], "m": np.array([3])}
-    with pytest.raises(InputError, match="input 2 must be a constant.*run time"):
-        import_model(single("NonMaxSuppression", inputs))
+def test_limits_of_boxes_that_are_computed() -> None:
+    boxes, scores = RANDOM.random((1, 900, 4), np.float32), RANDOM.random((1, 2, 900), np.float32)
+    for most in (0, 7, 2000):
+        limits = {"m": np.array([most]), "o": np.float32([0.2]), "t": np.float32([0.1])}
+        agrees("NonMaxSuppression", {"b": boxes, "s": scores, **limits})
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u2", "i4", "i8", "u8", "?"])
+def test_unique_of_types(dtype: str) -> None:
+    x = RANDOM.integers(0, 90, 700).astype(dtype)
+    imported = import_model(model := single("Unique", {"x": x}, 4))
+    wanted = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    for found in (mlc.compile(model, threads=2).run({"x": x}), interpret(imported.module, imported.weights, {"x": x})):
+        for actual, right in zip(found.values(), wanted, strict=True):
+            np.testing.assert_array_equal(actual, right, strict=True)
 
 
 def behind_non_zero() -> Any:

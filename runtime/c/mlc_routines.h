@@ -1,0 +1,174 @@
+/* What kernels call where no loop nest says it: order, running sums, suppression of boxes.
+ *
+ * A thread does its share of the rows, all that there is to do for them. Buffers come as the caller has them, without
+ * type; those of a result say in its operator (dialects/graph/routine.py) what of them is scratch. */
+#ifndef MLC_ROUTINES_H
+#define MLC_ROUTINES_H
+
+#include "mlc_kernel.h"
+
+/* The rows of thread `tid`, shared out evenly. */
+#define MLC_ROWS(r, rows) for (int64_t r = rows * tid / threads, r##_end = rows * (tid + 1) / threads; r < r##_end; r++)
+
+enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_VECTORS = 16 /* of running sums */ };
+
+/* Order of T: `less` numbers first, NaN last, or all the other way round. Then the functions of one element type:
+ * before   whether element `a` of a row comes before `b`: one that is equal does if it stands before it
+ * sift     a heap of places whose root comes last; its place `at` may be too early
+ * select   the first `count` places in order, by a heap of as many
+ * merge    two sorted runs beside each other
+ * sort     all n places in order, in `p`; `q` is scratch for as many */
+#define MLC_ORDER(T, E)                                                                                              \
+  MLC_INLINE int mlc_less_##E(T a, T b) { return a < b || (a == a && b != b); }                                      \
+  MLC_INLINE int mlc_before_##E(const T *x, int64_t width, int64_t a, int64_t b, int descending) {                   \
+    for (int64_t n = 0; n < width; n++) {                                                                            \
+      T u = x[a * width + n], v = x[b * width + n];                                                                  \
+      if (descending ? mlc_less_##E(v, u) : mlc_less_##E(u, v)) return 1;                                            \
+      if (descending ? mlc_less_##E(u, v) : mlc_less_##E(v, u)) return 0;                                            \
+    }                                                                                                                \
+    return a < b;                                                                                                    \
+  }                                                                                                                  \
+  MLC_INLINE void mlc_sift_##E(const T *x, int64_t width, int64_t *p, int64_t at, int64_t n, int descending) {       \
+    for (int64_t last; (last = 2 * at + 1) < n; at = last) {                                                         \
+      if (last + 1 < n && mlc_before_##E(x, width, p[last], p[last + 1], descending)) last++;                        \
+      if (!mlc_before_##E(x, width, p[at], p[last], descending)) return;                                             \
+      int64_t t = p[at];                                                                                             \
+      p[at] = p[last], p[last] = t;                                                                                  \
+    }                                                                                                                \
+  }                                                                                                                  \
+  MLC_INLINE void mlc_select_##E(const T *x, int64_t n, int64_t width, int64_t *p, int64_t count, int descending) {  \
+    for (int64_t i = 0; i < count; i++) p[i] = i;                                                                    \
+    for (int64_t i = count / 2; i-- > 0;) mlc_sift_##E(x, width, p, i, count, descending);                           \
+    T worst = count ? x[p[0] * width] : 0;                                                                           \
+    for (int64_t i = count; i < n && count; i++) {                                                                   \
+      T first = x[i * width];                                                                                        \
+      if (descending ? mlc_less_##E(first, worst) : mlc_less_##E(worst, first)) continue;                            \
+      if (!mlc_before_##E(x, width, i, p[0], descending)) continue;                                                  \
+      p[0] = i;                                                                                                      \
+      mlc_sift_##E(x, width, p, 0, count, descending);                                                               \
+      worst = x[p[0] * width];                                                                                       \
+    }                                                                                                                \
+    for (int64_t i = count; i-- > 1;) {                                                                              \
+      int64_t t = p[0];                                                                                              \
+      p[0] = p[i], p[i] = t;                                                                                         \
+      mlc_sift_##E(x, width, p, 0, i, descending);                                                                   \
+    }                                                                                                                \
+  }                                                                                                                  \
+  MLC_INLINE void mlc_merge_##E(const T *x, int64_t width, const int64_t *p, int64_t half, int64_t n, int64_t *q,    \
+                                int descending) {                                                                    \
+    int64_t a = 0, b = half;                                                                                         \
+    for (int64_t i = 0; i < n; i++)                                                                                  \
+      q[i] = b >= n || (a < half && !mlc_before_##E(x, width, p[b], p[a], descending)) ? p[a++] : p[b++];            \
+  }                                                                                                                  \
+  MLC_INLINE void mlc_sort_##E(const T *x, int64_t n, int64_t width, int64_t *p, int64_t *q, int descending) {       \
+    for (int64_t i = 0; i < n; i++) {                                                                                \
+      int64_t place = p[i], at = i, first = i - i % MLC_RUN;                                                         \
+      for (; at > first && mlc_before_##E(x, width, place, p[at - 1], descending); at--) p[at] = p[at - 1];          \
+      p[at] = place;                                                                                                 \
+    }                                                                                                                \
+    int64_t *from = p, *to = q;                                                                                      \
+    for (int64_t run = MLC_RUN; run < n; run *= 2) {                                                                 \
+      for (int64_t i = 0; i < n; i += 2 * run) {                                                                     \
+        int64_t both = mlc_minimum_i64(2 * run, n - i);                                                              \
+        mlc_merge_##E(x, width, from + i, mlc_minimum_i64(run, both), both, to + i, descending);                     \
+      }                                                                                                              \
+      int64_t *t = from;                                                                                             \
+      from = to, to = t;                                                                                             \
+    }                                                                                                                \
+    if (from != p) memcpy(p, from, (size_t)n * sizeof *p);                                                           \
+  }                                                                                                                  \
+  MLC_INLINE void mlc_ordered_##E(const T *x, int64_t n, int64_t width, int64_t *p, int64_t count, int64_t room,     \
+                                  int descending) {                                                                  \
+    if (room < 2 * n) return mlc_select_##E(x, n, width, p, count, descending);                                      \
+    for (int64_t i = 0; i < n; i++) p[i] = i;                                                                        \
+    mlc_sort_##E(x, n, width, p, p + n, descending);                                                                 \
+  }                                                                                                                  \
+  /* Of constants, `width` and `descending` cost nothing. */                                                         \
+  MLC_INLINE void mlc_order_##E(const void *x, void *p, int64_t rows, int64_t n, int64_t width, int64_t count,       \
+                                int64_t room, int64_t descending, int64_t tid, int64_t threads) {                    \
+    MLC_ROWS(r, rows) {                                                                                              \
+      const T *row = (const T *)x + r * n * width;                                                                   \
+      int64_t *found = (int64_t *)p + r * room;                                                                      \
+      if (width == 1 && descending) mlc_ordered_##E(row, n, 1, found, count, room, 1);                               \
+      else if (width == 1) mlc_ordered_##E(row, n, 1, found, count, room, 0);                                        \
+      else mlc_ordered_##E(row, n, width, found, count, room, (int)descending);                                      \
+    }                                                                                                                \
+  }
+
+/* Running sums of rows of `width` elements, a few cache lines at a time; in W, so that long ones lose nothing. */
+#define MLC_SCAN(name, op, first, T, W, E)                                                                           \
+  MLC_INLINE void mlc_scan_##name##_##E(const void *from, void *to, int64_t rows, int64_t n, int64_t width,          \
+                                        int64_t exclusive, int64_t reverse, int64_t tid, int64_t threads) {          \
+    enum { LANES = 8, BYTES = LANES * sizeof(T), BLOCK = LANES * MLC_VECTORS };                                      \
+    typedef T vector __attribute__((vector_size(BYTES)));                                                            \
+    typedef W wide __attribute__((vector_size(LANES * sizeof(W))));                                                  \
+    const int64_t blocks = (width + BLOCK - 1) / BLOCK, step = reverse ? -width : width;                             \
+    MLC_ROWS(u, rows * blocks) {                                                                                     \
+      const int64_t c = u % blocks * BLOCK, lanes = mlc_minimum_i64(BLOCK, width - c);                               \
+      const int64_t start = (u / blocks * n + (reverse ? n - 1 : 0)) * width + c;                                    \
+      const T *x = (const T *)from + start;                                                                          \
+      T *y = (T *)to + start;                                                                                        \
+      W one = first;                                                                                                 \
+      wide total[MLC_VECTORS];                                                                                       \
+      for (int l = 0; l < MLC_VECTORS; l++) total[l] = (wide){0} + one;                                              \
+      for (int64_t i = 0; i < n; i++, x += step, y += step) {                                                        \
+        if (lanes == 1) {                                                                                            \
+          W sum = one op *x;                                                                                         \
+          *y = (T)(exclusive ? one : sum);                                                                           \
+          one = sum;                                                                                                 \
+        }                                                                                                            \
+        for (int64_t l = 0; l < lanes && lanes > 1; l += LANES) {                                                    \
+          const size_t bytes = lanes - l >= LANES ? BYTES : (size_t)(lanes - l) * sizeof(T);                         \
+          vector v = {0};                                                                                            \
+          if (bytes == BYTES) memcpy(&v, x + l, BYTES);                                                              \
+          else memcpy(&v, x + l, bytes);                                                                             \
+          wide sum = total[l / LANES] op __builtin_convertvector(v, wide);                                           \
+          v = __builtin_convertvector(exclusive ? total[l / LANES] : sum, vector);                                   \
+          if (bytes == BYTES) memcpy(y + l, &v, BYTES);                                                              \
+          else memcpy(y + l, &v, bytes);                                                                             \
+          total[l / LANES] = sum;                                                                                    \
+        }                                                                                                            \
+      }                                                                                                              \
+    }                                                                                                                \
+  }
+
+#define MLC_ROUTINES(T, W, E)  \
+  MLC_ORDER(T, E)              \
+  MLC_SCAN(add, +, 0, T, W, E) \
+  MLC_SCAN(mul, *, 1, T, W, E)
+MLC_ROUTINES(float, double, f32)
+MLC_ROUTINES(double, double, f64)
+MLC_ROUTINES(int32_t, int32_t, i32)
+MLC_ROUTINES(int64_t, int64_t, i64)
+MLC_ROUTINES(uint64_t, uint64_t, ui64)
+
+/* Whether the intersection of two boxes is over `share` of their union. */
+MLC_INLINE int mlc_overlap(const float *a, const float *b, float share) {
+  float high = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
+  float wide = (a[3] < b[3] ? a[3] : b[3]) - (a[1] > b[1] ? a[1] : b[1]);
+  if (!(high > 0 && wide > 0)) return 0;
+  float common = high * wide, all = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common;
+  return common / all > share;
+}
+
+MLC_INLINE void mlc_suppress(const void *boxes, const void *scores, const void *most, const void *overlap,
+                             const void *least, void *picks, int64_t rows, int64_t images, int64_t n, int64_t limit,
+                             int64_t tid, int64_t threads) {
+  const float share = *(const float *)overlap, low = *(const float *)least;
+  const int64_t wanted = mlc_minimum_i64(limit, *(const int64_t *)most);
+  MLC_ROWS(r, rows) {
+    const float *score = (const float *)scores + r * n, *corners = (const float *)boxes + r / (rows / images) * n * 4;
+    int64_t *taken = (int64_t *)picks + r * (limit + 2 * n), *places = taken + limit, found = 0, count = 0;
+    for (int64_t i = 0; i < n; i++)
+      if (score[i] > low) places[count++] = i;
+    mlc_sort_f32(score, count, 1, places, places + n, 1);
+    for (int64_t i = 0; i < count && found < wanted; i++) {
+      int64_t other = 0;
+      while (other < found && !mlc_overlap(corners + 4 * places[i], corners + 4 * taken[other], share)) other++;
+      if (other == found) taken[found++] = places[i];
+    }
+    for (int64_t i = found; i < limit; i++) taken[i] = -1;
+  }
+}
+
+#endif

@@ -1,0 +1,41 @@
+// RUN: mlc-opt %s -p verify-graph --verify-diagnostics --split-input-file | filecheck %s
+
+// Few elements are selected in place; for many, a row has room for twice as many as there are.
+
+func.func @main(%x: tensor<2x100x1xf32>) -> (tensor<2x5xi64>, tensor<2x200xi64>, tensor<2x100x1xf32>) {
+  %a = graph.order(%x) {count = "5", descending = true, graph.node = ["/a"]} : tensor<2x100x1xf32> -> tensor<2x5xi64>
+  %b = graph.order(%x) {count = "13", descending = false, graph.node = ["/b"]} : tensor<2x100x1xf32> -> tensor<2x200xi64>
+  %c = graph.scan "add"(%x) {exclusive = false, reverse = true, graph.node = ["/c"]} : tensor<2x100x1xf32> -> tensor<2x100x1xf32>
+  func.return %a, %b, %c : tensor<2x5xi64>, tensor<2x200xi64>, tensor<2x100x1xf32>
+}
+
+// CHECK:      %a = graph.order(%x) {{.*}} : tensor<2x100x1xf32> -> tensor<2x5xi64>
+// CHECK-NEXT: %b = graph.order(%x) {{.*}} : tensor<2x100x1xf32> -> tensor<2x200xi64>
+// CHECK-NEXT: %c = graph.scan "add"(%x) {{.*}} : tensor<2x100x1xf32> -> tensor<2x100x1xf32>
+
+// -----
+
+func.func @main(%x: tensor<2x100xf32>) -> tensor<2x5xi64> {
+  %a = graph.order(%x) {count = "5", descending = true} : tensor<2x100xf32> -> tensor<2x5xi64>
+  func.return %a : tensor<2x5xi64>
+}
+
+// CHECK:      graph.order: it takes a tensor of rank 3 of f32, f64, i32, i64, ui64, not tensor<2x100xf32>
+
+// -----
+
+func.func @main(%x: tensor<2x8x1xf32>) -> tensor<2x8x1xf32> {
+  %a = graph.scan "max"(%x) {exclusive = false, reverse = false} : tensor<2x8x1xf32> -> tensor<2x8x1xf32>
+  func.return %a : tensor<2x8x1xf32>
+}
+
+// CHECK:      graph.scan: there are running sums and products, not 'max'
+
+// -----
+
+func.func @main(%b: tensor<1x9x4xf32>, %s: tensor<2x8xf32>, %m: tensor<i64>, %o: tensor<f32>) -> tensor<2x21xi64> {
+  %a = graph.suppress(%b, %s, %m, %o, %o) {limit = "5"} : tensor<1x9x4xf32>, tensor<2x8xf32>, tensor<i64>, tensor<f32>, tensor<f32> -> tensor<2x21xi64>
+  func.return %a : tensor<2x21xi64>
+}
+
+// CHECK:      graph.suppress: boxes tensor<1x9x4xf32> and scores tensor<2x8xf32> do not fit
