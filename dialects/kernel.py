@@ -201,13 +201,13 @@ def verify_yield(op: IRDLOperation, end: type[AbstractYieldOperation[Attribute]]
 
 
 @irdl_op_definition
-class RoutineOp(IRDLOperation):
-    """All that a kernel does is in a C function of the runtime: ``kernel.routine "order_f32"(%x, %p) {integers = …}``.
+class LibraryCallOp(IRDLOperation):
+    """All that a kernel does is in a C function: ``kernel.library_call "order_f32"(%x, %p) {integers = […]}``.
 
     It gets the buffers, the integers (expressions of symbolic dimensions), and which thread of how many it is.
     """
 
-    name = "kernel.routine"
+    name = "kernel.library_call"
     function = prop_def(StringAttr)
     args = var_operand_def(MemRefType)
     integers = prop_def(ArrayAttr[StringAttr])
@@ -481,7 +481,7 @@ class SymbolOp(IRDLOperation):
 Kernel = Dialect(
     "kernel",
     [
-        *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, RoutineOp, YieldOp, IndexOp, SymbolOp),
+        *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp),
     ],
     [],

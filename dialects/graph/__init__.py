@@ -14,12 +14,15 @@ from mlc.dialects.graph.base import (
 from mlc.dialects.graph.bitcast import BitcastOp
 from mlc.dialects.graph.contract import ContractOp, ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.library import LibraryOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph.order import OrderOp, ScanOp
 from mlc.dialects.graph.random import RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
-from mlc.dialects.graph.routine import OrderOp, RoutineOp, ScanOp, SuppressOp
+from mlc.dialects.graph.scatter import ScatterOp
 from mlc.dialects.graph.sizes import PositionsOp
+from mlc.dialects.graph.suppress import SuppressOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
 from mlc.dialects.types import DimsAttr
@@ -46,6 +49,7 @@ Graph = Dialect(
         OrderOp,
         ScanOp,
         SuppressOp,
+        ScatterOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -59,7 +63,7 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "RunNumberOp", "RoutineOp", "OrderOp", "ScanOp", "SuppressOp",
+    "PositionsOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp", "ScatterOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
     "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",

@@ -28,7 +28,7 @@ from mlc.passes.tile.tile_kernels import SERIAL
 def kernel_symbols(fn: kernel.FuncOp) -> tuple[str, ...]:
     """The symbolic dimensions a kernel needs, in the order of its ``dim`` argument."""
     dims = [parse_dim(o.dim.data) for o in fn.walk() if isinstance(o, kernel.SymbolOp)]
-    dims += [n for o in fn.walk() if isinstance(o, kernel.RoutineOp) for n in dims_of(o.integers)]
+    dims += [n for o in fn.walk() if isinstance(o, kernel.LibraryCallOp) for n in dims_of(o.integers)]
     return tuple(sorted(symbols_of(dims)))
 
 
@@ -50,7 +50,7 @@ class _Printer:
 
     def text(self) -> str:
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
-        written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.RoutineOp)}
+        written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         for n, arg in enumerate(self.fn.block.args):
             const = "" if arg in written else "const "
             type_ = c_memory.pointer_type(element_of(arg))
@@ -129,7 +129,7 @@ class _Printer:
                 self.step(op)
             case vector.ReductionOp():
                 self.reduction(op)
-            case kernel.RoutineOp():
+            case kernel.LibraryCallOp():
                 args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers)), "tid", "threads"]
                 self.line(f"mlc_{op.function.data}({', '.join(args)});")
             case kernel.LocalOp():

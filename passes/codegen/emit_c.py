@@ -23,7 +23,7 @@ from mlc.passes.schedule.apply_schedules import TUNED
 from mlc.passes.schedule.schedule import SCHEDULE
 
 KERNELS_A_FILE = 6
-ROUTINE = ", tid, threads);"  # ends the call of one
+LIBRARY_CALL = ", tid, threads);"  # ends the call of one
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def emit_c(
 
 
 def _unit(texts: Sequence[str]) -> str:
-    """A file of kernels; where none is a routine of the runtime, their header need not be read."""
-    calls = any(ROUTINE in text for text in texts)
-    return "\n".join([f'#include "mlc_{"routines" if calls else "kernel"}.h"\n', *texts])
+    """A file of kernels; where none is a function of the runtime, their header need not be read."""
+    calls = any(LIBRARY_CALL in text for text in texts)
+    return "\n".join([f'#include "mlc_{"library" if calls else "kernel"}.h"\n', *texts])
 
 
 def _groups(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -16,10 +16,10 @@ from mlc.dialects.dims import product
 from mlc.dialects.graph import (
     ComputeOp,
     ConvOp,
+    LibraryOp,
     MapOp,
     PositionsOp,
     ReduceOp,
-    RoutineOp,
     StructuredOp,
     WinogradInputOp,
     WinogradSumsOp,
@@ -37,13 +37,13 @@ ROW_LIMIT = 1 << 16  # elements of a row: it is read several times, from the L2 
 class Group:
     """Operators of one kernel; ``shape`` is the iteration space all share (without a contraction's reduced part)."""
 
-    kind: str  # "map", "row", "anchor", or "routine", which nothing joins
+    kind: str  # "map", "row", "anchor", or "library", which nothing joins
     shape: Shape
     axes: tuple[int, ...] = ()  # of a "row": the trailing, reduced ones
     ops: list[Operation] = field(default_factory=list)
 
     def accepts(self, op: Operation) -> bool:
-        if self.kind == "routine":
+        if self.kind == "library":
             return False
         if isinstance(op, MapOp):
             return shape_of(op.result) in self._shapes()
@@ -95,8 +95,8 @@ def form_groups(ops: list[Operation]) -> list[Group]:
     groups: list[Group] = []
     attention = {op: c.ops[0] for c in cascades(ops) if stays(c.scores) for op in c.ops[1:]}
     for op in ops:
-        if isinstance(op, RoutineOp):
-            member[op] = Group("routine", (), (), [op])
+        if isinstance(op, LibraryOp):
+            member[op] = Group("library", (), (), [op])
             groups.append(member[op])
         if not isinstance(op, StructuredOp) or op in outside:
             continue

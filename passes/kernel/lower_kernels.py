@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.expr import Call, Const, Expr, ExprError, Index, Load, loads, substitute, walk
-from mlc.dialects.graph import MapOp, PadOp, ReduceOp, ReshapeOp, RoutineOp, StructuredOp, ints_of, source_nodes
+from mlc.dialects.graph import LibraryOp, MapOp, PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of, source_nodes
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
@@ -58,9 +58,9 @@ class _Lowering:
         ops = [o for o in old.ops if isinstance(o, StructuredOp)]
         for n, op in enumerate(ops):
             self._lower(op, set(results), ops[n + 1 :])
-        for routine in [o for o in old.ops if isinstance(o, RoutineOp)]:
-            args = [self.buffers[v] for v in (*routine.operands, *routine.results)]
-            self.new.add_op(kernel.RoutineOp(routine.routine, args, routine.integers))
+        for call in [o for o in old.ops if isinstance(o, LibraryOp)]:
+            args = [self.buffers[v] for v in (*call.operands, *call.results)]
+            self.new.add_op(kernel.LibraryCallOp(call.function, args, call.integers))
         self.new.add_op(kernel.ReturnOp())
         self._replace(types)
 

@@ -32,7 +32,7 @@ LEVEL = Level(
     {
         "builtin.module": "func.func kernel.func",
         "func.func": MAIN,
-        "kernel.func": "kernel.local kernel.generic kernel.routine kernel.return",
+        "kernel.func": "kernel.local kernel.generic kernel.library_call kernel.return",
         "kernel.generic": f"{SCALARS} kernel.yield",
     },
     TENSORS,

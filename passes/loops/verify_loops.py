@@ -15,7 +15,7 @@ LOOPS = "scf.for scf.if"
 MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather"
 BODY = f"{MEMORY} kernel.symbol kernel.slide kernel.step kernel.lanewise arith.* math.* vector.*"
 KERNELS = {
-    "kernel.func": f"kernel.local kernel.routine kernel.return scf.parallel {LOOPS} {BODY}",
+    "kernel.func": f"kernel.local kernel.library_call kernel.return scf.parallel {LOOPS} {BODY}",
     "scf.parallel": f"{LOOPS} {BODY} scf.reduce",
     "scf.for": f"scf.parallel {LOOPS} {BODY} scf.yield",
     "scf.if": f"scf.parallel {LOOPS} {BODY} scf.yield",

@@ -16,7 +16,7 @@ LEVEL = Level(
     {
         "builtin.module": "func.func kernel.func",
         "func.func": MAIN,
-        "kernel.func": "kernel.local kernel.routine poly.statement poly.tile kernel.return",
+        "kernel.func": "kernel.local kernel.library_call poly.statement poly.tile kernel.return",
         "poly.statement": f"{SCALARS} poly.yield",
     },
     TENSORS,

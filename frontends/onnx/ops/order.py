@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlc.dialects.dims import DimLike, product
 from mlc.dialects.graph import OrderOp, ScanOp
-from mlc.dialects.graph.routine import ORDERED
+from mlc.dialects.graph.library import COMPUTED
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
@@ -14,15 +14,15 @@ from mlc.frontends.onnx.tensors import Tensor
 def order(build: Builder, x: Tensor, count: DimLike, descending: bool = False) -> Tensor:
     """[rows, count] of i64: the places of the first elements of each row of ``x`` [rows, size, width] in order."""
     rows, size, _ = x.shape
-    found = build.emit(OrderOp(build.value(_ordered(build, x)), count, descending))
+    found = build.emit(OrderOp(build.value(computed(build, x)), count, descending))
     places = build.slice(found, [0, 0], [rows, count])
     places.range = (0, size - 1)
     return places
 
 
-def _ordered(build: Builder, x: Tensor) -> Tensor:
-    """The same numbers, of a type that has an order in C."""
-    if x.element in ORDERED:
+def computed(build: Builder, x: Tensor) -> Tensor:
+    """The same numbers, of a type that functions compute with."""
+    if x.element in COMPUTED:
         return x
     floating = x.element in ("f16", "bf16")
     return build.cast(x, "f32" if floating else "i64" if x.element == "ui32" else "i32")
@@ -30,7 +30,7 @@ def _ordered(build: Builder, x: Tensor) -> Tensor:
 
 def running_sum(build: Builder, x: Tensor) -> Tensor:
     """[n]: the sum of the elements of ``x`` [n] up to each one."""
-    rows = build.value(_ordered(build, build.reshape(x, (1, *x.shape, 1))))
+    rows = build.value(computed(build, build.reshape(x, (1, *x.shape, 1))))
     return build.reshape(build.emit(ScanOp("add", rows, False, False)), x.shape)
 
 
@@ -63,7 +63,7 @@ def cumulative(node: Node) -> Tensor:
     x, build = node[0], node.build
     axis = normalise_axis(int(node.scalar(1)), x.rank)
     before, size, behind = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
-    rows = _ordered(build, build.reshape(x, (before, size, behind)))
+    rows = computed(build, build.reshape(x, (before, size, behind)))
     flags = node.flag("exclusive", 0), node.flag("reverse", 0)
     y = build.emit(ScanOp("add" if node.op == "CumSum" else "mul", build.value(rows), *map(bool, flags)))
     return build.reshape(build.cast(y, x.element), x.shape)

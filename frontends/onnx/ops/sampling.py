@@ -8,6 +8,7 @@ from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.builder import Builder, literal
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.scatter import scattered
 from mlc.frontends.onnx.tensors import Tensor
 
 CUBIC = -0.75
@@ -83,7 +84,7 @@ def _inside(tap: str, weight: str, extent: DimLike, padding: str, corners: int) 
 
 @onnx_op("MaxUnpool", since=9)
 def max_unpool(node: Node) -> Tensor:
-    """Each element of the result looks for the maximum that came from it."""
+    """Each element goes to the place that its maximum came from. ONNX opset 9, 11, 22."""
     x, positions, build = node[0], node[1], node.build
     kernel = node.attr("kernel_shape")
     rank = len(kernel)
@@ -93,13 +94,9 @@ def max_unpool(node: Node) -> Tensor:
         for n, (d, s, k) in enumerate(zip(x.shape[2:], strides, kernel, strict=True))
     ]
     out = node.dims(2) if node.has(2) else [*x.shape[:2], *sizes]
-    inner = [*x.shape[:2], *sizes]  # the positions count in this shape
-    count = product(x.shape)
-    flat, found = build.reshape(x, (count,)), build.reshape(positions, (count,))
-    total = product(inner)
-    last = build.compute("where(x0[r0] == i0, r0, -1)", [found], (total,), [count], "max")  # of several wins
-    y = build.compute("where(x1[i0] >= 0, x0[max(x1[i0], 0)], 0)", [flat, last], (total,))
-    y = build.reshape(y, inner)
+    inner = (*x.shape[:2], *sizes)  # the positions count in this shape
+    zeros = build.broadcast(build.constant(0, x.element), inner)
+    y = scattered(build, zeros, build.reshape(build.cast(positions, "i64"), (product(x.shape),)), x, 1)
     return build.pad(y, [0] * y.rank, [o - i for o, i in zip(out, inner, strict=True)])
 
 

@@ -1,73 +1,72 @@
-"""Scatter operators, written as reads: each element of the result looks for the updates that are meant for it."""
+"""Operators that write to computed places, and others that move what lies along an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 
-from mlc.dialects.dims import DimLike, product
+from mlc.dialects.dims import DimLike, floordiv, product
+from mlc.dialects.graph import ScatterOp
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.gather import position
+from mlc.frontends.onnx.ops.order import computed
 from mlc.frontends.onnx.tensors import Tensor
-
-# reduction -> (monoid, identity as literal text of the element, combination of old and new)
-REDUCTIONS = {
-    "add": ("add", "0", "x0 + x1"),
-    "mul": ("mul", "1", "x0 * x1"),
-    "max": ("max", "-inf", "max(x0, x1)"),
-    "min": ("min", "inf", "min(x0, x1)"),
-}
 
 
 @onnx_op("Scatter", "ScatterElements")
 def scatter_elements(node: Node) -> Tensor:
-    """data[.., index[.., r, ..], ..] = update[.., r, ..] for every r; the last of equal indices wins."""
+    """data[.., index[.., r, ..], ..] = update[.., r, ..] for every r; the last of equal indices wins.
+
+    ONNX Scatter 9, 11; ScatterElements 11, 13, 16, 18.
+    """
     x, indices = node[0], node[1]
     axis = normalise_axis(node.attr("axis", 0), x.rank)
     names = [f"i{n}" for n in range(x.rank)]
-    # other dimensions of the updates may be smaller than those of the data: reads are kept inside, misses masked
-    short = [n for n in range(x.rank) if n != axis and indices.shape[n] != x.shape[n]]
-    at = [
-        "r0" if n == axis else f"min(i{n}, ({indices.shape[n]}) - 1)" if n in short else a for n, a in enumerate(names)
-    ]
-    inside = "".join(f" & (i{n} < {indices.shape[n]})" for n in short)
-    load = f"x1[{', '.join(at)}]"
-    hit = f"({position(indices, load, x.shape[axis])} == i{axis}){inside}"
-    return _scattered(node, hit, lambda row: [row if n == axis else a for n, a in enumerate(at)], indices.shape[axis])
+    at = [position(indices, f"x0[{', '.join(names)}]", x.shape[axis]) if n == axis else i for n, i in enumerate(names)]
+    return _scattered(node, _linear(at, x.shape), [indices], indices.shape, 1)
 
 
 @onnx_op("ScatterND", since=11)
 def scatter_nd(node: Node) -> Tensor:
-    """data[index[r]] = update[r] for every row r of the indices; the last of equal rows wins."""
-    x, indices, updates, build = node[0], node[1], node[2], node.build
+    """data[index[r]] = update[r] for every row r of the indices; the last of equal rows wins. ONNX 11, 13, 16, 18."""
+    x, indices, build = node[0], node[1], node.build
     depth = indices.shape[-1]
     if not isinstance(depth, int):
         raise NotSupported("index tuples of symbolic length")
-    rows = product(indices.shape[:-1])
-    flat = build.reshape(indices, (rows, depth))
-    node.inputs = [x, flat, build.reshape(updates, (rows, *updates.shape[indices.rank - 1 :]))]
-    hits = [f"({position(flat, f'x1[r0, {n}]', x.shape[n])} == i{n})" for n in range(depth)]
-    rest = [f"i{n}" for n in range(depth, x.rank)]
-    return _scattered(node, " & ".join(hits) or "True", lambda row: [row, *rest], rows)
+    flat = build.reshape(indices, (product(indices.shape[:-1]), depth))
+    at = [position(flat, f"x0[i0, {n}]", x.shape[n]) for n in range(depth)]
+    return _scattered(node, _linear(at, x.shape[:depth]), [flat], flat.shape[:1], product(x.shape[depth:]))
 
 
-def _scattered(node: Node, hit: str, read: Callable[[str], list[str]], rows: DimLike) -> Tensor:
-    """Combine the updates for which ``hit`` (an expression of r0) holds into the data."""
-    x, indices, updates, build = node[0], node[1], node[2], node.build
-    reduction = node.attr("reduction", "none")
-    if reduction == "none":
-        winner = build.compute(f"where({hit.replace('x1[', 'x0[')}, r0, -1)", [indices], x.shape, [rows], "max")
-        here = ", ".join(f"i{n}" for n in range(x.rank))
-        row = f"max(x1[{here}], 0)"
-        text = f"where(x1[{here}] >= 0, x2[{', '.join(read(row))}], x0[{here}])"
-        return build.compute(text, [x, winner, updates], x.shape)
-    monoid, identity, combine = REDUCTIONS[reduction]
-    wide = build.wide(updates)
-    if "inf" in identity and wide.element[0] not in "fb":
-        raise NotSupported(f"reduction '{reduction}' of whole numbers")
-    text = f"where({hit}, x0[{', '.join(read('r0'))}], {wide.element}({identity}))"
-    total = build.compute(text, [wide, indices], x.shape, [rows], monoid)
-    return build.map(combine, x, build.cast(total, x.element))
+def _linear(at: Sequence[str], shape: Sequence[DimLike]) -> str:
+    """The row-major place of an element, or of what its leading indices name; -1 where one of them is outside."""
+    place = "0"
+    for index, extent in zip(at, shape, strict=True):
+        place = f"({place}) * ({extent}) + {index}"
+    outside = " | ".join(f"({i} < 0) | ({i} >= {extent})" for i, extent in zip(at, shape, strict=True))
+    return f"where({outside}, -1, i64({place}))" if outside else "i64(0)"
+
+
+def _scattered(node: Node, place: str, xs: Sequence[Tensor], shape: Sequence[DimLike], width: DimLike) -> Tensor:
+    x, build = node[0], node.build
+    places = build.reshape(build.compute(place, xs, shape), (product(shape),))
+    return scattered(build, x, places, node[2], width, node.attr("reduction", "none"))
+
+
+def scattered(
+    build: Builder, x: Tensor, places: Tensor, updates: Tensor, width: DimLike, reduction: str = "none"
+) -> Tensor:
+    """``x`` with the updates in their places (of ``width`` elements each), or combined with what is there."""
+    count = product(updates.shape)
+    if count != places.shape[0] * width:
+        raise NotSupported(f"{places.shape[0]} places of {width} elements for updates of {count} elements")
+    wide = (lambda y: y) if reduction == "none" else partial(computed, build)
+    data = wide(build.reshape(x, (floordiv(product(x.shape), width) if width != 0 else 0, width)))
+    rows = wide(build.reshape(updates, (places.shape[0], width)))
+    y = build.emit(ScatterOp(reduction, *build.values(data, places, rows)))
+    return build.reshape(build.cast(y, x.element), x.shape)
 
 
 @onnx_op("ReverseSequence", since=10)

@@ -1,6 +1,6 @@
 """NonMaxSuppression: the best box of each class, without those that overlap it, and so on.
 
-A routine does it for each image and class. How many boxes there are the model finds out when it runs
+A function in C does it for each image and class. How many boxes there are the model finds out when it runs
 (``Builder.positions``).
 """
 

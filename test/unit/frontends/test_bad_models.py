@@ -165,18 +165,21 @@ def test_external_data_stays_inside_the_folder(tmp_path: Path) -> None:
     fails(external(folder, "w").read_bytes(), "external file")
 
 
+TRAINING = "ai.onnx.preview.training"
+
+
 def test_everything_unsupported_is_listed_at_once() -> None:
     nodes = [
-        node("RandomNormalLike", "x", "a", name="noise"),
+        helper.make_node("Gradient", ["x"], ["a"], domain=TRAINING, name="slope", xs=["x"], y="x"),
         node("Relu", "a", "b"),
         helper.make_node("Magic", ["x"], ["c"], domain="com.example", name="magic"),
         node("Add", "b c", "y"),
     ]
     model = graph(nodes, {"x": [2, 3]}, ["y"])
-    model.opset_import.append(helper.make_opsetid("com.example", 1))
+    model.opset_import.extend([helper.make_opsetid("com.example", 1), helper.make_opsetid(TRAINING, 1)])
     found = check_model(model)
     assert [(u.op, u.domain, u.opset, u.node) for u in found] == [
-        ("RandomNormalLike", "", 17, "noise"),
+        ("Gradient", TRAINING, 1, "slope"),
         ("Magic", "com.example", 1, "magic"),
     ]
     with pytest.raises(UnsupportedError, match="2 unsupported") as caught:

@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p form-kernels,lower-kernels,count-work,verify-kernel,raise-to-poly,choose-schedule,split-threads,tile-kernels,lower-tiles,verify-loops | filecheck %s
 
-// A routine is a kernel of its own: nothing joins it, no schedule is chosen for it. The sizes it is told may be symbols.
+// A function of the library is a kernel of its own: nothing joins it, no schedule is chosen for it. The sizes it is told may be symbols.
 
 func.func @main(%x: tensor<?x90x1xf32, #graph.dims<["n", "90", "1"]>>) -> (tensor<?x180xi64, #graph.dims<["n", "180"]>> {graph.name = "y"}) {
   %e = graph.map "exp(x0)"(%x) {graph.node = ["/e"]} : (tensor<?x90x1xf32, #graph.dims<["n", "90", "1"]>>) -> tensor<?x90x1xf32, #graph.dims<["n", "90", "1"]>>
@@ -13,5 +13,5 @@ func.func @main(%x: tensor<?x90x1xf32, #graph.dims<["n", "90", "1"]>>) -> (tenso
 // CHECK-NEXT: kernel.call @order_1
 // CHECK-NEXT: kernel.call @map_2
 // CHECK:      kernel.func @order_1(%{{.*}}: memref<?x90x1xf32, {{.*}}>, %{{.*}}: memref<?x180xi64, {{.*}}>)
-// CHECK-NEXT: kernel.routine "order_f32"(%{{.*}}, %{{.*}}) {integers = ["n", "90", "1", "50", "180", "1"]}
+// CHECK-NEXT: kernel.library_call "order_f32"(%{{.*}}, %{{.*}}) {integers = ["n", "90", "1", "50", "180", "1"]}
 // CHECK-NEXT: kernel.return

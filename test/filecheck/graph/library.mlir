@@ -33,9 +33,36 @@ func.func @main(%x: tensor<2x8x1xf32>) -> tensor<2x8x1xf32> {
 
 // -----
 
-func.func @main(%b: tensor<1x9x4xf32>, %s: tensor<2x8xf32>, %m: tensor<i64>, %o: tensor<f32>) -> tensor<2x21xi64> {
-  %a = graph.suppress(%b, %s, %m, %o, %o) {limit = "5"} : tensor<1x9x4xf32>, tensor<2x8xf32>, tensor<i64>, tensor<f32>, tensor<f32> -> tensor<2x21xi64>
-  func.return %a : tensor<2x21xi64>
+func.func @main(%b: tensor<1x9x4xf32>, %s: tensor<2x8xf32>, %m: tensor<i64>, %o: tensor<f32>) -> tensor<2x13xi64> {
+  %a = graph.suppress(%b, %s, %m, %o, %o) {limit = "5"} : tensor<1x9x4xf32>, tensor<2x8xf32>, tensor<i64>, tensor<f32>, tensor<f32> -> tensor<2x13xi64>
+  func.return %a : tensor<2x13xi64>
 }
 
 // CHECK:      graph.suppress: boxes tensor<1x9x4xf32> and scores tensor<2x8xf32> do not fit
+
+// -----
+
+func.func @main(%d: tensor<9x4xf16>, %p: tensor<3xi64>, %u: tensor<3x4xf16>) -> tensor<9x4xf16> {
+  %a = graph.scatter "none"(%d, %p, %u) {graph.node = ["/a"]} : tensor<9x4xf16>, tensor<3xi64>, tensor<3x4xf16> -> tensor<9x4xf16>
+  func.return %a : tensor<9x4xf16>
+}
+
+// CHECK:      %a = graph.scatter "none"(%d, %p, %u)
+
+// -----
+
+func.func @main(%d: tensor<9x4xf16>, %p: tensor<3xi64>, %u: tensor<3x4xf16>) -> tensor<9x4xf16> {
+  %a = graph.scatter "add"(%d, %p, %u) : tensor<9x4xf16>, tensor<3xi64>, tensor<3x4xf16> -> tensor<9x4xf16>
+  func.return %a : tensor<9x4xf16>
+}
+
+// CHECK:      graph.scatter: it takes a tensor of rank 2 of f32, f64, i32, i64, ui64, not tensor<9x4xf16>
+
+// -----
+
+func.func @main(%d: tensor<9x4xf32>, %p: tensor<3xi64>, %u: tensor<2x4xf32>) -> tensor<9x4xf32> {
+  %a = graph.scatter "add"(%d, %p, %u) : tensor<9x4xf32>, tensor<3xi64>, tensor<2x4xf32> -> tensor<9x4xf32>
+  func.return %a : tensor<9x4xf32>
+}
+
+// CHECK:      graph.scatter: updates tensor<2x4xf32> do not fit places tensor<3xi64>

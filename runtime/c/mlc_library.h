@@ -1,9 +1,10 @@
-/* What kernels call where no loop nest says it: order, running sums, suppression of boxes.
+/* What kernels call where no loop nest says it: order, running sums, writing to computed places,
+ * suppression of boxes.
  *
  * A thread does its share of the rows, all that there is to do for them. Buffers come as the caller has them, without
- * type; those of a result say in its operator (dialects/graph/routine.py) what of them is scratch. */
-#ifndef MLC_ROUTINES_H
-#define MLC_ROUTINES_H
+ * type; those of a result say in its operator (dialects/graph/library.py) what of them is scratch. */
+#ifndef MLC_LIBRARY_H
+#define MLC_LIBRARY_H
 
 #include "mlc_kernel.h"
 
@@ -14,7 +15,7 @@ enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_VECTORS = 1
 
 /* Order of T: `less` numbers first, NaN last, or all the other way round. Then the functions of one element type:
  * before   whether element `a` of a row comes before `b`: one that is equal does if it stands before it
- * sift     a heap of places whose root comes last; its place `at` may be too early
+ * sift     a heap of places whose root comes first, or last where `latest`; that at `at` may belong further down
  * select   the first `count` places in order, by a heap of as many
  * merge    two sorted runs beside each other
  * sort     all n places in order, in `p`; `q` is scratch for as many */
@@ -28,30 +29,31 @@ enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_VECTORS = 1
     }                                                                                                                \
     return a < b;                                                                                                    \
   }                                                                                                                  \
-  MLC_INLINE void mlc_sift_##E(const T *x, int64_t width, int64_t *p, int64_t at, int64_t n, int descending) {       \
-    for (int64_t last; (last = 2 * at + 1) < n; at = last) {                                                         \
-      if (last + 1 < n && mlc_before_##E(x, width, p[last], p[last + 1], descending)) last++;                        \
-      if (!mlc_before_##E(x, width, p[at], p[last], descending)) return;                                             \
+  MLC_INLINE void mlc_sift_##E(const T *x, int64_t width, int64_t *p, int64_t at, int64_t n, int descending,         \
+                               int latest) {                                                                         \
+    for (int64_t child; (child = 2 * at + 1) < n; at = child) {                                                      \
+      if (child + 1 < n && mlc_before_##E(x, width, p[child], p[child + 1], descending) == latest) child++;          \
+      if (mlc_before_##E(x, width, p[at], p[child], descending) != latest) return;                                   \
       int64_t t = p[at];                                                                                             \
-      p[at] = p[last], p[last] = t;                                                                                  \
+      p[at] = p[child], p[child] = t;                                                                                \
     }                                                                                                                \
   }                                                                                                                  \
   MLC_INLINE void mlc_select_##E(const T *x, int64_t n, int64_t width, int64_t *p, int64_t count, int descending) {  \
     for (int64_t i = 0; i < count; i++) p[i] = i;                                                                    \
-    for (int64_t i = count / 2; i-- > 0;) mlc_sift_##E(x, width, p, i, count, descending);                           \
+    for (int64_t i = count / 2; i-- > 0;) mlc_sift_##E(x, width, p, i, count, descending, 1);                        \
     T worst = count ? x[p[0] * width] : 0;                                                                           \
     for (int64_t i = count; i < n && count; i++) {                                                                   \
       T first = x[i * width];                                                                                        \
       if (descending ? mlc_less_##E(first, worst) : mlc_less_##E(worst, first)) continue;                            \
       if (!mlc_before_##E(x, width, i, p[0], descending)) continue;                                                  \
       p[0] = i;                                                                                                      \
-      mlc_sift_##E(x, width, p, 0, count, descending);                                                               \
+      mlc_sift_##E(x, width, p, 0, count, descending, 1);                                                            \
       worst = x[p[0] * width];                                                                                       \
     }                                                                                                                \
     for (int64_t i = count; i-- > 1;) {                                                                              \
       int64_t t = p[0];                                                                                              \
       p[0] = p[i], p[i] = t;                                                                                         \
-      mlc_sift_##E(x, width, p, 0, i, descending);                                                                   \
+      mlc_sift_##E(x, width, p, 0, i, descending, 1);                                                                \
     }                                                                                                                \
   }                                                                                                                  \
   MLC_INLINE void mlc_merge_##E(const T *x, int64_t width, const int64_t *p, int64_t half, int64_t n, int64_t *q,    \
@@ -132,15 +134,45 @@ enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_VECTORS = 1
     }                                                                                                                \
   }
 
-#define MLC_ROUTINES(T, W, E)  \
+/* A thread copies its share of the cells, and goes through all updates for those that are meant for it. */
+#define MLC_PLACES(i, place, cells, count, data, places, y, bytes)                                                   \
+  const int64_t low = cells * tid / threads, high = cells * (tid + 1) / threads;                                     \
+  memcpy((char *)y + low * (bytes), (const char *)data + low * (bytes), (size_t)((high - low) * (bytes)));           \
+  for (int64_t i = 0, place; i < count; i++)                                                                         \
+    if ((place = ((const int64_t *)places)[i]) >= low && place < high)
+
+MLC_INLINE void mlc_scatter(const void *data, const void *places, const void *updates, void *y, int64_t cells,
+                            int64_t count, int64_t bytes, int64_t tid, int64_t threads) {
+  MLC_PLACES(i, place, cells, count, data, places, y, bytes)
+    memcpy((char *)y + place * bytes, (const char *)updates + i * bytes, (size_t)bytes);
+}
+
+#define MLC_SCATTER(name, op, T, E)                                                                                  \
+  MLC_INLINE void mlc_scatter_##name##_##E(const void *data, const void *places, const void *updates, void *y,       \
+                                           int64_t cells, int64_t count, int64_t width, int64_t tid, int64_t threads) {\
+    MLC_PLACES(i, place, cells, count, data, places, y, width * (int64_t)sizeof(T)) {                                \
+      const T *from = (const T *)updates + i * width;                                                                \
+      T *to = (T *)y + place * width;                                                                                \
+      for (int64_t n = 0; n < width; n++) {                                                                          \
+        T a = to[n], b = from[n];                                                                                    \
+        to[n] = op;                                                                                                  \
+      }                                                                                                              \
+    }                                                                                                                \
+  }
+
+#define MLC_LIBRARY(T, W, E)  \
   MLC_ORDER(T, E)              \
   MLC_SCAN(add, +, 0, T, W, E) \
-  MLC_SCAN(mul, *, 1, T, W, E)
-MLC_ROUTINES(float, double, f32)
-MLC_ROUTINES(double, double, f64)
-MLC_ROUTINES(int32_t, int32_t, i32)
-MLC_ROUTINES(int64_t, int64_t, i64)
-MLC_ROUTINES(uint64_t, uint64_t, ui64)
+  MLC_SCAN(mul, *, 1, T, W, E) \
+  MLC_SCATTER(add, a + b, T, E)             \
+  MLC_SCATTER(mul, a * b, T, E)             \
+  MLC_SCATTER(max, MLC_MAXIMUM(a, b), T, E) \
+  MLC_SCATTER(min, MLC_MINIMUM(a, b), T, E)
+MLC_LIBRARY(float, double, f32)
+MLC_LIBRARY(double, double, f64)
+MLC_LIBRARY(int32_t, int32_t, i32)
+MLC_LIBRARY(int64_t, int64_t, i64)
+MLC_LIBRARY(uint64_t, uint64_t, ui64)
 
 /* Whether the intersection of two boxes is over `share` of their union. */
 MLC_INLINE int mlc_overlap(const float *a, const float *b, float share) {
@@ -158,14 +190,17 @@ MLC_INLINE void mlc_suppress(const void *boxes, const void *scores, const void *
   const int64_t wanted = mlc_minimum_i64(limit, *(const int64_t *)most);
   MLC_ROWS(r, rows) {
     const float *score = (const float *)scores + r * n, *corners = (const float *)boxes + r / (rows / images) * n * 4;
-    int64_t *taken = (int64_t *)picks + r * (limit + 2 * n), *places = taken + limit, found = 0, count = 0;
+    int64_t *taken = (int64_t *)picks + r * (limit + n), *places = taken + limit, found = 0, count = 0;
     for (int64_t i = 0; i < n; i++)
       if (score[i] > low) places[count++] = i;
-    mlc_sort_f32(score, count, 1, places, places + n, 1);
-    for (int64_t i = 0; i < count && found < wanted; i++) {
+    for (int64_t i = count / 2; i-- > 0;) mlc_sift_f32(score, 1, places, i, count, 1, 0);
+    while (count && found < wanted) {
+      const int64_t best = places[0];
       int64_t other = 0;
-      while (other < found && !mlc_overlap(corners + 4 * places[i], corners + 4 * taken[other], share)) other++;
-      if (other == found) taken[found++] = places[i];
+      while (other < found && !mlc_overlap(corners + 4 * best, corners + 4 * taken[other], share)) other++;
+      if (other == found) taken[found++] = best;
+      places[0] = places[--count];
+      mlc_sift_f32(score, 1, places, 0, count, 1, 0);
     }
     for (int64_t i = found; i < limit; i++) taken[i] = -1;
   }

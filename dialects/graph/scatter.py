@@ -1,0 +1,76 @@
+"""Writing to places that are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.dims import DimLike
+from mlc.dialects.evaluate import Array
+from mlc.dialects.graph.library import LibraryOp, check_tensor
+from mlc.dialects.types import ITEMSIZE, element_of, shape_of, tensor
+
+REDUCTIONS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+@irdl_op_definition
+class ScatterOp(LibraryOp):
+    """``data`` with each row of ``updates`` in its place, one after the other; or combined with what is there.
+
+    ``%y = graph.scatter "add"(%data, %places, %updates) : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32> -> …``
+
+    Without a reduction (`"none"`) elements may be of any type, and the last of several updates of a place stays. A
+    place outside of the data is passed over.
+    """
+
+    name = "graph.scatter"
+    reduction = prop_def(StringAttr)
+    data = operand_def(TensorType)
+    places = operand_def(TensorType)
+    updates = operand_def(TensorType)
+    result = result_def(TensorType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$reduction `(` $data `,` $places `,` $updates `)` attr-dict"
+        "`:` type($data) `,` type($places) `,` type($updates) `->` type($result)"
+    )
+
+    def __init__(self, reduction: str, data: SSAValue, places: SSAValue, updates: SSAValue):
+        properties = {"reduction": StringAttr(reduction)}
+        super().__init__(operands=[data, places, updates], properties=properties, result_types=[data.type])
+
+    @property
+    def function(self) -> str:
+        kind = self.reduction.data
+        return "scatter" if kind == "none" else f"scatter_{kind}_{element_of(self.data)}"
+
+    @property
+    def integers(self) -> Sequence[DimLike]:
+        (cells, width), (count,) = shape_of(self.data), shape_of(self.places)
+        scale = ITEMSIZE[element_of(self.data)] if self.reduction.data == "none" else 1
+        return cells, count, width * scale
+
+    def infer(self) -> TensorType:
+        (cells, width), count = shape_of(self.data), shape_of(self.places)
+        if shape_of(self.updates) != (*count, width) or element_of(self.places) != "i64":
+            raise VerifyException(f"{self.name}: updates {self.updates.type} do not fit places {self.places.type}")
+        if element_of(self.updates) != element_of(self.data):
+            raise VerifyException(f"{self.name}: updates {self.updates.type} of data {self.data.type}")
+        if self.reduction.data != "none":
+            check_tensor(self.name, self.data, 2)
+            if self.reduction.data not in REDUCTIONS:
+                raise VerifyException(f"{self.name}: there is no reduction {self.reduction.data!r}")
+        return tensor(element_of(self.data), [cells, width])
+
+    def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
+        data, places, updates = operands
+        y = data.copy()
+        inside = (places >= 0) & (places < len(data))
+        for place, update in zip(places[inside], updates[inside], strict=True):
+            y[place] = update if self.reduction.data == "none" else REDUCTIONS[self.reduction.data](y[place], update)
+        return y

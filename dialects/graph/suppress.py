@@ -1,0 +1,93 @@
+"""Suppression of boxes that overlap better ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.dims import DimLike, evaluate, parse_dim, product
+from mlc.dialects.evaluate import Array
+from mlc.dialects.graph.library import LibraryOp
+from mlc.dialects.types import element_of, shape_of, tensor
+
+
+@irdl_op_definition
+class SuppressOp(LibraryOp):
+    """The boxes of each row of ``scores`` that are taken, the best first; -1 behind the last.
+
+    ``%p = graph.suppress(%boxes, %scores, %most, %overlap, %least) {limit = "10"} : … -> tensor<6x60xi64>``
+
+    ``boxes`` [images, boxes, 4]: least and greatest corner; ``scores`` [images · classes, boxes]. Of the boxes that
+    score over ``least`` the best is taken, unless its intersection with a taken one is over ``overlap`` of their union;
+    and so on, ``most`` times and at most ``limit`` times. What stands behind the first ``limit`` is unspecified.
+    """
+
+    name = "graph.suppress"
+    boxes = operand_def(TensorType)
+    scores = operand_def(TensorType)
+    most = operand_def(TensorType)
+    overlap = operand_def(TensorType)
+    least = operand_def(TensorType)
+    result = result_def(TensorType)
+    limit = prop_def(StringAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "`(` $boxes `,` $scores `,` $most `,` $overlap `,` $least `)` attr-dict `:` type($boxes) `,` type($scores) `,`"
+        "type($most) `,` type($overlap) `,` type($least) `->` type($result)"
+    )
+
+    def __init__(self, operands: Sequence[SSAValue], limit: DimLike):
+        rows, count = shape_of(operands[1])
+        result = tensor("i64", [rows, limit + count])
+        super().__init__(operands=operands, properties={"limit": StringAttr(str(limit))}, result_types=[result])
+
+    @property
+    def function(self) -> str:
+        return "suppress"
+
+    @property
+    def integers(self) -> Sequence[DimLike]:
+        images, count, _ = shape_of(self.boxes)
+        return (shape_of(self.scores)[0], images, count, parse_dim(self.limit.data))
+
+    def infer(self) -> TensorType:
+        images, count, corners = shape_of(self.boxes)
+        rows, scored = shape_of(self.scores)
+        if corners != 4 or scored != count or any(element_of(v) != "f32" for v in (self.boxes, self.scores)):
+            raise VerifyException(f"graph.suppress: boxes {self.boxes.type} and scores {self.scores.type} do not fit")
+        return tensor("i64", [rows, parse_dim(self.limit.data) + count])
+
+    def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
+        boxes, scores, most, overlap, least = operands
+        limit = int(evaluate(parse_dim(self.limit.data), symbols or {}))
+        found = np.zeros((len(scores), limit + scores.shape[1]), np.int64)
+        found[:, :limit] = -1
+        for row, values in enumerate(scores):
+            image = boxes[row * len(boxes) // max(len(scores), 1)]
+            taken = _taken(image, values, min(limit, int(most.item())), overlap.item(), least.item())
+            found[row, : len(taken)] = taken
+        return found
+
+
+def _taken(boxes: Array, scores: Array, most: int, overlap: float, least: float) -> list[int]:
+    taken: list[int] = []
+    for box in np.argsort(-scores, kind="stable"):
+        if len(taken) >= most or not scores[box] > least:
+            break
+        if all(_share(boxes[box], boxes[other]) <= overlap for other in taken):
+            taken.append(int(box))
+    return taken
+
+
+def _share(a: Array, b: Array) -> float:
+    """Intersection over union; 0 where they do not meet."""
+    sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+    if (sides <= 0).any():
+        return 0.0
+    common = product(sides)
+    return common / (product(a[2:] - a[:2]) + product(b[2:] - b[:2]) - common)
