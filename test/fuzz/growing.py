@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, compose, helper, numpy_helper
 
 OPSET = 18
 LARGEST = 12  # elements of a dimension
@@ -80,6 +80,31 @@ def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
     if kind.startswith("float"):
         return random.uniform(-2, 2, shape).astype(kind)
     return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
+
+
+def feeds(model: ModelProto, seed: int) -> dict[str, Any]:
+    """Random inputs of a model."""
+    random, found = np.random.default_rng(seed), {}
+    for info in model.graph.input:
+        type_ = info.type.tensor_type
+        shape = tuple(d.dim_value for d in type_.shape.dim)
+        found[info.name] = drawn(random, shape, helper.tensor_dtype_to_np_dtype(type_.elem_type).name)
+    return found
+
+
+def prefixed(model: ModelProto, prefix: str) -> ModelProto:
+    """The same model with other names."""
+    return compose.add_prefix(model, prefix, inplace=True)
+
+
+def joined(models: Sequence[ModelProto]) -> ModelProto:
+    """One model of several that share no names."""
+    result = ModelProto()
+    result.CopyFrom(models[0])
+    for model in models[1:]:
+        for field in ("node", "input", "output", "initializer"):
+            getattr(result.graph, field).extend(getattr(model.graph, field))
+    return result
 
 
 def _info(name: str, shape: Shape | None, kind: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 import pytest
-from fuzz_graphs import difference
+from agree import difference
 from grow import grown
 
 

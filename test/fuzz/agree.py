@@ -1,0 +1,95 @@
+"""Whether mlc gives for random graphs what onnxruntime gives, or where that cannot, what onnx's evaluator gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from grow import grown
+from growing import feeds, joined, prefixed
+from leaks import own_allocations
+from onnx.reference import ReferenceEvaluator
+
+import mlc
+
+HALF = 1e-2  # of the largest value of 16 bits
+TOLERANCE = 5e-5  # of the largest value, as docs/numerics.md promises
+UNKNOWN = "no reference"  # how a line begins about a graph that nobody else can run
+Values = dict[str, Any]
+
+
+def difference(seed: int, size: int = 8, sanitize: str = "") -> str:
+    """What is wrong with the graph of a seed; empty where nothing is."""
+    return differences([seed], size, sanitize)
+
+
+def differences(seeds: Sequence[int], size: int, sanitize: str) -> str:
+    """What is wrong with graphs that are compiled together as one model, a line each."""
+    models = [prefixed(grown(seed, size), f"s{seed}_") for seed in seeds]
+    inputs = [feeds(model, seed) for model, seed in zip(models, seeds, strict=True)]
+    expected = [reference(model, given) for model, given in zip(models, inputs, strict=True)]
+    results = compiled(joined(models), _united(inputs), 1 + seeds[0] % 3, sanitize)
+    lines = [line for wanted in expected if not isinstance(wanted, str) for line in compare(results, wanted)]
+    return "\n".join(lines + [wanted for wanted in expected if isinstance(wanted, str)])
+
+
+def compiled(model: onnx.ModelProto, inputs: Values, threads: int, sanitize: str) -> Values:
+    """What the compiled model gives; AssertionError where it keeps memory that nothing can free any longer."""
+    with own_allocations(), mlc.compile(model, threads=threads, sanitize=sanitize) as net:
+        return net.run(inputs)
+
+
+def _united(inputs: list[Values]) -> Values:
+    return {name: value for each in inputs for name, value in each.items()}
+
+
+def reference(model: onnx.ModelProto, inputs: Values) -> Values | str:
+    """What onnxruntime gives, node by node as the model has them, or onnx's evaluator; or why neither gives anything."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    names = [o.name for o in model.graph.output]
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        return dict(zip(names, session.run(names, inputs), strict=True))
+    except Exception as error:
+        return _evaluated(model, names, inputs, str(error))
+
+
+def _evaluated(model: onnx.ModelProto, names: list[str], inputs: Values, reason: str) -> Values | str:
+    try:
+        with np.errstate(all="ignore"):
+            return dict(zip(names, ReferenceEvaluator(model).run(None, inputs), strict=True))
+    except Exception as error:  # it does not have all types and shapes either
+        return f"{UNKNOWN}: onnxruntime: {reason[:150]}; onnx: {str(error)[:150]}".replace("\n", " ")
+
+
+def compare(results: Values, expected: Values) -> Iterator[str]:
+    """A line for each output that differs."""
+    for name, wanted in expected.items():
+        actual, wanted = results[name], np.asarray(wanted)
+        if (actual.dtype, actual.shape) != (wanted.dtype, wanted.shape):
+            yield f"{name} is {actual.dtype}{actual.shape} in place of {wanted.dtype}{wanted.shape}"
+        elif wanted.size and (error := _error(actual, wanted)):
+            yield f"{name} is off by {error:.3g}, the largest is {np.abs(_wide(wanted)).max():.3g}"
+
+
+def _wide(array: Any) -> Any:
+    return array if array.dtype.kind in "iub" else array.astype("f8")
+
+
+def _error(actual: Any, wanted: Any) -> float:
+    """The largest difference, if it is too large: infinite where only one is NaN, or infinities differ."""
+    if wanted.dtype.kind in "iub":
+        return float(np.abs(actual.astype("f8") - wanted.astype("f8")).max()) if (actual != wanted).any() else 0.0
+    actual, narrow = _wide(actual), wanted.dtype.itemsize < 4
+    wanted = _wide(wanted)
+    same = (actual == wanted) | (np.isnan(actual) & np.isnan(wanted))
+    if not (np.isfinite(actual) & np.isfinite(wanted) | same).all():
+        return float("inf")
+    largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1)
+    error = float(np.abs(np.where(same, 0, actual - np.where(same, 0, wanted))).max(where=~same, initial=0))
+    return error if error > (HALF if narrow else TOLERANCE) * largest else 0.0
