@@ -47,7 +47,7 @@ def main(
     count: Annotated[int, typer.Option(help="Graphs to grow.")] = 100,
     seed: Annotated[int | None, typer.Option(help="Of the first graph; random by default.")] = None,
     size: Annotated[int, typer.Option(help="Nodes of a graph, about.")] = 8,
-    together: Annotated[int, typer.Option(help="Graphs that are compiled as one model.")] = 8,
+    together: Annotated[int, typer.Option(help="Graphs that are compiled as one model.")] = 16,
     folder: Annotated[Path, typer.Option(help="Where models that fail are written.")] = Path("fuzz"),
     sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the address sanitizer and others.")] = False,
 ) -> None:
