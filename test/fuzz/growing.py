@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, compose, helper, numpy_helper
 
-OPSET = 18
+OPSETS = (18, 18, 20, 21, 22, 23, 24, 25)
+VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
+ROUNDED = "r"  # how the names of values begin that may be off by one
 LARGEST = 12  # elements of a dimension
 MOST = 20_000  # elements of a value
 Shape = tuple[int, ...]
@@ -27,6 +29,7 @@ class Graph:
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
     inputs: dict[str, Shape] = field(default_factory=dict)
+    opset: int = 18
 
     def shape(self, rank: int | None = None) -> Shape:
         """A random shape, with dimensions of 1 more often than others."""
@@ -55,29 +58,70 @@ class Graph:
         self.constants.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
+    def numpy(self) -> np.random.Generator:
+        """Another source of random numbers, for arrays."""
+        return np.random.default_rng(self.random.getrandbits(32))
+
     def add(
-        self, op: str, inputs: Sequence[str], shape: Shape, kind: str = "", last: bool = False, **attributes: Any
+        self,
+        op: str,
+        inputs: Sequence[str],
+        shape: Shape | None,
+        kind: str = "",
+        last: bool = False,
+        rounded: bool = False,
+        **attributes: Any,
     ) -> str:
-        """A node with one result of this shape, of the type of its first input unless ``kind`` says another."""
-        name = f"v{len(self.shapes)}"
-        self.nodes.append(helper.make_node(op, list(inputs), [name], f"{op}_{name}", **attributes))
-        self.shapes[name], self.types[name] = shape, kind or self.types.get(inputs[0], "float32")
-        self.last |= {name} if last else set()
+        """A node with one result of this shape, of the type of its first input unless ``kind`` says another.
+
+        ``last``: nothing reads the result. ``rounded``: neither, and it may be off by one.
+        """
+        name, last = f"{ROUNDED if rounded else 'v'}{len(self.shapes)}", last or rounded
+        self.step(op, inputs, [name], **attributes)
+        self.shapes[name] = shape  # type: ignore[assignment]
+        self.types[name] = kind or self.types.get(inputs[0], "float32")
+        self.last |= {name} if last or shape is None else set()
         return name
+
+    def step(self, op: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> None:
+        """A node whose results are named already, and may be no tensors."""
+        self.nodes.append(helper.make_node(op, list(inputs), list(outputs), f"{op}_{outputs[0]}", **attributes))
+
+    def more(self, shape: Shape | None, kind: str, last: bool = False) -> str:
+        """Another result of the last node."""
+        name = f"v{len(self.shapes)}"
+        self.nodes[-1].output.append(name)
+        self.shapes[name], self.types[name] = shape, kind  # type: ignore[assignment]
+        self.last |= {name} if last or shape is None else set()
+        return name
+
+    def ranged(self, low: float, high: float, shape: Shape | None = None, kind: str = "float32") -> str:
+        """A value of numbers between two limits, of a new input or constant."""
+        shape = self.shape() if shape is None else shape
+        factor, offset = np.array((high - low) / 4, kind), np.array((high + low) / 2, kind)
+        y = self.add("Mul", [self.new(shape, kind), self.constant(factor)], shape)
+        return self.add("Add", [y, self.constant(offset)], shape)
 
     def model(self) -> ModelProto:
         """The model whose outputs are all values that no node reads."""
         read = {i for node in self.nodes for i in node.input}
-        made = [o for node in self.nodes for o in node.output if o not in read]
-        outputs = [_info(name, self.shapes[name], self.types[name]) for name in made]
-        inputs = [_info(name, shape, self.types[name]) for name, shape in self.inputs.items()]
+        made = [o for node in self.nodes for o in node.output if o not in read and o in self.types]
+        outputs = [tensor_info(name, self.shapes[name], self.types[name]) for name in made]
+        inputs = [tensor_info(name, shape, self.types[name]) for name, shape in self.inputs.items()]
         graph = helper.make_graph(self.nodes, "grown", inputs, outputs, self.constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+        domains = {"": self.opset} | {n.domain: VERSIONS[n.domain] for n in self.nodes if n.domain}
+        opsets = [helper.make_opsetid(*item) for item in domains.items()]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+def opsets(model: ModelProto) -> dict[str, int]:
+    """The versions of the domains that a model uses."""
+    return {o.domain: o.version for o in model.opset_import}
 
 
 def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
     """Numbers up to 2, whole ones up to 9, those with a sign from -9 on."""
-    if kind.startswith("float"):
+    if kind.startswith(("float", "bfloat")):
         return random.uniform(-2, 2, shape).astype(kind)
     return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
 
@@ -101,11 +145,14 @@ def joined(models: Sequence[ModelProto]) -> ModelProto:
     """One model of several that share no names."""
     result = ModelProto()
     result.CopyFrom(models[0])
+    versions = opsets(result)
     for model in models[1:]:
-        for field in ("node", "input", "output", "initializer"):
-            getattr(result.graph, field).extend(getattr(model.graph, field))
+        for repeated in ("node", "input", "output", "initializer"):
+            getattr(result.graph, repeated).extend(getattr(model.graph, repeated))
+        result.opset_import.extend(o for o in model.opset_import if o.domain not in versions)
+        versions |= opsets(model)
     return result
 
 
-def _info(name: str, shape: Shape | None, kind: str) -> Any:
+def tensor_info(name: str, shape: Shape | None, kind: str) -> Any:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
