@@ -1,8 +1,8 @@
 """Random valid ONNX graphs: an operator at a time, on values that are there.
 
 Values have up to four dimensions of 1 to 12 elements. ``steps`` has the operators on float32, each chosen so that
-numbers stay small, ``typed_steps`` those on other types, ``index_steps`` those that read and write at computed places, and so on. A graph takes from a
-few of these families, or from the first alone; sixteen graphs in a row have one opset.
+numbers stay small, ``typed_steps`` those on other types, ``index_steps`` those that read and write at computed places,
+and so on. A graph takes from a few of these families, or from the first alone; sixteen graphs in a row have one opset.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from random import Random
 from growing import OPSETS, Graph
 from index_steps import INDEXED
 from map_steps import MAPS
+from microsoft_steps import MICROSOFT
+from ml_steps import ML
 from onnx import ModelProto
+from quantized_steps import QUANTIZED
 from shape_steps import SHAPES
 from steps import STEPS
 from typed_steps import TYPED
+from window_steps import WINDOWS
 
-
-FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES)
+FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML)
 
 
 def grown(seed: int, size: int = 8) -> ModelProto:

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, compose, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 OPSETS = (18, 18, 20, 21, 22, 23, 24, 25)
 VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
@@ -137,8 +137,20 @@ def feeds(model: ModelProto, seed: int) -> dict[str, Any]:
 
 
 def prefixed(model: ModelProto, prefix: str) -> ModelProto:
-    """The same model with other names."""
-    return compose.add_prefix(model, prefix, inplace=True)
+    """The model with other names. (onnx's own function forgets what bodies read from outside.)"""
+    _prefix(model.graph, prefix)
+    return model
+
+
+def _prefix(graph: GraphProto, prefix: str) -> None:
+    for node in graph.node:
+        node.name = node.name and prefix + node.name
+        for names in (node.input, node.output):
+            names[:] = [name and prefix + name for name in names]
+        for attribute in node.attribute:
+            _prefix(attribute.g, prefix)
+    for value in (*graph.input, *graph.output, *graph.initializer):
+        value.name = prefix + value.name
 
 
 def joined(models: Sequence[ModelProto]) -> ModelProto:
