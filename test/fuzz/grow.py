@@ -2,13 +2,15 @@
 
 Values have up to four dimensions of 1 to 12 elements. ``steps`` has the operators on float32, each chosen so that
 numbers stay small, ``typed_steps`` those on other types, ``index_steps`` those that read and write at computed places,
-and so on. A graph takes from a few of these families, or from the first alone; sixteen graphs in a row have one opset.
+and so on. A graph takes from a few of these families, or from the first or ``any_steps`` alone; sixteen graphs in a row
+have one opset.
 """
 
 from __future__ import annotations
 
 from random import Random
 
+from any_steps import ANY
 from growing import OPSETS, Graph
 from index_steps import INDEXED
 from map_steps import MAPS
@@ -28,7 +30,7 @@ def grown(seed: int, size: int = 8) -> ModelProto:
     """A model of about ``size`` nodes; the same for the same seed."""
     graph = Graph(Random(seed), opset=OPSETS[seed // 16 % len(OPSETS)])
     graph.new(graph.shape(graph.random.randint(1, 4)))
-    families = [STEPS] if seed % 4 == 0 else graph.random.sample(FAMILIES, 3)
+    families = {0: [STEPS], 1: [ANY]}.get(seed % 6) or graph.random.sample(FAMILIES, 3)
     while len(graph.nodes) < size:
         graph.random.choice(graph.random.choice(families))(graph)
     return graph.model()

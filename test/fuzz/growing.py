@@ -12,7 +12,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_h
 
 OPSETS = (18, 18, 20, 21, 22, 23, 24, 25)
 VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
-ROUNDED = "r"  # how the names of values begin that may be off by one
+ROUNDED, ROUGH = "r", "h"  # how the names of values begin that may be off by one, or are of 16 bits
 LARGEST = 12  # elements of a dimension
 MOST = 20_000  # elements of a value
 Shape = tuple[int, ...]
@@ -70,13 +70,16 @@ class Graph:
         kind: str = "",
         last: bool = False,
         rounded: bool = False,
+        rough: bool = False,
         **attributes: Any,
     ) -> str:
         """A node with one result of this shape, of the type of its first input unless ``kind`` says another.
 
-        ``last``: nothing reads the result. ``rounded``: neither, and it may be off by one.
+        ``last``: nothing reads the result. ``rounded``: neither, and it may be off by one. ``rough``: neither, and it
+        comes from numbers of 16 bits.
         """
-        name, last = f"{ROUNDED if rounded else 'v'}{len(self.shapes)}", last or rounded
+        name = f"{ROUNDED if rounded else ROUGH if rough else 'v'}{len(self.shapes)}"
+        last = last or rounded or rough
         self.step(op, inputs, [name], **attributes)
         self.shapes[name] = shape  # type: ignore[assignment]
         self.types[name] = kind or self.types.get(inputs[0], "float32")

@@ -167,7 +167,8 @@ def bytes_(g: Graph) -> None:
     if op in ("QLinearAdd", "QLinearMul"):
         add(op, [*part, g.new(shape, kind), _scale(g), _zero(g, kind), *out], shape)
     elif op == "QLinearSoftmax":
-        ends = [_scale(g, 1 / 256), g.constant(np.array(0 if kind == "uint8" else -128, kind))]
+        # Where 1 is more than the largest byte, onnxruntime wraps around.
+        ends = [_scale(g, 1 / 255), g.constant(np.array(0 if kind == "uint8" else -128, kind))]
         add(op, [*part, *ends], shape, axis=g.random.randrange(len(shape)), opset=13)
     elif op == "Concat":
         add("QLinearConcat", [*out, *part, *part], (*shape[:-1], 2 * shape[-1]), axis=len(shape) - 1)
