@@ -17,6 +17,7 @@ from map_steps import MAPS
 from microsoft_steps import MICROSOFT
 from ml_steps import ML
 from onnx import ModelProto
+from open_steps import OPEN
 from quantized_steps import QUANTIZED
 from shape_steps import SHAPES
 from steps import STEPS
@@ -29,8 +30,22 @@ FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, 
 def grown(seed: int, size: int = 8) -> ModelProto:
     """A model of about ``size`` nodes; the same for the same seed."""
     graph = Graph(Random(seed), opset=OPSETS[seed // 16 % len(OPSETS)])
+    if seed % 6 == 2:
+        return _open(graph, size)
     graph.new(graph.shape(graph.random.randint(1, 4)))
     families = {0: [STEPS], 1: [ANY]}.get(seed % 6) or graph.random.sample(FAMILIES, 3)
     while len(graph.nodes) < size:
         graph.random.choice(graph.random.choice(families))(graph)
+    return graph.model()
+
+
+def _open(graph: Graph, size: int) -> ModelProto:
+    """A model whose inputs have an open dimension."""
+    for rank in (2, 4):
+        name = graph.new((5, *graph.shape(rank - 1)))
+        graph.inputs[name] = graph.shapes[name]
+        graph.open.add(name)
+    graph.constants.clear()
+    while len(graph.nodes) < size:
+        graph.random.choice(OPEN)(graph)
     return graph.model()

@@ -30,6 +30,7 @@ class Graph:
     constants: list[TensorProto] = field(default_factory=list)
     inputs: dict[str, Shape] = field(default_factory=dict)
     opset: int = 18
+    open: set[str] = field(default_factory=set)  # values whose first dimension is not known
 
     def shape(self, rank: int | None = None) -> Shape:
         """A random shape, with dimensions of 1 more often than others."""
@@ -51,6 +52,10 @@ class Graph:
         else:
             self.constant(drawn(np.random.default_rng(self.random.getrandbits(32)), shape, kind), name)
         return name
+
+    def fixed(self, shape: Shape) -> str:
+        """A constant."""
+        return self.constant(drawn(self.numpy(), shape, "float32"))
 
     def constant(self, array: Any, name: str = "") -> str:
         """The name of a constant: an array, or a list of integers."""
@@ -109,12 +114,19 @@ class Graph:
         """The model whose outputs are all values that no node reads."""
         read = {i for node in self.nodes for i in node.input}
         made = [o for node in self.nodes for o in node.output if o not in read and o in self.types]
-        outputs = [tensor_info(name, self.shapes[name], self.types[name]) for name in made]
-        inputs = [tensor_info(name, shape, self.types[name]) for name, shape in self.inputs.items()]
+        outputs = [tensor_info(name, self._result(name), self.types[name]) for name in made]
+        inputs = [tensor_info(name, self._declared(name), self.types[name]) for name in self.inputs]
         graph = helper.make_graph(self.nodes, "grown", inputs, outputs, self.constants)
         domains = {"": self.opset} | {n.domain: VERSIONS[n.domain] for n in self.nodes if n.domain}
         opsets = [helper.make_opsetid(*item) for item in domains.items()]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+    def _declared(self, name: str) -> tuple[int | str, ...]:
+        shape = self.shapes[name]
+        return ("n", *shape[1:]) if name in self.open else shape
+
+    def _result(self, name: str) -> Sequence[int | None] | None:
+        return [None] * len(self.shapes[name]) if self.open else self.shapes[name]
 
 
 def opsets(model: ModelProto) -> dict[str, int]:
@@ -129,12 +141,12 @@ def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
     return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
 
 
-def feeds(model: ModelProto, seed: int) -> dict[str, Any]:
-    """Random inputs of a model."""
+def feeds(model: ModelProto, seed: int, size: int = 0) -> dict[str, Any]:
+    """Random inputs of a model, open dimensions of such a size."""
     random, found = np.random.default_rng(seed), {}
     for info in model.graph.input:
         type_ = info.type.tensor_type
-        shape = tuple(d.dim_value for d in type_.shape.dim)
+        shape = tuple(d.dim_value if d.HasField("dim_value") else size for d in type_.shape.dim)
         found[info.name] = drawn(random, shape, helper.tensor_dtype_to_np_dtype(type_.elem_type).name)
     return found
 
@@ -154,6 +166,8 @@ def _prefix(graph: GraphProto, prefix: str) -> None:
             _prefix(attribute.g, prefix)
     for value in (*graph.input, *graph.output, *graph.initializer):
         value.name = prefix + value.name
+    for dim in (d for value in graph.input for d in value.type.tensor_type.shape.dim if d.dim_param):
+        dim.dim_param = prefix + dim.dim_param
 
 
 def joined(models: Sequence[ModelProto]) -> ModelProto:
@@ -169,5 +183,5 @@ def joined(models: Sequence[ModelProto]) -> ModelProto:
     return result
 
 
-def tensor_info(name: str, shape: Shape | None, kind: str) -> Any:
+def tensor_info(name: str, shape: Sequence[int | str | None] | None, kind: str) -> Any:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)

@@ -52,7 +52,7 @@ def stretched(g: Graph) -> None:
     auto = g.random.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
     op, k = g.random.choice(["Conv", "MaxPool", "AveragePool"]), g.random.randint(1, 3)
     dilation = g.random.randint(1, 2) if auto == "VALID" and op != "AveragePool" else 1
-    stride, filters = g.random.randint(1, 2), g.random.randint(1, 9) if op == "Conv" else c
+    stride, filters = g.random.randint(1, min(2, k)), g.random.randint(1, 9) if op == "Conv" else c
     out = [-(-d // stride) if auto[0] == "S" else (d - dilation * (k - 1) - 1) // stride + 1 for d in (h, w)]
     inputs = [x, g.new((filters, c, k, k))] if op == "Conv" else [x]
     how = {"kernel_shape": [k, k], "strides": [stride] * 2, "auto_pad": auto}
