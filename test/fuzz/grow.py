@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from random import Random
 
+import old_steps
 from any_steps import ANY
 from growing import OPSETS, Graph
 from index_steps import INDEXED
@@ -29,11 +30,13 @@ FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, 
 
 def grown(seed: int, size: int = 8) -> ModelProto:
     """A model of about ``size`` nodes; the same for the same seed."""
-    graph = Graph(Random(seed), opset=OPSETS[seed // 16 % len(OPSETS)])
-    if seed % 6 == 2:
+    old = seed // 16 % 16 == 15
+    graph = Graph(Random(seed), opset=old_steps.OPSET if old else OPSETS[seed // 16 % len(OPSETS)])
+    if seed % 6 == 2 and not old:
         return _open(graph, size)
     graph.new(graph.shape(graph.random.randint(1, 4)))
     families = {0: [STEPS], 1: [ANY]}.get(seed % 6) or graph.random.sample(FAMILIES, 3)
+    families = [old_steps.OLD] if old else families
     while len(graph.nodes) < size:
         graph.random.choice(graph.random.choice(families))(graph)
     return graph.model()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-OPSETS = (18, 18, 20, 21, 22, 23, 24, 25)
+OPSETS = (18, 19, 20, 21, 22, 23, 24, 26)
 VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
 ROUNDED, ROUGH = "r", "h"  # how the names of values begin that may be off by one, or are of 16 bits
 LARGEST = 12  # elements of a dimension

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from growing import Graph
+from onnx import helper
 
 # Functions with the range of their inputs in which they are smooth.
 RANGES = {
@@ -165,7 +166,16 @@ def product(g: Graph) -> None:
         g.add("CumProd", [x, g.constant(g.random.randint(0, 1))], g.shapes[x], **flags)
 
 
+def reinterpreted(g: Graph) -> None:
+    """The same bits in another type; of opset 26."""
+    if g.opset >= 26:
+        first, second = g.random.choice([("float32", "int32"), ("int64", "uint64"), ("uint8", "int8")])
+        shape = g.shape()
+        to = helper.np_dtype_to_tensor_dtype(np.dtype(second))
+        g.add("BitCast", [g.new(shape, first)], shape, second, to=to, last=True)
+
+
 MAPS: tuple[Callable[[Graph], None], ...] = (
     smooth, smooth, smooth, newer, clip, slope, power, several, several, special, shifted, alike, dropout, largest,
-    reduce, reduce, empty, product,
+    reduce, reduce, empty, product, reinterpreted,
 )  # fmt: skip

@@ -18,10 +18,8 @@ def _add(g: Graph, op: str, inputs: list[str], *rest: Any, **how: Any) -> str:
 
 def gelu(g: Graph) -> None:
     if name := g.value(1):
-        shape, op = g.shapes[name], g.random.choice(["Gelu", "FastGelu", "QuickGelu", "BiasGelu", "BiasAdd"])
+        shape, op = g.shapes[name], g.random.choice(["Gelu", "FastGelu", "QuickGelu", "BiasGelu"])
         bias = [g.new(shape[-1:])] if op == "BiasGelu" or (op == "FastGelu" and g.random.random() < 0.5) else []
-        if op == "BiasAdd":
-            op, bias = "Gelu", []
         _add(g, op, [name, *bias], shape, **({"alpha": 0.9} if op == "QuickGelu" else {}))
 
 
@@ -32,7 +30,7 @@ def product(g: Graph) -> None:
     n, left, right = g.random.randint(1, 30), g.random.randint(0, 1), g.random.randint(0, 1)
     m, k = (k, m) if left else (m, k)
     w = g.new((*batch, n, k) if right else (*batch, k, n))
-    op = g.random.choice(["FusedMatMul", "FusedGemm"]) if not batch else "FusedMatMul"
+    op = g.random.choice(["FusedMatMul", "TransposeMatMul", *["FusedGemm"] * (not batch)])
     how: dict[str, Any] = {"transA": left, "transB": right, "alpha": 0.7}
     if op == "FusedGemm":
         how["activation"] = g.random.choice(["Relu", "Sigmoid", "Tanh", "LeakyRelu"])
