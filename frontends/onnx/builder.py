@@ -169,6 +169,8 @@ class Builder:
     def conv(self, x: Tensor, w: Tensor, strides: Sequence[int], dilations: Sequence[int], groups: int) -> Tensor:
         """Convolution without padding; 16-bit floats are summed in f32."""
         check_combines("a convolution", x.element, w.element)
+        if groups > 1 and not isinstance(w.shape[0], int):
+            raise NotSupported(f"{w.shape[0]} filters in {groups} groups; fix their number with dims={{name: size}}")
         op = ConvOp(self.value(self.wide(x)), self.value(self.wide(w)), strides, dilations, groups)
         return self.cast(self.emit(op), x.element)
 

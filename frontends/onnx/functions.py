@@ -18,6 +18,8 @@ _ONNX_OF_ELEMENT = {element: data_type for data_type, element in ELEMENT_OF_ONNX
 
 def body_of(node: Node) -> FunctionProto:
     """The function that ONNX defines an operator by, for this node's attributes and input types."""
+    if node.op == "Attention" and not node.attr("softcap", 0.0) >= 0:  # the body would divide by it
+        raise NotSupported(f"softcap {node.attr('softcap')}; it is positive, or 0 for none")
     schema: Any = onnx.defs.get_schema(node.op, node.opset, node.proto.domain)
     if schema.has_function:
         versions = [v for v in schema.function_opset_versions if v <= node.opset]

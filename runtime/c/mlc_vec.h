@@ -241,11 +241,11 @@
 #if defined __AVX512F__
 typedef float mlc_v16sf __attribute__((vector_size(64)));
 typedef double mlc_v8df __attribute__((vector_size(64)));
-#define MLC_FIRST_LANES ((1u << n) - 1)
-MLC_VEC_MASKED_PAIR(4x16, mlc_v16sf, __builtin_ia32_loadups512_mask(p, (mlc_v16sf){0}, (uint16_t)MLC_FIRST_LANES),
-                    __builtin_ia32_storeups512_mask(p, v, (uint16_t)MLC_FIRST_LANES))
-MLC_VEC_MASKED_PAIR(8x8, mlc_v8df, __builtin_ia32_loadupd512_mask(p, (mlc_v8df){0}, (uint8_t)MLC_FIRST_LANES),
-                    __builtin_ia32_storeupd512_mask(p, v, (uint8_t)MLC_FIRST_LANES))
+#define MLC_LOW_BITS ((1u << n) - 1)
+MLC_VEC_MASKED_PAIR(4x16, mlc_v16sf, __builtin_ia32_loadups512_mask(p, (mlc_v16sf){0}, (uint16_t)MLC_LOW_BITS),
+                    __builtin_ia32_storeups512_mask(p, v, (uint16_t)MLC_LOW_BITS))
+MLC_VEC_MASKED_PAIR(8x8, mlc_v8df, __builtin_ia32_loadupd512_mask(p, (mlc_v8df){0}, (uint8_t)MLC_LOW_BITS),
+                    __builtin_ia32_storeupd512_mask(p, v, (uint8_t)MLC_LOW_BITS))
 #define MLC_PARTIAL_4X16(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v16sf, 4x16)
 #define MLC_PARTIAL_8X8(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v8df, 8x8)
 #elif defined __AVX2__
@@ -264,12 +264,12 @@ typedef int mlc_v8si __attribute__((vector_size(32)));
 typedef int mlc_v4si __attribute__((vector_size(16)));
 typedef long long mlc_v4di __attribute__((vector_size(32)));
 #if defined __AVX512VL__ /* stores under a mask register: some CPUs take many cycles for those under a vector */
-MLC_VEC_MASKED_PAIR(4x8, mlc_v8sf, __builtin_ia32_loadups256_mask(p, (mlc_v8sf){0}, (uint8_t)MLC_FIRST_LANES),
-                    __builtin_ia32_storeups256_mask(p, v, (uint8_t)MLC_FIRST_LANES))
-MLC_VEC_MASKED_PAIR(4x4, mlc_v4sf, __builtin_ia32_loadups128_mask(p, (mlc_v4sf){0}, (uint8_t)MLC_FIRST_LANES),
-                    __builtin_ia32_storeups128_mask(p, v, (uint8_t)MLC_FIRST_LANES))
-MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_loadupd256_mask(p, (mlc_v4df){0}, (uint8_t)MLC_FIRST_LANES),
-                    __builtin_ia32_storeupd256_mask(p, v, (uint8_t)MLC_FIRST_LANES))
+MLC_VEC_MASKED_PAIR(4x8, mlc_v8sf, __builtin_ia32_loadups256_mask(p, (mlc_v8sf){0}, (uint8_t)MLC_LOW_BITS),
+                    __builtin_ia32_storeups256_mask(p, v, (uint8_t)MLC_LOW_BITS))
+MLC_VEC_MASKED_PAIR(4x4, mlc_v4sf, __builtin_ia32_loadups128_mask(p, (mlc_v4sf){0}, (uint8_t)MLC_LOW_BITS),
+                    __builtin_ia32_storeups128_mask(p, v, (uint8_t)MLC_LOW_BITS))
+MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_loadupd256_mask(p, (mlc_v4df){0}, (uint8_t)MLC_LOW_BITS),
+                    __builtin_ia32_storeupd256_mask(p, v, (uint8_t)MLC_LOW_BITS))
 #else
 #define MLC_BELOW_4X8 ((mlc_v8si){0, 1, 2, 3, 4, 5, 6, 7} < (mlc_v8si){0} + (int)n)
 #define MLC_BELOW_4X4 ((mlc_v4si){0, 1, 2, 3} < (mlc_v4si){0} + (int)n)
@@ -294,8 +294,8 @@ MLC_VEC_MASKED_PAIR(8x4, mlc_v4df, __builtin_ia32_maskloadpd256(p, MLC_BELOW_8X4
 
 #if defined __AVX512VL__ && defined __AVX512BW__
 typedef char mlc_v16qi __attribute__((vector_size(16)));
-MLC_VEC_MASKED_PAIR(1x16, mlc_v16qi, __builtin_ia32_loaddquqi128_mask(p, (mlc_v16qi){0}, (uint16_t)MLC_FIRST_LANES),
-                    __builtin_ia32_storedquqi128_mask(p, v, (uint16_t)MLC_FIRST_LANES))
+MLC_VEC_MASKED_PAIR(1x16, mlc_v16qi, __builtin_ia32_loaddquqi128_mask(p, (mlc_v16qi){0}, (uint16_t)MLC_LOW_BITS),
+                    __builtin_ia32_storedquqi128_mask(p, v, (uint16_t)MLC_LOW_BITS))
 #define MLC_PARTIAL_1X16(T, V, L, H) MLC_VEC_MASKED(T, V, mlc_v16qi, 1x16)
 #else
 #define MLC_PARTIAL_1X16 MLC_VEC_COPY

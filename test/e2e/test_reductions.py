@@ -28,3 +28,16 @@ def test_mean_over_steps_then_normalised(steps: int, width: int, batch: int) -> 
     x, n = random.standard_normal((batch, steps, width), np.float32), random.uniform(1, 9, (batch, 1)).astype("f4")
     mean = x.sum(1, dtype=np.float64) / n
     np.testing.assert_allclose(net(x, n), mean / np.linalg.norm(mean, axis=1, keepdims=True), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("op", "neutral"), [("ReduceSum", 0), ("ReduceProd", 1), ("ReduceMax", -np.inf)])
+@pytest.mark.parametrize("shape", [(1, 0), (3, 0), (0,), (1, 0, 1), (0, 16), (2, 0, 3)])
+def test_of_no_elements(op: str, neutral: float, shape: tuple[int, ...]) -> None:
+    dims, axis = ", ".join(map(str, shape)), shape.index(0)
+    text = f"""<ir_version: 8, opset_import: ["" : 18]>
+    none (float[{dims}] x) => (float[{", ".join("n" for _ in shape)}] y) {{
+      axes = Constant <value_ints = [{axis}]> ()
+      y = {op} (x, axes)
+    }}"""
+    result = mlc.compile(onnx.parser.parse_model(text))(np.zeros(shape, "f4"))
+    np.testing.assert_array_equal(result, np.full([d or 1 for d in shape], neutral, "f4"))

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 from isolate import apart
+from onnx.reference import ReferenceEvaluator
 from xdsl.dialects.func import FuncOp
 
 import mlc
@@ -112,7 +114,20 @@ def _run(data: bytes, imported: Imported, case: int) -> str:
         ways = [("interpreted", interpret(imported.module, imported.weights, inputs))]
     if case % COMPILE == 0:
         ways.append(("compiled", mlc.compile(data, threads=1 + case % 2).run(inputs)))
-    return next((f"{way}: {line}" for way, results in ways for line in compare(results, expected)), "")
+    differs = [f"{way}: {line}" for way, results in ways for line in compare(results, expected)]
+    return differs[0] if differs and not _supported(data, inputs, [results for _, results in ways]) else ""
+
+
+def _supported(data: bytes, inputs: dict[str, Any], results: list[dict[str, Any]]) -> bool:
+    """Whether onnx's evaluator gives these results. Of halves, onnxruntime rounds only some, so others overflow."""
+    wanted = apart(lambda: by_evaluator(data, inputs), 30)
+    return wanted is not None and not any(compare(each, wanted) for each in results)
+
+
+def by_evaluator(data: bytes, inputs: dict[str, Any]) -> dict[str, Any]:
+    """What onnx's own evaluator gives."""
+    evaluator = ReferenceEvaluator(onnx.load_from_string(data))
+    return dict(zip(evaluator.output_names, evaluator.run(None, inputs), strict=True))
 
 
 def by_onnxruntime(data: bytes, inputs: dict[str, Any]) -> dict[str, Any]:

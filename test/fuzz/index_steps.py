@@ -76,7 +76,8 @@ def one_hot(g: Graph) -> None:
     shape, depth = g.shape(g.random.randint(1, 2)), g.random.randint(1, 6)
     axis = g.random.randint(0, len(shape))
     result = (*shape[:axis], depth, *shape[axis:])
-    inputs = [_places(g, depth, shape), g.constant(depth), g.constant(np.float32([0, 2]))]
+    at = g.constant(g.numpy().integers(-depth, depth, shape))  # of int32 onnxruntime has none
+    inputs = [at, g.constant(depth), g.constant(np.float32([0, 2]))]
     g.add("OneHot", inputs, result, "float32", axis=axis)
 
 
@@ -87,15 +88,9 @@ def top_k(g: Graph) -> None:
     axis = g.random.randrange(len(shape))
     k = g.random.randint(1, shape[axis])
     flags = {"axis": axis, "largest": g.random.randint(0, 1)}
-    _second(g, g.add("TopK", [name, g.constant([k])], (*shape[:axis], k, *shape[axis + 1 :]), **flags), "int64")
-
-
-def _second(g: Graph, first: str, kind: str) -> str:
-    """Another result of the node that gives ``first``, of its shape."""
-    name = f"v{len(g.shapes)}"
-    g.nodes[-1].output.append(name)
-    g.shapes[name], g.types[name] = g.shapes[first], kind
-    return name
+    result = (*shape[:axis], k, *shape[axis + 1 :])
+    g.add("TopK", [name, g.constant([k])], result, **flags)
+    g.more(result, "int64")
 
 
 def resize(g: Graph) -> None:
@@ -141,8 +136,8 @@ def split(g: Graph) -> None:
         if shape[axis] > 1:
             at = g.random.randint(1, shape[axis] - 1)
             parts = [(*shape[:axis], n, *shape[axis + 1 :]) for n in (at, shape[axis] - at)]
-            first = g.add("Split", [name, g.constant([at, shape[axis] - at])], parts[0], g.types[name], axis=axis)
-            g.shapes[_second(g, first, g.types[first])] = parts[1]
+            g.add("Split", [name, g.constant([at, shape[axis] - at])], parts[0], axis=axis)
+            g.more(parts[1], g.types[name])
 
 
 def blocks(g: Graph) -> None:

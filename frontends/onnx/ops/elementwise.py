@@ -48,11 +48,6 @@ SIMPLE: dict[str, tuple[str, dict[str, Any]]] = {
             "{gamma} * where(x0 > 0, x0, {alpha} * expm1(x0))",
             {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},
         ),
-        (
-            "Shrink",
-            "where(x0 < -{lambd}, x0 + {bias}, where(x0 > {lambd}, x0 - {bias}, x0 - x0))",
-            {"lambd": 0.5, "bias": 0.0},
-        ),
         ("Sigmoid", "sigmoid(x0)", {}),
         ("Sign", "sign(x0)", {}),
         ("Sin", "sin(x0)", {}),
@@ -146,6 +141,15 @@ def prelu(node: Node) -> Tensor:
     if node.opset < 7 and slope.rank == 1 and slope.shape != (1,):
         slope = node.build.reshape(slope, (*slope.shape, *[1] * (x.rank - 2)))
     return node.build.map("where(x0 < 0, x1 * x0, x0)", x, slope)
+
+
+@onnx_op("Shrink")
+def shrink(node: Node) -> Tensor:
+    """In the type of the input; bias and threshold are floats for whole numbers too (ONNX Shrink 9)."""
+    x, threshold, bias = node[0], literal(node.attr("lambd", 0.5)), literal(node.attr("bias", 0.0))
+    real = x if x.element[0] in "fb" else node.build.cast(x, "f64")
+    text = f"where(x0 < -{threshold}, x0 + {bias}, where(x0 > {threshold}, x0 - {bias}, x0 - x0))"
+    return node.build.cast(node.build.map(text, real), x.element)
 
 
 @onnx_op("Gelu")

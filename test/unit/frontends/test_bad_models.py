@@ -136,6 +136,19 @@ def test_more_pieces_than_can_be_made() -> None:
     fails(graph(nodes, {"x": [1 << 20, 3]}, ["y"]), "1048576 pieces; at most")
 
 
+def test_groups_of_filters_whose_number_is_open() -> None:
+    model = graph([node("Conv", "x w", "y", group=2)], {"x": [2, 4, 8], "w": ["filters", 2, 3]}, ["y"])
+    fails(model, "filters filters in 2 groups; fix their number")
+
+
+@pytest.mark.parametrize("cap", [-2.0, float("-inf"), float("nan")])
+def test_softcaps_that_are_none(cap: float) -> None:
+    shapes = {name: [1, 2, 3, 4] for name in "qkv"}
+    model = graph([node("Attention", "q k v", "y", softcap=cap)], shapes, ["y"])
+    model.opset_import[0].version = 23
+    fails(model, "softcap .*; it is positive, or 0")
+
+
 def external(folder: Path, location: str, **entries: int) -> Path:
     model = relu()
     tensor = TensorProto(name="w", data_type=1, dims=[4], data_location=TensorProto.EXTERNAL)

@@ -181,6 +181,13 @@ def test_tree_ensemble(rng: np.random.Generator, mode: str, aggregate: int) -> N
     ml("TreeEnsemble", {"x": x}, version=5, aggregate_function=aggregate, compiled=aggregate == 1, **how)
 
 
+@pytest.mark.parametrize("targets", [-1, 0, 1 << 31])
+def test_tables_of_weights_that_fit_nowhere_are_refused(rng: np.random.Generator, targets: int) -> None:
+    how = forest(rng, "target", 2, 3, 1, "BRANCH_LEQ") | {"n_targets": targets}
+    with pytest.raises(UnsupportedError, match=f"nodes by {targets} targets"):
+        import_model(single("TreeEnsembleRegressor", {"x": np.ones((2, 3), "f4")}, domain="ai.onnx.ml", **how))
+
+
 def test_texts_are_refused() -> None:
     x = np.ones((2, 3), np.int64)
     model = single("LabelEncoder", {"x": x}, domain=ML, version=2, keys_int64s=[1], values_strings=["a"])

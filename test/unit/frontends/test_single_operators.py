@@ -33,6 +33,12 @@ def test_det_of_other_matrices_is_refused() -> None:
         import_model(single("Det", {"x": np.ones((2, 3), "f4")}))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "i8", "u4", "f2", "f8"])
+def test_shrink(rng: np.random.Generator, dtype: str) -> None:
+    x = (9 * rng.standard_normal((3, 17))).astype("i1" if dtype[0] != "u" else "u1").astype(dtype)
+    agrees("Shrink", {"x": x}, lambd=2.5, bias=1.25)
+
+
 @pytest.mark.parametrize(("mode", "axis"), [("linear", -2), ("circular", 1), ("circular", -1)])
 def test_tensor_scatter(rng: np.random.Generator, mode: str, axis: int) -> None:
     cache, shape = rng.standard_normal((3, 5, 7)).astype("f4"), [3, 5, 7]

@@ -15,6 +15,7 @@ from mlc.frontends.onnx.node import Node
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
 MEMBER, EQUAL = MODES.index("MEMBER"), MODES.index("EQ")
 MAX_DEPTH = 4096
+MAX_TABLE = 1 << 28  # of weights: of nodes by targets
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,14 @@ class Forest:
                 raise NotSupported(f"trees of more than {MAX_DEPTH} levels, or whose nodes form a cycle")
 
     def weights(self, monoid: str) -> Array:
-        """[nodes, targets]: what each node adds; where a leaf says nothing of a target, the monoid's identity."""
+        """[nodes, targets]: what each node adds; where a leaf says nothing of a target, the monoid's identity.
+
+        Raises:
+            NotSupported: more than fits in a table.
+        """
+        if not 0 < self.count * len(self.true) <= MAX_TABLE:
+            size = f"{len(self.true)} nodes by {self.count} targets"
+            raise NotSupported(f"a table of weights of {size}; it has 1 to {MAX_TABLE} elements")
         table = np.full((len(self.true), self.count), {"add": 0.0, "min": np.inf, "max": -np.inf}[monoid])
         if monoid == "add":
             np.add.at(table, (self.leaves, self.targets), self.weight)
