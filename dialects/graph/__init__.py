@@ -14,6 +14,7 @@ from mlc.dialects.graph.base import (
 from mlc.dialects.graph.bitcast import BitcastOp
 from mlc.dialects.graph.contract import ContractOp, ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.loop import IfOp, LoopOp, RegionOp, YieldOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
@@ -40,6 +41,9 @@ Graph = Dialect(
         ConcatOp,
         ComputeOp,
         PositionsOp,
+        LoopOp,
+        IfOp,
+        YieldOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -53,6 +57,7 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "PositionsOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
+    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

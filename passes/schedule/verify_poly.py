@@ -15,7 +15,7 @@ LEVEL = Level(
     "poly",
     {
         "builtin.module": "func.func kernel.func",
-        "func.func": MAIN,
+        **MAIN,
         "kernel.func": "kernel.local poly.statement poly.tile kernel.return",
         "poly.statement": f"{SCALARS} poly.yield",
     },

@@ -35,6 +35,7 @@ FAMILIES = (
     "reduce",
     "resize",
     "sampling",
+    "scan",
     "scatter",
     "selection",
     "sequence",
