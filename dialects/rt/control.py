@@ -20,6 +20,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike
 from mlc.dialects.rt.program import CopyOp, LaunchOp, PositionsOp, root, start
@@ -111,6 +112,13 @@ class LoopOp(IRDLOperation):
             result_types=[types],
             regions=[Region(Block(arg_types=[*types, *types]))],
         )
+
+    def verify_(self) -> None:
+        types = [v.type for v in self.res]
+        args = [a.type for a in self.body.block.args]
+        given = [[v.type for v in places] for places in (self.first, self.even, self.odd)]
+        if given != [types] * 3 or args != [*types, *types]:
+            raise VerifyException("rt.loop: a state needs three places of its type, and two arguments of the region")
 
     @property
     def decided(self) -> bool:

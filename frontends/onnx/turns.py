@@ -54,7 +54,7 @@ def turns(
     with build.region(*states) as scope:
         given = turn(Dim.symbol(step), [Tensor.of(a) for a in scope.block.args])
         if not all(isinstance(v, Tensor) for v in (*given.states, *given.collected)):
-            raise NotSupported("its body gives something else than tensors, or is not supported")
+            raise NeedsConstant("the number of iterations is computed at run time, and the body is not one of tensors alone")
         for n, (old, new) in enumerate(zip(states, given.states, strict=True)):
             if (old.element, old.shape) != (new.element, new.shape):
                 raise StateChanges(f"state {n} is {old} before a turn and {new} behind it; give it one shape and type")
@@ -122,7 +122,7 @@ def branches(build: Builder, sides: Sequence[Callable[[], Sequence[Any]]]) -> Br
         with build.region() as scope:
             values = side()
             if not all(isinstance(v, Tensor) for v in values):
-                raise NotSupported("branches on a condition computed at run time that do not give tensors")
+                raise NeedsConstant("branches on a condition computed at run time that do not give tensors")
             scope.block.add_op(YieldOp(build.values(*values)))
         scopes.append(scope)
         given.append(values)

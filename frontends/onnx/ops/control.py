@@ -11,7 +11,7 @@ from typing import Any
 
 from mlc.dialects.dims import Dim, DimLike
 from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import symbolic
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
@@ -100,7 +100,7 @@ def _trips(node: Node, collects: bool) -> tuple[DimLike, Tensor | None, str | No
 # -- unrolled
 
 
-class _Undecided(NotSupported):
+class _Undecided(NeedsConstant):
     """Whether there is another iteration is computed at run time."""
 
 
