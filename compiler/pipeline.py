@@ -53,7 +53,8 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
         ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes, wide=wide * lanes)),
-        ("fuse", [BlockRows(), SinkReshapes(), SplitYields(), FormKernels(), DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
+        ("fuse", [BlockRows(), SinkReshapes(), SplitYields(), FormKernels(), DeduplicateKernels(),
+                  ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers),
                       SplitThreads(), VerifyPoly()]),

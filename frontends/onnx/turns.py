@@ -54,7 +54,9 @@ def turns(
     with build.region(*states) as scope:
         given = turn(Dim.symbol(step), [Tensor.of(a) for a in scope.block.args])
         if not all(isinstance(v, Tensor) for v in (*given.states, *given.collected)):
-            raise NeedsConstant("the number of iterations is computed at run time, and the body is not one of tensors alone")
+            raise NeedsConstant(
+                "a number of iterations computed at run time, of a body that does not give tensors alone"
+            )
         for n, (old, new) in enumerate(zip(states, given.states, strict=True)):
             if (old.element, old.shape) != (new.element, new.shape):
                 raise StateChanges(f"state {n} is {old} before a turn and {new} behind it; give it one shape and type")

@@ -71,7 +71,7 @@ class _Body:
         self._phase(phase, indent)
 
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
-        """A thread takes parts while there are any, and waits for the others'; the last launch's time is the wait's too."""
+        """A thread takes parts while there are any, and waits for the others'. The last launch has the wait's time."""
         if not ops:
             return
         before = self.launches

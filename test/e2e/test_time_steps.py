@@ -28,7 +28,7 @@ def recurrence(op: str, steps: int | str, directions: int = 1, lengths: bool = F
     inputs = {"x": (FLOAT, [steps, 3, 5])} | ({"lengths": (INT32, [3])} if lengths else {})
     direction = "bidirectional" if directions == 2 else "forward"
     nodes = [node(op, "x w r b" + " lengths" * lengths, names, hidden_size=size, direction=direction)]
-    return model(nodes, inputs, {n: (FLOAT, None) for n in names.split()}, weights)
+    return model(nodes, inputs, dict.fromkeys(names.split(), (FLOAT, None)), weights)
 
 
 @pytest.mark.parametrize("op", GATES)
