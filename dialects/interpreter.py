@@ -120,7 +120,7 @@ def _collected(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]
     shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(result))
     out = np.zeros(shape, numpy_dtype(element_of(result)))
     for turn, value in enumerate(seen):
-        out[evaluate(op.places[n], {**symbols, op.step.data: turn})] = value
+        out[cast(int, evaluate(op.places[n], {**symbols, op.step.data: turn}))] = value
     return out
 
 

@@ -57,12 +57,16 @@ class RegionOp(IRDLOperation):
     def inner_blocks(self) -> list[Block]:
         return [region.block for region in self.regions]
 
+    @property
+    def seen(self) -> Sequence[SSAValue]:
+        """The values around it that the regions see."""
+        return self.used  # type: ignore[attr-defined]
+
     def use(self, values: Sequence[SSAValue]) -> None:
         """Make ``values`` those that the regions see."""
-        seen = len(self.used)  # type: ignore[attr-defined]
-        self.operands = [*self.operands[: len(self.operands) - seen], *values]
+        self.operands = [*self.operands[: len(self.operands) - len(self.seen)], *values]
         if (sizes := self.properties.get(SEGMENTS)) is not None:
-            kept = cast("tuple[int, ...]", cast("DenseArrayBase[IntegerType]", sizes).get_values())[:-1]
+            kept = cast("DenseArrayBase[IntegerType]", sizes).get_values()[:-1]
             self.properties[SEGMENTS] = DenseArrayBase.from_list(i32, [*kept, len(values)])
 
 

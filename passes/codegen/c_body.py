@@ -35,7 +35,7 @@ def print_body(
     lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
     if any(b.offset is None for b in buffers):
         lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset);"]
-    numbers = {b.result: n for n, b in enumerate(buffers)}
+    numbers: dict[SSAValue, int] = {b.result: n for n, b in enumerate(buffers)}
     body = _Body(symbols, kernel_dims, numbers, list(program.bound_of), decisions_of(program))
     body.block(program.body.block, "  ")
     return "\n".join([*lines, *body.lines, "  (void)c;", "}"])

@@ -38,12 +38,12 @@ def _forget_unused(op: RegionOp) -> None:
     """What no region of ``op`` reads is not given to it."""
     for inner in op.inner_blocks():
         _erase_unread(inner)
-    for n in reversed(range(len(op.used))):
-        args = [inner.args[n - len(op.used)] for inner in op.inner_blocks()]
+    for n in reversed(range(len(op.seen))):
+        args = [inner.args[n - len(op.seen)] for inner in op.inner_blocks()]
         if not any(arg.uses.get_length() for arg in args):
             for inner, arg in zip(op.inner_blocks(), args, strict=True):
                 inner.erase_arg(arg)
-            op.use([v for k, v in enumerate(op.used) if k != n])
+            op.use([v for k, v in enumerate(op.seen) if k != n])
 
 
 def merge_common(module: ModuleOp) -> None:

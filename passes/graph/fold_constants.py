@@ -73,14 +73,13 @@ class FoldConstants(ModulePass):
 
 def _sink(op: RegionOp) -> None:
     """Let the regions of a loop or branch read the constants that they are given themselves."""
-    seen = len(op.used)  # type: ignore[attr-defined]
-    for n, value in enumerate(op.operands[len(op.operands) - seen :]):
+    for n, value in enumerate(op.seen):
         if isinstance(constant := value.owner, WeightOp | ConstantOp):
             for block in op.inner_blocks():
                 copy = constant.clone()
                 assert (first := block.first_op) is not None
                 block.insert_op_before(copy, first)
-                block.args[len(block.args) - seen + n].replace_all_uses_with(copy.results[0])
+                block.args[len(block.args) - len(op.seen) + n].replace_all_uses_with(copy.results[0])
 
 
 class _Folder:

@@ -22,7 +22,7 @@ from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.types import bytes_of, memref
 
 if TYPE_CHECKING:
-    from mlc.passes.plan.build_program import Builder
+    from mlc.passes.plan.build_program import Builder, Home
 
 
 def build_loop(builder: Builder, op: LoopOp) -> None:
@@ -37,9 +37,10 @@ def build_loop(builder: Builder, op: LoopOp) -> None:
         decision.add(0)
     builder.block.add_op(with_nodes(loop, source_nodes(op)))
     goes_on, new, rest = op.yielded
-    homes = [(v, (place, 0)) for v, place in zip(new, loop.body.block.args[count:], strict=True)]
+    homes: list[tuple[SSAValue, Home]] = []
+    homes += [(v, (place, 0)) for v, place in zip(new, loop.body.block.args[count:], strict=True)]
     homes += [(v, (p, at * bytes_of(v))) for v, p, at in zip(rest, collected, op.places, strict=True)]
-    homes += [(goes_on, (decision.active, 0))] if goes_on is not None and decision else []
+    homes += [(goes_on, (decision.active, 0))] if goes_on is not None and decision and decision.active else []
     with _inside(builder, loop.body.block):
         _see(builder, op, op.body.block, loop.body.block.args[:count])
         builder.steps(op.body.block, homes)
@@ -83,8 +84,7 @@ def _inside(builder: Builder, block: Block) -> Iterator[None]:
 
 def _see(builder: Builder, op: RegionOp, block: Block, states: Sequence[SSAValue]) -> None:
     """What a region is given is where it was."""
-    used = op.operands[len(op.operands) - len(block.args) + len(states) :]
-    builder.places.update(zip(block.args, (*states, *(builder.places[v] for v in used)), strict=True))
+    builder.places.update(zip(block.args, (*states, *(builder.places[v] for v in op.seen)), strict=True))
 
 
 class _Decision:

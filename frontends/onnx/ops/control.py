@@ -7,6 +7,7 @@ stays control flow (``turns.py``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from mlc.dialects.dims import Dim, DimLike
@@ -33,7 +34,7 @@ def if_(node: Node) -> tuple[Any, ...]:
     if condition.known is not None:
         return tuple(node.branch(node.attr(names[not bool(condition.known.reshape(()))]), ()))
     scalar = node.build.reshape(condition, ())
-    found = branches(node.build, [lambda name=name: node.branch(node.attr(name), ()) for name in names])
+    found = branches(node.build, [partial(node.branch, node.attr(name), ()) for name in names])
     if is_cheap(found):
         sides = [node.branch(node.attr(name), ()) for name in names]
         return tuple(node.build.map("where(x0, x1, x2)", scalar, a, b) for a, b in zip(*sides, strict=True))
