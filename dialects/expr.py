@@ -86,6 +86,8 @@ CASTS = tuple(ELEMENTS)
 # The bits of a value as another element of as many bits; those of a predicate and of complex numbers are not looked at.
 REINTERPRETATIONS = {f"as_{e}": e for e in ELEMENTS if e != "i1" and e[0] != "c"}
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+CHEAP = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "and_", "or_", "xor", "not_", *COMPARISONS, *CASTS}
+"""Functions that cost no more than reading their operands."""
 PREDICATES = (*COMPARISONS, "isnan")
 REAL = frozenset(
     ("exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh")

@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.dims import Dim
+from mlc.dialects.dims import Dim, evaluate
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph import ConstantOp, GraphOp, PositionsOp, WeightOp
+from mlc.dialects.graph import ConstantOp, GraphOp, IfOp, LoopOp, PositionsOp, WeightOp, YieldOp
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
+from mlc.runtime.errors import RunError
 
 
 def interpret(module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -63,13 +64,64 @@ def run_block(block: Block, arguments: list[Array], weights: WeightStore, symbol
     symbols = dict(symbols)
     uses = {value: sum(1 for _ in value.uses) for op in block.ops for value in op.results}
     for op in block.ops:
-        if isinstance(op, ReturnOp):
-            return [env[o] for o in op.operands]
-        env[op.results[0]] = _run(op, [env[o] for o in op.operands], weights, symbols)
+        operands = [env[o] for o in op.operands]
+        if isinstance(op, ReturnOp | YieldOp):
+            return operands
+        if isinstance(op, LoopOp):
+            env.update(zip(op.results, _run_loop(op, operands, weights, symbols), strict=True))
+        elif isinstance(op, IfOp):
+            taken = op.then if bool(operands[0]) else op.otherwise
+            env.update(zip(op.results, run_block(taken.block, operands[1:], weights, symbols), strict=True))
+        else:
+            env[op.results[0]] = _run(op, operands, weights, symbols)
         if isinstance(op, PositionsOp):
             symbols[op.size.data] = len(env[op.result])
         _drop(op, env, uses)
     return []
+
+
+def _run_loop(op: LoopOp, operands: list[Array], weights: WeightStore, symbols: dict[str, int]) -> list[Array]:
+    """The last states, and what was collected; the number of turns becomes a symbol.
+
+    Raises:
+        RunError: there would be more turns than a strict loop may have.
+    """
+    limit, goes_on, states, used = _loop_operands(op, operands)
+    most = cast(int, evaluate(op.most, symbols))
+    collected: list[list[Array]] = [[] for _ in op.at]
+    turn = 0
+    while goes_on and turn < limit:
+        if turn == most:
+            if op.strict is not None:
+                raise RunError(op.strict.data)
+            break
+        results = run_block(op.body.block, [*states, *used], weights, {**symbols, op.step.data: turn})
+        goes_on = bool(results.pop(0)) if op.active is not None else True
+        states, rest = results[: len(states)], results[len(states) :]
+        for seen, value in zip(collected, rest, strict=True):
+            seen.append(value)
+        turn += 1
+    if op.size is not None:
+        symbols[op.size.data] = turn
+    return [*states, *(_collected(op, n, seen, symbols) for n, seen in enumerate(collected))]
+
+
+def _loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[Array], list[Array]]:
+    """(the most turns that data allows, whether there is a first one, states, what else the region sees)."""
+    rest = list(operands)
+    limit = int(rest.pop(0)) if op.limit is not None else float("inf")
+    active = bool(rest.pop(0)) if op.active is not None else True
+    return limit, active, rest[: len(op.states)], rest[len(op.states) :]
+
+
+def _collected(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]) -> Array:
+    """What turns gave, at its places."""
+    result = op.results[len(op.states) + n]
+    shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(result))
+    out = np.zeros(shape, numpy_dtype(element_of(result)))
+    for turn, value in enumerate(seen):
+        out[cast(int, evaluate(op.places[n], {**symbols, op.step.data: turn}))] = value
+    return out
 
 
 def _run(op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int]) -> Array:

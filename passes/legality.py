@@ -128,7 +128,6 @@ def shape_error(type_: Attribute) -> str | None:
 
 def calls(module: ModuleOp, name: str) -> Iterator[tuple[Operation, str]]:
     """Operations of functions called ``name``, with the symbol in their ``callee``."""
-    for function in module.ops:
-        for op in function.regions[0].block.ops:
-            if op.name == name:
-                yield op, op.callee.root_reference.data
+    for op in module.walk():
+        if op.name == name:
+            yield op, op.callee.root_reference.data  # type: ignore[attr-defined]

@@ -8,14 +8,14 @@ nodes to what it creates.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.graph import PositionsOp, source_nodes, with_nodes
+from mlc.dialects.graph import PositionsOp, RegionOp, source_nodes, with_nodes
 from mlc.runtime.errors import MlcError
 
 Op = TypeVar("Op", bound=Operation)
@@ -33,8 +33,18 @@ def producer(value: SSAValue, kind: type[Op]) -> Op | None:
 
 
 def bodies(module: ModuleOp) -> list[Block]:
-    """The blocks of all functions of a graph module."""
-    return [f.body.block for f in module.ops if isinstance(f, func.FuncOp) and f.body.blocks]
+    """The blocks of all functions of a graph module, each before those of the loops and branches in it."""
+    functions = [f.body.block for f in module.ops if isinstance(f, func.FuncOp) and f.body.blocks]
+    return [block for function in functions for block in nested(function)]
+
+
+def nested(block: Block) -> Iterator[Block]:
+    """A block, and those of the loops and branches in it."""
+    yield block
+    for op in block.ops:
+        if isinstance(op, RegionOp):
+            for inner in op.inner_blocks():
+                yield from nested(inner)
 
 
 def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[Pattern]]) -> bool:
@@ -108,7 +118,7 @@ def erase_unused(candidates: Iterable[Operation]) -> set[Operation]:
     stack, erased = list(candidates), set()
     while stack:
         op = stack.pop()
-        kept = isinstance(op, PositionsOp) or not op.results
+        kept = isinstance(op, PositionsOp | RegionOp) or not op.results
         if op in erased or kept or any(r.uses.get_length() for r in op.results):
             continue
         stack += [v.owner for v in op.operands if isinstance(v.owner, Operation)]

@@ -15,6 +15,7 @@ from mlc.dialects.graph.bitcast import BitcastOp
 from mlc.dialects.graph.contract import ContractOp, ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.library import LibraryOp
+from mlc.dialects.graph.loop import IfOp, LoopOp, RegionOp, YieldOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.order import OrderOp, ScanOp
@@ -50,6 +51,9 @@ Graph = Dialect(
         ScanOp,
         SuppressOp,
         ScatterOp,
+        LoopOp,
+        IfOp,
+        YieldOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -64,7 +68,7 @@ __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
     "PositionsOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp", "ScatterOp",
-    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
-    "ConstantOp",
+    "LoopOp", "IfOp", "RegionOp", "YieldOp",
+    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.dims import Dim, DimLike, condition, product
+from mlc.dialects.dims import Dim, DimLike, condition, evaluate, product
 from mlc.dialects.evaluate import evaluate_statement
 from mlc.dialects.expr import ExprError, element_type, parse
 from mlc.dialects.graph import (
@@ -38,9 +39,10 @@ from mlc.dialects.graph import (
     broadcast_shapes,
     with_nodes,
 )
+from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.statement import statement
-from mlc.dialects.types import is_narrow, numpy_dtype
+from mlc.dialects.types import is_narrow, numpy_dtype, tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
@@ -54,16 +56,62 @@ CHOICES = 16  # elements of a symbolic value that one expression chooses from
 _OPERAND = re.compile(r"\bx\d+\b")
 
 
+@dataclass
+class Scope:
+    """A block that is being written. ``used`` are the values around it that it reads, ``seen`` how it sees them.
+
+    ``step``: the number of turns so far, where the block is a loop's.
+    """
+
+    block: Block
+    step: str | None = None
+    used: list[SSAValue] = field(default_factory=list)
+    seen: dict[SSAValue, SSAValue] = field(default_factory=dict)
+
+
+def block_of(value: SSAValue) -> Block | None:
+    """The block that defines ``value``."""
+    return value.owner if isinstance(value.owner, Block) else value.owner.parent
+
+
 class Builder:
     """Emits into a block; every operation carries the name of the ONNX node being imported."""
 
     def __init__(self, block: Block, weights: WeightStore) -> None:
-        self.block = block
+        self.scopes = [Scope(block)]
         self.weights = weights
         self.node = ""
         self.guards: list[Dim] = []
         self.sizes = 0  # that depend on data, so far
         self.random = 0  # operators that draw numbers, and were given no seed
+        self.turns: dict[str, DimLike] = {}  # of each loop, at most
+
+    @property
+    def block(self) -> Block:
+        """Where operators go."""
+        return self.scopes[-1].block
+
+    @contextmanager
+    def region(self, *like: Tensor, step: str | None = None) -> Iterator[Scope]:
+        """The body of a loop or branch, whose first arguments are like these tensors; what it reads of the values
+        around it becomes further ones."""
+        scope = Scope(Block(arg_types=[tensor(x.element, x.shape) for x in like]), step)
+        self.scopes.append(scope)
+        try:
+            yield scope
+        finally:
+            self.scopes.pop()
+
+    def size(self) -> str:
+        """The name of a new size that depends on data."""
+        self.sizes += 1
+        return f"size{self.sizes - 1}"
+
+    def step(self, turns: DimLike) -> str:
+        """The name of a new loop's number of turns so far."""
+        name = f"step{len(self.turns)}"
+        self.turns[name] = turns
+        return name
 
     @contextmanager
     def at(self, node: str) -> Iterator[None]:
@@ -75,8 +123,12 @@ class Builder:
             self.node = before
 
     def emit(self, op: Operation) -> Tensor:
+        return self.emit_all(op)[0]
+
+    def emit_all(self, op: Operation) -> list[Tensor]:
+        """Emit an operator of several results."""
         self.block.add_op(with_nodes(op, [self.node] if self.node else []))
-        return Tensor.of(op.results[0])
+        return [Tensor.of(r) for r in op.results]
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
         """The model is only right where lhs >= rhs; checked before it runs unless it is always so.
@@ -85,6 +137,10 @@ class Builder:
             NotSupported: that depends on a size which is known only behind the check.
         """
         if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
+            for step in steps_of([guard]):  # what holds in the first and in the last turn does in all
+                for turn in (0, self.turns[step] - 1):
+                    self.require(evaluate(guard, {step: turn}), 0)
+                return
             if sizes_of([guard]):
                 raise NotSupported(f"{condition(guard)} would have to hold, which depends on data")
             self.guards.append(guard)  # type: ignore[arg-type]
@@ -93,9 +149,24 @@ class Builder:
 
     def value(self, x: Tensor) -> SSAValue:
         """The SSA value of a tensor, made on first use."""
-        if x.value is None:
-            x.value = self._materialise(x)
-        return x.value
+        if x.value is None or (x.known is not None or x.store) and block_of(x.value) is not self.block:
+            x.value = self._again(x.value) or self._materialise(x)
+        return self._visible(x.value, len(self.scopes) - 1)
+
+    def _again(self, value: SSAValue | None) -> SSAValue | None:
+        """A weight or constant that stands in another block already, in this one."""
+        made = value.owner if value is not None else None
+        return self._insert(made.clone()) if isinstance(made, WeightOp | ConstantOp) else None
+
+    def _visible(self, value: SSAValue, depth: int) -> SSAValue:
+        """``value`` as the scope of that depth sees it."""
+        scope = self.scopes[depth]
+        if block_of(value) is scope.block:
+            return value
+        if value not in scope.seen:
+            scope.used.append(self._visible(value, depth - 1))
+            scope.seen[value] = scope.block.insert_arg(value.type, len(scope.block.args))
+        return scope.seen[value]
 
     def _materialise(self, x: Tensor) -> SSAValue:
         if x.store is not None:
@@ -247,12 +318,15 @@ class Builder:
             raise NotSupported(f"a condition of type {mask}; give a vector of bool")
         if mask.known is not None:
             return Tensor.from_known(np.flatnonzero(mask.known).astype(np.int64))
-        self.sizes += 1
-        return self.emit(PositionsOp(f"size{self.sizes - 1}", self.value(mask)))
+        return self.emit(PositionsOp(self.size(), self.value(mask)))
 
     def run_number(self) -> Tensor:
         """The number of the run, as i64: what lets random operators draw anew."""
         return self.emit(RunNumberOp())
+
+    def steps(self) -> list[Tensor]:
+        """The numbers of turns so far of the loops round here, as i64."""
+        return [self.compute(f"i64({s.step})", [], ()) for s in self.scopes if s.step]
 
     def count_random(self) -> int:
         """A number that no other random operator of the model has got."""

@@ -16,6 +16,7 @@ import numpy as np
 from mlc.dialects.dims import Dim, DimLike, dim_max, dim_min, floordiv
 from mlc.dialects.evaluate import evaluate_expr
 from mlc.dialects.expr import CASTS, Call, Const, Expr, Load
+from mlc.dialects.graph.loop import STEP
 from mlc.dialects.graph.sizes import SIZE
 from mlc.dialects.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
@@ -28,8 +29,8 @@ class Undecided(Exception):
 
 
 def lower_bound(value: DimLike) -> int | None:
-    """A number that ``value`` never goes below, for symbols of at least 1 and sizes that depend on data of at least 0;
-    None if there is no such simple number.
+    """A number that ``value`` never goes below, for symbols of at least 1, and of at least 0 for sizes that depend on
+    data and numbers of turns; None if there is no such simple number.
     """
     if isinstance(value, int):
         return value
@@ -44,7 +45,7 @@ def lower_bound(value: DimLike) -> int | None:
 
 def _atom_bound(atom: Any) -> int | None:
     if isinstance(atom, str):
-        return 0 if SIZE.fullmatch(atom) else 1
+        return 0 if SIZE.fullmatch(atom) or STEP.fullmatch(atom) else 1
     kind, lhs, rhs = atom
     left, right = lower_bound(lhs), lower_bound(rhs)
     if kind == "max":

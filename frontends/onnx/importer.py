@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,7 +72,7 @@ class Importer:
         def branch(graph: GraphProto, given: Sequence[Value]) -> list[Any]:
             return self.subgraph(graph, given, values, f"{name}/")
 
-        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data)
+        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data, self.attempt)
 
     def _opset(self, node: NodeProto) -> int:
         return self.opsets.get(STANDARD.get(node.domain, node.domain), 1)
@@ -107,6 +107,19 @@ class Importer:
         values = {**outer, **self.tensors(graph), **given}
         self.nodes(graph.node, values, prefix)
         return [values.get(o.name) for o in graph.output]
+
+    def attempt(self, make: Callable[[], Any]) -> Any:
+        """What ``make`` imports; None where that is not supported, and then nothing is noted."""
+        before, guards = len(self.unsupported), list(self.build.guards)
+        try:
+            result = make()
+        except NotSupported:
+            result = None
+        if result is None or len(self.unsupported) > before:
+            del self.unsupported[before:]
+            self.build.guards = guards
+            return None
+        return result
 
     def tensors(self, graph: GraphProto) -> dict[str, Any]:
         """The initializers of a graph."""

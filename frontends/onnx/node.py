@@ -33,6 +33,7 @@ class Node:
         build: Builder,
         branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
         data: TensorData,
+        attempt: Callable[[Callable[[], Any]], Any],
     ) -> None:
         self.proto = proto
         self.op = proto.op_type
@@ -41,6 +42,7 @@ class Node:
         self.inputs = inputs
         self.build = build
         self.branch = branch  # imports a subgraph in place, given its inputs
+        self.attempt = attempt  # what a function returns; None, and nothing is noted, where that is not supported
         self.tensor, self._array = data.tensor, data.array  # read a tensor proto
         self.attributes = {a.name: a for a in proto.attribute}
 

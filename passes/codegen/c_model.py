@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import rt
 from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim
 from mlc.dialects.graph.sizes import upper
-from mlc.dialects.types import bytes_of, elements_in, shape_of
+from mlc.dialects.types import shape_of
+from mlc.passes.codegen.c_body import buffers_of, decisions_of, declare, print_body
 from mlc.passes.codegen.c_dims import c_dim
 from mlc.passes.plan.plan_memory import ALIGN, aligned
 
@@ -60,7 +59,7 @@ def print_model(
         _violated(program, dims),
         _fence(program, dims),
         _work(signature, dims),
-        _body(program, dims, symbols, kernel_dims),
+        print_body(program, dims, symbols, kernel_dims),
         _program(program, prefix, weights, isa),
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
@@ -72,18 +71,10 @@ def _string(text: str) -> str:
     return "\n".join('  "' + p.replace("\\", "\\\\").replace('"', '\\"') + '"' for p in pieces) or '""'
 
 
-def _declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
-    return [f"  const {type_} {d} = {source}[{n}]; (void){d};" for n, d in enumerate(dims)]
-
-
-def _buffers(program: rt.ProgramOp) -> list[rt.BufferOp]:
-    return [o for o in program.body.block.ops if isinstance(o, rt.BufferOp)]
-
-
 def _offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     """``workspace`` and, where sizes are symbolic, ``place``: the offsets of the buffers."""
-    lines = [*_declare(dims, "__int128", "dim"), "  __int128 end = 0;"]
-    buffers = _buffers(program)
+    lines = [*declare(dims, "__int128", "dim"), "  __int128 end = 0;"]
+    buffers = buffers_of(program)
     for n in _order(buffers):
         op = buffers[n]
         size = c_dim(aligned(parse_dim(op.bytes.data)))
@@ -115,7 +106,7 @@ def _order(buffers: Sequence[rt.BufferOp]) -> list[int]:
 
 def _output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     lines = ["static int output_shape(int i, const int64_t *dim, int64_t *shape) {", "  (void)dim, (void)shape;"]
-    lines += [*_declare(dims, "int64_t", "dim"), "  switch (i) {"]
+    lines += [*declare(dims, "int64_t", "dim"), "  switch (i) {"]
     for op in program.body.block.ops:
         if isinstance(op, rt.OutputOp):
             shape = shape_of(op.result)
@@ -129,7 +120,7 @@ def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     """The function that says which condition the dimensions break; none where there are no conditions."""
     if not program.guards:
         return ""
-    lines = ["static const char *violated(const int64_t *dim) {", *_declare(dims, "__int128", "dim")]
+    lines = ["static const char *violated(const int64_t *dim) {", *declare(dims, "__int128", "dim")]
     for guard in program.guards:
         value = parse_dim(guard.data)
         lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
@@ -137,7 +128,7 @@ def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def _fenced(program: rt.ProgramOp) -> bool:
-    return "apart" in program.attributes and bool(_buffers(program))
+    return "apart" in program.attributes and bool(buffers_of(program))
 
 
 def _fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
@@ -145,8 +136,8 @@ def _fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     if not _fenced(program):
         return ""
     lines = ["static void fence(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)) {"]
-    buffers = _buffers(program)
-    lines += [*_declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset);"]
+    buffers = buffers_of(program)
+    lines += [*declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset);"]
     for n, op in enumerate(buffers):
         used, size = parse_dim(op.bytes.data) - ALIGN, aligned(parse_dim(op.bytes.data))
         lines.append(f"  mark(arena + offset[{n}] + {c_dim(used)}, (size_t){c_dim(size - used)});")
@@ -157,90 +148,14 @@ def _work(signature: Mapping[str, Any], dims: Sequence[str]) -> str:
     """What the threads of the team are worth waking for: operations a launch, a byte counted as BYTE_WORK."""
     kernels = signature["kernels"]
     total = sum((parse_dim(k["flops"] or "0") + parse_dim(k["bytes"] or "0") * BYTE_WORK for k in kernels), 0)
-    lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *_declare(dims, "__int128", "dim")]
-    return "\n".join([*lines, f"  return (double){c_dim(total)} / {max(len(kernels), 1)};", "}"])
-
-
-def _body(
-    program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str], kernel_dims: Mapping[str, Sequence[str]]
-) -> str:
-    lines = ["static void body(mlc_call *c) {", *_declare(dims, "int64_t", "c->dim")]
-    symbolic = any(b.offset is None for b in _buffers(program))
-    if symbolic:
-        lines += [f"  int64_t offset[{len(_buffers(program))}];", "  place(c->dim, offset);"]
-    places: dict[SSAValue, str] = {}
-    launches, known, declared = 0, list[str](), 0  # sizes known so far, and those that are variables
-    for phase in _phases(program):
-        steps = []
-        for op in phase:
-            if isinstance(op, rt.LaunchOp):
-                name = op.callee.root_reference.data
-                args = ", ".join(places[a] for a in op.args)
-                values = ", ".join(kernel_dims[name]) or "0"
-                steps.append(f"{symbols[name]}((void *[]){{{args}}}, (int64_t[]){{{values}}}, part, c->parts);")
-                steps.append(f"mlc_mark(c, {launches});")
-                launches += 1
-            elif isinstance(op, rt.CopyOp):
-                size = c_dim(bytes_of(op.target))
-                steps.append(f"if (part == 0) memcpy({places[op.target]}, {places[op.source]}, (size_t){size});")
-            elif isinstance(op, rt.PositionsOp):
-                steps.append(_positions(op, places, len(known)))
-                known.append(op.symbol.data)
-            else:
-                places[op.results[0]] = _place(op, places, program)
-        lines += _phase(steps, launches - 1) if steps else []
-        for n in range(declared, len(known)):
-            lines.append(f"  const int64_t {known[n]} = mlc_size(c, {n}); (void){known[n]};")
-        declared = len(known)
-    return "\n".join([*lines, "  (void)c;", "}"])
-
-
-def _positions(op: rt.PositionsOp, places: Mapping[SSAValue, str], number: int) -> str:
-    count = c_dim(elements_in(op.mask))
-    return (
-        f"if (part == 0) mlc_positions(c, {number}, {places[op.mask]}, {count}, {places[op.where]}, {places[op.size]});"
-    )
-
-
-def _phases(program: rt.ProgramOp) -> Iterator[list[Operation]]:
-    """What stands between two barriers."""
-    phase: list[Operation] = []
-    for op in program.body.block.ops:
-        if isinstance(op, rt.BarrierOp):
-            yield phase
-            phase = []
-        else:
-            phase.append(op)
-    yield phase
-
-
-def _phase(steps: Sequence[str], launch: int) -> list[str]:
-    """A thread takes parts while there are any, and waits for the others'; the last launch's time is with the wait."""
-    loop = ["  for (int part; (part = mlc_claim(c)) >= 0;) {", *(f"    {step}" for step in steps), "  }"]
-    return [*loop, "  mlc_join(c);", *([f"  mlc_mark(c, {launch});"] if launch >= 0 else [])]
-
-
-def _place(op: Operation, places: Mapping[SSAValue, str], program: rt.ProgramOp) -> str:
-    match op:
-        case rt.InputOp():
-            return f"(void *)c->in[{op.index.value.data}]"
-        case rt.OutputOp():
-            return f"c->out[{op.index.value.data}]"
-        case rt.WeightOp():
-            return f"(void *)(c->weights + {op.offset.value.data if op.offset is not None else 0})"
-        case rt.RunNumberOp():
-            return "(void *)&c->number"
-        case rt.ViewOp():
-            start = "" if op.start == 0 else f" + {c_dim(op.start)}"
-            return f"(char *){places[op.source]}{start}" if start else places[op.source]
-    assert isinstance(op, rt.BufferOp)
-    if op.offset is not None:
-        return f"c->arena + {op.offset.value.data}"
-    return f"c->arena + offset[{_buffers(program).index(op)}]"
+    turns = sum((parse_dim(k.get("turns", "1")) for k in kernels), 0)
+    lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *declare(dims, "__int128", "dim")]
+    launches = c_dim(turns) if kernels else "1"
+    return "\n".join([*lines, f"  return (double){c_dim(total)} / (double){launches};", "}"])
 
 
 def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence[str]) -> str:
-    launches = sum(isinstance(o, rt.LaunchOp) for o in program.body.block.ops)
+    launches = sum(isinstance(o, rt.LaunchOp) for o in rt.walk(program.body.block))
     embedded = weights.payload and not weights.file
     file = f'"{weights.file}"' if weights.payload and weights.file else "0"
     return f"""static const mlc_program {prefix}_program = {{
@@ -250,6 +165,7 @@ def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence
   .outputs = {len(program.outputs)},
   .dims = {len(program.dims)},
   .sizes = {len(program.bound_of)},
+  .decisions = {len(decisions_of(program))},
   .launches = {launches},
   .workspace = workspace,
   .output_shape = output_shape,
@@ -270,7 +186,7 @@ MLC_DEFINE_ABI({prefix});"""
 def arena_bytes(program: rt.ProgramOp, dims: Mapping[str, DimLike]) -> int:
     """The arena's size for given values of the symbolic dimensions (the C function ``workspace`` computes the same)."""
     ends: dict[int, int] = {}
-    buffers = _buffers(program)
+    buffers = buffers_of(program)
     for n in _order(buffers):
         op = buffers[n]
         below = [ends[b.value.data] for b in op.after or ()]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
 
 from mlc.dialects import kernel, rt
 from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim, symbols_of
@@ -90,7 +91,7 @@ def _groups(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
 def _signature(
     program: rt.ProgramOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str], prefix: str, weights: Weights
 ) -> dict[str, Any]:
-    ops = list(program.body.block.ops)
+    ops = list(rt.walk(program.body.block))
     inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
     outputs = [_tensor(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
     bounds = program.bound_of
@@ -120,9 +121,10 @@ def _tensor(name: str, op: Any) -> dict[str, Any]:
 
 def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:
     """Dimensions that depend on data: the output that says them, and what they never exceed."""
-    first = len(program.outputs) - len(program.bound_of)
-    bounds = enumerate(program.bound_of.items(), first)
-    return [{"name": name, "output": n, "bound": str(bound)} for n, (name, bound) in bounds]
+    told = [s.data for s in program.sizes or ()]
+    bounds = program.bound_of
+    numbers = enumerate(told, len(program.outputs) - len(told))
+    return [{"name": name, "output": n, "bound": str(bounds[name])} for n, name in numbers]
 
 
 def _launch(
@@ -135,8 +137,10 @@ def _launch(
         attr = attributes.get(key)
         return attr.data if isinstance(attr, StringAttr) else ""
 
+    turns = turns_of(op)
+
     def most(count: str) -> str:
-        return str(upper(parse_dim(count), bounds)) if count else count
+        return str(upper(parse_dim(count) * turns, bounds)) if count else count
 
     return {
         "name": name,
@@ -144,9 +148,19 @@ def _launch(
         "nodes": list(source_nodes(op)),
         "schedule": text(SCHEDULE),
         **({"tuned": True} if TUNED in attributes else {}),
+        **({"turns": str(upper(turns, bounds))} if turns != 1 else {}),
         "flops": most(text(FLOPS)),
         "bytes": most(text(BYTES)),
     }
+
+
+def turns_of(op: Operation) -> DimLike:
+    """How often an operation of the host program runs; a loop that ends when data says so counts as one of TYPICAL."""
+    turns: DimLike = 1
+    while (op := op.parent_op()) is not None:  # type: ignore[assignment]
+        if isinstance(op, rt.LoopOp):
+            turns = turns * (TYPICAL if op.trips is None else parse_dim(op.trips.data))
+    return turns
 
 
 def _arena(program: rt.ProgramOp) -> dict[str, Any]:
@@ -162,7 +176,7 @@ def _arena(program: rt.ProgramOp) -> dict[str, Any]:
 
 def payload_entries(program: rt.ProgramOp) -> list[tuple[int, str]]:
     """(offset, entry) of each weight, in order of offset."""
-    ops = [o for o in program.body.block.ops if isinstance(o, rt.WeightOp)]
+    ops = [o for o in rt.walk(program.body.block) if isinstance(o, rt.WeightOp)]
     return sorted({(o.offset.value.data, o.entry.data) for o in ops if o.offset is not None})
 
 

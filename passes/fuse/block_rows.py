@@ -13,7 +13,6 @@ import string
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -21,6 +20,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ReshapeOp, ints_of, source_nodes, with_nodes
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.fuse.cascades import BLOCK, Cascade, block_bytes, cascades, stays
+from mlc.passes.rewriter import bodies
 
 ROWS = 8  # fewest rows that make a register tile worth while
 
@@ -30,8 +30,8 @@ class BlockRows(ModulePass):
     name = "block-rows"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for main in [o for o in op.ops if isinstance(o, func.FuncOp)]:
-            for each in cascades(list(main.body.block.ops)):
+        for body in bodies(op):
+            for each in cascades(list(body.ops)):
                 rows = rows_of(each.scores)
                 if rows is not None:
                     _Blocking(each, rows).run()

@@ -7,17 +7,19 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import PadOp, PositionsOp, source_nodes, with_nodes
+from mlc.dialects.graph import PadOp, source_nodes, with_nodes
+from mlc.dialects.graph.loop import size_made
 from mlc.passes.fuse.groups import Group, eras, form_groups
+from mlc.passes.rewriter import bodies
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,12 @@ class FormKernels(ModulePass):
     name = "form-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for main in [o for o in op.ops if isinstance(o, func.FuncOp)]:
-            block = main.body.block
+        number = itertools.count()
+        for block in bodies(op):
             order = _schedule(list(block.ops), form_groups(list(block.ops)))
-            for number, item in enumerate(order):
+            for item, n in zip(order, number, strict=False):
                 if isinstance(item, Group):
-                    _outline(item, number, op, block)
+                    _outline(item, n, op, block)
                 else:
                     item.detach()
                     block.add_op(item)
@@ -71,8 +73,8 @@ def _schedule(ops: list[Operation], groups: list[Group]) -> list[Item]:
 def _sizes_before(item_of: dict[Operation, Item], ops: list[Operation]) -> dict[Item, Item]:
     """The last operator before each item that makes a size known: shapes may name sizes that no operand leads to."""
     era = eras(ops)
-    sizes: list[Item] = [op for op in ops if isinstance(op, PositionsOp)]
-    before = {item: era[_ops(item)[0]] - isinstance(item, PositionsOp) for item in item_of.values()}
+    sizes: list[Item] = [op for op in ops if size_made(op)]
+    before = {item: era[_ops(item)[0]] - (item in sizes) for item in item_of.values()}
     return {item: sizes[number - 1] for item, number in before.items() if number}
 
 

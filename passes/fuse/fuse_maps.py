@@ -16,13 +16,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.expr import CASTS, COMPARISONS, Call, Expr, substitute, walk
+from mlc.dialects.expr import CHEAP, Call, Expr, substitute, walk
 from mlc.dialects.graph import MapOp, source_nodes, with_nodes
 from mlc.dialects.types import shape_of
 from mlc.passes.graph.map_patterns import compact
 from mlc.passes.rewriter import bodies, erase_unused
 
-CHEAP = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "and_", "or_", "xor", "not_", *COMPARISONS, *CASTS}
 READERS = 3  # of a cheap producer that goes into each of them
 NODES = 256  # in one expression
 

@@ -18,13 +18,13 @@ from mlc.dialects.graph import (
     ConvOp,
     LibraryOp,
     MapOp,
-    PositionsOp,
     ReduceOp,
     StructuredOp,
     WinogradInputOp,
     WinogradSumsOp,
     ints_of,
 )
+from mlc.dialects.graph.loop import size_made
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.fuse.cascades import cascades, stays
 from mlc.passes.fuse.paddings import single_writer, with_paddings
@@ -131,7 +131,7 @@ def eras(ops: Sequence[Operation]) -> dict[Operation, int]:
     """
     known, found = 0, dict[Operation, int]()
     for op in ops:
-        known += isinstance(op, PositionsOp)
+        known += size_made(op) is not None
         found[op] = known
     return found
 

@@ -12,7 +12,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.dims import DimLike, product
-from mlc.dialects.graph import BitcastOp, ConcatOp, ReshapeOp, SliceOp, StructuredOp, dims_of, ints_of
+from mlc.dialects.graph import BitcastOp, ConcatOp, ReshapeOp, SliceOp, StructuredOp, YieldOp, dims_of, ints_of
 from mlc.dialects.types import shape_of
 
 
@@ -51,7 +51,7 @@ def views(ops: Sequence[Operation]) -> set[Operation]:
     """The operators among ``ops`` (a function's, in order) for which no kernel is needed."""
     found: set[Operation] = {o for o in ops if isinstance(o, SliceOp) and slice_offset(o) is not None}
     found |= {o for o in ops if isinstance(o, ReshapeOp | BitcastOp)}
-    returned = (o.operands for o in ops if isinstance(o, func.ReturnOp))
+    returned = (o.operands for o in ops if isinstance(o, func.ReturnOp | YieldOp))
     placed = {source_of(v) for values in returned for v in values}
     for op in ops:
         if isinstance(op, ConcatOp) and part_offsets(op) is not None:

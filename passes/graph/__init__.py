@@ -20,6 +20,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
     from mlc.passes.graph.fold_constants import FoldConstants
     from mlc.passes.graph.fold_scale import FoldScale
+    from mlc.passes.graph.hoist_loop_invariants import HoistLoopInvariants
     from mlc.passes.graph.integer_products import IntegerProducts
     from mlc.passes.graph.pack_weights import PackWeights
     from mlc.passes.graph.pack_words import PackWords
@@ -34,6 +35,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         IntegerProducts(numerics),
         FoldConstants(),
         CanonicalizeGraph(),
+        HoistLoopInvariants(),
         FoldScale(numerics),
         AssignLayout(channels),
         PackWeights(columns, wide),

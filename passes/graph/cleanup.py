@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
-from mlc.dialects.graph import GraphOp, PositionsOp, source_nodes, with_nodes
+from mlc.dialects.graph import GraphOp, RegionOp, source_nodes, with_nodes
 from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.loop import size_made
 from mlc.passes.rewriter import bodies
 
 PURE_OPS = (GraphOp, WeightOp, ConstantOp)
@@ -18,11 +20,30 @@ PURE_OPS = (GraphOp, WeightOp, ConstantOp)
 
 def eliminate_dead(module: ModuleOp) -> None:
     """Erase operators whose result nobody reads."""
-    for block in bodies(module):
-        for op in reversed(list(block.ops)):
-            if isinstance(op, PURE_OPS) and not isinstance(op, PositionsOp) and not op.results[0].uses.get_length():
-                op.detach()
-                op.erase()
+    for function in [f for f in module.ops if isinstance(f, func.FuncOp) and f.body.blocks]:
+        _erase_unread(function.body.block)
+
+
+def _erase_unread(block: Block) -> None:
+    for op in reversed(list(block.ops)):
+        if isinstance(op, RegionOp):
+            _forget_unused(op)
+        pure = isinstance(op, (*PURE_OPS, RegionOp)) and size_made(op) is None
+        if pure and not any(r.uses.get_length() for r in op.results):
+            op.detach()
+            op.erase()
+
+
+def _forget_unused(op: RegionOp) -> None:
+    """What no region of ``op`` reads is not given to it."""
+    for inner in op.inner_blocks():
+        _erase_unread(inner)
+    for n in reversed(range(len(op.seen))):
+        args = [inner.args[n - len(op.seen)] for inner in op.inner_blocks()]
+        if not any(arg.uses.get_length() for arg in args):
+            for inner, arg in zip(op.inner_blocks(), args, strict=True):
+                inner.erase_arg(arg)
+            op.use([v for k, v in enumerate(op.seen) if k != n])
 
 
 def merge_common(module: ModuleOp) -> None:

@@ -31,6 +31,7 @@ from mlc.dialects.graph import (
     ConvTransposeOp,
     MapOp,
     PadOp,
+    RegionOp,
     SliceOp,
     StructuredOp,
     WeightOp,
@@ -65,7 +66,20 @@ class FoldConstants(ModulePass):
         merge_common(op)
         for block in bodies(op):
             _Folder(weights_of(ctx), self.limit).run(block)
+            for inner in [o for o in block.ops if isinstance(o, RegionOp)]:
+                _sink(inner)
         eliminate_dead(op)
+
+
+def _sink(op: RegionOp) -> None:
+    """Let the regions of a loop or branch read the constants that they are given themselves."""
+    for n, value in enumerate(op.seen):
+        if isinstance(constant := value.owner, WeightOp | ConstantOp):
+            for block in op.inner_blocks():
+                copy = constant.clone()
+                assert (first := block.first_op) is not None
+                block.insert_op_before(copy, first)
+                block.args[len(block.args) - len(op.seen) + n].replace_all_uses_with(copy.results[0])
 
 
 class _Folder:

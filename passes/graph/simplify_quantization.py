@@ -44,7 +44,8 @@ class SimplifyQuantization(ModulePass):
                     _pool(each)
                 elif isinstance(each, MapOp):
                     _requantize(each)
-            eliminate_dead(op)
+        eliminate_dead(op)
+        for body in bodies(op):
             for each in [o for o in body.ops if isinstance(o, MapOp) and self.numerics != "strict"]:
                 _multiply(each)
         eliminate_dead(op)

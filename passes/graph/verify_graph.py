@@ -15,13 +15,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.graph import GraphOp, source_nodes
+from mlc.dialects.graph import GraphOp, RegionOp, YieldOp, source_nodes
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.types import ELEMENTS
 from mlc.passes.legality import shape_error
 from mlc.runtime.errors import MlcError
 
-_LEGAL = (GraphOp, WeightOp, ConstantOp)
+_LEGAL = (GraphOp, RegionOp, WeightOp, ConstantOp)
 _ELEMENTS = set(ELEMENTS.values())
 
 
@@ -47,10 +47,11 @@ class VerifyGraph(ModulePass):
                 raise _error(
                     function, f"function @{function.sym_name.data} has {len(function.body.blocks)} blocks, not 1"
                 )
-            _verify_block(function, function.body.block)
+            _verify_block(function, function.body.block, func.ReturnOp)
 
 
-def _verify_block(function: func.FuncOp, block: Block) -> None:
+def _verify_block(function: Operation, block: Block, end: type[Operation]) -> None:
+    """The body of a function, or of a loop or branch, which ends in ``end``."""
     defined: set[SSAValue] = set(block.args)
     for arg in block.args:
         _verify_type(function, arg.type)
@@ -58,27 +59,31 @@ def _verify_block(function: func.FuncOp, block: Block) -> None:
         for n, operand in enumerate(op.operands):
             if operand not in defined:
                 raise _error(op, f"operand {n} is {_whence(operand, block)}")
-        if isinstance(op, func.ReturnOp):
-            _verify_return(function, op)
+        if isinstance(op, end):
+            _verify_end(function, op)
             continue
         if not isinstance(op, _LEGAL):
             raise _error(op, "it is not an operator of the graph dialect")
-        _verify_type(op, op.results[0].type)
+        for result in op.results:
+            _verify_type(op, result.type)
         _verify_op(op)
+        for inner in op.inner_blocks() if isinstance(op, RegionOp) else ():
+            _verify_block(op, inner, YieldOp)
         defined.update(op.results)
-    if not isinstance(block.last_op, func.ReturnOp):
-        raise _error(function, "the function does not end in func.return")
+    if not isinstance(block.last_op, end):
+        raise _error(function, f"the function does not end in {end.name}")
 
 
 def _verify_op(op: Operation) -> None:
     try:
-        op.verify()
+        op.verify(verify_nested_ops=False)
     except (VerifyException, ValueError) as e:
         raise _error(op, str(e)) from e
 
 
-def _verify_return(function: func.FuncOp, op: func.ReturnOp) -> None:
-    declared, returned = tuple(function.function_type.outputs), tuple(op.operand_types)
+def _verify_end(function: Operation, op: Operation) -> None:
+    returned = tuple(op.operand_types)
+    declared = tuple(function.function_type.outputs) if isinstance(function, func.FuncOp) else returned
     if declared != returned:
         raise _error(op, f"the function declares ({_list(declared)}) and returns ({_list(returned)})")
     if op.next_op is not None:

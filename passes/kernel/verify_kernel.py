@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
@@ -22,16 +21,23 @@ from mlc.dialects.graph import ConcatOp, SliceOp
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.passes.fuse.views import part_offsets, slice_offset
 from mlc.passes.legality import SCALARS, TENSORS, Level, calls
+from mlc.passes.rewriter import bodies
 
-MAIN = (
+_STEPS = (
     "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions "
-    "graph.run_number kernel.call func.return"
+    "graph.run_number graph.loop graph.if kernel.call"
 )
+MAIN = {
+    "func.func": f"{_STEPS} func.return",
+    "graph.loop": f"{_STEPS} graph.yield",
+    "graph.if": f"{_STEPS} graph.yield",
+}
+"""What the main function is made of while kernels are lowered."""
 LEVEL = Level(
     "kernel",
     {
         "builtin.module": "func.func kernel.func",
-        "func.func": MAIN,
+        **MAIN,
         "kernel.func": "kernel.local kernel.generic kernel.library_call kernel.return",
         "kernel.generic": f"{SCALARS} kernel.yield",
     },
@@ -74,7 +80,7 @@ def _verify_calls(module: ModuleOp) -> None:
 
 
 def _verify_views(module: ModuleOp) -> None:
-    for op in [o for fn in module.ops if isinstance(fn, func.FuncOp) for o in fn.body.block.ops]:
+    for op in [o for block in bodies(module) for o in block.ops]:
         apart = isinstance(op, SliceOp) and slice_offset(op) is None
         if apart or (isinstance(op, ConcatOp) and part_offsets(op) is None):
             raise LEVEL.error(op, "it is not one run of memory, so a kernel must compute it")

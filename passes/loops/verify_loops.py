@@ -21,7 +21,7 @@ KERNELS = {
     "scf.if": f"scf.parallel {LOOPS} {BODY} scf.yield",
     "scf.reduce": "",
 }
-MODULE = {"builtin.module": "func.func kernel.func", "func.func": MAIN}
+MODULE = {"builtin.module": "func.func kernel.func", **MAIN}
 LEVEL = Level("loops", MODULE | KERNELS, VECTORS | TENSORS, frozenset({"kernel.call"}))
 
 

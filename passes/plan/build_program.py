@@ -23,6 +23,8 @@ from mlc.dialects.graph import (
     BitcastOp,
     ConcatOp,
     ConstantOp,
+    IfOp,
+    LoopOp,
     PositionsOp,
     ReshapeOp,
     RunNumberOp,
@@ -31,10 +33,13 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
+from mlc.dialects.graph.loop import size_bound, size_made
 from mlc.dialects.graph.sizes import sizes_of, upper
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
 from mlc.passes.fuse.views import part_offsets, slice_offset, source_of
+from mlc.passes.plan.build_regions import build_if, build_loop
+from mlc.passes.rewriter import nested
 
 Home = tuple[SSAValue, DimLike]  # a buffer, and the bytes of it before a value
 
@@ -45,7 +50,7 @@ class BuildProgram(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for main in [o for o in op.ops if isinstance(o, func.FuncOp)]:
-            program = _Builder(main, ctx).run()
+            program = Builder(main, ctx).run()
             op.body.block.insert_op_before(program, main)
             main.detach()
             main.drop_all_references()
@@ -69,23 +74,27 @@ def _fresh(names: list[str], taken: list[str]) -> list[str]:
     return [name + "_" * (1 + max(map(len, taken))) if name in taken else name for name in names]
 
 
-def _bounds(block: Block) -> dict[str, DimLike]:
-    """What the data-dependent sizes never exceed, in the order in which they become known."""
+def _bounds(main: Block) -> tuple[dict[str, DimLike], list[str]]:
+    """What the data-dependent sizes never exceed, and which of them only loops or branches know."""
     found: dict[str, DimLike] = {}
-    for op in block.ops:
-        if isinstance(op, PositionsOp):
-            found[op.size.data] = upper(op.bound, found)
-    return found
+    inner: list[str] = []
+    for block in nested(main):
+        for op in block.ops:
+            if (size := size_made(op)) is not None:
+                found[size] = upper(size_bound(op), found)
+                inner += [size] if block is not main else []
+    return found, inner
 
 
 @dataclass
-class _Builder:
+class Builder:
     main: func.FuncOp
     ctx: Context
     places: dict[SSAValue, SSAValue] = field(default_factory=dict)
     homes: dict[SSAValue, Home] = field(default_factory=dict)
     sizes: dict[str, SSAValue] = field(default_factory=dict)
     bounds: dict[str, DimLike] = field(default_factory=dict)
+    branches: int = 0
 
     def run(self) -> rt.ProgramOp:
         main, block = self.main, self.main.body.block
@@ -93,33 +102,45 @@ class _Builder:
         dims = sorted(symbols_of(d for a in block.args for d in shape_of(a)))
         inputs = names_of(main.arg_attrs, len(block.args), "input")
         outputs = names_of(main.res_attrs, len(returned), "output")
-        self.bounds = _bounds(block)
-        outputs += _fresh(list(self.bounds), outputs)
-        self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds)
+        self.bounds, inner = _bounds(block)
+        told = [size for size in self.bounds if size not in inner]
+        outputs += _fresh(told, outputs)
+        self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds, inner)
+        self.block = self.program.body.block
         for n, arg in enumerate(block.args):
-            self.places[arg] = self._add(rt.InputOp(n, _buffer(arg)))
-        self.outputs = [self._add(rt.OutputOp(n, _buffer(v))) for n, v in enumerate(returned)]
-        for n, size in enumerate(self.bounds, len(returned)):
-            self.sizes[size] = self._add(rt.OutputOp(n, memref("i64", ())))
-        self._settle(returned)
-        for op in block.ops:
-            self._op(op)
-        for value, out in zip(returned, self.outputs, strict=True):
-            if rt.root(self.places[value]) is not out:
-                self.program.body.block.add_op(rt.CopyOp(self.places[value], out))
+            self.places[arg] = self.add(rt.InputOp(n, buffer_type(arg)))
+        self.outputs = [self.add(rt.OutputOp(n, buffer_type(v))) for n, v in enumerate(returned)]
+        for n, size in enumerate(told, len(returned)):
+            self.sizes[size] = self.add(rt.OutputOp(n, memref("i64", ())))
+        self.steps(block, [(value, (out, 0)) for value, out in zip(returned, self.outputs, strict=True)])
         return self.program
 
-    def _add(self, op: Operation) -> SSAValue:
-        self.program.body.block.add_op(op)
+    def add(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
         return op.results[0]
 
-    def _settle(self, returned: list[SSAValue]) -> None:
-        """Homes of values that are (under a reshape) results of the model or parts of a concatenation."""
-        for value, out in zip(returned, self.outputs, strict=True):
-            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp | PositionsOp):
-                self.homes.setdefault(source_of(value), (out, 0))
-        for op in [o for o in self.main.body.block.ops if isinstance(o, ConcatOp)]:
-            self.places[op.result] = self._place(op.result)
+    def steps(self, block: Block, targets: list[tuple[SSAValue, Home]]) -> None:
+        """The steps of a block, at whose end its values are in their targets."""
+        self._settle(block, targets)
+        for op in block.ops:
+            self._op(op)
+        for value, home in targets:
+            if self.homes.get(source_of(value)) != home:
+                self.block.add_op(rt.CopyOp(self.places[value], self._at(home, value)))
+
+    def _at(self, home: Home, value: SSAValue) -> SSAValue:
+        """The memory of ``value`` in its home."""
+        place, offset = home
+        whole = offset == 0 and place.type == buffer_type(value)
+        return place if whole else self.add(rt.ViewOp(place, buffer_type(value), offset))
+
+    def _settle(self, block: Block, targets: list[tuple[SSAValue, Home]]) -> None:
+        """Homes of values that are (under a reshape) results of the block or parts of a concatenation."""
+        for value, home in targets:
+            if _computed(source_of(value), block):
+                self.homes.setdefault(source_of(value), home)
+        for op in [o for o in block.ops if isinstance(o, ConcatOp)]:
+            self.places[op.result] = self.place(op.result)
             for part, home in self._parts(op):
                 if isinstance(source_of(part).owner, kernel.CallOp) and not sizes_of([home[1]]):
                     self.homes.setdefault(source_of(part), home)
@@ -133,14 +154,14 @@ class _Builder:
     def _op(self, op: Operation) -> None:
         match op:
             case WeightOp():
-                self.places[op.result] = self._add(rt.WeightOp(op.entry.data, _buffer(op.result)))
+                self.places[op.result] = self.add(rt.WeightOp(op.entry.data, buffer_type(op.result)))
             case ConstantOp():
                 entry = weights_of(self.ctx).add("constant", op.array())
-                self.places[op.result] = self._add(rt.WeightOp(entry, _buffer(op.result)))
+                self.places[op.result] = self.add(rt.WeightOp(entry, buffer_type(op.result)))
             case RunNumberOp():
-                self.places[op.result] = self._add(rt.RunNumberOp(_buffer(op.result)))
+                self.places[op.result] = self.add(rt.RunNumberOp(buffer_type(op.result)))
             case ReshapeOp() | BitcastOp():
-                self.places[op.result] = self._add(rt.ViewOp(self.places[op.input], _buffer(op.result)))
+                self.places[op.result] = self.add(rt.ViewOp(self.places[op.input], buffer_type(op.result)))
             case SliceOp():
                 self._slice(op)
             case ConcatOp():
@@ -149,40 +170,55 @@ class _Builder:
                 self._launch(op)
             case PositionsOp():
                 self._positions(op)
+            case LoopOp():
+                build_loop(self, op)
+            case IfOp():
+                build_if(self, op)
 
     def _positions(self, op: PositionsOp) -> None:
-        where = self.places[op.result] = self._place(op.result)
-        step = rt.PositionsOp(op.size.data, self.places[op.mask], where, self.sizes[op.size.data])
-        self.program.body.block.add_op(with_nodes(step, source_nodes(op)))
+        where = self.places[op.result] = self.place(op.result)
+        step = rt.PositionsOp(op.size.data, self.places[op.mask], where, self.told(op.size.data))
+        self.block.add_op(with_nodes(step, source_nodes(op)))
+
+    def told(self, size: str) -> SSAValue:
+        """Where a size is written: an output of the model, or scratch for one that only a loop or branch knows."""
+        return self.sizes[size] if size in self.sizes else self.add(rt.BufferOp("8", memref("i64", ())))
+
+    def scratch(self, value: SSAValue) -> SSAValue:
+        """Memory of its own for ``value``."""
+        return self.add(rt.BufferOp(str(upper(bytes_of(value), self.bounds)), buffer_type(value)))
 
     def _slice(self, op: SliceOp) -> None:
         offset = slice_offset(op)
         assert offset is not None
-        view = rt.ViewOp(self.places[op.input], _buffer(op.result), offset * ITEMSIZE[element_of(op.result)])
-        self.places[op.result] = self._add(view)
+        view = rt.ViewOp(self.places[op.input], buffer_type(op.result), offset * ITEMSIZE[element_of(op.result)])
+        self.places[op.result] = self.add(view)
 
     def _concat(self, op: ConcatOp) -> None:
         """Copy the parts that no kernel has written to their places."""
         for part, home in self._parts(op):
             if self.homes.get(source_of(part)) != home:
-                view = self._add(rt.ViewOp(home[0], _buffer(part), home[1]))
-                self.program.body.block.add_op(rt.CopyOp(self.places[part], view))
+                self.block.add_op(rt.CopyOp(self.places[part], self._at(home, part)))
 
     def _launch(self, op: kernel.CallOp) -> None:
         for result in op.res:
-            self.places[result] = self._place(result)
+            self.places[result] = self.place(result)
         args = [self.places[v] for v in (*op.args, *op.res)]
         launch = rt.LaunchOp(op.callee.root_reference.data, args, len(op.res))
-        self.program.body.block.add_op(with_nodes(launch, source_nodes(op)))
+        self.block.add_op(with_nodes(launch, source_nodes(op)))
 
-    def _place(self, value: SSAValue) -> SSAValue:
+    def place(self, value: SSAValue) -> SSAValue:
         """Memory for what is computed: its home, or a buffer of its own."""
-        if value not in self.homes:
-            return self._add(rt.BufferOp(str(upper(bytes_of(value), self.bounds)), _buffer(value)))
-        place, offset = self.homes[value]
-        whole = offset == 0 and place.type == _buffer(value)
-        return place if whole else self._add(rt.ViewOp(place, _buffer(value), offset))
+        return self._at(self.homes[value], value) if value in self.homes else self.scratch(value)
 
 
-def _buffer(value: SSAValue) -> Attribute:
+def _computed(value: SSAValue, block: Block) -> bool:
+    """Whether a step of ``block`` writes ``value`` to whatever place it is given."""
+    op = value.owner
+    if isinstance(op, LoopOp):
+        return op.parent is block and op.res.index(value) >= len(op.states)
+    return isinstance(op, kernel.CallOp | ConcatOp | PositionsOp | IfOp) and op.parent is block
+
+
+def buffer_type(value: SSAValue) -> Attribute:
     return memref(element_of(value), shape_of(value))

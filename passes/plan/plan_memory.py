@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import rt
@@ -61,20 +61,33 @@ def aligned(size: DimLike) -> DimLike:
 
 
 def live_ranges(program: rt.ProgramOp) -> list[Live]:
-    first: dict[SSAValue, int] = {}
-    last: dict[SSAValue, int] = {}
-    for step, op in enumerate(program.body.block.ops):
-        if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.PositionsOp):
-            for value in op.operands:
-                first.setdefault(rt.root(value), step)
-                last[rt.root(value)] = step
-    buffers = [o for o in program.body.block.ops if isinstance(o, rt.BufferOp)]
-    return [Live(b, parse_dim(b.bytes.data), first[b.result], last[b.result]) for b in buffers if b.result in first]
+    """When each buffer is used; one from outside a loop that uses it lives through all turns."""
+    ops = list(rt.walk(program.body.block))
+    begin = {op: step for step, op in enumerate(ops)}
+    end = begin | {op: step + sum(1 for r in op.regions for _ in rt.walk(r.block)) for op, step in begin.items()}
+    first: dict[Operation, int] = {}
+    last: dict[Operation, int] = {}
+    for op in (o for o in ops if isinstance(o, rt.STEPS | rt.LoopOp)):
+        for buffer in {found.owner for value in op.operands for found, _ in rt.extents(value)}:
+            if isinstance(buffer, rt.BufferOp):
+                near = _near(op, buffer)
+                first[buffer] = min(begin[near], first.get(buffer, len(ops)))
+                last[buffer] = max(end[near], last.get(buffer, 0))
+    buffers = [o for o in ops if isinstance(o, rt.BufferOp)]
+    return [Live(b, parse_dim(b.bytes.data), first[b], last[b]) for b in buffers if b in first]
+
+
+def _near(op: Operation, buffer: rt.BufferOp) -> Operation:
+    """The loop or branch round ``op`` that stands beside ``buffer``, or ``op``."""
+    while op.parent is not buffer.parent:
+        assert (outer := op.parent_op()) is not None
+        op = outer
+    return op
 
 
 def drop_unused(program: rt.ProgramOp) -> None:
     """Buffers, and views of them, that no step touches need no place."""
-    for op in reversed(list(program.body.block.ops)):
+    for op in reversed(list(rt.walk(program.body.block))):
         if isinstance(op, rt.BufferOp | rt.ViewOp) and op.result.first_use is None:
             op.detach()
             op.erase()
@@ -82,7 +95,7 @@ def drop_unused(program: rt.ProgramOp) -> None:
 
 def widen(program: rt.ProgramOp) -> None:
     """Room behind each buffer."""
-    for op in program.body.block.ops:
+    for op in rt.walk(program.body.block):
         if isinstance(op, rt.BufferOp):
             op.bytes = StringAttr(str(parse_dim(op.bytes.data) + ALIGN))
     program.attributes["apart"] = UnitAttr()
@@ -96,7 +109,7 @@ def plan_arena(program: rt.ProgramOp, apart: bool = False) -> None:
         for r, offset in zip(ranges, offsets, strict=True):
             r.op.offset = IntegerAttr(offset, i64)
         return
-    numbers = {id(b): n for n, b in enumerate(o for o in program.body.block.ops if isinstance(o, rt.BufferOp))}
+    numbers = {id(b): n for n, b in enumerate(o for o in rt.walk(program.body.block) if isinstance(o, rt.BufferOp))}
     for r, offset in zip(ranges, offsets, strict=True):
         below = [numbers[id(o.op)] for o, at in zip(ranges, offsets, strict=True) if at < offset and o.meets(r)]
         r.op.after = ArrayAttr(IntegerAttr(n, i64) for n in below)
@@ -112,7 +125,7 @@ def plan_weights(program: rt.ProgramOp) -> None:
     """Offsets in the payload, in order of appearance; an entry used twice is stored once."""
     places: dict[str, int] = {}
     end = 0
-    for op in program.body.block.ops:
+    for op in rt.walk(program.body.block):
         if isinstance(op, rt.WeightOp):
             size = bytes_of(op.result)
             assert isinstance(size, int)

@@ -15,7 +15,7 @@ LEVEL = Level(
     "poly",
     {
         "builtin.module": "func.func kernel.func",
-        "func.func": MAIN,
+        **MAIN,
         "kernel.func": "kernel.local kernel.library_call poly.statement poly.tile kernel.return",
         "poly.statement": f"{SCALARS} poly.yield",
     },

@@ -2,11 +2,20 @@
 #ifndef MLC_INTERNAL_H
 #define MLC_INTERNAL_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "mlc_runtime.h"
 
 #pragma GCC visibility push(hidden)
+
+/* What has been decided about a loop or branch: true behind the phase before `phase`. One thread writes at a time,
+ * any may read; `version` is odd while it is written. */
+struct mlc_decision {
+  _Atomic uint64_t version, phase, run;
+  _Atomic int64_t step;
+  atomic_int goes_on;
+};
 
 /* Puts a message into the calling thread's buffer and returns 1. */
 __attribute__((format(printf, 1, 2))) int mlc_fail(const char *format, ...);

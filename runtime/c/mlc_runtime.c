@@ -155,12 +155,14 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
     return mlc_fail("cannot allocate the %lld bytes of workspace that model '%s' needs for these dimensions",
                     (long long)bytes, model->program->name);
   call->number = atomic_fetch_add_explicit(&model->runs, 1, memory_order_relaxed);
+  const char *error = NULL;
   call->arena = own ? (char *)(own + 1) : memory;
+  call->error = &error;
   fence(model->program, call, 1);
   run_in_default_float_mode(model, call);
   fence(model->program, call, 0);
   if (own) workspace_give_back(model, own);
-  return 0;
+  return error ? mlc_fail("%s", error) : 0;
 }
 
 static int fail_without_model(void) { return mlc_fail("there is no model: its creation failed"); }

@@ -18,6 +18,8 @@
 typedef struct mlc_team mlc_team;
 typedef struct mlc_model mlc_model;
 
+typedef struct mlc_decision mlc_decision;
+
 /* One inference in flight, as one thread sees it. */
 typedef struct {
   const void *const *in;
@@ -31,6 +33,8 @@ typedef struct {
   int tid;           /* 0: the caller's */
   mlc_team *team;    /* NULL: the caller's thread works alone */
   int64_t *sizes;    /* found out by this inference; those of the team, or of the thread that works alone */
+  mlc_decision *decisions; /* about loops and branches; as sizes */
+  const char **error;      /* what makes the results worthless, or NULL */
   uint64_t phase;    /* of the team, and this thread's claims in it: parts, and the shares they are from */
   int claimed, visited;
 } mlc_call;
@@ -39,7 +43,7 @@ typedef struct {
 typedef struct {
   const char *name;
   const char *signature; /* JSON */
-  int inputs, outputs, dims, launches, sizes;
+  int inputs, outputs, dims, launches, sizes, decisions;
   int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
   int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank */
   const char *(*violated)(const int64_t *dim); /* the condition dim breaks ("seq <= 512"), or NULL; NULL: none stand */
@@ -68,6 +72,29 @@ void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *whe
 
 /* A size of the call, behind the phase that finds it out. */
 int64_t mlc_size(const mlc_call *c, int size);
+
+/* Where a thread is in a loop whose turns are decided on when it runs: the phase the loop began with, and the turn. */
+typedef struct {
+  uint64_t run;
+  int64_t step;
+} mlc_loop;
+
+/* In a phase: whether the loop `number` that begins with the phase `run` has a turn `step`, behind this phase; or which
+ * branch is taken there. One thread says so, all act on it. */
+void mlc_decide(mlc_call *c, int number, uint64_t run, int64_t step, int goes_on);
+
+/* Behind that phase: whether there is another turn. A thread that comes late goes on with the turn that the others are
+ * at, or leaves the loop if that is over; mlc_branch is then negative: neither branch is left to take. */
+int mlc_turn(mlc_call *c, int number, mlc_loop *loop);
+int mlc_branch(mlc_call *c, int number);
+
+/* In a phase: the results are worthless. */
+void mlc_stop(mlc_call *c, const char *why);
+
+/* Where a state is after so many turns, which write to two places alternately. */
+static inline void *mlc_state(int64_t turns, void *first, void *even, void *odd) {
+  return turns == 0 ? first : turns % 2 ? even : odd;
+}
 
 /* Adds the time since the previous mark to profile[launch]; does nothing where the call is not profiled. */
 void mlc_mark(const mlc_call *c, int launch);

@@ -62,6 +62,7 @@ struct mlc_team {
   bool leave;               /* the workers are to end */
   uint64_t phases;          /* before the next call */
   int64_t *arguments, *sizes;
+  mlc_decision *decisions;
   pthread_t *workers;
   share shares[];
 };
@@ -221,6 +222,56 @@ void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *whe
 /* A thread that comes late may read a size of the next inference; it finds no part left to use it for. */
 int64_t mlc_size(const mlc_call *c, int size) { return __atomic_load_n(&c->sizes[size], __ATOMIC_RELAXED); }
 
+void mlc_decide(mlc_call *c, int number, uint64_t run, int64_t step, int goes_on) {
+  mlc_decision *d = &c->decisions[number];
+  atomic_fetch_add(&d->version, 1);
+  atomic_store(&d->phase, c->phase + 1);
+  atomic_store(&d->run, run);
+  atomic_store(&d->step, step);
+  atomic_store(&d->goes_on, goes_on);
+  atomic_fetch_add(&d->version, 1);
+}
+
+/* What was decided last, which for a thread that comes late may be about a later turn, or another inference. */
+static int decided(mlc_decision *d, uint64_t *phase, mlc_loop *loop) {
+  for (;;) {
+    uint64_t before = atomic_load(&d->version);
+    *phase = atomic_load(&d->phase);
+    *loop = (mlc_loop){atomic_load(&d->run), atomic_load(&d->step)};
+    int goes_on = atomic_load(&d->goes_on);
+    if (before % 2 == 0 && atomic_load(&d->version) == before) return goes_on;
+    pause_cpu();
+  }
+}
+
+/* Which phase a thread is in that has left a loop late is not known, only that it is a past one: so it finds no part.
+ * A loop round that one tells it, for which each of its turns is decided on as well. */
+int mlc_turn(mlc_call *c, int number, mlc_loop *loop) {
+  uint64_t phase;
+  mlc_loop now;
+  int goes_on = decided(&c->decisions[number], &phase, &now);
+  if (c->team && phase != c->phase) {
+    if (now.run != loop->run) return 0;
+    if (atomic_load(&c->team->phase.value) == (unsigned)c->phase) { /* others have decided on the turn after this one */
+      loop->step = now.step - 1;
+      return 1;
+    }
+    c->phase = phase;
+    gate_wait(&c->team->phase, (unsigned)phase - 1, c->team->oversubscribed ? 0 : SPIN_PHASE_NS);
+  }
+  loop->step = now.step;
+  return goes_on;
+}
+
+int mlc_branch(mlc_call *c, int number) {
+  uint64_t phase;
+  mlc_loop now;
+  int taken = decided(&c->decisions[number], &phase, &now);
+  return c->team && phase != c->phase ? -1 : taken;
+}
+
+void mlc_stop(mlc_call *c, const char *why) { *c->error = why; }
+
 /* Bytes of what a call points to: dims, then inputs and outputs. */
 static size_t argument_bytes(const mlc_program *p) {
   return (size_t)p->dims * sizeof(int64_t) + ((size_t)p->inputs + (size_t)p->outputs) * sizeof(void *);
@@ -304,6 +355,7 @@ static mlc_team *team_alloc(const mlc_program *program, int threads) {
   team->workers = calloc((size_t)threads, sizeof *team->workers);
   team->arguments = malloc(argument_bytes(program) + 1);
   team->sizes = calloc((size_t)program->sizes + 1, sizeof *team->sizes);
+  team->decisions = calloc((size_t)program->decisions + 1, sizeof *team->decisions);
   return team;
 }
 
@@ -311,6 +363,7 @@ static void team_free(mlc_team *team) {
   free(team->workers);
   free(team->arguments);
   free(team->sizes);
+  free(team->decisions);
   free(team);
 }
 
@@ -318,7 +371,7 @@ mlc_team *mlc_team_create(const mlc_program *program, int threads) {
   pthread_once(&fork_once, watch_forks);
   mlc_team *team = team_alloc(program, threads);
   if (!team) return NULL;
-  if (!team->workers || !team->arguments || !team->sizes) return team_free(team), NULL;
+  if (!team->workers || !team->arguments || !team->sizes || !team->decisions) return team_free(team), NULL;
   team->oversubscribed = threads > mlc_allowed_cpus();
   gate_init(&team->start);
   gate_init(&team->phase);
@@ -356,8 +409,11 @@ void mlc_team_destroy(mlc_team *team) {
 
 static void run_alone(const mlc_program *program, mlc_call *call) {
   int64_t sizes[program->sizes + 1];
+  mlc_decision decisions[program->decisions + 1];
+  memset(decisions, 0, sizeof decisions);
   call->team = NULL;
   call->sizes = sizes;
+  call->decisions = decisions;
   call->parts = 1;
   program->body(call);
 }
@@ -373,6 +429,7 @@ void mlc_team_run(mlc_team *team, mlc_call *call) {
   call->parts = team->threads * PARTS;
   call->team = team;
   call->sizes = team->sizes;
+  call->decisions = team->decisions;
   call->phase = team->phases;
   team_announce(team, call);
   team->program->body(call);

@@ -134,3 +134,21 @@ def test_a_number_of_a_run_has_64_bits() -> None:
     net = mlc.compile(model(uniform(shape=[2])))
     with pytest.raises(mlc.MlcError, match="no number of a run"):
         net.seed(1 << 63)
+
+
+def test_turns_of_a_loop_draw_anew() -> None:
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]), uniform("drawn", shape=[50])],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+        ],
+        [
+            helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("drawn", TensorProto.FLOAT, [50]),
+        ],
+    )
+    node = helper.make_node("Loop", ["count", ""], ["y0"], body=body)
+    y = mlc.compile(model(node, inputs=[("count", TensorProto.INT64, [])]))(np.array(40))
+    assert len(np.unique(y)) > 0.99 * 40 * 50

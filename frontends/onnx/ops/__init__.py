@@ -37,6 +37,7 @@ FAMILIES = (
     "reduce",
     "resize",
     "sampling",
+    "scan",
     "scatter",
     "selection",
     "sequence",

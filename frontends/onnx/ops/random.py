@@ -1,8 +1,8 @@
 """Random operators, by a generator that counts: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 
-Element ``e`` of a node is number ``e`` of the sequence that starts where the node's seed and the number of the run
-say. So elements need no order, and results depend neither on threads nor on the target. Without ``seed``, nodes have
-sequences of their own; those of one ``seed`` draw the same.
+Element ``e`` of a node is number ``e`` of the sequence that starts where the node's seed and the number of the run (in
+a loop: and of the turn) say. So elements need no order, and results depend neither on threads nor on the target.
+Without ``seed``, nodes have sequences of their own; those of one ``seed`` draw the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of a fraction that the 
 def bits(node: Node, shape: Sequence[DimLike]) -> Tensor:
     """[shape] of u64, each value as likely as any other."""
     build = node.build
-    start = _mixed(build, build.map("as_ui64(x0)", build.run_number()))
+    start = _word(build, 0)
+    for number in (build.run_number(), *build.steps()):
+        start = _mixed(build, build.map("x0 + as_ui64(x1)", start, number))
     start = _mixed(build, build.map("x0 + x1", start, _word(build, _seed(node))))
     count = build.compute("as_ui64(i64(i0))", [], (product(shape),))
     states = build.map("x0 + x1 * x2", start, count, _word(build, GOLDEN))

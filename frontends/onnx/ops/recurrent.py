@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mlc.dialects.dims import DimLike
+from mlc.dialects.dims import Dim, DimLike
 from mlc.frontends.onnx.builder import Builder, literal
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
+from mlc.frontends.onnx.turns import Turn, turns
 
-MAX_STEPS = 1 << 14  # that are unrolled
+UNROLLED = 256  # steps up to which there is no loop: steps of several layers then run side by side
 Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
 
 ACTIVATIONS: dict[str, tuple[str, tuple[float, ...]]] = {
@@ -158,7 +159,7 @@ def _direction(node: Node, kind: Kind, x: Tensor, n: int, backward: bool) -> tup
     )
     inputs = _projected(cell, x, weight, inner, apart=node.op == "GRU" and flag)
     states = [_initial(node, 5 + k, n, x.shape[1], cell.hidden, x.element) for k in range(kind.states)]
-    return unrolled(build, inputs, states, lambda x_t, s: kind.step(cell, x_t, s), backward, node.get(4))
+    return stepped(build, inputs, states, lambda x_t, s: kind.step(cell, x_t, s), backward, node.get(4))
 
 
 def _projected(cell: Cell, x: Tensor, weight: Tensor, bias: Tensor | None, apart: bool) -> Tensor:
@@ -198,29 +199,42 @@ def _activations(node: Node, kind: Kind, direction: int) -> list[str]:
     return found[direction * count : (direction + 1) * count] or found[:count]
 
 
-def unrolled(
+def stepped(
     build: Builder, xs: Tensor, states: list[Tensor], step: Step, backward: bool, lengths: Tensor | None
 ) -> tuple[Tensor, list[Tensor]]:
-    """Run ``step`` along dimension 0 of ``xs`` [S, B, N], from its end where ``backward``.
+    """Run ``step`` along dimension 0 of ``xs`` [S, B, N], from its end where ``backward``: (ys [S, B, H], last states).
 
     With ``lengths`` [B], a sequence keeps its states, and gives zeros, outside of its own steps.
     """
+
+    def at(t: DimLike, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        new = step(build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:]), before)
+        return (new[0], new) if lengths is None else _masked(build, t, lengths, new, before)
+
     steps = xs.shape[0]
-    if not isinstance(steps, int):
-        raise NotSupported(f"a symbolic number of steps ({steps}); fix it with dims={{name: size}}")
-    if steps > MAX_STEPS:
-        raise NotSupported(f"{steps} steps; at most {MAX_STEPS} are unrolled")
+    if not isinstance(steps, int) or steps > UNROLLED:
+        return _in_turns(build, steps, states, at, backward)
     ys: list[Tensor] = [xs] * steps
     for t in reversed(range(steps)) if backward else range(steps):
-        x_t = build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:])
-        new = step(x_t, states)
-        ys[t], states = (new[0], new) if lengths is None else _masked(build, t, lengths, new, states)
+        ys[t], states = at(t, states)
     return build.concat([_inserted(build, y, 0) for y in ys], 0), states
 
 
-def _masked(
-    build: Builder, t: int, lengths: Tensor, new: Sequence[Tensor], old: Sequence[Tensor]
+def _in_turns(
+    build: Builder, steps: DimLike, states: list[Tensor], at: Callable[..., tuple[Tensor, list[Tensor]]], backward: bool
 ) -> tuple[Tensor, list[Tensor]]:
-    column = build.reshape(lengths, (*lengths.shape, 1))
-    y = build.map(f"where(x0 > {t}, x1, 0)", column, new[0])
-    return y, [build.map(f"where(x0 > {t}, x1, x2)", column, n, o) for n, o in zip(new, old, strict=True)]
+    def turn(number: Dim, before: list[Tensor]) -> Turn:
+        t = steps - 1 - number if backward else number
+        y, new = at(t, before)
+        return Turn(new, [y], [t])
+
+    *last, ys = turns(build, steps, states, turn)
+    return ys, last
+
+
+def _masked(
+    build: Builder, t: DimLike, lengths: Tensor, new: Sequence[Tensor], old: Sequence[Tensor]
+) -> tuple[Tensor, list[Tensor]]:
+    running = build.compute(f"i64(x0[i0]) > {t}", [lengths], (*lengths.shape, 1))
+    y = build.map("where(x0, x1, 0)", running, new[0])
+    return y, [build.map("where(x0, x1, x2)", running, n, o) for n, o in zip(new, old, strict=True)]

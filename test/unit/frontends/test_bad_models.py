@@ -125,12 +125,6 @@ def test_functions_of_floats_on_whole_numbers() -> None:
     fails(model, "add of i32 and 0.5")
 
 
-def test_more_steps_than_can_be_unrolled() -> None:
-    weights = {"w": np.zeros((1, 4, 2), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
-    model = graph([node("LSTM", "x w r", "y", hidden_size=1)], {"x": [(1 << 31) - 1, 1, 2]}, ["y"], weights)
-    fails(model, "2147483647 steps; at most")
-
-
 def test_more_pieces_than_can_be_made() -> None:
     nodes = [node("SplitToSequence", "x", "s"), node("SequenceLength", "s", "y")]
     fails(graph(nodes, {"x": [1 << 20, 3]}, ["y"]), "1048576 pieces; at most")

@@ -119,13 +119,6 @@ def test_a_loop_of_known_length() -> None:
     np.testing.assert_array_equal(got["ys"], np.stack([x * 2**n for n in range(4)]))
 
 
-def test_a_loop_of_unknown_length_is_refused() -> None:
-    nodes = [node("Loop", "count _ x", "y ys", body=body())]
-    model = graph(nodes, {"x": [3], "count": []}, ["y", "ys"], types={"count": TensorProto.INT64})
-    with pytest.raises(UnsupportedError, match="number of iterations"):
-        import_model(model)
-
-
 def test_the_backend_interface() -> None:
     x, y = normal(2, 3), normal(3)
     (z,) = MlcBackend.run_node(node("Add", "x y", "z"), [x, y])

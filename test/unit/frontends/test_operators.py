@@ -9,7 +9,7 @@ import pytest
 from graphs import assert_like_onnxruntime, graph, node, op_names, result_shapes
 from onnx import NodeProto
 
-from mlc.frontends.onnx import UnsupportedError, import_model
+from mlc.frontends.onnx import import_model
 
 RANDOM = np.random.default_rng(11)
 
@@ -161,9 +161,9 @@ def test_einsum(equation: str) -> None:
     assert_like_onnxruntime(model, {n: normal(*s) for n, s in zip(names, shapes, strict=True)})
 
 
-def test_a_recurrence_of_symbolic_length_is_refused() -> None:
+def test_a_recurrence_of_symbolic_length_is_a_loop() -> None:
     weights = {"w": normal(1, 5, 3), "r": normal(1, 5, 5)}
     model = graph([node("RNN", "x w r", "y", hidden_size=5)], {"x": ["steps", 2, 3]}, ["y"], weights)
-    with pytest.raises(UnsupportedError, match="symbolic number of steps \\(steps\\)"):
-        import_model(model)
+    assert result_shapes(import_model(model)) == ["steps,1,2,5"]
     assert result_shapes(import_model(model, dims={"steps": 4})) == ["4,1,2,5"]
+    assert_like_onnxruntime(model, {"x": normal(9, 2, 3)})

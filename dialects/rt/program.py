@@ -1,4 +1,4 @@
-"""The ``rt`` dialect: the host program of a model, a straight list of launches over planned memory."""
+"""The host program: its interface, its memory, and the steps that all threads take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -39,8 +39,9 @@ class ProgramOp(IRDLOperation):
 
     ``inputs``/``outputs`` name the tensors of the signature, ``dims`` the symbolic dimensions in the C ABI's order.
     ``guards`` are expressions over dims that must not be negative, or the program would be wrong. ``sizes`` are
-    dimensions that the program finds out when it runs (``rt.positions``); the last outputs say them, and ``bounds``
-    what they never exceed, as expressions over dims.
+    dimensions that the program finds out when it runs (``rt.positions``, ``rt.decide``); the last outputs say them.
+    ``inner`` are those known inside of a loop or branch alone, and ``bounds`` what ``sizes`` and ``inner`` never
+    exceed, as expressions over dims.
     """
 
     name = "rt.program"
@@ -50,6 +51,7 @@ class ProgramOp(IRDLOperation):
     dims = prop_def(ArrayAttr[StringAttr])
     guards = opt_prop_def(ArrayAttr[StringAttr])
     sizes = opt_prop_def(ArrayAttr[StringAttr])
+    inner = opt_prop_def(ArrayAttr[StringAttr])
     bounds = opt_prop_def(ArrayAttr[StringAttr])
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
@@ -64,6 +66,7 @@ class ProgramOp(IRDLOperation):
         dims: Sequence[str],
         guards: Sequence[str] = (),
         bounds: Mapping[str, DimLike] | None = None,
+        inner: Sequence[str] = (),
     ):
         def texts(values: Sequence[str]) -> ArrayAttr[StringAttr]:
             return ArrayAttr(StringAttr(v) for v in values)
@@ -75,14 +78,16 @@ class ProgramOp(IRDLOperation):
             "dims": texts(dims),
         } | ({"guards": texts(guards)} if guards else {})
         if bounds:
-            properties |= {"sizes": texts(list(bounds)), "bounds": texts([str(b) for b in bounds.values()])}
-        super().__init__(properties=properties, regions=[Region(Block())])
-
+            order = [*(s for s in bounds if s not in inner), *inner]
+            properties |= {"sizes": texts(order[: len(order) - len(inner)])}
+            properties |= {"bounds": texts([str(bounds[s]) for s in order])}
+        super().__init__(properties=properties | ({"inner": texts(inner)} if inner else {}), regions=[Region(Block())])
 
     @property
     def bound_of(self) -> dict[str, DimLike]:
         """What each size never exceeds."""
-        return {s.data: parse_dim(b.data) for s, b in zip(self.sizes or (), self.bounds or (), strict=True)}
+        names = (*(self.sizes or ()), *(self.inner or ()))
+        return {s.data: parse_dim(b.data) for s, b in zip(names, self.bounds or (), strict=True)}
 
 
 class _Place(IRDLOperation):
@@ -263,10 +268,3 @@ def start(value: SSAValue) -> DimLike:
         total = total + value.owner.start
         value = value.owner.source
     return total
-
-
-Rt = Dialect(
-    "rt",
-    [ProgramOp, InputOp, OutputOp, WeightOp, RunNumberOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, BarrierOp],
-    [],
-)

@@ -1,0 +1,240 @@
+"""Control flow at run time: a region that runs turn by turn, and two of which one runs.
+
+The regions see nothing of what is around them but the values they are given; weights and constants stand in each
+anew. So every pass of the level takes a region for what the body of a function is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, TensorType, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import IsolatedFromAbove, IsTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.dims import Dim, DimLike, parse_dim, symbols_of
+from mlc.dialects.graph.base import dims_attr, dims_of
+from mlc.dialects.graph.sizes import SIZE, PositionsOp, sizes_of
+from mlc.dialects.types import element_of, shape_of, tensor
+
+STEP = re.compile(r"step\d+")  # how the numbers of turns are called, which are dimensions inside a loop
+SEGMENTS = "operandSegmentSizes"
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """What a region gives: ``graph.yield %h, %y : tensor<…>, tensor<…>``."""
+
+    name = "graph.yield"
+    values = var_operand_def(TensorType)
+    traits = traits_def(IsTerminator())
+    assembly_format = "($values^ `:` type($values))? attr-dict"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])
+
+
+class RegionOp(IRDLOperation):
+    """An operator with regions of its own. ``used`` are the values around it that they see, as their last arguments."""
+
+    def inner_blocks(self) -> list[Block]:
+        return [region.block for region in self.regions]
+
+    @property
+    def seen(self) -> Sequence[SSAValue]:
+        """The values around it that the regions see."""
+        return self.used  # type: ignore[attr-defined]
+
+    def use(self, values: Sequence[SSAValue]) -> None:
+        """Make ``values`` those that the regions see."""
+        self.operands = [*self.operands[: len(self.operands) - len(self.seen)], *values]
+        if (sizes := self.properties.get(SEGMENTS)) is not None:
+            kept = cast("DenseArrayBase[IntegerType]", sizes).get_values()[:-1]
+            self.properties[SEGMENTS] = DenseArrayBase.from_list(i32, [*kept, len(values)])
+
+
+@irdl_op_definition
+class LoopOp(RegionOp):
+    """A region that runs turn by turn: in each, ``step`` is a dimension, 0 in the first.
+
+        %last, %all = graph.loop "step0" to "seq" carry(%h) use(%x) -> (tensor<2x8xf32>, tensor<?x2x8xf32, …>)
+        attributes {at = ["step0"]} {
+        ^bb0(%state : tensor<2x8xf32>, %0 : tensor<?x2x8xf32, …>):
+          …
+          graph.yield %new, %new : …
+        }
+
+    It gives the last states, then what each turn gave beside them, collected along a new first axis: element ``at`` of
+    it is that turn's. It has ``trips`` turns; or fewer, where a number ``limit`` or predicates say so when the model
+    runs: ``active`` before the first turn, and then the first value that a turn yields. How many there were is then the
+    dimension ``size`` (if something is collected). ``strict``: to need more than ``trips`` turns is an error.
+    """
+
+    name = "graph.loop"
+    step = prop_def(StringAttr)
+    trips = prop_def(StringAttr)
+    size = opt_prop_def(StringAttr)
+    at = prop_def(ArrayAttr[StringAttr])
+    strict = opt_prop_def(StringAttr)
+    limit = opt_operand_def(TensorType)
+    active = opt_operand_def(TensorType)
+    states = var_operand_def(TensorType)
+    used = var_operand_def(TensorType)
+    res = var_result_def(TensorType)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove())
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$step `to` $trips (`limit` `(` $limit^ `:` type($limit) `)`)? (`while` `(` $active^ `:` type($active) `)`)? "
+        "`carry` `(` ($states^ `:` type($states))? `)` `use` `(` ($used^ `:` type($used))? `)` "
+        "`->` `(` (type($res)^)? `)` attr-dict-with-keyword $body"
+    )
+
+    def __init__(
+        self,
+        step: str,
+        trips: DimLike,
+        states: Sequence[SSAValue],
+        used: Sequence[SSAValue],
+        body: Block,
+        at: Sequence[DimLike] = (),
+        limit: SSAValue | None = None,
+        active: SSAValue | None = None,
+        size: str | None = None,
+        strict: str | None = None,
+    ):
+        properties: dict[str, Attribute] = {"step": StringAttr(step), "trips": StringAttr(str(trips))}
+        properties["at"] = dims_attr(at)
+        properties |= {k: StringAttr(v) for k, v in (("size", size), ("strict", strict)) if v is not None}
+        turns = trips if size is None else Dim.symbol(size)
+        yielded = body.last_op.operands[(active is not None) + len(states) :]  # type: ignore[union-attr]
+        collected = [tensor(element_of(v), (turns, *shape_of(v))) for v in yielded]
+        super().__init__(
+            operands=[[limit] if limit else [], [active] if active else [], states, used],
+            properties=properties,
+            result_types=[[*(s.type for s in states), *collected]],
+            regions=[Region(body)],
+        )
+
+    @property
+    def most(self) -> DimLike:
+        """Turns, at most."""
+        return parse_dim(self.trips.data)
+
+    @property
+    def places(self) -> tuple[DimLike, ...]:
+        """The element of each collected value that a turn gives."""
+        return dims_of(self.at)
+
+    @property
+    def counted(self) -> bool:
+        """Whether how many turns there are is found out when the model runs."""
+        return self.limit is not None or self.active is not None
+
+    @property
+    def carried(self) -> tuple[SSAValue, ...]:
+        """The arguments of the region that are states."""
+        return self.body.block.args[: len(self.states)]
+
+    @property
+    def yielded(self) -> tuple[SSAValue | None, Sequence[SSAValue], Sequence[SSAValue]]:
+        """What a turn gives: whether there is another, the states, what is collected."""
+        values = list(self.body.block.last_op.operands)  # type: ignore[union-attr]
+        goes_on = values.pop(0) if self.active is not None else None
+        return goes_on, values[: len(self.states)], values[len(self.states) :]
+
+    def verify_(self) -> None:
+        states, args = [s.type for s in self.states], [a.type for a in self.body.block.args]
+        if not STEP.fullmatch(self.step.data):
+            raise VerifyException(f"graph.loop: {self.step.data!r} is no name of a step, as step0 is")
+        if not isinstance(self.body.block.last_op, YieldOp):
+            raise VerifyException("graph.loop: its region does not end in graph.yield")
+        if args != [*states, *(u.type for u in self.used)]:
+            raise VerifyException("graph.loop: its region takes other values than states and what it uses")
+        _, new, collected = self.yielded
+        if [n.type for n in new] != states:
+            raise VerifyException(f"graph.loop: states of {_list(states)} become {_list([n.type for n in new])}")
+        turns = self.most if self.size is None else Dim.symbol(self.size.data)
+        types = [*states, *(tensor(element_of(v), (turns, *shape_of(v))) for v in collected)]
+        if [r.type for r in self.res] != types or len(self.at) != len(collected):
+            raise VerifyException(f"graph.loop: it gives {_list(types)}")
+        if self.size is not None and not (self.counted and SIZE.fullmatch(self.size.data)):
+            raise VerifyException("graph.loop: a size is for a number of turns that is not known before it runs")
+        if self.size is None and self.counted and collected:
+            raise VerifyException("graph.loop: how many turns are collected needs a size")
+
+
+@irdl_op_definition
+class IfOp(RegionOp):
+    """One of two regions runs: ``graph.if (%c : tensor<i1>) use(%x : …) -> (tensor<8xf32>) {…} else {…}``."""
+
+    name = "graph.if"
+    condition = operand_def(TensorType)
+    used = var_operand_def(TensorType)
+    res = var_result_def(TensorType)
+    then = region_def("single_block")
+    otherwise = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove())
+    assembly_format = (
+        "`(` $condition `:` type($condition) `)` `use` `(` ($used^ `:` type($used))? `)` `->` `(` (type($res)^)? `)` "
+        "attr-dict-with-keyword $then `else` $otherwise"
+    )
+
+    def __init__(self, condition: SSAValue, used: Sequence[SSAValue], then: Block, otherwise: Block):
+        types = [v.type for v in then.last_op.operands]  # type: ignore[union-attr]
+        super().__init__(operands=[condition, used], result_types=[types], regions=[Region(then), Region(otherwise)])
+
+    def verify_(self) -> None:
+        if (element_of(self.condition), shape_of(self.condition)) != ("i1", ()):
+            raise VerifyException("graph.if: its condition is no single predicate")
+        for block in self.inner_blocks():
+            if not isinstance(block.last_op, YieldOp):
+                raise VerifyException("graph.if: a region does not end in graph.yield")
+            if [a.type for a in block.args] != [u.type for u in self.used]:
+                raise VerifyException("graph.if: a region takes other values than those used")
+            if [v.type for v in block.last_op.operands] != [r.type for r in self.res]:
+                raise VerifyException(f"graph.if: a region does not give {_list([r.type for r in self.res])}")
+
+
+def _list(types: Iterable[Attribute]) -> str:
+    return f"({', '.join(map(str, types))})"
+
+
+def size_made(op: Operation) -> str | None:
+    """The data-dependent size that is known behind ``op``."""
+    size = op.size if isinstance(op, PositionsOp | LoopOp) else None
+    return None if size is None else size.data
+
+
+def size_bound(op: Operation) -> DimLike:
+    """What the size that ``op`` makes never exceeds."""
+    assert isinstance(op, PositionsOp | LoopOp)
+    return op.most if isinstance(op, LoopOp) else op.bound
+
+
+def steps_of(dims: Iterable[DimLike]) -> set[str]:
+    """The numbers of turns among the symbols of dimensions."""
+    return {symbol for symbol in symbols_of(dims) if STEP.fullmatch(symbol)}
+
+
+def local_symbols(dims: Iterable[DimLike]) -> set[str]:
+    """Symbols that no input's shape tells."""
+    dims = list(dims)
+    return sizes_of(dims) | steps_of(dims)

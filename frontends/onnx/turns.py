@@ -1,0 +1,148 @@
+"""Loops and branches that stay so in the compiled model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation
+
+from mlc.dialects.dims import Dim, DimLike
+from mlc.dialects.expr import CHEAP, Call, walk
+from mlc.dialects.graph import ConstantOp, IfOp, LoopOp, MapOp, ReshapeOp, WeightOp, YieldOp
+from mlc.dialects.types import elements_in
+from mlc.frontends.onnx.builder import Builder, Scope
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
+from mlc.frontends.onnx.fold import smaller
+from mlc.frontends.onnx.tensors import Tensor
+
+FEW = 1 << 12  # elements that are computed in the time of a barrier
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a turn gives: the states, what is collected and where, and (of a loop on a condition) whether another one
+    follows."""
+
+    states: Sequence[Tensor]
+    collected: Sequence[Tensor] = ()
+    at: Sequence[DimLike] = ()
+    goes_on: Tensor | None = None
+
+
+class StateChanges(NotSupported):
+    """A state has another shape or type behind a turn than before it, so no one place can hold it."""
+
+
+def turns(
+    build: Builder,
+    trips: DimLike,
+    states: Sequence[Tensor],
+    turn: Callable[[Dim, list[Tensor]], Turn],
+    limit: Tensor | None = None,
+    active: Tensor | None = None,
+    strict: str | None = None,
+) -> list[Tensor]:
+    """A loop of ``trips`` turns, or of fewer where ``limit`` (i64) or ``active`` and ``Turn.goes_on`` (i1) say so when
+    the model runs: the last states, then what was collected, along a new first axis.
+
+    Raises:
+        StateChanges: a state does not keep its shape and type.
+    """
+    step = build.step(trips)
+    with build.region(*states, step=step) as scope:
+        given = turn(Dim.symbol(step), [Tensor.of(a) for a in scope.block.args])
+        if not all(isinstance(v, Tensor) for v in (*given.states, *given.collected)):
+            raise NeedsConstant(
+                "a number of iterations computed at run time, of a body that does not give tensors alone"
+            )
+        for n, (old, new) in enumerate(zip(states, given.states, strict=True)):
+            if (old.element, old.shape) != (new.element, new.shape):
+                raise StateChanges(f"state {n} is {old} before a turn and {new} behind it; give it one shape and type")
+        goes_on = given.goes_on
+        if goes_on is not None and goes_on.known is not None:
+            trips = trips if bool(goes_on.known) else smaller(trips, 1)
+            goes_on = None
+        if active is not None or goes_on is not None:
+            goes_on, active = goes_on or build.constant(True, "i1"), active or build.constant(True, "i1")
+        values = [*([goes_on] if goes_on is not None else []), *given.states, *given.collected]
+        scope.block.add_op(YieldOp(build.values(*values)))
+    if trips == 0:
+        return [*states, *(_nothing(build, x) for x in given.collected)]
+    counted = limit is not None or active is not None
+    op = LoopOp(
+        step,
+        trips,
+        build.values(*states),
+        scope.used,
+        scope.block,
+        given.at,
+        None if limit is None else build.value(limit),
+        None if active is None else build.value(active),
+        build.size() if counted and given.collected else None,
+        strict if given.collected else None,
+    )
+    return build.emit_all(op)
+
+
+def _nothing(build: Builder, x: Tensor) -> Tensor:
+    """What no turn collected."""
+    return build.broadcast(build.reshape(build.constant(0, x.element), [1] * (x.rank + 1)), (0, *x.shape))
+
+
+@dataclass
+class Branches:
+    """Two imported branches that are not part of the model yet."""
+
+    build: Builder
+    scopes: list[Scope]
+
+    def emit(self, condition: Tensor) -> list[Tensor]:
+        """Let the one that ``condition`` says run."""
+        used = list(dict.fromkeys(v for scope in self.scopes for v in scope.used))
+        for scope in self.scopes:  # both take all that either uses, in one order
+            arguments = dict(zip(scope.used, scope.block.args, strict=True))
+            for value in used:
+                argument = scope.block.insert_arg(value.type, len(scope.block.args))
+                if value in arguments:
+                    arguments[value].replace_all_uses_with(argument)
+            for old in arguments.values():
+                scope.block.erase_arg(old)
+        op = IfOp(self.build.value(condition), used, *(scope.block for scope in self.scopes))
+        return self.build.emit_all(op)
+
+
+def branches(build: Builder, sides: Sequence[Callable[[], Sequence[Any]]]) -> Branches:
+    """Import both sides of a condition.
+
+    Raises:
+        NotSupported: they give different shapes or types, or something else than tensors.
+    """
+    scopes, given = [], []
+    for side in sides:
+        with build.region() as scope:
+            values = side()
+            if not all(isinstance(v, Tensor) for v in values):
+                raise NeedsConstant("branches on a condition computed at run time that do not give tensors")
+            scope.block.add_op(YieldOp(build.values(*values)))
+        scopes.append(scope)
+        given.append(values)
+    for a, b in zip(*given, strict=True):
+        if (a.element, a.shape) != (b.element, b.shape):
+            raise NeedsConstant(f"branches that give {a} and {b} on a condition computed at run time")
+    return Branches(build, scopes)
+
+
+def is_cheap(found: Branches) -> bool:
+    """Whether both branches together cost less than a barrier: maps of cheap functions over a few elements."""
+    return all(_cheap(op) for scope in found.scopes for op in scope.block.ops)
+
+
+def _cheap(op: Operation) -> bool:
+    if isinstance(op, MapOp):
+        size = elements_in(op.result)
+        return (
+            all(e.fn in CHEAP for e in walk(op.scalar) if isinstance(e, Call)) and isinstance(size, int) and size <= FEW
+        )
+    return isinstance(op, WeightOp | ConstantOp | ReshapeOp | YieldOp)
