@@ -12,7 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import Dim
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph import ConstantOp, GraphOp, PositionsOp, WeightOp
+from mlc.dialects.graph import ConstantOp, GraphOp, PositionsOp, TextOp, WeightOp
+from mlc.dialects.texts import Texts, unescaped
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 
@@ -26,13 +27,19 @@ def interpret(module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array
     main = main_of(module)
     arguments = [np.asarray(inputs[name]) for name in names(main.arg_attrs)]
     symbols = bind_symbols(main, arguments)
-    results = run_block(main.body.block, arguments, weights, symbols)
+    results = run_block(main.body.block, arguments, weights, symbols, texts_of(main))
     return dict(zip(names(main.res_attrs), results, strict=True))
 
 
 def main_of(module: ModuleOp) -> FuncOp:
     """The function ``@main`` of a graph module."""
     return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+
+
+def texts_of(main: FuncOp) -> Texts:
+    """The texts that a model knows before it runs."""
+    known = main.attributes.get("graph.texts", ArrayAttr([]))
+    return Texts(unescaped(cast(StringAttr, text).data) for text in cast("ArrayAttr[StringAttr]", known))
 
 
 def names(attributes: ArrayAttr[DictionaryAttr] | None) -> list[str]:
@@ -57,27 +64,37 @@ def bind_symbols(main: FuncOp, arguments: list[Array]) -> dict[str, int]:
     return symbols
 
 
-def run_block(block: Block, arguments: list[Array], weights: WeightStore, symbols: Mapping[str, int]) -> list[Array]:
+def run_block(
+    block: Block,
+    arguments: list[Array],
+    weights: WeightStore,
+    symbols: Mapping[str, int],
+    texts: Texts | None = None,
+) -> list[Array]:
     """Operands of the block's terminator. Values are dropped after their last use."""
     env: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
-    symbols = dict(symbols)
+    symbols, texts = dict(symbols), texts or Texts()
     uses = {value: sum(1 for _ in value.uses) for op in block.ops for value in op.results}
     for op in block.ops:
         if isinstance(op, ReturnOp):
             return [env[o] for o in op.operands]
-        env[op.results[0]] = _run(op, [env[o] for o in op.operands], weights, symbols)
+        env[op.results[0]] = _run(op, [env[o] for o in op.operands], weights, symbols, texts)
         if isinstance(op, PositionsOp):
             symbols[op.size.data] = len(env[op.result])
         _drop(op, env, uses)
     return []
 
 
-def _run(op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int]) -> Array:
+def _run(
+    op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int], texts: Texts
+) -> Array:
     match op:
         case WeightOp():
             return weights[op.entry.data]
         case ConstantOp():
             return op.array()
+        case TextOp():
+            return op.evaluate_with(texts, operands, symbols)
         case GraphOp():
             result = op.evaluate(operands, symbols)  # type: ignore[attr-defined]
             expected = numpy_dtype(element_of(op.results[0]))

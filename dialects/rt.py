@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     FlatSymbolRefAttrConstr,
     IntegerAttr,
     MemRefType,
@@ -40,7 +41,7 @@ class ProgramOp(IRDLOperation):
     ``inputs``/``outputs`` name the tensors of the signature, ``dims`` the symbolic dimensions in the C ABI's order.
     ``guards`` are expressions over dims that must not be negative, or the program would be wrong. ``sizes`` are
     dimensions that the program finds out when it runs (``rt.positions``); the last outputs say them, and ``bounds``
-    what they never exceed, as expressions over dims.
+    what they never exceed, as expressions over dims. ``texts`` are those that the program knows before it runs.
     """
 
     name = "rt.program"
@@ -51,6 +52,7 @@ class ProgramOp(IRDLOperation):
     guards = opt_prop_def(ArrayAttr[StringAttr])
     sizes = opt_prop_def(ArrayAttr[StringAttr])
     bounds = opt_prop_def(ArrayAttr[StringAttr])
+    texts = opt_prop_def(ArrayAttr[StringAttr])
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     irdl_options = (ParsePropInAttrDict(),)
@@ -77,7 +79,6 @@ class ProgramOp(IRDLOperation):
         if bounds:
             properties |= {"sizes": texts(list(bounds)), "bounds": texts([str(b) for b in bounds.values()])}
         super().__init__(properties=properties, regions=[Region(Block())])
-
 
     @property
     def bound_of(self) -> dict[str, DimLike]:
@@ -230,6 +231,27 @@ class PositionsOp(IRDLOperation):
 
 
 @irdl_op_definition
+class TextOp(IRDLOperation):
+    """Run a routine on texts (one thread), which writes the last buffer.
+
+    ``rt.text "concat"(%a, %b, %y) : memref<3xi64>, memref<3xi64>, memref<3xi64>``
+    """
+
+    name = "rt.text"
+    fn = prop_def(StringAttr)
+    args = var_operand_def(MemRefType)
+    words = opt_prop_def(ArrayAttr[StringAttr])
+    numbers = opt_prop_def(DenseArrayBase)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$fn `(` $args `)` attr-dict `:` type($args)"
+
+    def __init__(
+        self, fn: StringAttr, args: Sequence[SSAValue], words: Attribute | None = None, numbers: Attribute | None = None
+    ):
+        super().__init__(operands=[args], properties={"fn": fn, "words": words, "numbers": numbers})
+
+
+@irdl_op_definition
 class BarrierOp(IRDLOperation):
     """All threads have finished what stands before it."""
 
@@ -255,6 +277,6 @@ def start(value: SSAValue) -> DimLike:
 
 Rt = Dialect(
     "rt",
-    [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, BarrierOp],
+    [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, TextOp, BarrierOp],
     [],
 )

@@ -18,9 +18,10 @@ from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
 from mlc.dialects.graph.sizes import PositionsOp
+from mlc.dialects.graph.text import TextOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
-from mlc.dialects.types import DimsAttr
+from mlc.dialects.types import DimsAttr, TextType
 
 Graph = Dialect(
     "graph",
@@ -40,6 +41,7 @@ Graph = Dialect(
         ConcatOp,
         ComputeOp,
         PositionsOp,
+        TextOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -47,12 +49,13 @@ Graph = Dialect(
         WeightOp,
         ConstantOp,
     ],
-    [DimsAttr],
+    [DimsAttr, TextType],
 )
 
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "PositionsOp", "TextOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
+    "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

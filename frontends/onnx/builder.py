@@ -32,6 +32,7 @@ from mlc.dialects.graph import (
     ReduceOp,
     ReshapeOp,
     SliceOp,
+    TextOp,
     TransposeOp,
     WeightOp,
     broadcast_shapes,
@@ -39,7 +40,8 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.statement import statement
-from mlc.dialects.types import is_narrow, numpy_dtype
+from mlc.dialects.texts import ROUTINES, Given, Texts
+from mlc.dialects.types import TEXT, is_narrow, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
@@ -60,6 +62,7 @@ class Builder:
         self.block = block
         self.weights = weights
         self.node = ""
+        self.texts = Texts()
         self.guards: list[Dim] = []
         self.sizes = 0  # that depend on data, so far
 
@@ -72,9 +75,9 @@ class Builder:
         finally:
             self.node = before
 
-    def emit(self, op: Operation) -> Tensor:
-        self.block.add_op(with_nodes(op, [self.node] if self.node else []))
-        return Tensor.of(op.results[0])
+    def emit(self, op: Operation, element: str | None = None) -> Tensor:
+        """Add an operator; ``element`` says TEXT where its result are the numbers of texts."""
+        return Tensor.of(self._insert(op), element)
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
         """The model is only right where lhs >= rhs; checked before it runs unless it is always so.
@@ -135,14 +138,14 @@ class Builder:
         Raises:
             NotSupported: it computes in a narrow type.
         """
-        check_computes(expr, xs)
+        element = check_computes(expr, xs)
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)
             except Undecided:
                 pass
         text, rest = _inline(expr, xs)
-        return self.emit(MapOp(text, self.values(*rest)))
+        return self.emit(MapOp(text, self.values(*rest)), element)
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
         size = product(broadcast_shapes([x.shape for x in xs]))
@@ -216,7 +219,7 @@ class Builder:
                 return _computed(expr, xs, shape, reduce, monoid)
             except KeyError:  # the expression reads a symbolic dimension
                 pass
-        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid), element)
         if monoid is None and element == "i64":
             result.range = range_of(parse(expr), xs, names)
         return result
@@ -246,6 +249,28 @@ class Builder:
         self.sizes += 1
         return self.emit(PositionsOp(f"size{self.sizes - 1}", self.value(mask)))
 
+    # -- texts
+
+    def words(self, texts: Any) -> Tensor:
+        """A known tensor of texts."""
+        return Tensor.from_known(self.texts.numbers(texts), TEXT)
+
+    def text(
+        self,
+        fn: str,
+        *xs: Tensor,
+        behind: Sequence[DimLike] = (),
+        words: Sequence[str] = (),
+        numbers: Sequence[int] = (),
+        element: str | None = None,
+    ) -> Tensor:
+        """A routine of ``ROUTINES``, whose result has the shape of the first operand and ``behind``; ``element`` is TEXT
+        where it makes texts."""
+        if all(x.known is not None and x.known.dtype != object for x in xs) and _small(behind):
+            given = Given(self.texts, tuple(words), tuple(numbers), (*xs[0].shape, *behind))  # type: ignore[arg-type]
+            return Tensor.from_known(ROUTINES[fn].meaning(given, *(x.known for x in xs)), element or ROUTINES[fn].result)
+        return self.emit(TextOp(fn, self.values(*xs), behind, words, numbers), element)
+
     # -- moving
 
     def reshape(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
@@ -253,21 +278,21 @@ class Builder:
             return x
         if x.known is not None:
             return self._moved(x, x.known.reshape(tuple(shape)))
-        return self.emit(ReshapeOp(self.value(x), shape))
+        return self.emit(ReshapeOp(self.value(x), shape), x.element)
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         if list(perm) == list(range(x.rank)):
             return x
         if x.known is not None:
             return self._moved(x, x.known.transpose(perm))
-        return self.emit(TransposeOp(self.value(x), perm))
+        return self.emit(TransposeOp(self.value(x), perm), x.element)
 
     def broadcast(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
         if tuple(shape) == x.shape:
             return x
         if x.known is not None and _small(shape):
             return self._moved(x, np.broadcast_to(x.known, tuple(shape)))  # type: ignore[arg-type]
-        return self.emit(BroadcastOp(self.value(x), shape))
+        return self.emit(BroadcastOp(self.value(x), shape), x.element)
 
     def slice(
         self, x: Tensor, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int] | None = None
@@ -282,7 +307,7 @@ class Builder:
         for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
             if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
                 self.require(extent, start + max(0, (size - 1) * step) + 1)  # a fixed part of an open extent
-        return self.emit(SliceOp(self.value(x), starts, sizes, steps))
+        return self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:
         """A slice of one dimension."""
@@ -305,7 +330,7 @@ class Builder:
             [p + c for p, c in zip(high, crop_high, strict=True)],
         )
         if any(p != 0 for p in (*grow_low, *grow_high, *(interior or ()))):
-            x = self.emit(PadOp(self.value(x), grow_low, grow_high, value, interior))
+            x = self.emit(PadOp(self.value(x), grow_low, grow_high, value, interior), x.element)
         sizes = [d - a - b for d, a, b in zip(x.shape, crop_low, crop_high, strict=True)]
         return self.slice(x, crop_low, sizes)
 
@@ -315,7 +340,7 @@ class Builder:
         if all(x.known is not None for x in xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
-        return self.emit(ConcatOp(self.values(*filled), axis)) if len(filled) > 1 else filled[0]
+        return self.emit(ConcatOp(self.values(*filled), axis), xs[0].element) if len(filled) > 1 else filled[0]
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)

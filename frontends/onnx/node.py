@@ -12,7 +12,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, symbolic
-from mlc.frontends.onnx.tensors import Tensor, Value
+from mlc.frontends.onnx.tensors import Maps, Tensor, Value, text_of
 
 REQUIRED: Any = object()
 
@@ -55,8 +55,8 @@ class Node:
 
     def get(self, n: int) -> Tensor | None:
         x = self.inputs[n] if n < len(self.inputs) else None
-        if isinstance(x, list):
-            raise NotSupported(f"input {n} is a sequence")
+        if isinstance(x, list | Maps):
+            raise NotSupported(f"input {n} is a sequence{' of maps' if isinstance(x, Maps) else ''}")
         return x
 
     def tensors(self) -> list[Tensor]:
@@ -150,9 +150,9 @@ class Node:
 
 def _attribute(attr: AttributeProto) -> Any:
     if attr.type == AttributeProto.STRING:
-        return attr.s.decode(errors="replace")
+        return text_of(attr.s)
     if attr.type == AttributeProto.STRINGS:
-        return [s.decode(errors="replace") for s in attr.strings]
+        return [text_of(s) for s in attr.strings]
     value = helper.get_attribute_value(attr)
     return value if isinstance(value, int | float | GraphProto) else list(value)
 

@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import rt
 from mlc.dialects.dims import DimLike, ceildiv, evaluate, parse_dim, symbols_of
 from mlc.dialects.types import bytes_of
+from mlc.passes.plan.insert_barriers import STEPS
 from mlc.passes.plan.offsets import live_bytes, place
 
 ALIGN = 64
@@ -64,7 +65,7 @@ def live_ranges(program: rt.ProgramOp) -> list[Live]:
     first: dict[SSAValue, int] = {}
     last: dict[SSAValue, int] = {}
     for step, op in enumerate(program.body.block.ops):
-        if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.PositionsOp):
+        if isinstance(op, STEPS):
             for value in op.operands:
                 first.setdefault(rt.root(value), step)
                 last[rt.root(value)] = step

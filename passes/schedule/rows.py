@@ -31,6 +31,6 @@ def _widths(extent: DimLike, machine: Machine) -> list[int]:
     usual = (4, 2, 1)
     if not isinstance(extent, int):
         return [*usual]
-    row = -(-extent // machine.lanes)
+    row = max(1, -(-extent // machine.lanes))
     fitting = [w for w in usual if w <= extent // machine.lanes] or [1]
     return [*dict.fromkeys([row, *fitting])] if row <= machine.registers // 4 else fitting

@@ -40,6 +40,7 @@ FAMILIES = (
     "sequence",
     "spectral",
     "suppression",
+    "text",
     "training",
     "transposed",
 )

@@ -9,7 +9,7 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.ops.ml.categories import no_texts
+from mlc.frontends.onnx.ops.ml.categories import labels_of
 from mlc.frontends.onnx.ops.ml.scores import best_label, transformed
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -58,7 +58,7 @@ def svm_regressor(node: Node) -> Tensor:
 @onnx_op("SVMClassifier", domain=DOMAIN)
 def svm_classifier(node: Node) -> tuple[Tensor, Tensor]:
     """(label by votes, a score a pair of classes) of support vectors of three or more classes."""
-    no_texts(node, "classlabels_strings")
+    labels_of(node, "classlabels_strings")
     build, labels, sizes = node.build, node.attr("classlabels_ints", None) or [], node.attr("vectors_per_class", None)
     if not sizes or len(labels) < 3 or node.attr("prob_a", None):
         raise NotSupported("an SVM of two classes, without support vectors, or with probabilities (prob_a, prob_b)")
