@@ -8,7 +8,7 @@ of ``runtime/c/mlc_text.c`` when the model runs, and one of :data:`ROUTINES` her
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 

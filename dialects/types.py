@@ -58,7 +58,7 @@ class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
 
 @irdl_attr_definition
 class TextType(ParametrizedAttribute, TypeAttribute):
-    """A text as the caller of a model has it: a pointer to UTF-8 and a zero. Everything else knows a text by its number."""
+    """A text as the caller of a model has it: a pointer to UTF-8 and a zero. All else knows a text by its number."""
 
     name = "graph.text"
 

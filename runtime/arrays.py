@@ -24,8 +24,9 @@ def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
-    """A contiguous array of the specified dtype: ``value`` itself, a view of it (DLPack), or a contiguous copy; of texts
-    one of pointers.
+    """A contiguous array of the specified dtype: ``value`` itself, a view of it (DLPack), or a contiguous copy.
+
+    Of texts it is one of pointers.
 
     Raises RunError where it is no array or its dtype differs.
     """

@@ -68,7 +68,7 @@ def _holds(place: str, before: str, behind: str) -> bool:
 
 @dataclass
 class _Nfa:
-    """Thompson's automaton: from each place, the places behind a character, and those behind none (under a condition)."""
+    """Thompson's automaton: from each place, those behind a character, and those behind none (under a condition)."""
 
     steps: list[list[tuple[Ranges, int]]] = field(default_factory=list)
     empty: list[list[tuple[str | None, int]]] = field(default_factory=list)

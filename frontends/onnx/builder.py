@@ -6,7 +6,6 @@ become symbols without a rule for each operator.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -46,13 +45,13 @@ from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
+from mlc.frontends.onnx.literals import inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
 CONSTANT_LIMIT = 64
 CHOICES = 16  # elements of a symbolic value that one expression chooses from
-_OPERAND = re.compile(r"\bx\d+\b")
 
 
 class Builder:
@@ -144,7 +143,7 @@ class Builder:
                 return self._folded_map(expr, xs)
             except Undecided:
                 pass
-        text, rest = _inline(expr, xs)
+        text, rest = inlined(expr, xs)
         return self.emit(MapOp(text, self.values(*rest)), element)
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
@@ -264,11 +263,14 @@ class Builder:
         numbers: Sequence[int] = (),
         element: str | None = None,
     ) -> Tensor:
-        """A routine of ``ROUTINES``, whose result has the shape of the first operand and ``behind``; ``element`` is TEXT
-        where it makes texts."""
+        """A routine of ``ROUTINES``; ``element`` is TEXT where it makes texts.
+
+        The result has the shape of the first operand and, behind that, ``behind``.
+        """
         if all(x.known is not None and x.known.dtype != object for x in xs) and _small(behind):
             given = Given(self.texts, tuple(words), tuple(numbers), (*xs[0].shape, *behind))  # type: ignore[arg-type]
-            return Tensor.from_known(ROUTINES[fn].meaning(given, *(x.known for x in xs)), element or ROUTINES[fn].result)
+            known = ROUTINES[fn].meaning(given, *(x.known for x in xs))
+            return Tensor.from_known(known, element or ROUTINES[fn].result)
         return self.emit(TextOp(fn, self.values(*xs), behind, words, numbers), element)
 
     # -- moving
@@ -377,28 +379,3 @@ def _choices(array: Array, element: str) -> ComputeOp:
     for n, v in reversed(list(enumerate(flat[:-1]))):
         text = f"where({position} == {n}, i64({v}), {text})"
     return ComputeOp(text if element == "i64" else f"{element}({text})", [], array.shape)
-
-
-def literal(value: Any) -> str:
-    """A number as it is written in scalar expressions."""
-    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
-    return f"({value!r})" if isinstance(value, bool | int | float) else f"({float(value)!r})"
-
-
-def _inline(expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
-    """Write known scalars into the expression; operands that stay are numbered anew."""
-    rank = max((x.rank for x in xs if not _is_literal(x)), default=0)
-    inlined = {n for n, x in enumerate(xs) if _is_literal(x) and x.rank <= rank}
-    if not inlined or len(inlined) == len(xs):
-        return expr, list(xs)
-    kept = [n for n in range(len(xs)) if n not in inlined]
-    names = {f"x{n}": f"x{place}" for place, n in enumerate(kept)} | {f"x{n}": literal(xs[n].known) for n in inlined}
-    text = _OPERAND.sub(lambda m: names[m.group()], expr)
-    typed = element_type(parse(text), [xs[n].element for n in kept])
-    if typed != element_type(parse(expr), [x.element for x in xs]):
-        return expr, list(xs)
-    return text, [xs[n] for n in kept]
-
-
-def _is_literal(x: Tensor) -> bool:
-    return x.known is not None and x.known.dtype != object and x.known.size == 1

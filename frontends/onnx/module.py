@@ -80,8 +80,10 @@ def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) 
 
 
 def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:
-    """The tensors of an output: of a sequence ``y`` those are ``y.0``, ``y.1``, …, of maps ``y.keys`` and ``y.values``; none
-    of a missing optional."""
+    """The tensors of an output; of a missing optional none.
+
+    Of a sequence ``y`` those are ``y.0``, ``y.1``, …, of a sequence of maps ``y.keys`` and ``y.values``.
+    """
     value = values.get(info.name)
     if isinstance(value, Tensor):
         yield info.name, _returned(value, importer.build)

@@ -203,7 +203,8 @@ class _Reader:
             if set(on + off) - set("isU"):
                 raise RegexError(f"flags '{flags}'; only i, s and U are read")
             before = self.fold, self.lines
-            self.fold, self.lines = ("i" in on or self.fold) and "i" not in off, ("s" in on or self.lines) and "s" not in off
+            self.fold = ("i" in on or self.fold) and "i" not in off
+            self.lines = ("s" in on or self.lines) and "s" not in off
             if self.take(")"):
                 return Sequence(())
             self.take(":")

@@ -60,7 +60,8 @@ def element_of_onnx(data_type: int) -> str:
 class Tensor:
     """A tensor value: ``known`` at import, an SSA ``value``, or data that ``store`` puts into the weight store.
 
-    ``shape`` may be symbolic. Texts (``TEXT``) are their numbers in the builder's table, as i64. ``known`` has the element's dtype, or dtype object where it holds symbolic dimensions.
+    ``shape`` may be symbolic. ``known`` has the element's dtype, or dtype object where it holds symbolic dimensions.
+    Texts (``TEXT``) are their numbers in the builder's table, as i64.
     """
 
     element: str

@@ -1,4 +1,4 @@
-"""TfIdfVectorizer: n-grams of whole numbers or texts, counted by comparing every place with every n-gram of the pool."""
+"""TfIdfVectorizer: n-grams of whole numbers or texts, each place compared with every n-gram of the pool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def tf_idf_vectorizer(node: Node) -> Tensor:
         raise NotSupported(f"mode '{mode}' of {x}; [C] or [N, C] of what the pool has, and mode TF, IDF or TFIDF")
     rows = build.reshape(x, (1, *x.shape)) if x.rank == 1 else x
     pools = _pools(node)
-    counts = [_counted(node, rows if x.element == TEXT else build.cast(rows, "i64"), pool) for pool in pools if len(pool)]
+    wide = rows if x.element == TEXT else build.cast(rows, "i64")
+    counts = [_counted(node, wide, pool) for pool in pools if len(pool)]
     places = node.attr("ngram_indexes")
     width, total = max(places) + 1, build.concat(counts, 1)
     weights = node.attr("weights", None) or [1.0] * len(places)
@@ -49,5 +50,5 @@ def _counted(node: Node, x: Tensor, pool: Array) -> Tensor:
     length = x.shape[1]
     hits = [f"(x0[i0, min(r1 + {k} * (r0 + 1), {length} - 1)] == x1[i1, {k}])" for k in range(n)]
     inside = f"(r1 + {n - 1} * (r0 + 1) < {length})"
-    text = f"f32({' & '.join([inside, *hits])})"
-    return node.build.compute(text, [x, Tensor.from_known(pool, x.element)], (x.shape[0], grams), [skips, length], "add")
+    text, shape = f"f32({' & '.join([inside, *hits])})", (x.shape[0], grams)
+    return node.build.compute(text, [x, Tensor.from_known(pool, x.element)], shape, [skips, length], "add")

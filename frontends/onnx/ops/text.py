@@ -100,6 +100,6 @@ def from_text(build: Builder, x: Tensor, element: str) -> Tensor:
 
 
 def to_text(build: Builder, x: Tensor) -> Tensor:
-    """Numbers as texts: whole ones in full, f32 with 8 digits and f64 with 17, as onnxruntime writes them."""
+    """Numbers as texts: whole ones in full, f32 with 8 digits, as in onnxruntime, and f64 with 17, which tell it."""
     wide = x.element if x.element in ("f64", "ui64") else "f32" if x.element[0] in "fb" else "i64"
     return build.text(f"of_{wide}", build.cast(x, wide), element=TEXT)

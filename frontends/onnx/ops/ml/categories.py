@@ -100,7 +100,8 @@ def label_encoder_1(node: Node) -> Tensor:
 @onnx_op("CategoryMapper", domain=DOMAIN)
 def category_mapper(node: Node) -> Tensor:
     """Texts as i64 or i64 as texts, by the pairs of cats_strings and cats_int64s."""
-    return _by_kind(node, node.build.constant(node.attr("cats_int64s"), "i64"), node.build.words(node.attr("cats_strings")))
+    numbers = node.build.constant(node.attr("cats_int64s"), "i64")
+    return _by_kind(node, numbers, node.build.words(node.attr("cats_strings")))
 
 
 @onnx_op("OneHotEncoder", domain=DOMAIN)
