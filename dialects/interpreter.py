@@ -38,8 +38,8 @@ def main_of(module: ModuleOp) -> FuncOp:
 
 def texts_of(main: FuncOp) -> Texts:
     """The texts that a model knows before it runs."""
-    known = main.attributes.get("graph.texts", ArrayAttr([]))
-    return Texts(unescaped(cast(StringAttr, text).data) for text in cast("ArrayAttr[StringAttr]", known))
+    known = cast("ArrayAttr[StringAttr]", main.attributes.get("graph.texts", ArrayAttr([])))
+    return Texts(unescaped(text.data) for text in known)
 
 
 def names(attributes: ArrayAttr[DictionaryAttr] | None) -> list[str]:

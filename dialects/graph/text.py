@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -51,7 +51,7 @@ class TextOp(GraphOp):
         numbers: Sequence[int] = (),
     ):
         """``behind``: dimensions of the result behind those of the first operand."""
-        properties = {"fn": StringAttr(fn)}
+        properties: dict[str, Attribute] = {"fn": StringAttr(fn)}
         properties |= {"words": ArrayAttr(StringAttr(escaped(w)) for w in words)} if words else {}
         properties |= {"numbers": ints(numbers)} if numbers else {}
         result = tensor(ROUTINES[fn].result, (*shape_of(args[0]), *behind))

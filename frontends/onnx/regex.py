@@ -225,7 +225,7 @@ class _Reader:
         while not found or not self.take("]"):
             low = self.member()
             if isinstance(low, int):
-                high = low
+                high: int | Ranges = low
                 if self.rest()[:1] == "-" and self.rest()[1:2] != "]":
                     self.at += 1
                     high = self.member()

@@ -14,7 +14,7 @@ from mlc.frontends.onnx.regex import RegexError, parse
 from mlc.frontends.onnx.tensors import Tensor
 
 PIECES = 1024  # of one text, where the model says no number; memory is planned for as many
-CASES = {"NONE": None, "LOWER": "lower", "UPPER": "upper"}
+CASES = ("NONE", "LOWER", "UPPER")
 
 
 def check_text(x: Tensor) -> Tensor:
@@ -60,8 +60,8 @@ def string_normalizer(node: Node) -> Tensor:
     flat = build.reshape(x, x.shape[-1:])
     if stop:
         flat = _without(build, flat, build.words(stop), node.flag("is_case_sensitive", 0))
-    if CASES[case]:
-        flat = build.text(CASES[case], flat, element=TEXT)
+    if case != "NONE":
+        flat = build.text(case.lower(), flat, element=TEXT)
     return build.reshape(flat, (*x.shape[:-1], *flat.shape))
 
 

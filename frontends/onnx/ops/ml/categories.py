@@ -93,8 +93,8 @@ def _by_kind(node: Node, numbers: Tensor, texts: Tensor) -> Tensor:
 @onnx_op("LabelEncoder", domain=DOMAIN)
 def label_encoder_1(node: Node) -> Tensor:
     """The place of a text among the classes, or the class at a place."""
-    classes = node.build.words(node.attr("classes_strings"))
-    return _by_kind(node, node.build.constant(np.arange(classes.shape[0]), "i64"), classes)
+    classes = node.attr("classes_strings")
+    return _by_kind(node, node.build.constant(np.arange(len(classes)), "i64"), node.build.words(classes))
 
 
 @onnx_op("CategoryMapper", domain=DOMAIN)

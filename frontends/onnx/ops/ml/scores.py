@@ -81,7 +81,7 @@ def linear_regressor(node: Node) -> Tensor:
 def linear_classifier(node: Node) -> tuple[Tensor, Tensor]:
     """(label, scores) of a linear model with a score a class."""
     labels, offsets = labels_of(node, "classlabels_ints"), node.attr("intercepts", None) or []
-    count = labels.shape[0]
+    count = len(labels.known)  # type: ignore[arg-type]
     if count < 2 or (offsets and len(offsets) != count):
         raise NotSupported(f"{len(offsets)} scores for {count} classes; give coefficients for each class")
     scores = linear_scores(node, count)

@@ -61,7 +61,7 @@ def svm_classifier(node: Node) -> tuple[Tensor, Tensor]:
     """(label, scores): with support vectors a score a pair of classes, or with prob_a and prob_b a probability a class;
     without vectors a score a class of a linear model. Of two classes there are two scores."""
     build, labels, sizes = node.build, labels_of(node, "classlabels_ints"), node.attr("vectors_per_class", None) or []
-    how, classes = node.attr("post_transform", "NONE"), labels.shape[0]
+    how, classes = node.attr("post_transform", "NONE"), len(labels.known)  # type: ignore[arg-type]
     if not sum(sizes):
         return _linear(node, labels, how)
     if len(sizes) != classes or classes < 2:
@@ -79,7 +79,7 @@ def svm_classifier(node: Node) -> tuple[Tensor, Tensor]:
 def _linear(node: Node, labels: Tensor, how: str) -> tuple[Tensor, Tensor]:
     """Scores of products with the coefficients. Of two classes, as in onnxruntime, the second is the label where the
     largest score is positive (where no coefficient is negative: at least a half)."""
-    build, weights = node.build, _floats(node, "coefficients").reshape(labels.shape[0], -1)
+    build, weights = node.build, _floats(node, "coefficients").reshape(len(labels.known), -1)  # type: ignore[arg-type]
     scores = build.contract("nf,tf->nt", build.cast(node[0], "f32"), Tensor.from_known(weights))
     scores = build.map(f"x0 + {literal(float(_floats(node, 'rho')[0]))}", scores)
     label = best_label(build, scores, labels)
