@@ -8,6 +8,7 @@ from typing import Any
 from onnx import AttributeProto, GraphProto, NodeProto, helper
 
 from mlc.dialects.dims import Dim, DimLike
+from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
@@ -128,15 +129,22 @@ class Node:
 
     def dims(self, n: int) -> list[DimLike]:
         """Input ``n`` as a list of dimensions (int or symbolic), known at import."""
+        self._check_number(n)
         return [v if isinstance(v, Dim) else int(v) for v in self.known(n).flat]
 
     def ints(self, n: int) -> list[int]:
         """Input ``n`` as a list of whole numbers, known at import and not symbolic."""
+        self._check_number(n)
         return [int(v) for v in self.concrete(n).flat]
 
     def floats(self, n: int) -> list[float]:
         """Input ``n`` as a list of numbers, known at import and not symbolic."""
+        self._check_number(n)
         return [float(v) for v in self.concrete(n).flat]
+
+    def _check_number(self, n: int) -> None:
+        if self[n].element == TEXT:
+            raise NotSupported(f"input {n} holds texts where it takes numbers")
 
     def scalar(self, n: int, default: Any = REQUIRED) -> Any:
         """Input ``n`` as one concrete number known at import, or the default where it is absent."""

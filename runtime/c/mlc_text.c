@@ -1,6 +1,9 @@
 /* Routines on texts: steps of the host program, each on one thread. See dialects/texts.py for what they mean. */
 #define _GNU_SOURCE
 #include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
