@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import Dim
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph import ConstantOp, GraphOp, PositionsOp, TextOp, WeightOp
+from mlc.dialects.graph import ConstantOp, GraphOp, PositionsOp, RoutineOp, WeightOp
 from mlc.dialects.texts import Texts, unescaped
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
@@ -93,7 +93,7 @@ def _run(
             return weights[op.entry.data]
         case ConstantOp():
             return op.array()
-        case TextOp():
+        case RoutineOp():
             return op.evaluate_with(texts, operands, symbols)
         case GraphOp():
             result = op.evaluate(operands, symbols)  # type: ignore[attr-defined]

@@ -231,13 +231,13 @@ class PositionsOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TextOp(IRDLOperation):
+class RoutineOp(IRDLOperation):
     """Run a routine on texts (one thread), which writes the last buffer.
 
-    ``rt.text "concat"(%a, %b, %y) : memref<3xi64>, memref<3xi64>, memref<3xi64>``
+    ``rt.routine "text.concat"(%a, %b, %y) : memref<3xi64>, memref<3xi64>, memref<3xi64>``
     """
 
-    name = "rt.text"
+    name = "rt.routine"
     fn = prop_def(StringAttr)
     args = var_operand_def(MemRefType)
     words = opt_prop_def(ArrayAttr[StringAttr])
@@ -277,6 +277,6 @@ def start(value: SSAValue) -> DimLike:
 
 Rt = Dialect(
     "rt",
-    [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, TextOp, BarrierOp],
+    [ProgramOp, InputOp, OutputOp, WeightOp, BufferOp, ViewOp, LaunchOp, CopyOp, PositionsOp, RoutineOp, BarrierOp],
     [],
 )

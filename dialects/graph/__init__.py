@@ -17,8 +17,8 @@ from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
+from mlc.dialects.graph.routine import RoutineOp
 from mlc.dialects.graph.sizes import PositionsOp
-from mlc.dialects.graph.text import TextOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
 from mlc.dialects.types import DimsAttr, TextType
@@ -41,7 +41,7 @@ Graph = Dialect(
         ConcatOp,
         ComputeOp,
         PositionsOp,
-        TextOp,
+        RoutineOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -55,7 +55,7 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "TextOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
+    "PositionsOp", "RoutineOp", "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp",
     "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

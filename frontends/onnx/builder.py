@@ -30,16 +30,17 @@ from mlc.dialects.graph import (
     PositionsOp,
     ReduceOp,
     ReshapeOp,
+    RoutineOp,
     SliceOp,
-    TextOp,
     TransposeOp,
     WeightOp,
     broadcast_shapes,
     with_nodes,
 )
 from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.routines import ROUTINES, Given
 from mlc.dialects.statement import statement
-from mlc.dialects.texts import ROUTINES, Given, Texts
+from mlc.dialects.texts import Texts
 from mlc.dialects.types import TEXT, is_narrow, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
@@ -255,23 +256,29 @@ class Builder:
         return Tensor.from_known(self.texts.numbers(texts), TEXT)
 
     def text(
+        self, fn: str, *xs: Tensor, behind: Sequence[DimLike] = (), element: str | None = None, **how: Any
+    ) -> Tensor:
+        """A routine on texts; ``element`` is TEXT where it makes texts.
+
+        The result has the shape of the first operand and, behind that, ``behind``.
+        """
+        return self.routine(f"text.{fn}", xs, (*xs[0].shape, *behind), element=element, **how)
+
+    def routine(
         self,
         fn: str,
-        *xs: Tensor,
-        behind: Sequence[DimLike] = (),
+        xs: Sequence[Tensor],
+        shape: Sequence[DimLike],
         words: Sequence[str] = (),
         numbers: Sequence[int] = (),
         element: str | None = None,
     ) -> Tensor:
-        """A routine of ``ROUTINES``; ``element`` is TEXT where it makes texts.
-
-        The result has the shape of the first operand and, behind that, ``behind``.
-        """
-        if all(x.known is not None and x.known.dtype != object for x in xs) and _small(behind):
-            given = Given(self.texts, tuple(words), tuple(numbers), (*xs[0].shape, *behind))  # type: ignore[arg-type]
+        """A routine of ``ROUTINES``."""
+        if all(x.known is not None and x.known.dtype != object for x in xs) and _small(shape):
+            given = Given(self.texts, tuple(words), tuple(numbers), tuple(shape))  # type: ignore[arg-type]
             known = ROUTINES[fn].meaning(given, *(x.known for x in xs))
             return Tensor.from_known(known, element or ROUTINES[fn].result)
-        return self.emit(TextOp(fn, self.values(*xs), behind, words, numbers), element)
+        return self.emit(RoutineOp(fn, self.values(*xs), shape, words, numbers), element)
 
     # -- moving
 

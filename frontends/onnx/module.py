@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from mlc.dialects.graph import TextOp
+from mlc.dialects.graph import RoutineOp
 from mlc.dialects.texts import escaped
 from mlc.dialects.types import TEXT, tensor
 from mlc.dialects.weights import WeightStore
@@ -100,7 +100,7 @@ def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer
 def _returned(value: Tensor, build: Builder) -> SSAValue:
     """What a caller gets: of texts the texts, not their numbers."""
     number = build.value(value)
-    return build.value(build.emit(TextOp("extern", [number]))) if value.element == TEXT else number
+    return build.value(build.emit(RoutineOp("text.extern", [number], value.shape))) if value.element == TEXT else number
 
 
 def _distinct(pairs: Iterable[tuple[str, SSAValue]]) -> dict[str, SSAValue]:
@@ -119,7 +119,7 @@ def _module(block: Block, inputs: list[str], outputs: Mapping[str, SSAValue], bu
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=results)
     if build.guards:
         main.attributes["graph.guards"] = ArrayAttr(StringAttr(str(g)) for g in build.guards)
-    if any(isinstance(op, TextOp) for op in block.ops):
+    if any(isinstance(op, RoutineOp) and op.fn.data.startswith("text.") for op in block.ops):
         main.attributes["graph.texts"] = ArrayAttr(StringAttr(escaped(text)) for text in build.texts.known)
     if not outputs:
         raise InputError("The model has no outputs")

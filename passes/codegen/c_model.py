@@ -15,7 +15,7 @@ from mlc.dialects.graph.sizes import upper
 from mlc.dialects.texts import unescaped
 from mlc.dialects.types import bytes_of, elements_in, shape_of
 from mlc.passes.codegen.c_dims import c_dim
-from mlc.passes.codegen.c_text import c_string, text_call
+from mlc.passes.codegen.c_routine import c_string, routine_call
 from mlc.passes.plan.plan_memory import ALIGN, aligned
 
 _HEAD = """#include <string.h>
@@ -198,8 +198,8 @@ def _body(
             elif isinstance(op, rt.PositionsOp):
                 steps.append(_positions(op, places, len(known)))
                 known.append(op.symbol.data)
-            elif isinstance(op, rt.TextOp):
-                steps.append(f"if (part == 0) {text_call(op, [places[a] for a in op.args])}")
+            elif isinstance(op, rt.RoutineOp):
+                steps.append(f"if (part == 0) {routine_call(op, [places[a] for a in op.args])}")
             else:
                 places[op.results[0]] = _place(op, places, program)
         lines += _phase(steps, launches - 1) if steps else []

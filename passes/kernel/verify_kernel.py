@@ -25,7 +25,7 @@ from mlc.passes.legality import SCALARS, TENSORS, Level, calls
 
 MAIN = (
     "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions "
-    "graph.text kernel.call func.return"
+    "graph.routine kernel.call func.return"
 )
 LEVEL = Level(
     "kernel",

@@ -25,8 +25,8 @@ from mlc.dialects.graph import (
     ConstantOp,
     PositionsOp,
     ReshapeOp,
+    RoutineOp,
     SliceOp,
-    TextOp,
     WeightOp,
     source_nodes,
     with_nodes,
@@ -118,7 +118,7 @@ class _Builder:
     def _settle(self, returned: list[SSAValue]) -> None:
         """Homes of values that are (under a reshape) results of the model or parts of a concatenation."""
         for value, out in zip(returned, self.outputs, strict=True):
-            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp | PositionsOp | TextOp):
+            if isinstance(source_of(value).owner, kernel.CallOp | ConcatOp | PositionsOp | RoutineOp):
                 self.homes.setdefault(source_of(value), (out, 0))
         for op in [o for o in self.main.body.block.ops if isinstance(o, ConcatOp)]:
             self.places[op.result] = self._place(op.result)
@@ -149,17 +149,17 @@ class _Builder:
                 self._launch(op)
             case PositionsOp():
                 self._positions(op)
-            case TextOp():
-                self._text(op)
+            case RoutineOp():
+                self._routine(op)
 
     def _positions(self, op: PositionsOp) -> None:
         where = self.places[op.result] = self._place(op.result)
         step = rt.PositionsOp(op.size.data, self.places[op.mask], where, self.sizes[op.size.data])
         self.program.body.block.add_op(with_nodes(step, source_nodes(op)))
 
-    def _text(self, op: TextOp) -> None:
+    def _routine(self, op: RoutineOp) -> None:
         self.places[op.result] = self._place(op.result)
-        step = rt.TextOp(op.fn, [self.places[v] for v in (*op.args, op.result)], op.words, op.numbers)
+        step = rt.RoutineOp(op.fn, [self.places[v] for v in (*op.args, op.result)], op.words, op.numbers)
         self.program.body.block.add_op(with_nodes(step, source_nodes(op)))
 
     def _slice(self, op: SliceOp) -> None:

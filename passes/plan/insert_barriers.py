@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import rt
 from mlc.dialects.types import bytes_of
 
-STEPS = rt.LaunchOp | rt.CopyOp | rt.PositionsOp | rt.TextOp
+STEPS = rt.LaunchOp | rt.CopyOp | rt.PositionsOp | rt.RoutineOp
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
         return [op.source], [op.target]
     if isinstance(op, rt.PositionsOp):
         return [op.mask], [op.where, op.size]
-    if isinstance(op, rt.TextOp):
+    if isinstance(op, rt.RoutineOp):
         return list(op.args[:-1]), [op.args[-1]]
     assert isinstance(op, rt.LaunchOp)
     split = len(op.args) - op.writes.value.data

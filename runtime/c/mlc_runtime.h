@@ -88,10 +88,10 @@ typedef struct {
   const char *word;
   int64_t number[2];
   const char *node;
-} mlc_text_step;
+} mlc_step;
 
-typedef void mlc_text_routine(mlc_call *c, const mlc_text_step *s);
-mlc_text_routine mlc_text_intern, mlc_text_extern, mlc_text_concat, mlc_text_lower, mlc_text_upper, mlc_text_order,
+typedef void mlc_routine(mlc_call *c, const mlc_step *s);
+mlc_routine mlc_text_intern, mlc_text_extern, mlc_text_concat, mlc_text_lower, mlc_text_upper, mlc_text_order,
     mlc_text_pieces, mlc_text_split, mlc_text_match, mlc_text_to_f64, mlc_text_to_i64, mlc_text_of_f32,
     mlc_text_of_f64, mlc_text_of_i64, mlc_text_of_ui64;
 

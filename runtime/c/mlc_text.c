@@ -12,19 +12,19 @@
 #include "mlc_case.h"
 #include "mlc_texts.h"
 
-void mlc_text_intern(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_intern(mlc_call *c, const mlc_step *s) {
   const char *const *from = s->in[0];
   int64_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) to[i] = mlc_texts_copied(c->texts, from[i], strlen(from[i]));
 }
 
-void mlc_text_extern(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_extern(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   const char **to = s->out;
   for (int64_t i = 0; i < s->made; i++) to[i] = c->texts->entries[from[i]].text;
 }
 
-void mlc_text_concat(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_concat(mlc_call *c, const mlc_step *s) {
   const int64_t *x = s->in[0], *y = s->in[1];
   int64_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) {
@@ -66,7 +66,7 @@ static int32_t cased(int32_t code, const case_run *runs, size_t count) {
   return low < count && code >= r->first && (code - r->first) % r->step == 0 ? code + r->delta : code;
 }
 
-static void change_case(mlc_texts *t, const mlc_text_step *s, const case_run *runs, size_t count) {
+static void change_case(mlc_texts *t, const mlc_step *s, const case_run *runs, size_t count) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) {
@@ -77,11 +77,11 @@ static void change_case(mlc_texts *t, const mlc_text_step *s, const case_run *ru
   }
 }
 
-void mlc_text_lower(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_lower(mlc_call *c, const mlc_step *s) {
   change_case(c->texts, s, lower_runs, sizeof lower_runs / sizeof *lower_runs);
 }
 
-void mlc_text_upper(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_upper(mlc_call *c, const mlc_step *s) {
   change_case(c->texts, s, upper_runs, sizeof upper_runs / sizeof *upper_runs);
 }
 
@@ -105,7 +105,7 @@ static const char *next_piece(splitter *p, size_t *length) {
   return piece;
 }
 
-void mlc_text_pieces(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_pieces(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out;
   for (int64_t i = 0; i < s->made; i++) {
@@ -116,7 +116,7 @@ void mlc_text_pieces(mlc_call *c, const mlc_text_step *s) {
   }
 }
 
-void mlc_text_split(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_split(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out, width = s->count[0] ? s->made / s->count[0] : 0;
   for (int64_t i = 0; i < s->count[0]; i++) {
@@ -139,7 +139,7 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* Equal texts have equal ranks, in the order of their code points. */
-void mlc_text_order(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_order(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out, rank = 0;
   placed *all = malloc(((size_t)s->made + 1) * sizeof *all);
@@ -154,7 +154,7 @@ void mlc_text_order(mlc_call *c, const mlc_text_step *s) {
 }
 
 /* Follows an automaton: in[1] is where kinds of characters begin, in[2] the states behind each and whether it ends. */
-void mlc_text_match(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_match(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0], kinds = s->count[1];
   const int32_t *first = s->in[1], *table = s->in[2];
   uint8_t *to = s->out;
@@ -187,12 +187,12 @@ static void old_locale(locale_t plain, locale_t before) {
   freelocale(plain);
 }
 
-static void check_number(mlc_call *c, const mlc_text_step *s, const char *text, char *end) {
+static void check_number(mlc_call *c, const mlc_step *s, const char *text, char *end) {
   end += strspn(end, SPACES);
   if (end == text || *end) mlc_texts_fail(c->texts, s, "no number: ", text);
 }
 
-void mlc_text_to_f64(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_to_f64(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   double *to = s->out;
   locale_t before, plain = plain_locale(&before);
@@ -206,7 +206,7 @@ void mlc_text_to_f64(mlc_call *c, const mlc_text_step *s) {
 }
 
 /* Whole numbers of i64 and ui64 alike; of others the whole part. */
-void mlc_text_to_i64(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_to_i64(mlc_call *c, const mlc_step *s) {
   const int64_t *from = s->in[0];
   int64_t *to = s->out;
   locale_t before, plain = plain_locale(&before);
@@ -232,19 +232,19 @@ static void print_real(mlc_call *c, int64_t *to, double value, int digits) {
   *to = mlc_texts_keep(c->texts, text, (size_t)length);
 }
 
-void mlc_text_of_f32(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_of_f32(mlc_call *c, const mlc_step *s) {
   locale_t before, plain = plain_locale(&before);
   for (int64_t i = 0; i < s->made; i++) print_real(c, (int64_t *)s->out + i, ((const float *)s->in[0])[i], 8);
   old_locale(plain, before);
 }
 
-void mlc_text_of_f64(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_of_f64(mlc_call *c, const mlc_step *s) {
   locale_t before, plain = plain_locale(&before);
   for (int64_t i = 0; i < s->made; i++) print_real(c, (int64_t *)s->out + i, ((const double *)s->in[0])[i], 17);
   old_locale(plain, before);
 }
 
-void mlc_text_of_i64(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_of_i64(mlc_call *c, const mlc_step *s) {
   for (int64_t i = 0; i < s->made; i++) {
     char text[32];
     int length = sprintf(text, "%lld", (long long)((const int64_t *)s->in[0])[i]);
@@ -252,7 +252,7 @@ void mlc_text_of_i64(mlc_call *c, const mlc_text_step *s) {
   }
 }
 
-void mlc_text_of_ui64(mlc_call *c, const mlc_text_step *s) {
+void mlc_text_of_ui64(mlc_call *c, const mlc_step *s) {
   for (int64_t i = 0; i < s->made; i++) {
     char text[32];
     int length = sprintf(text, "%llu", (unsigned long long)((const uint64_t *)s->in[0])[i]);

@@ -26,7 +26,7 @@ static int64_t *slot_of(const mlc_texts *t, const mlc_text *e) {
   }
 }
 
-void mlc_texts_fail(mlc_texts *t, const mlc_text_step *s, const char *what, const char *text) {
+void mlc_texts_fail(mlc_texts *t, const mlc_step *s, const char *what, const char *text) {
   if (!t->error[0]) snprintf(t->error, sizeof t->error, "node '%s': %s%.80s", s ? s->node : "", what, text);
 }
 

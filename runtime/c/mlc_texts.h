@@ -31,7 +31,7 @@ struct mlc_texts {
 };
 
 /* Makes the run fail, with the step's node in the message. */
-void mlc_texts_fail(mlc_texts *t, const mlc_text_step *s, const char *what, const char *text);
+void mlc_texts_fail(mlc_texts *t, const mlc_step *s, const char *what, const char *text);
 
 /* Memory for a text of up to `length` bytes and its zero, until the next call; NULL: there is none, the run fails. */
 char *mlc_texts_reserve(mlc_texts *t, size_t length);

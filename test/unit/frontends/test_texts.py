@@ -13,7 +13,8 @@ from onnx import TensorProto
 from single import agrees, single, ways
 
 import mlc
-from mlc.dialects.texts import escaped, lowered, raised, unescaped
+from mlc.dialects.text_routines import lowered, raised
+from mlc.dialects.texts import escaped, unescaped
 from mlc.frontends.onnx import UnsupportedError, import_model
 from mlc.frontends.onnx.automaton import automaton
 from mlc.frontends.onnx.regex import RegexError, parse

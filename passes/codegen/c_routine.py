@@ -1,4 +1,4 @@
-"""A routine on texts as a call in C."""
+"""A routine as a call in C."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def c_string(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
-def text_call(op: rt.TextOp, places: Sequence[str]) -> str:
-    """``mlc_text_concat(c, &(mlc_text_step){…});``. The last of ``places`` is written."""
+def routine_call(op: rt.RoutineOp, places: Sequence[str]) -> str:
+    """``mlc_text_concat(c, &(mlc_step){…});``. The last of ``places`` is written."""
     words = [unescaped(w.data) for w in op.words or ()]
     numbers = () if op.numbers is None else ints_of(op.numbers)
     counts = [c_dim(elements_in(a)) for a in op.args]
@@ -32,4 +32,4 @@ def text_call(op: rt.TextOp, places: Sequence[str]) -> str:
         "node": c_string(", ".join(source_nodes(op))),
     }
     step = ", ".join(f".{name} = {value}" for name, value in fields.items())
-    return f"mlc_text_{op.fn.data}(c, &(mlc_text_step){{{step}}});"
+    return f"mlc_{op.fn.data.replace('.', '_')}(c, &(mlc_step){{{step}}});"

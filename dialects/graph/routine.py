@@ -1,4 +1,4 @@
-"""Routines on texts: what makes texts or looks into them. Between them texts are numbers (``mlc.dialects.texts``)."""
+"""Routines: what no statement says, computed by a function in C (``mlc.dialects.routines``)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.dims import DimLike, evaluate
 from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.base import PURE, GraphOp, ints, ints_of
-from mlc.dialects.texts import ROUTINES, Given, Texts, escaped, unescaped
+from mlc.dialects.routines import ROUTINES, Given
+from mlc.dialects.texts import Texts, escaped, unescaped
 from mlc.dialects.types import element_of, shape_of, tensor
 
 
 @irdl_op_definition
-class TextOp(GraphOp):
-    """A routine of ``ROUTINES``: at each place what it makes of the operands there, with ``words`` and ``numbers``.
+class RoutineOp(GraphOp):
+    """A routine of ``ROUTINES`` on its operands, with the ``words`` and ``numbers`` that it takes beside.
 
-    ``%y = graph.text "concat"(%a, %b) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>``
+    ``%y = graph.routine "text.concat"(%a, %b) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>``
     """
 
-    name = "graph.text"
+    name = "graph.routine"
     fn = prop_def(StringAttr)
     args = var_operand_def(TensorType)
     words = opt_prop_def(ArrayAttr[StringAttr])
@@ -46,26 +47,23 @@ class TextOp(GraphOp):
         self,
         fn: str,
         args: Sequence[SSAValue],
-        behind: Sequence[DimLike] = (),
+        shape: Sequence[DimLike],
         words: Sequence[str] = (),
         numbers: Sequence[int] = (),
     ):
-        """``behind``: dimensions of the result behind those of the first operand."""
         properties: dict[str, Attribute] = {"fn": StringAttr(fn)}
         properties |= {"words": ArrayAttr(StringAttr(escaped(w)) for w in words)} if words else {}
         properties |= {"numbers": ints(numbers)} if numbers else {}
-        result = tensor(ROUTINES[fn].result, (*shape_of(args[0]), *behind))
-        super().__init__(operands=[args], properties=properties, result_types=[result])
+        super().__init__(operands=[args], properties=properties, result_types=[tensor(ROUTINES[fn].result, shape)])
 
     def infer(self) -> TensorType:
         routine, shape = ROUTINES.get(self.fn.data), shape_of(self.result)
         if routine is None:
-            raise VerifyException(f"graph.text: there is no routine {self.fn.data!r}")
+            raise VerifyException(f"graph.routine: there is no routine {self.fn.data!r}")
         if tuple(map(element_of, self.args)) != routine.operands:
-            raise VerifyException(f"graph.text: {self.fn.data} takes {', '.join(routine.operands)}")
-        first = shape_of(self.args[0])
-        behind = shape[len(first) : len(first) + (self.fn.data == "split")]
-        return tensor(routine.result, (*first, *behind))
+            raise VerifyException(f"graph.routine: {self.fn.data} takes {', '.join(routine.operands)}")
+        first = shape_of(self.args[0]) if routine.pointwise else ()
+        return tensor(routine.result, (*first, *shape[len(first) :]) if routine.widens else first)
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Its words and numbers."""
