@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.types import ELEMENTS, bit_width, is_narrow
+from mlc.dialects.types import ELEMENTS, TEXT, bit_width, is_narrow
 
 
 class ExprError(VerifyException, ValueError):
@@ -82,9 +82,9 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("floor", "ceil", "round", "trunc", "isnan", "sign"), 1),
     "where": 3,
 }
-CASTS = tuple(ELEMENTS)
+CASTS = tuple(e for e in ELEMENTS if e != TEXT)
 # The bits of a value as another element of as many bits; those of a predicate and of complex numbers are not looked at.
-REINTERPRETATIONS = {f"as_{e}": e for e in ELEMENTS if e != "i1" and e[0] != "c"}
+REINTERPRETATIONS = {f"as_{e}": e for e in CASTS if e != "i1" and e[0] != "c"}
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 CHEAP = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "and_", "or_", "xor", "not_", *COMPARISONS, *CASTS}
 """Functions that cost no more than reading their operands."""

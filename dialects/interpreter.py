@@ -12,7 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import Dim, evaluate
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph import ConstantOp, GraphOp, IfOp, LoopOp, PositionsOp, WeightOp, YieldOp
+from mlc.dialects.graph import ConstantOp, GraphOp, IfOp, LoopOp, PositionsOp, RoutineOp, WeightOp, YieldOp
+from mlc.dialects.texts import Texts, unescaped
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.runtime.errors import RunError
@@ -27,13 +28,19 @@ def interpret(module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array
     main = main_of(module)
     arguments = [np.asarray(inputs[name]) for name in names(main.arg_attrs)]
     symbols = bind_symbols(main, arguments)
-    results = run_block(main.body.block, arguments, weights, symbols)
+    results = run_block(main.body.block, arguments, weights, symbols, texts_of(main))
     return dict(zip(names(main.res_attrs), results, strict=True))
 
 
 def main_of(module: ModuleOp) -> FuncOp:
     """The function ``@main`` of a graph module."""
     return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+
+
+def texts_of(main: FuncOp) -> Texts:
+    """The texts that a model knows before it runs."""
+    known = cast("ArrayAttr[StringAttr]", main.attributes.get("graph.texts", ArrayAttr([])))
+    return Texts(unescaped(text.data) for text in known)
 
 
 def names(attributes: ArrayAttr[DictionaryAttr] | None) -> list[str]:
@@ -58,29 +65,37 @@ def bind_symbols(main: FuncOp, arguments: list[Array]) -> dict[str, int]:
     return symbols
 
 
-def run_block(block: Block, arguments: list[Array], weights: WeightStore, symbols: Mapping[str, int]) -> list[Array]:
+def run_block(
+    block: Block,
+    arguments: list[Array],
+    weights: WeightStore,
+    symbols: Mapping[str, int],
+    texts: Texts | None = None,
+) -> list[Array]:
     """Operands of the block's terminator. Values are dropped after their last use."""
     env: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
-    symbols = dict(symbols)
+    symbols, texts = dict(symbols), texts or Texts()
     uses = {value: sum(1 for _ in value.uses) for op in block.ops for value in op.results}
     for op in block.ops:
         operands = [env[o] for o in op.operands]
         if isinstance(op, ReturnOp | YieldOp):
             return operands
         if isinstance(op, LoopOp):
-            env.update(zip(op.results, _run_loop(op, operands, weights, symbols), strict=True))
+            env.update(zip(op.results, _run_loop(op, operands, weights, symbols, texts), strict=True))
         elif isinstance(op, IfOp):
             taken = op.then if bool(operands[0]) else op.otherwise
-            env.update(zip(op.results, run_block(taken.block, operands[1:], weights, symbols), strict=True))
+            env.update(zip(op.results, run_block(taken.block, operands[1:], weights, symbols, texts), strict=True))
         else:
-            env[op.results[0]] = _run(op, operands, weights, symbols)
+            env[op.results[0]] = _run(op, operands, weights, symbols, texts)
         if isinstance(op, PositionsOp):
             symbols[op.size.data] = len(env[op.result])
         _drop(op, env, uses)
     return []
 
 
-def _run_loop(op: LoopOp, operands: list[Array], weights: WeightStore, symbols: dict[str, int]) -> list[Array]:
+def _run_loop(
+    op: LoopOp, operands: list[Array], weights: WeightStore, symbols: dict[str, int], texts: Texts
+) -> list[Array]:
     """The last states, and what was collected; the number of turns becomes a symbol.
 
     Raises:
@@ -95,7 +110,7 @@ def _run_loop(op: LoopOp, operands: list[Array], weights: WeightStore, symbols: 
             if op.strict is not None:
                 raise RunError(op.strict.data)
             break
-        results = run_block(op.body.block, [*states, *used], weights, {**symbols, op.step.data: turn})
+        results = run_block(op.body.block, [*states, *used], weights, {**symbols, op.step.data: turn}, texts)
         goes_on = bool(results.pop(0)) if op.active is not None else True
         states, rest = results[: len(states)], results[len(states) :]
         for seen, value in zip(collected, rest, strict=True):
@@ -124,12 +139,16 @@ def _collected(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]
     return out
 
 
-def _run(op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int]) -> Array:
+def _run(
+    op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int], texts: Texts
+) -> Array:
     match op:
         case WeightOp():
             return weights[op.entry.data]
         case ConstantOp():
             return op.array()
+        case RoutineOp():
+            return op.evaluate_with(texts, operands, symbols)
         case GraphOp():
             result = op.evaluate(operands, symbols)  # type: ignore[attr-defined]
             expected = numpy_dtype(element_of(op.results[0]))

@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
@@ -56,7 +56,15 @@ class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
         raise NotImplementedError("a symbolic layout has no constant strides")
 
 
+@irdl_attr_definition
+class TextType(ParametrizedAttribute, TypeAttribute):
+    """A text as the caller of a model has it: a pointer to UTF-8 and a zero. All else knows a text by its number."""
+
+    name = "graph.text"
+
+
 Shape = tuple[DimLike, ...]
+TEXT = "text"
 ELEMENTS: dict[str, Attribute] = {
     "f16": Float16Type(),
     "bf16": BFloat16Type(),
@@ -83,6 +91,7 @@ ELEMENTS: dict[str, Attribute] = {
     "ui4": IntegerType(4, Signedness.UNSIGNED),
     "i2": IntegerType(2),
     "ui2": IntegerType(2, Signedness.UNSIGNED),
+    TEXT: TextType(),
 }
 _NAMES = {attr: name for name, attr in ELEMENTS.items()}
 NUMPY_NAMES = {
@@ -111,6 +120,7 @@ NUMPY_NAMES = {
     "ui4": "uint4",
     "i2": "int2",
     "ui2": "uint2",
+    TEXT: "str",
 }
 _FROM_NUMPY = {v: k for k, v in NUMPY_NAMES.items()}
 ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8} | {
@@ -120,6 +130,7 @@ ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2,
     "ui64": 8,
     "c64": 8,
     "c128": 16,
+    TEXT: 8,
 }
 # Elements narrower than a byte, or floats of one: bits of their codes. Nothing computes in them. Each lies in a byte
 # of its own, its code in the low bits; the bits above mean nothing (ml_dtypes writes zeros, also in int4 and int2).
@@ -151,6 +162,9 @@ def element_name(element: Attribute) -> str:
 
 
 def numpy_dtype(element: str) -> np.dtype:
+    """The dtype of an element; of a text that of its number."""
+    if element == TEXT:
+        return np.dtype(np.int64)
     if element == "bf16" or element in NARROW:
         import ml_dtypes  # comes with onnx
 

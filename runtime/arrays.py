@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlc.runtime.errors import RunError
-from mlc.runtime.signature import TensorSpec
+from mlc.runtime.signature import POINTERS, TEXTS, TensorSpec
 
 
 def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
@@ -26,9 +26,13 @@ def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
 def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
     """A contiguous array of the specified dtype: ``value`` itself, a view of it (DLPack), or a contiguous copy.
 
+    Of texts it is one of pointers.
+
     Raises RunError where it is no array or its dtype differs.
     """
     array = value if type(value) is np.ndarray else _convert(name, value)
+    if spec.dtype == TEXTS:
+        return pointers(name, spec, array)
     if array.dtype != spec.dtype:
         hint = f"Convert it, for example by .astype(numpy.{spec.dtype.name})"
         raise RunError(f"Input '{name}' must be {spec}, but has the dtype {array.dtype}", hint=hint)
@@ -43,6 +47,27 @@ def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:
         return np.asarray(value)
     except Exception as error:  # a foreign object's own conversion may raise anything
         raise RunError(f"Input '{name}' of type {type(value).__name__} is not an array: {error}") from None
+
+
+def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Texts as C has them: a pointer each, in memory that also holds the texts.
+
+    Raises RunError where an element is no text, or has a zero in it or a surrogate.
+    """
+    if array.dtype.kind not in "UOT":
+        raise RunError(f"Input '{name}' must be {spec}, of texts, but has the dtype {array.dtype}")
+    try:
+        data = [text.encode() for text in array.reshape(-1).tolist()]
+    except (AttributeError, UnicodeEncodeError) as error:
+        raise RunError(f"Input '{name}' has an element that is no text: {error}") from None
+    if any(b"\0" in text for text in data):
+        raise RunError(f"Input '{name}' has a text with a zero in it, where texts end")
+    ends = np.cumsum([len(text) + 1 for text in data], dtype=np.uintp)
+    memory = np.empty(POINTERS.itemsize * len(data) + int(ends[-1] if data else 0), np.uint8)
+    places = memory[: POINTERS.itemsize * len(data)].view(POINTERS)
+    memory[places.nbytes :] = np.frombuffer(b"\0".join([*data, b""]), np.uint8)
+    places[:] = memory.ctypes.data + places.nbytes + np.concatenate([[0], ends[:-1]]) if data else 0
+    return places.reshape(array.shape)
 
 
 def beginning(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

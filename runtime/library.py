@@ -23,7 +23,7 @@ from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, w
 
 from mlc.runtime import elf, memory
 from mlc.runtime.errors import ArtifactError, RunError
-from mlc.runtime.signature import TensorSpec
+from mlc.runtime.signature import POINTERS, TEXTS, TensorSpec
 
 Call: Any = None
 with suppress(ImportError):  # built where the installation has a C compiler
@@ -122,7 +122,7 @@ class Library:
         """The plan for these values of the dimensions, which those inputs have."""
         values = _ffi.new("int64_t[]", list(dims.values()))
         shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
-        dtypes = [spec.dtype for spec in outputs.values()]
+        dtypes = [POINTERS if spec.dtype == TEXTS else spec.dtype for spec in outputs.values()]
         sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
         results = tuple(zip(outputs, shapes, dtypes, sizes, strict=True))
         return Plan(dims, values, results, self._again(values, inputs, results))
@@ -182,6 +182,14 @@ class Library:
 
     def _error(self) -> str:
         return _ffi.string(self._c.error()).decode(errors="replace")
+
+
+def texts(array: Array) -> Array:
+    """The texts that an output points to: they live until this thread's next run of the model."""
+    found = np.empty(array.shape, TEXTS)
+    read = (_ffi.string(_ffi.cast("const char *", int(place))).decode(errors="replace") for place in array.flat)
+    found[...] = np.fromiter(read, TEXTS, array.size).reshape(array.shape)
+    return found
 
 
 def _release(destroy: Any, model: Any, handle: int) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 from mlc.runtime import arrays, exprs
 from mlc.runtime.errors import ArtifactError, InputError, RunError
 from mlc.runtime.files import copy_artifact
-from mlc.runtime.library import Library, Plan, nothing
-from mlc.runtime.signature import check_guards, check_solvable, read_specs, solve_dims
+from mlc.runtime.library import Library, Plan, nothing, texts
+from mlc.runtime.signature import TEXTS, check_guards, check_solvable, read_specs, solve_dims
 
 Array: TypeAlias = np.ndarray[Any, Any]
 _MAX_PLANS = 256
@@ -41,6 +41,8 @@ class Model:
         self._sizes = {entry["name"]: list(self._written)[entry["output"]] for entry in self.signature.get("sizes", ())}
         self.outputs = {name: spec for name, spec in self._written.items() if name not in self._sizes.values()}
         check_solvable(self.inputs, self.dims)
+        self._texts = [name for name, spec in self.outputs.items() if spec.dtype == TEXTS]
+        self._plain = TEXTS not in [spec.dtype for spec in (*self.inputs.values(), *self.outputs.values())]
         self._library: Library | None = library
         self._names = tuple(self.inputs)
         self._result = next(iter(self.outputs)) if len(self.outputs) == 1 else None
@@ -134,7 +136,7 @@ class Model:
         """Where a call like this one came before, one look-up tells that all fits."""
         library = self._library or self._open_library()
         try:
-            plan = self._plans.get(arrays.layouts(given))
+            plan = self._plans.get(arrays.layouts(given)) if self._plain else None
         except Exception:  # whatever an object that is no NumPy array raises
             plan = None
         if plan is None:
@@ -145,7 +147,8 @@ class Model:
         if out:
             self._check_outputs(plan, given, out)
         results = library.call(plan, given, out)
-        return self._cut(results, plan.dims) if self._sizes else results
+        results = self._cut(results, plan.dims) if self._sizes else results
+        return results | {name: texts(results[name]) for name in self._texts} if self._texts else results
 
     def _cut(self, results: dict[str, Array], dims: dict[str, int]) -> dict[str, Array]:
         """Arrays of the sizes that this run has found out, of those that have room for the most there can be."""
@@ -173,6 +176,8 @@ class Model:
         others = list(inputs)
         for name, shape, dtype, _ in plan.outputs:
             if name in out:
+                if name in self._texts:
+                    raise RunError(f"Output '{name}' has texts", hint="Take the array that the call returns")
                 self._check_size(name)
                 arrays.check_output(name, shape, dtype, out[name])
                 arrays.check_disjoint(others, name, out[name])
@@ -189,7 +194,7 @@ class Model:
         if len(self._plans) >= _MAX_PLANS:
             self._plans = {}
         plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._written)
-        if self._sizes:
+        if self._sizes or not self._plain:
             plan = self._plans[arrays.layouts(inputs)] = replace(plan, again=nothing)
         return plan
 

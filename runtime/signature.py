@@ -15,9 +15,15 @@ from mlc.runtime.errors import ArtifactError, RunError
 _MAX_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
 
 
+TEXTS = np.dtype(object)
+"""The dtype of texts in Python; in C each is a pointer."""
+POINTERS = np.dtype(np.uintp)
+
+
 @dataclass(frozen=True)
 class TensorSpec:
-    """An input or output: ``dtype``, and ``shape`` of integers, dimension names and expressions of these."""
+    """An input or output: ``dtype`` (of texts: object), and ``shape`` of integers, dimension names and expressions of
+    these."""
 
     dtype: np.dtype[Any]
     shape: tuple[int | str, ...]
@@ -31,6 +37,8 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
     Raises ArtifactError where it is neither, or ml_dtypes is needed and not installed.
     """
+    if name == "str":
+        return TEXTS
     try:
         return np.dtype(name)
     except TypeError:

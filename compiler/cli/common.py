@@ -115,6 +115,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in arrays.items():
+            plain = array.astype(str) if array.dtype == object else array  # texts; objects would be a pickle
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                format.write_array(member, array, allow_pickle=False)
+                format.write_array(member, plain, allow_pickle=False)
     write_bytes(path, buffer.getvalue())

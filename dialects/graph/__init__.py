@@ -21,12 +21,13 @@ from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, Res
 from mlc.dialects.graph.order import OrderOp, ScanOp
 from mlc.dialects.graph.random import RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
+from mlc.dialects.graph.routine import RoutineOp
 from mlc.dialects.graph.scatter import ScatterOp
 from mlc.dialects.graph.sizes import PositionsOp
 from mlc.dialects.graph.suppress import SuppressOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
-from mlc.dialects.types import DimsAttr
+from mlc.dialects.types import DimsAttr, TextType
 
 Graph = Dialect(
     "graph",
@@ -54,6 +55,7 @@ Graph = Dialect(
         LoopOp,
         IfOp,
         YieldOp,
+        RoutineOp,
         WinogradRowsOp,
         WinogradInputOp,
         WinogradSumsOp,
@@ -61,14 +63,14 @@ Graph = Dialect(
         WeightOp,
         ConstantOp,
     ],
-    [DimsAttr],
+    [DimsAttr, TextType],
 )
 
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp", "ScatterOp",
-    "LoopOp", "IfOp", "RegionOp", "YieldOp",
+    "PositionsOp", "RoutineOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp",
+    "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from mlc.dialects.rt.program import (
     OutputOp,
     PositionsOp,
     ProgramOp,
+    RoutineOp,
     RunNumberOp,
     ViewOp,
     WeightOp,
@@ -32,6 +33,7 @@ Rt = Dialect(
         LaunchOp,
         CopyOp,
         PositionsOp,
+        RoutineOp,
         BarrierOp,
         DecideOp,
         LoopOp,
@@ -42,5 +44,6 @@ Rt = Dialect(
 
 __all__ = [
     "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunNumberOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
-    "PositionsOp", "BarrierOp", "DecideOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk", "root", "extents", "start",
+    "PositionsOp", "RoutineOp", "BarrierOp", "DecideOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
+    "root", "extents", "start",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     FlatSymbolRefAttrConstr,
     IntegerAttr,
     MemRefType,
@@ -41,7 +42,7 @@ class ProgramOp(IRDLOperation):
     ``guards`` are expressions over dims that must not be negative, or the program would be wrong. ``sizes`` are
     dimensions that the program finds out when it runs (``rt.positions``, ``rt.decide``); the last outputs say them.
     ``inner`` are those known inside of a loop or branch alone, and ``bounds`` what ``sizes`` and ``inner`` never
-    exceed, as expressions over dims.
+    exceed, as expressions over dims. ``texts`` are those that the program knows before it runs.
     """
 
     name = "rt.program"
@@ -53,6 +54,7 @@ class ProgramOp(IRDLOperation):
     sizes = opt_prop_def(ArrayAttr[StringAttr])
     inner = opt_prop_def(ArrayAttr[StringAttr])
     bounds = opt_prop_def(ArrayAttr[StringAttr])
+    texts = opt_prop_def(ArrayAttr[StringAttr])
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     irdl_options = (ParsePropInAttrDict(),)
@@ -244,6 +246,27 @@ class PositionsOp(IRDLOperation):
 
     def __init__(self, symbol: str, mask: SSAValue, where: SSAValue, size: SSAValue):
         super().__init__(operands=[mask, where, size], properties={"symbol": StringAttr(symbol)})
+
+
+@irdl_op_definition
+class RoutineOp(IRDLOperation):
+    """Run a routine on texts (one thread), which writes the last buffer.
+
+    ``rt.routine "text.concat"(%a, %b, %y) : memref<3xi64>, memref<3xi64>, memref<3xi64>``
+    """
+
+    name = "rt.routine"
+    fn = prop_def(StringAttr)
+    args = var_operand_def(MemRefType)
+    words = opt_prop_def(ArrayAttr[StringAttr])
+    numbers = opt_prop_def(DenseArrayBase)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$fn `(` $args `)` attr-dict `:` type($args)"
+
+    def __init__(
+        self, fn: StringAttr, args: Sequence[SSAValue], words: Attribute | None = None, numbers: Attribute | None = None
+    ):
+        super().__init__(operands=[args], properties={"fn": fn, "words": words, "numbers": numbers})
 
 
 @irdl_op_definition

@@ -74,7 +74,7 @@ class MlcRep(BackendRep):
         """The model compiled with some of its inputs as constants, as few as serve."""
         for names in _candidates(feeds):
             rest = {n: a for n, a in feeds.items() if n not in names}
-            key = tuple((n, feeds[n].dtype.str, feeds[n].shape, feeds[n].tobytes()) for n in names)
+            key = tuple((n, feeds[n].dtype.str, feeds[n].shape, _contents(feeds[n])) for n in names)
             if key not in self.specialised:
                 try:
                     net = self.backend.compile(with_constants(self.model, {n: feeds[n] for n in names}), **self.options)
@@ -93,6 +93,10 @@ def _candidates(feeds: Mapping[str, Array]) -> Iterator[tuple[str, ...]]:
     yield tuple(n for n in behind if feeds[n].ndim <= 1)
     yield tuple(behind)
     yield tuple(names)
+
+
+def _contents(array: Array) -> Any:
+    return tuple(array.flat) if array.dtype == object else array.tobytes()  # the bytes of texts are their addresses
 
 
 def with_constants(model: ModelProto, values: Mapping[str, Array]) -> ModelProto:

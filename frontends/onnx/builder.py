@@ -6,7 +6,6 @@ become symbols without a rule for each operator.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from mlc.dialects.graph import (
     PositionsOp,
     ReduceOp,
     ReshapeOp,
+    RoutineOp,
     RunNumberOp,
     SliceOp,
     TransposeOp,
@@ -41,19 +41,21 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.routines import ROUTINES, Given
 from mlc.dialects.statement import statement
-from mlc.dialects.types import is_narrow, numpy_dtype, tensor
+from mlc.dialects.texts import Texts
+from mlc.dialects.types import TEXT, is_narrow, numpy_dtype, tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
+from mlc.frontends.onnx.literals import inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
 CONSTANT_LIMIT = 64
 CHOICES = 16  # elements of a symbolic value that one expression chooses from
-_OPERAND = re.compile(r"\bx\d+\b")
 
 
 @dataclass
@@ -81,6 +83,7 @@ class Builder:
         self.scopes = [Scope(block)]
         self.weights = weights
         self.node = ""
+        self.texts = Texts()
         self.guards: list[Dim] = []
         self.sizes = 0  # that depend on data, so far
         self.random = 0  # operators that draw numbers, and were given no seed
@@ -122,12 +125,13 @@ class Builder:
         finally:
             self.node = before
 
-    def emit(self, op: Operation) -> Tensor:
-        return self.emit_all(op)[0]
+    def emit(self, op: Operation, element: str | None = None) -> Tensor:
+        """Add an operator; ``element`` says TEXT where its result are the numbers of texts."""
+        return Tensor.of(self._insert(op), element)
 
     def emit_all(self, op: Operation) -> list[Tensor]:
-        """Emit an operator of several results."""
-        self.block.add_op(with_nodes(op, [self.node] if self.node else []))
+        """Add an operator of several results."""
+        self._insert(op)
         return [Tensor.of(r) for r in op.results]
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
@@ -208,14 +212,14 @@ class Builder:
         Raises:
             NotSupported: it computes in a narrow type.
         """
-        check_computes(expr, xs)
+        element = check_computes(expr, xs)
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)
             except Undecided:
                 pass
-        text, rest = _inline(expr, xs)
-        return self.emit(MapOp(text, self.values(*rest)))
+        text, rest = inlined(expr, xs)
+        return self.emit(MapOp(text, self.values(*rest)), element)
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
         size = product(broadcast_shapes([x.shape for x in xs]))
@@ -291,7 +295,7 @@ class Builder:
                 return _computed(expr, xs, shape, reduce, monoid)
             except KeyError:  # the expression reads a symbolic dimension
                 pass
-        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid))
+        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid), element)
         if monoid is None and element == "i64":
             result.range = range_of(parse(expr), xs, names)
         return result
@@ -333,6 +337,37 @@ class Builder:
         self.random += 1
         return self.random
 
+    # -- texts
+
+    def words(self, texts: Any) -> Tensor:
+        """A known tensor of texts."""
+        return Tensor.from_known(self.texts.numbers(texts), TEXT)
+
+    def text(
+        self, fn: str, *xs: Tensor, behind: Sequence[DimLike] = (), element: str | None = None, **how: Any
+    ) -> Tensor:
+        """A routine on texts; ``element`` is TEXT where it makes texts.
+
+        The result has the shape of the first operand and, behind that, ``behind``.
+        """
+        return self.routine(f"text.{fn}", xs, (*xs[0].shape, *behind), element=element, **how)
+
+    def routine(
+        self,
+        fn: str,
+        xs: Sequence[Tensor],
+        shape: Sequence[DimLike],
+        words: Sequence[str] = (),
+        numbers: Sequence[int] = (),
+        element: str | None = None,
+    ) -> Tensor:
+        """A routine of ``ROUTINES``."""
+        if all(x.known is not None and x.known.dtype != object for x in xs) and _small(shape):
+            given = Given(self.texts, tuple(words), tuple(numbers), tuple(shape))  # type: ignore[arg-type]
+            known = ROUTINES[fn].meaning(given, *(x.known for x in xs))
+            return Tensor.from_known(known, element or ROUTINES[fn].result)
+        return self.emit(RoutineOp(fn, self.values(*xs), shape, words, numbers), element)
+
     # -- moving
 
     def reshape(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
@@ -340,21 +375,21 @@ class Builder:
             return x
         if x.known is not None:
             return self._moved(x, x.known.reshape(tuple(shape)))
-        return self.emit(ReshapeOp(self.value(x), shape))
+        return self.emit(ReshapeOp(self.value(x), shape), x.element)
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         if list(perm) == list(range(x.rank)):
             return x
         if x.known is not None:
             return self._moved(x, x.known.transpose(perm))
-        return self.emit(TransposeOp(self.value(x), perm))
+        return self.emit(TransposeOp(self.value(x), perm), x.element)
 
     def broadcast(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
         if tuple(shape) == x.shape:
             return x
         if x.known is not None and _small(shape):
             return self._moved(x, np.broadcast_to(x.known, tuple(shape)))  # type: ignore[arg-type]
-        return self.emit(BroadcastOp(self.value(x), shape))
+        return self.emit(BroadcastOp(self.value(x), shape), x.element)
 
     def slice(
         self, x: Tensor, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int] | None = None
@@ -369,7 +404,7 @@ class Builder:
         for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
             if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
                 self.require(extent, start + max(0, (size - 1) * step) + 1)  # a fixed part of an open extent
-        return self.emit(SliceOp(self.value(x), starts, sizes, steps))
+        return self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:
         """A slice of one dimension."""
@@ -392,7 +427,7 @@ class Builder:
             [p + c for p, c in zip(high, crop_high, strict=True)],
         )
         if any(p != 0 for p in (*grow_low, *grow_high, *(interior or ()))):
-            x = self.emit(PadOp(self.value(x), grow_low, grow_high, value, interior))
+            x = self.emit(PadOp(self.value(x), grow_low, grow_high, value, interior), x.element)
         sizes = [d - a - b for d, a, b in zip(x.shape, crop_low, crop_high, strict=True)]
         return self.slice(x, crop_low, sizes)
 
@@ -402,7 +437,7 @@ class Builder:
         if all(x.known is not None for x in xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
-        return self.emit(ConcatOp(self.values(*filled), axis)) if len(filled) > 1 else filled[0]
+        return self.emit(ConcatOp(self.values(*filled), axis), xs[0].element) if len(filled) > 1 else filled[0]
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)
@@ -439,28 +474,3 @@ def _choices(array: Array, element: str) -> ComputeOp:
     for n, v in reversed(list(enumerate(flat[:-1]))):
         text = f"where({position} == {n}, i64({v}), {text})"
     return ComputeOp(text if element == "i64" else f"{element}({text})", [], array.shape)
-
-
-def literal(value: Any) -> str:
-    """A number as it is written in scalar expressions."""
-    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
-    return f"({value!r})" if isinstance(value, bool | int | float) else f"({float(value)!r})"
-
-
-def _inline(expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
-    """Write known scalars into the expression; operands that stay are numbered anew."""
-    rank = max((x.rank for x in xs if not _is_literal(x)), default=0)
-    inlined = {n for n, x in enumerate(xs) if _is_literal(x) and x.rank <= rank}
-    if not inlined or len(inlined) == len(xs):
-        return expr, list(xs)
-    kept = [n for n in range(len(xs)) if n not in inlined]
-    names = {f"x{n}": f"x{place}" for place, n in enumerate(kept)} | {f"x{n}": literal(xs[n].known) for n in inlined}
-    text = _OPERAND.sub(lambda m: names[m.group()], expr)
-    typed = element_type(parse(text), [xs[n].element for n in kept])
-    if typed != element_type(parse(expr), [x.element for x in xs]):
-        return expr, list(xs)
-    return text, [xs[n] for n in kept]
-
-
-def _is_literal(x: Tensor) -> bool:
-    return x.known is not None and x.known.dtype != object and x.known.size == 1

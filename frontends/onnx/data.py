@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto
 
-from mlc.dialects.types import ITEMSIZE, NARROW, numpy_dtype
+from mlc.dialects.texts import Texts
+from mlc.dialects.types import ITEMSIZE, NARROW, TEXT, element_of_dtype, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array
@@ -32,8 +33,9 @@ class Extent:
 class TensorData:
     """Reads the tensors of one model, whose file (None for a model in memory) and folder bound what may be read."""
 
-    def __init__(self, weights: WeightStore, file: Path | None) -> None:
+    def __init__(self, weights: WeightStore, file: Path | None, texts: Texts) -> None:
         self.weights = weights
+        self.texts = texts
         self.file = file
 
     def tensor(self, proto: TensorProto) -> Tensor:
@@ -46,6 +48,8 @@ class TensorData:
         element, shape = element_of_onnx(proto.data_type), checked_shape(proto.dims, f"tensor '{proto.name}'")
         if proto.HasField("segment"):
             raise NotSupported("tensors in segments are not supported")
+        if element == TEXT:
+            return self._inline(proto, shape)
         elements = int(np.prod(shape, dtype=object))
         extent = self._extent(proto, stored_bytes(element, elements))
         if extent is None:
@@ -55,8 +59,10 @@ class TensorData:
         return Tensor(element, shape, store=self._later(proto.name, extent, element, shape), name=proto.name)
 
     def array(self, proto: TensorProto) -> Array:
-        """The elements of a proto, wherever they are. Raises as ``tensor`` does."""
+        """The elements of a proto, wherever they are; texts as objects. Raises as ``tensor`` does."""
         element, shape = element_of_onnx(proto.data_type), checked_shape(proto.dims, f"tensor '{proto.name}'")
+        if element == TEXT:
+            return array_of(proto).reshape(shape)
         extent = self._extent(proto, stored_bytes(element, int(np.prod(shape, dtype=object))))
         return array_of(proto).reshape(shape) if extent is None else read_elements(extent, element, shape)
 
@@ -65,7 +71,11 @@ class TensorData:
             array = array_of(proto).reshape(shape)
         except ValueError as e:
             raise InputError(f"Tensor '{proto.name}' of shape {list(shape)} has data of the wrong length: {e}") from e
-        known = Tensor.from_known(array, name=proto.name)
+        if array.dtype == object:
+            array, element = self.texts.numbers(array), TEXT
+        else:
+            element = element_of_dtype(array.dtype)
+        known = Tensor.from_known(array, element, proto.name)
         if array.size <= KNOWN_LIMIT:
             return known
         return Tensor(

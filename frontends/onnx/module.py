@@ -11,7 +11,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from mlc.dialects.types import tensor
+from mlc.dialects.graph import RoutineOp
+from mlc.dialects.texts import escaped
+from mlc.dialects.types import TEXT, tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
@@ -19,7 +21,7 @@ from mlc.frontends.onnx.dims import DimNames
 from mlc.frontends.onnx.errors import NotSupported, Unsupported
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.load import read
-from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
+from mlc.frontends.onnx.tensors import Maps, Tensor, element_of_onnx
 from mlc.frontends.onnx.validate import check_functions, check_graph
 from mlc.runtime.errors import InputError
 
@@ -34,7 +36,8 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -
     check_functions(proto.functions)
     check_graph(proto.graph, opsets, {(STANDARD.get(f.domain, f.domain), f.name) for f in proto.functions})
     block = Block()
-    importer = Importer(Builder(block, weights), TensorData(weights, source.file), opsets, proto.functions)
+    build = Builder(block, weights)
+    importer = Importer(build, TensorData(weights, source.file, build.texts), opsets, proto.functions)
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
     importer.nodes(proto.graph.node, values)
@@ -50,12 +53,12 @@ def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict
     for info in found:
         values[info.name] = Poison()
         with importer.rejecting("Input", info.name):
-            values[info.name] = _argument(info, names, block)
+            values[info.name] = _argument(info, names, importer.build)
     names.check_used()
     return [i.name for i in found]
 
 
-def _argument(info: ValueInfoProto, names: DimNames, block: Block) -> Tensor:
+def _argument(info: ValueInfoProto, names: DimNames, build: Builder) -> Tensor:
     if not info.type.HasField("tensor_type"):
         kind = str(info.type.WhichOneof("value")).removesuffix("_type")
         way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
@@ -63,7 +66,11 @@ def _argument(info: ValueInfoProto, names: DimNames, block: Block) -> Tensor:
     type_ = info.type.tensor_type
     element = element_of_onnx(type_.elem_type)
     shape = names.shape(type_, info.name)
-    return Tensor.of(block.insert_arg(tensor(element, shape), len(block.args)))
+    given = Tensor.of(build.block.insert_arg(tensor(element, shape), len(build.block.args)))
+    if element != TEXT:
+        return given
+    with build.at(info.name):
+        return build.text("intern", given, element=TEXT)
 
 
 def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:
@@ -73,15 +80,27 @@ def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) 
 
 
 def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:
-    """The tensors of an output: of a sequence ``y`` those are ``y.0``, ``y.1``, …; none of a missing optional."""
+    """The tensors of an output; of a missing optional none.
+
+    Of a sequence ``y`` those are ``y.0``, ``y.1``, …, of a sequence of maps ``y.keys`` and ``y.values``.
+    """
     value = values.get(info.name)
     if isinstance(value, Tensor):
-        yield info.name, importer.build.value(value)
+        yield info.name, _returned(value, importer.build)
     elif isinstance(value, list):
-        yield from ((f"{info.name}.{n}", importer.build.value(each)) for n, each in enumerate(value))
+        yield from ((f"{info.name}.{n}", _returned(each, importer.build)) for n, each in enumerate(value))
+    elif isinstance(value, Maps):
+        yield f"{info.name}.keys", _returned(value.keys, importer.build)
+        yield f"{info.name}.values", _returned(value.values, importer.build)
     elif not importer.unsupported and not info.type.HasField("optional_type"):
         with importer.rejecting("Output", info.name):
             raise NotSupported("outputs that are not tensors are not supported")
+
+
+def _returned(value: Tensor, build: Builder) -> SSAValue:
+    """What a caller gets: of texts the texts, not their numbers."""
+    number = build.value(value)
+    return build.value(build.emit(RoutineOp("text.extern", [number], value.shape))) if value.element == TEXT else number
 
 
 def _distinct(pairs: Iterable[tuple[str, SSAValue]]) -> dict[str, SSAValue]:
@@ -100,6 +119,8 @@ def _module(block: Block, inputs: list[str], outputs: Mapping[str, SSAValue], bu
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=results)
     if build.guards:
         main.attributes["graph.guards"] = ArrayAttr(StringAttr(str(g)) for g in build.guards)
+    if any(isinstance(op, RoutineOp) and op.fn.data.startswith("text.") for op in block.ops):
+        main.attributes["graph.texts"] = ArrayAttr(StringAttr(escaped(text)) for text in build.texts.known)
     if not outputs:
         raise InputError("The model has no outputs")
     return ModuleOp([main])

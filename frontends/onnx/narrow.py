@@ -1,11 +1,11 @@
-"""What is refused of types: nothing computes in narrow ones, and some functions are of floats alone."""
+"""What is refused of types: nothing computes in narrow ones or in texts, and some functions are of floats alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from mlc.dialects.expr import REAL, Call, Const, NarrowError, element_type, parse, verify_computes, walk
-from mlc.dialects.types import is_float, is_narrow
+from mlc.dialects.types import TEXT, is_float, is_narrow
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -14,7 +14,7 @@ def check_computes(expr: str, xs: Sequence[Tensor]) -> str | None:
     """The element type of an expression over tensors.
 
     Raises:
-        NotSupported: it computes in a narrow type, or a function of floats alone in whole numbers.
+        NotSupported: it computes in a narrow type or in texts, or a function of floats alone in whole numbers.
     """
     elements = [x.element for x in xs]
     try:
@@ -23,6 +23,7 @@ def check_computes(expr: str, xs: Sequence[Tensor]) -> str | None:
         raise NotSupported(str(e)) from e
     for call in (e for e in walk(parse(expr)) if isinstance(e, Call)):
         _check_whole(call, elements)
+        _check_text(call, elements)
     return element_type(parse(expr), elements)
 
 
@@ -38,8 +39,15 @@ def _check_whole(call: Call, elements: Sequence[str]) -> None:
             raise NotSupported(f"{what}; cast the operand to a float")
 
 
+def _check_text(call: Call, elements: Sequence[str]) -> None:
+    """Texts are compared and selected."""
+    args = call.args[call.fn == "where" :]
+    if call.fn not in ("where", "eq", "ne") and TEXT in (element_type(a, elements) for a in args):
+        raise NotSupported(f"{call.fn} of texts; cast them to numbers")
+
+
 def check_combines(what: str, *elements: str | None) -> None:
     """Raises NotSupported where ``what``, a sum or the like, would combine elements of a narrow type."""
     for element in elements:
-        if element is not None and is_narrow(element):
+        if element is not None and (is_narrow(element) or element == TEXT):
             raise NotSupported(f"nothing computes in {element}; cast the operands of {what}, to f32 for example")

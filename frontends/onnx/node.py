@@ -8,11 +8,12 @@ from typing import Any
 from onnx import AttributeProto, GraphProto, NodeProto, helper
 
 from mlc.dialects.dims import Dim, DimLike
+from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, symbolic
-from mlc.frontends.onnx.tensors import Tensor, Value
+from mlc.frontends.onnx.tensors import Maps, Tensor, Value, text_of
 
 REQUIRED: Any = object()
 
@@ -57,8 +58,8 @@ class Node:
 
     def get(self, n: int) -> Tensor | None:
         x = self.inputs[n] if n < len(self.inputs) else None
-        if isinstance(x, list):
-            raise NotSupported(f"input {n} is a sequence")
+        if isinstance(x, list | Maps):
+            raise NotSupported(f"input {n} is a sequence{' of maps' if isinstance(x, Maps) else ''}")
         return x
 
     def tensors(self) -> list[Tensor]:
@@ -130,15 +131,22 @@ class Node:
 
     def dims(self, n: int) -> list[DimLike]:
         """Input ``n`` as a list of dimensions (int or symbolic), known at import."""
+        self._check_number(n)
         return [v if isinstance(v, Dim) else int(v) for v in self.known(n).flat]
 
     def ints(self, n: int) -> list[int]:
         """Input ``n`` as a list of whole numbers, known at import and not symbolic."""
+        self._check_number(n)
         return [int(v) for v in self.concrete(n).flat]
 
     def floats(self, n: int) -> list[float]:
         """Input ``n`` as a list of numbers, known at import and not symbolic."""
+        self._check_number(n)
         return [float(v) for v in self.concrete(n).flat]
+
+    def _check_number(self, n: int) -> None:
+        if self[n].element == TEXT:
+            raise NotSupported(f"input {n} holds texts where it takes numbers")
 
     def scalar(self, n: int, default: Any = REQUIRED) -> Any:
         """Input ``n`` as one concrete number known at import, or the default where it is absent."""
@@ -152,9 +160,9 @@ class Node:
 
 def _attribute(attr: AttributeProto) -> Any:
     if attr.type == AttributeProto.STRING:
-        return attr.s.decode(errors="replace")
+        return text_of(attr.s)
     if attr.type == AttributeProto.STRINGS:
-        return [s.decode(errors="replace") for s in attr.strings]
+        return [text_of(s) for s in attr.strings]
     value = helper.get_attribute_value(attr)
     return value if isinstance(value, int | float | GraphProto) else list(value)
 

@@ -2,6 +2,7 @@
 
     x: seq(tensor(float))     →   x.0, x.1: tensor(float);  x = SequenceConstruct(x.0, x.1)
     y: seq(tensor(float))     →   y.0, y.1, y.2
+    y: seq(map(string, tensor(float)))  →   y.keys, y.values
 """
 
 from __future__ import annotations
@@ -72,5 +73,8 @@ def _grouped(info: ValueInfoProto, results: Mapping[str, Any]) -> Any:
         type_ = type_.optional_type.elem_type
     if not type_.HasField("sequence_type"):
         return results.get(info.name)
+    if type_.sequence_type.elem_type.HasField("map_type"):
+        keys, rows = (results[f"{info.name}.{part}"].tolist() for part in ("keys", "values"))
+        return [dict(zip(keys, row, strict=True)) for row in rows]
     places = range(sum(name.startswith(f"{info.name}.") for name in results))
     return [results[f"{info.name}.{n}"] for n in places if f"{info.name}.{n}" in results]

@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper
 from xdsl.ir import SSAValue
 
 from mlc.dialects.dims import DimLike
-from mlc.dialects.types import Shape, element_of, element_of_dtype, numpy_dtype, shape_of
+from mlc.dialects.types import TEXT, Shape, element_of, element_of_dtype, numpy_dtype, shape_of
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, normal
 
@@ -39,6 +39,7 @@ ELEMENT_OF_ONNX: dict[int, str] = {
     TensorProto.UINT4: "ui4",
     TensorProto.INT2: "i2",
     TensorProto.UINT2: "ui2",
+    TensorProto.STRING: TEXT,
 }
 KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
 
@@ -47,7 +48,7 @@ def element_of_onnx(data_type: int) -> str:
     """The element name of an ONNX data type.
 
     Raises:
-        NotSupported: strings, complex numbers, floats of 6 bits.
+        NotSupported: complex numbers, floats of 6 bits.
     """
     if data_type not in ELEMENT_OF_ONNX:
         name = TensorProto.DataType.Name(data_type) if data_type in TensorProto.DataType.values() else data_type
@@ -60,6 +61,7 @@ class Tensor:
     """A tensor value: ``known`` at import, an SSA ``value``, or data that ``store`` puts into the weight store.
 
     ``shape`` may be symbolic. ``known`` has the element's dtype, or dtype object where it holds symbolic dimensions.
+    Texts (``TEXT``) are their numbers in the builder's table, as i64.
     """
 
     element: str
@@ -71,8 +73,9 @@ class Tensor:
     range: tuple[DimLike | None, DimLike | None] = (None, None)  # of computed whole numbers, as far as it is known
 
     @staticmethod
-    def of(value: SSAValue) -> Tensor:
-        return Tensor(element_of(value), shape_of(value), value=value)
+    def of(value: SSAValue, element: str | None = None) -> Tensor:
+        """The tensor of a value; ``element`` says TEXT where its i64 are the numbers of texts."""
+        return Tensor(TEXT if element == TEXT else element_of(value), shape_of(value), value=value)
 
     @staticmethod
     def from_known(array: Any, element: str | None = None, name: str = "") -> Tensor:
@@ -93,15 +96,46 @@ class Tensor:
         return f"{self.element}[{', '.join(map(str, self.shape))}]"
 
 
-Value = Tensor | list["Tensor"] | None  # a list is an ONNX sequence
+@dataclass
+class Maps:
+    """An ONNX sequence of maps with the same keys: [keys] labels, and [maps, keys] what they have there."""
+
+    keys: Tensor
+    values: Tensor
+
+
+Value = Tensor | Maps | list["Tensor"] | None  # a list is an ONNX sequence
 
 
 def array_of(proto: TensorProto) -> Array:
-    """The array of a proto that carries its own data.
+    """The array of a proto that carries its own data; of texts one of objects.
 
     Raises:
-        NotSupported: its type is.
+        NotSupported: its type is, or a text that is no UTF-8 or has a zero in it.
         ValueError: the data does not have the length that type and dims say.
     """
     element = element_of_onnx(proto.data_type)
+    if element == TEXT:
+        return _texts(proto)
     return np.asarray(numpy_helper.to_array(proto)).astype(numpy_dtype(element), copy=False)
+
+
+def _texts(proto: TensorProto) -> Array:
+    found = np.empty(len(proto.string_data), dtype=object)
+    found[:] = [text_of(data) for data in proto.string_data]
+    return found.reshape(tuple(proto.dims))
+
+
+def text_of(data: bytes) -> str:
+    """A text of the model, which ends at a zero where a C program reads it.
+
+    Raises:
+        NotSupported: it is no UTF-8, or has a zero in it.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as e:
+        raise NotSupported(f"the text {data!r:.80} is no UTF-8") from e
+    if "\0" in text:
+        raise NotSupported(f"the text {text!r:.80} has a zero in it, where texts end")
+    return text

@@ -11,6 +11,7 @@ from mlc.dialects import rt
 from mlc.dialects.dims import parse_dim
 from mlc.dialects.types import bytes_of, elements_in
 from mlc.passes.codegen.c_dims import c_dim
+from mlc.passes.codegen.c_routine import routine_call
 
 
 def declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
@@ -103,6 +104,8 @@ class _Body:
                 places = f"{self.places[op.mask]}, {c_dim(elements_in(op.mask))}, {self.places[op.where]}"
                 number = self.sizes.index(op.symbol.data)
                 return [f"if (part == 0) mlc_positions(c, {number}, {places}, {self.places[op.size]});"]
+            case rt.RoutineOp():
+                return [f"if (part == 0) {routine_call(op, [self.places[a] for a in op.args])}"]
         assert isinstance(op, rt.DecideOp)
         return [f"if (part == 0) {{ {self._decide(op)} }}"]
 

@@ -10,9 +10,11 @@ from typing import Any
 from mlc.dialects import rt
 from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim
 from mlc.dialects.graph.sizes import upper
+from mlc.dialects.texts import unescaped
 from mlc.dialects.types import shape_of
 from mlc.passes.codegen.c_body import buffers_of, decisions_of, declare, print_body
 from mlc.passes.codegen.c_dims import c_dim
+from mlc.passes.codegen.c_routine import c_string
 from mlc.passes.plan.plan_memory import ALIGN, aligned
 
 _HEAD = """#include <string.h>
@@ -54,6 +56,7 @@ def print_model(
         "\n".join(f"void {s}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads);" for s in declared),
         "extern const char mlc_embedded_weights[];" if weights.payload and not weights.file else "",
         f"static const char signature[] =\n{_string(json.dumps(signature))};",
+        _texts(program),
         _offsets(program, dims),
         _output_shape(program, dims),
         _violated(program, dims),
@@ -69,6 +72,15 @@ def _string(text: str) -> str:
     """A C string literal of several lines."""
     pieces = [text[n : n + 100] for n in range(0, len(text), 100)]
     return "\n".join('  "' + p.replace("\\", "\\\\").replace('"', '\\"') + '"' for p in pieces) or '""'
+
+
+def _texts(program: rt.ProgramOp) -> str:
+    """The table of the texts that the model knows; none where it has no texts."""
+    if program.texts is None:
+        return ""
+    lines = ",\n".join(f"  {c_string(unescaped(text.data))}" for text in program.texts)
+    table = "{texts, sizeof texts / sizeof *texts, mlc_texts_open, mlc_texts_error, mlc_texts_close}"
+    return f"static const char *const texts[] = {{\n{lines},\n}};\nstatic const mlc_text_table text_table = {table};"
 
 
 def _offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
@@ -174,6 +186,7 @@ def _program(program: rt.ProgramOp, prefix: str, weights: Weights, isa: Sequence
   .body = body,
   .work = work,
   .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},
+  .texts = {"&text_table" if program.texts is not None else "0"},
   .weights_sha256 = "{weights.sha256}",
   .weights_file = {file},
   .embedded = {"mlc_embedded_weights" if embedded else "0"},

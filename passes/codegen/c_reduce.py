@@ -27,7 +27,7 @@ def reduction(kind: str, tile: Tile) -> str:
     variables = list(zip(tile.names, chunks, strict=True))
     parts = []
     for width, group in itertools.groupby(variables, key=lambda variable: variable[1].width):
-        if kind in _FOLDS and name not in ("i1", "f16") and width > 1:
+        if kind in _FOLDS and name not in ("i1", "f16", "bf16") and width > 1:
             whole = Chunk(0, width, width)
             joined = _halves(kind, [_filled(kind, text, name, c) for text, c in group], name, whole)
             parts.append(f"mlc_reduce_{_FOLDS[kind]}_{vector_name(name, width)}({joined})")

@@ -25,7 +25,7 @@ from mlc.passes.rewriter import bodies
 
 _STEPS = (
     "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions "
-    "graph.run_number graph.loop graph.if kernel.call"
+    "graph.run_number graph.routine graph.loop graph.if kernel.call"
 )
 MAIN = {
     "func.func": f"{_STEPS} func.return",

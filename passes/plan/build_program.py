@@ -27,6 +27,7 @@ from mlc.dialects.graph import (
     LoopOp,
     PositionsOp,
     ReshapeOp,
+    RoutineOp,
     RunNumberOp,
     SliceOp,
     WeightOp,
@@ -107,6 +108,8 @@ class Builder:
         outputs += _fresh(told, outputs)
         self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds, inner)
         self.block = self.program.body.block
+        if texts := main.attributes.get("graph.texts"):
+            self.program.properties["texts"] = texts
         for n, arg in enumerate(block.args):
             self.places[arg] = self.add(rt.InputOp(n, buffer_type(arg)))
         self.outputs = [self.add(rt.OutputOp(n, buffer_type(v))) for n, v in enumerate(returned)]
@@ -174,6 +177,8 @@ class Builder:
                 build_loop(self, op)
             case IfOp():
                 build_if(self, op)
+            case RoutineOp():
+                self._routine(op)
 
     def _positions(self, op: PositionsOp) -> None:
         where = self.places[op.result] = self.place(op.result)
@@ -187,6 +192,11 @@ class Builder:
     def scratch(self, value: SSAValue) -> SSAValue:
         """Memory of its own for ``value``."""
         return self.add(rt.BufferOp(str(upper(bytes_of(value), self.bounds)), buffer_type(value)))
+
+    def _routine(self, op: RoutineOp) -> None:
+        self.places[op.result] = self.place(op.result)
+        step = rt.RoutineOp(op.fn, [self.places[v] for v in (*op.args, op.result)], op.words, op.numbers)
+        self.block.add_op(with_nodes(step, source_nodes(op)))
 
     def _slice(self, op: SliceOp) -> None:
         offset = slice_offset(op)
@@ -217,7 +227,7 @@ def _computed(value: SSAValue, block: Block) -> bool:
     op = value.owner
     if isinstance(op, LoopOp):
         return op.parent is block and op.res.index(value) >= len(op.states)
-    return isinstance(op, kernel.CallOp | ConcatOp | PositionsOp | IfOp) and op.parent is block
+    return isinstance(op, kernel.CallOp | ConcatOp | PositionsOp | RoutineOp | IfOp) and op.parent is block
 
 
 def buffer_type(value: SSAValue) -> Attribute:

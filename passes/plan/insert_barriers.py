@@ -74,6 +74,8 @@ def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
         return [op.mask], [op.where, op.size]
     if isinstance(op, rt.DecideOp):
         return [v for v in (op.limit, op.active) if v is not None], [op.told] if op.told is not None else []
+    if isinstance(op, rt.RoutineOp):
+        return list(op.args[:-1]), [op.args[-1]]
     assert isinstance(op, rt.LaunchOp)
     split = len(op.args) - op.writes.value.data
     return list(op.args[:split]), list(op.args[split:])

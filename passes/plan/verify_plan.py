@@ -19,7 +19,7 @@ from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import KERNELS
 
 PLACES = "rt.input rt.output rt.weight rt.run_number rt.buffer rt.view"
-STEPS = "rt.launch rt.copy rt.positions rt.decide rt.barrier rt.loop rt.if"
+STEPS = "rt.launch rt.copy rt.positions rt.routine rt.decide rt.barrier rt.loop rt.if"
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{PLACES} {STEPS}"}
 MODULE |= dict.fromkeys(("rt.loop", "rt.if"), f"{PLACES} {STEPS}")
 LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))
@@ -74,7 +74,7 @@ def _sizes_needed(op: Operation, named: Mapping[str, set[str]]) -> set[str]:
     """Sizes in the shapes and places of what a step touches, and those that its kernel reads."""
     if isinstance(op, rt.PositionsOp):
         return sizes_of(shape_of(op.mask))
-    touched = op.operands if isinstance(op, rt.LaunchOp | rt.CopyOp) else ()
+    touched = op.operands if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.RoutineOp) else ()
     read = named.get(op.callee.root_reference.data, set()) if isinstance(op, rt.LaunchOp) else set()
     read = {symbol for symbol in read if SIZE.fullmatch(symbol) or STEP.fullmatch(symbol)}
     return read.union(*(local_symbols([*shape_of(v), rt.start(v)]) for v in touched))

@@ -31,6 +31,7 @@ struct mlc_model {
   mlc_team *team;
   _Atomic int64_t runs; /* the next one's number */
   _Atomic(workspace *) idle[CACHED_WORKSPACES];
+  _Atomic(mlc_texts *) texts; /* one of each thread that has run the model */
 };
 
 static _Thread_local char error_text[1024];
@@ -64,6 +65,7 @@ static workspace *workspace_take(mlc_model *model, int64_t bytes) {
 }
 
 static void workspace_give_back(mlc_model *model, workspace *w) {
+  if (!w) return;
   for (int i = 0; i < CACHED_WORKSPACES; i++) {
     workspace *empty = NULL;
     if (atomic_compare_exchange_strong(&model->idle[i], &empty, w)) return;
@@ -93,6 +95,7 @@ void mlc_destroy(mlc_model *model) {
   if (!model) return;
   mlc_team_destroy(model->team);
   mlc_weights_close(&model->weights);
+  if (model->program->texts) model->program->texts->close(atomic_load(&model->texts));
   for (int i = 0; i < CACHED_WORKSPACES; i++) free(atomic_load(&model->idle[i]));
   free(model);
 }
@@ -146,6 +149,19 @@ static void fence(const mlc_program *program, const mlc_call *call, int closed) 
 }
 #endif
 
+/* The table of this run's texts; 0 ok. */
+static int open_texts(mlc_model *model, mlc_call *call) {
+  const mlc_text_table *known = model->program->texts;
+  if (!known) return 0;
+  call->texts = known->open(&model->texts, known->texts, known->count);
+  return call->texts ? 0 : mlc_fail("out of memory for the texts of model '%s'", model->program->name);
+}
+
+static int check_texts(const mlc_program *program, const mlc_call *call) {
+  const char *error = call->texts ? program->texts->error(call->texts) : NULL;
+  return error ? mlc_fail("%s", error) : 0;
+}
+
 static int run(mlc_model *model, mlc_call *call, void *memory) {
   int64_t bytes = mlc_workspace_size(model->program, call->dim);
   if (bytes < 0) return 1;
@@ -158,11 +174,12 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
   const char *error = NULL;
   call->arena = own ? (char *)(own + 1) : memory;
   call->error = &error;
+  if (open_texts(model, call)) return workspace_give_back(model, own), 1;
   fence(model->program, call, 1);
   run_in_default_float_mode(model, call);
   fence(model->program, call, 0);
-  if (own) workspace_give_back(model, own);
-  return error ? mlc_fail("%s", error) : 0;
+  workspace_give_back(model, own);
+  return error ? mlc_fail("%s", error) : check_texts(model->program, call);
 }
 
 static int fail_without_model(void) { return mlc_fail("there is no model: its creation failed"); }

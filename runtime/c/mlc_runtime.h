@@ -17,6 +17,7 @@
 
 typedef struct mlc_team mlc_team;
 typedef struct mlc_model mlc_model;
+typedef struct mlc_texts mlc_texts;
 
 typedef struct mlc_decision mlc_decision;
 
@@ -32,12 +33,24 @@ typedef struct {
   int parts;         /* that each phase is cut into */
   int tid;           /* 0: the caller's */
   mlc_team *team;    /* NULL: the caller's thread works alone */
+  mlc_texts *texts;  /* of this run, where the model has texts */
   int64_t *sizes;    /* found out by this inference; those of the team, or of the thread that works alone */
   mlc_decision *decisions; /* about loops and branches; as sizes */
   const char **error;      /* what makes the results worthless, or NULL */
   uint64_t phase;    /* of the team, and this thread's claims in it: parts, and the shares they are from */
   int claimed, visited;
 } mlc_call;
+
+/* The texts of a model, and how its runs get the table of their own. A model without texts names none of these functions,
+ * so the linker leaves them out. */
+typedef struct {
+  const char *const *texts; /* that the model knows */
+  int64_t count;
+  mlc_texts *(*open)(_Atomic(mlc_texts *) *all, const char *const *texts, int64_t count); /* of the calling thread, as
+      the model has it before a run; NULL: out of memory */
+  const char *(*error)(const mlc_texts *texts); /* why the run failed, or NULL */
+  void (*close)(mlc_texts *all);
+} mlc_text_table;
 
 /* Everything a compiled model tells the runtime; constant. */
 typedef struct {
@@ -52,6 +65,7 @@ typedef struct {
   void (*body)(mlc_call *c);   /* every thread of the team runs it: phases of launches */
   double (*work)(const int64_t *dim); /* operations a launch on average, a byte counted as some; NULL: many */
   int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */
+  const mlc_text_table *texts; /* NULL: none */
   const char *weights_sha256;  /* of the payload, 64 lower-case hex digits */
   const char *weights_file;    /* base name of the file beside the library, or NULL */
   const void *embedded;        /* or the MLC_ALIGN-aligned payload inside the library */
@@ -69,6 +83,26 @@ void mlc_join(mlc_call *c);
 
 /* Writes where `mask` is not 0, ascending, and how many that are: into `count`, and as the call's size number `size`. */
 void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count);
+
+/* A routine on texts: buffers and their elements, words and numbers of the call, the node it is for. */
+typedef struct {
+  const void *in[3];
+  int64_t count[3];
+  void *out;
+  int64_t made;
+  const char *word;
+  int64_t number[2];
+  const char *node;
+} mlc_step;
+
+typedef void mlc_routine(mlc_call *c, const mlc_step *s);
+mlc_routine mlc_text_intern, mlc_text_extern, mlc_text_concat, mlc_text_lower, mlc_text_upper, mlc_text_order,
+    mlc_text_pieces, mlc_text_split, mlc_text_match, mlc_text_to_f64, mlc_text_to_i64, mlc_text_of_f32,
+    mlc_text_of_f64, mlc_text_of_i64, mlc_text_of_ui64;
+
+mlc_texts *mlc_texts_open(_Atomic(mlc_texts *) *all, const char *const *texts, int64_t count);
+const char *mlc_texts_error(const mlc_texts *texts);
+void mlc_texts_close(mlc_texts *all);
 
 /* A size of the call, behind the phase that finds it out. */
 int64_t mlc_size(const mlc_call *c, int size);

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
+import onnx.numpy_helper
 import onnx.parser
 import pytest
+from onnx import TensorProto, helper
 
 import mlc
 
@@ -41,3 +44,28 @@ def test_of_no_elements(op: str, neutral: float, shape: tuple[int, ...]) -> None
     }}"""
     result = mlc.compile(onnx.parser.parse_model(text))(np.zeros(shape, "f4"))
     np.testing.assert_array_equal(result, np.full([d or 1 for d in shape], neutral, "f4"))
+
+
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+@pytest.mark.parametrize("shape", [(3, 6), (2, 37), (5, 1), (33,)])
+def test_extremes_of_16_bits(op: str, shape: tuple[int, ...]) -> None:
+    """bfloat16 lies in memory as integers, which are in another order where they are negative."""
+    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16))
+    x = np.random.default_rng().standard_normal(shape, np.float32).astype(dtype)
+    given = helper.make_tensor_value_info("x", TensorProto.BFLOAT16, shape)
+    for axis in (0, -1):
+        node = helper.make_node(op, ["x", "axis"], ["y"], keepdims=0)
+        axes = onnx.numpy_helper.from_array(np.array([axis]), "axis")
+        graph = helper.make_graph([node], "extremes", [given], [onnx.ValueInfoProto(name="y")], [axes])
+        net = mlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10))
+        np.testing.assert_array_equal(net(x), (np.max if op == "ReduceMax" else np.min)(x, axis))
+
+
+def test_of_nothing() -> None:
+    """A maximum of no element is the least number there is, a sum is 0."""
+    for op, wanted in (("ReduceMax", -(2**63)), ("ReduceSum", 0)):
+        node = helper.make_node(op, ["x"], ["y"], keepdims=0)
+        given = helper.make_tensor_value_info("x", TensorProto.INT64, [0])
+        graph = helper.make_graph([node], "nothing", [given], [onnx.ValueInfoProto(name="y")])
+        net = mlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10))
+        assert int(net(np.zeros(0, np.int64))) == wanted

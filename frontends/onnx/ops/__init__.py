@@ -43,6 +43,7 @@ FAMILIES = (
     "sequence",
     "spectral",
     "suppression",
+    "text",
     "training",
     "transposed",
 )

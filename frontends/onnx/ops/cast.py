@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from mlc.dialects.types import bit_width, is_narrow, numpy_dtype
+from mlc.dialects.types import TEXT, bit_width, is_narrow, numpy_dtype
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.text import from_text, to_text
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
 
 # What is added to the bits of f32 before those of its mantissa are cut off, to round to a power of two; and the
@@ -18,6 +19,10 @@ LEAST, LARGEST = 2.0**-127, 2.0**127
 
 def converted(build: Builder, x: Tensor, element: str, saturate: bool = True, round_mode: str = "up") -> Tensor:
     """``x`` as ``element`` by the rules of Cast 25; ``saturate`` and ``round_mode`` concern floats of 8 bits."""
+    if x.element == TEXT:
+        return from_text(build, x, element)
+    if element == TEXT:
+        return to_text(build, x)
     if element == x.element or element[:2] != "f8":
         return build.cast(x, element)
     wide = build.cast(x, "f32")

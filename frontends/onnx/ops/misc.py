@@ -23,8 +23,11 @@ def constant(node: Node) -> Tensor:
     ):
         if name in node.attributes:
             return Tensor.from_known(np.asarray(node.attr(name), dtype))
+    for name in ("value_string", "value_strings"):
+        if name in node.attributes:
+            return node.build.words(node.attr(name))
     if "value" not in node.attributes:
-        raise NotSupported("constants of this kind (sparse or text) are not supported")
+        raise NotSupported("sparse constants are not supported")
     return node.tensor(node.attributes["value"].t)
 
 

@@ -1,9 +1,10 @@
-"""TfIdfVectorizer: n-grams of whole numbers, counted by comparing every place with every n-gram of the pool."""
+"""TfIdfVectorizer: n-grams of whole numbers or texts, each place compared with every n-gram of the pool."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array
 from mlc.frontends.onnx.node import Node, onnx_op
@@ -16,11 +17,12 @@ EXPRESSIONS = {"TF": "x0", "IDF": "where(x0 > 0, x1, 0)", "TFIDF": "x0 * x1"}
 def tf_idf_vectorizer(node: Node) -> Tensor:
     """[(N,) max(ngram_indexes) + 1] in f32: how often each n-gram occurs, or what that weighs."""
     x, build, mode = node[0], node.build, node.attr("mode")
-    if "pool_strings" in node.attributes or mode not in EXPRESSIONS or x.rank not in (1, 2):
-        raise NotSupported(f"mode '{mode}' of {x}, or pool_strings; whole numbers [C] or [N, C], mode TF, IDF or TFIDF")
+    if ("pool_strings" in node.attributes) != (x.element == TEXT) or mode not in EXPRESSIONS or x.rank not in (1, 2):
+        raise NotSupported(f"mode '{mode}' of {x}; [C] or [N, C] of what the pool has, and mode TF, IDF or TFIDF")
     rows = build.reshape(x, (1, *x.shape)) if x.rank == 1 else x
     pools = _pools(node)
-    counts = [_counted(node, build.cast(rows, "i64"), pool) for pool in pools if len(pool)]
+    wide = rows if x.element == TEXT else build.cast(rows, "i64")
+    counts = [_counted(node, wide, pool) for pool in pools if len(pool)]
     places = node.attr("ngram_indexes")
     width, total = max(places) + 1, build.concat(counts, 1)
     weights = node.attr("weights", None) or [1.0] * len(places)
@@ -33,7 +35,8 @@ def tf_idf_vectorizer(node: Node) -> Tensor:
 
 def _pools(node: Node) -> list[Array]:
     """For n = 1, 2, …: the n-grams of that length, [grams, n]."""
-    pool, starts = np.asarray(node.attr("pool_int64s"), np.int64), node.attr("ngram_counts")
+    texts, starts = node.attr("pool_strings", None), node.attr("ngram_counts")
+    pool = node.build.texts.numbers(texts) if texts else np.asarray(node.attr("pool_int64s"), np.int64)
     ends = [*starts[1:], len(pool)]
     return [pool[a:b].reshape(-1, n) for n, (a, b) in enumerate(zip(starts, ends, strict=True), 1)]
 
@@ -47,5 +50,5 @@ def _counted(node: Node, x: Tensor, pool: Array) -> Tensor:
     length = x.shape[1]
     hits = [f"(x0[i0, min(r1 + {k} * (r0 + 1), {length} - 1)] == x1[i1, {k}])" for k in range(n)]
     inside = f"(r1 + {n - 1} * (r0 + 1) < {length})"
-    text = f"f32({' & '.join([inside, *hits])})"
-    return node.build.compute(text, [x, Tensor.from_known(pool)], (x.shape[0], grams), [skips, length], "add")
+    text, shape = f"f32({' & '.join([inside, *hits])})", (x.shape[0], grams)
+    return node.build.compute(text, [x, Tensor.from_known(pool, x.element)], shape, [skips, length], "add")

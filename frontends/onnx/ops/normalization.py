@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.dims import product
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.reduce import mean_over
 from mlc.frontends.onnx.tensors import Tensor
 
 
-def softmax_over(build: Builder, x: Tensor, axes: Sequence[int], log: bool = False) -> Tensor:
-    """exp(x - max) / sum, in at least f32: times the reciprocal of the sum, of which there is one a row."""
+def softmax_over(
+    build: Builder, x: Tensor, axes: Sequence[int], log: bool = False, sink: Tensor | None = None
+) -> Tensor:
+    """exp(x - max) / sum, in at least f32: times the reciprocal of the sum, of which there is one a row.
+
+    ``sink``, which broadcasts to the sums, is one more element of each row that takes its share and is left out.
+    """
     wide = build.wide(x)
-    shifted = build.map("x0 - x1", wide, build.reduce("max", wide, axes, keepdims=True))
+    top = build.reduce("max", wide, axes, keepdims=True)
+    top = top if sink is None else build.map("max(x0, x1)", top, sink)
+    shifted = build.map("x0 - x1", wide, top)
     exponent = build.map("exp(x0)", shifted)
     total = build.reduce("add", exponent, axes, keepdims=True)
+    total = total if sink is None else build.map("x0 + exp(x1 - x2)", total, sink, top)
     if log:
         return build.cast(build.map("x0 - log(x1)", shifted, total), x.element)
     return build.cast(build.map("x0 * x1", exponent, build.map("1 / x0", total)), x.element)

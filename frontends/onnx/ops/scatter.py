@@ -7,6 +7,7 @@ from functools import partial
 
 from mlc.dialects.dims import DimLike, floordiv, product
 from mlc.dialects.graph import ScatterOp
+from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
@@ -65,7 +66,7 @@ def scattered(
     wide = (lambda y: y) if reduction == "none" else partial(computed, build)
     data = wide(build.reshape(x, (floordiv(product(x.shape), width) if width != 0 else 0, width)))
     rows = wide(build.reshape(updates, (places.shape[0], width)))
-    y = build.emit(ScatterOp(reduction, *build.values(data, places, rows)))
+    y = build.emit(ScatterOp(reduction, *build.values(data, places, rows)), TEXT if x.element == TEXT else None)
     return build.reshape(build.cast(y, x.element), x.shape)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.dims import DimLike, product
+from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
@@ -56,7 +57,7 @@ def unique(node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     if axis is None:
         x, axis = build.reshape(x, (product(x.shape),)), 0
     axis = normalise_axis(axis, x.rank)
-    rows = _rows(build, x, axis)
+    rows = _rows(build, build.text("order", x) if x.element == TEXT else x, axis)
     count, width = rows.shape
     places = _argsort(build, rows)
     differs = build.compute(

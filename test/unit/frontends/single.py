@@ -66,20 +66,25 @@ def agrees(
     model = single(op, inputs, outputs, constants=constants, **how)
     feeds = {n: a for n, a in inputs.items() if a is not None and n not in constants}
     expected = by_onnxruntime(model, feeds) if wanted is None else wanted
-    imported = import_model(model)
-    imported.module.verify()
-    ways = [interpret(imported.module, imported.weights, feeds)]
-    if compiled:
-        ways.append(mlc.compile(model).run(feeds))
-    for results in ways:
+    for results in ways(model, feeds, compiled):
         for actual, right in zip(results.values(), expected, strict=True):
             close(actual, right, rtol, steps)
+
+
+def ways(model: ModelProto, feeds: Mapping[str, Array], compiled: bool = True) -> list[dict[str, Array]]:
+    """The results by name: interpreted, and compiled."""
+    imported = import_model(model)
+    imported.module.verify()
+    found = [interpret(imported.module, imported.weights, feeds)]
+    return [*found, mlc.compile(model).run(feeds)] if compiled else found
 
 
 def close(actual: Array, right: Array, rtol: float, steps: int = 0) -> None:
     """Equal dtypes and shapes; values within ``rtol`` of the largest, whole numbers within ``steps``."""
     assert (actual.dtype, actual.shape) == (right.dtype, right.shape)
-    if right.dtype.kind == "f":
+    if right.dtype == object:
+        assert actual.tolist() == right.tolist()
+    elif right.dtype.kind == "f":
         atol = rtol * float(np.abs(right[np.isfinite(right)]).max(initial=0))
         np.testing.assert_allclose(actual.astype("f8"), right.astype("f8"), rtol=rtol, atol=atol)
     else:

@@ -68,6 +68,29 @@ def test_matmul_n_bits(rng: np.random.Generator, bits: int, zeros: str, rows: in
     ms("MatMulNBits", inputs, constants=constants, K=k, N=n, bits=bits, block_size=block)
 
 
+@pytest.mark.parametrize("zeros", ["none", "packed"])
+@pytest.mark.parametrize(("rows", "k", "block"), [(1, 64, 16), (9, 80, 32)])
+def test_matmul_n_bits_in_another_order(rng: np.random.Generator, zeros: str, rows: int, k: int, block: int) -> None:
+    """``g_idx``: each column has the scale and the zero point of any block. onnxruntime takes 8 for packed zero points
+    there, so these are compared with NumPy."""
+    n, blocks = 9, -(-k // block)
+    inputs = {
+        "x": normal(rng, 2, rows, k),
+        "w": rng.integers(0, 256, (n, blocks, block // 2)).astype("u1"),
+        "s": rng.random(n * blocks).astype("f4") + 0.1,
+        "z": rng.integers(0, 256, n * -(-blocks // 2)).astype("u1") if zeros == "packed" else None,
+        "g": rng.permutation(np.arange(blocks * block) // block)[:k].astype("i4"),
+    }
+    constants = [name for name, array in inputs.items() if array is not None and name != "x"]
+    wanted = None
+    if zeros == "packed":
+        number, zero = (np.stack([a & 15, a >> 4], -1) for a in (inputs["w"], inputs["z"].reshape(n, -1)))
+        at, scales = inputs["g"], inputs["s"].reshape(n, blocks).astype("f8")
+        weight = (number.reshape(n, -1)[:, :k] - zero.reshape(n, -1)[:, at].astype("f8")) * scales[:, at]
+        wanted = [(inputs["x"] @ weight.T).astype("f4")]
+    ms("MatMulNBits", inputs, constants=constants, K=k, N=n, bits=4, block_size=block, wanted=wanted)
+
+
 @pytest.mark.parametrize("columns", [True, False])
 def test_matmul_integer_to_float(rng: np.random.Generator, columns: bool) -> None:
     count = 7 if columns else 1

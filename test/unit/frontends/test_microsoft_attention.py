@@ -112,6 +112,22 @@ def test_group_query_attention_with_rotation(rng: np.random.Generator, interleav
     agrees("GroupQueryAttention", inputs, 3, domain=MS, constants=["t", "c", "s"], **how)
 
 
+@pytest.mark.parametrize("sink", ["none", "smooth", "given"])
+@pytest.mark.parametrize(("rows", "past"), [(5, 0), (1, 6)])
+@pytest.mark.parametrize("heads", [0, 1, 4])
+def test_group_query_attention_with_bias_and_sink(
+    rng: np.random.Generator, sink: str, rows: int, past: int, heads: int
+) -> None:
+    """As gpt-oss has them; ``heads`` of the bias, 0: none. ``position_ids`` are the places of the rotation."""
+    inputs = group_query(rng, rows, past, [rows + past - 1] * 2, False)
+    inputs |= {"c": normal(rng, 24, 8), "s": normal(rng, 24, 8)}
+    inputs["i"] = np.arange(past, past + rows)[None] + np.zeros((2, 1), np.int64)
+    inputs["b"] = normal(rng, 1, heads, rows, rows + past) if heads else None
+    inputs["h"] = normal(rng, 4) if sink == "given" else None
+    how = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1} | ({"smooth_softmax": 1} if sink == "smooth" else {})
+    ms("GroupQueryAttention", inputs, 3, constants=["t", "c", "s"], compiled=heads == 1, **how)
+
+
 def test_group_query_attention_of_sequences_of_different_lengths(rng: np.random.Generator) -> None:
     """Against NumPy in float64: onnxruntime leaves what is behind the shorter sequence uninitialised."""
     inputs, lengths = group_query(rng, 1, 6, [3, 6], False), [4, 7]

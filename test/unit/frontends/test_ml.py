@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import numpy_helper
-from single import agrees, single
+from onnx import TensorProto, helper, numpy_helper
+from single import agrees, by_onnxruntime, single, ways
 
+import mlc
 from mlc.frontends.onnx import UnsupportedError, import_model
+from mlc.frontends.onnx.backend import prepare
 
 ML = "ai.onnx.ml"
 
@@ -188,13 +190,6 @@ def test_tables_of_weights_that_fit_nowhere_are_refused(rng: np.random.Generator
         import_model(single("TreeEnsembleRegressor", {"x": np.ones((2, 3), "f4")}, domain="ai.onnx.ml", **how))
 
 
-def test_texts_are_refused() -> None:
-    x = np.ones((2, 3), np.int64)
-    model = single("LabelEncoder", {"x": x}, domain=ML, version=2, keys_int64s=[1], values_strings=["a"])
-    with pytest.raises(UnsupportedError, match="texts"):
-        import_model(model)
-
-
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
 @pytest.mark.parametrize("skips", [0, 2])
 def test_tf_idf_vectorizer(rng: np.random.Generator, mode: str, skips: int) -> None:
@@ -216,16 +211,122 @@ def test_svm_regressor(rng: np.random.Generator, kind: str, one_class: int) -> N
     ml("SVMRegressor", {"x": x}, version=1, rho=[0.3], compiled=not one_class, **how)
 
 
-@pytest.mark.parametrize("kind", KERNELS)
-def test_svm_classifier(rng: np.random.Generator, kind: str) -> None:
-    sizes = [2, 4, 3]
+def svm(rng: np.random.Generator, kind: str, sizes: list[int], labels: list[Any]) -> dict[str, Any]:
+    """Attributes of a random SVMClassifier of five features."""
+    count, pairs = sum(sizes), len(sizes) * (len(sizes) - 1) // 2
     how = {"kernel_type": kind, "kernel_params": KERNELS[kind], "vectors_per_class": sizes}
-    how |= {"support_vectors": rng.standard_normal(45).tolist(), "coefficients": rng.standard_normal(18).tolist()}
-    how |= {"rho": rng.standard_normal(3).tolist(), "classlabels_ints": [5, 2, 9]}
-    ml("SVMClassifier", {"x": rng.standard_normal((9, 5)).astype("f4")}, 2, version=1, **how)
+    how |= {"support_vectors": rng.standard_normal(5 * count).tolist(), "rho": rng.standard_normal(pairs).tolist()}
+    how |= {"coefficients": rng.standard_normal((len(sizes) - 1) * count).tolist()}
+    return how | {"classlabels_strings" if isinstance(labels[0], str) else "classlabels_ints": labels}
 
 
-def test_maps_are_refused() -> None:
-    model = single("ZipMap", {"x": np.ones((2, 3), "f4")}, domain=ML, classlabels_int64s=[1, 2, 3])
-    with pytest.raises(UnsupportedError, match="maps are not supported.*export without it"):
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("labels", [[5, 2, 9], [7, -1], ["red", "grün", ""], ["no", "yes"]])
+def test_svm_classifier(rng: np.random.Generator, kind: str, labels: list[Any]) -> None:
+    x = rng.standard_normal((9, 5)).astype("f4")
+    for how in ("NONE", "LOGISTIC"):
+        given = svm(rng, kind, [2, 4, 3][: len(labels)], labels)
+        ml("SVMClassifier", {"x": x}, 2, version=1, post_transform=how, compiled=kind == "RBF", **given)
+
+
+@pytest.mark.parametrize("labels", [[5, 2, 9, 0], [7, -1]])
+def test_svm_probabilities(rng: np.random.Generator, labels: list[int]) -> None:
+    """The minimum itself: onnxruntime stops near it."""
+    x, count = rng.standard_normal((9, 5)).astype("f4"), len(labels)
+    how = svm(rng, "RBF", [2, 4, 3, 2][:count], labels)
+    plain = single("SVMClassifier", {"x": x}, 2, domain=ML, version=1, **how)
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    how |= {"prob_a": (-rng.random(len(pairs))).tolist(), "prob_b": rng.standard_normal(len(pairs)).tolist()}
+    model = single("SVMClassifier", {"x": x}, 2, domain=ML, version=1, **how)
+    near = by_onnxruntime(model, {"x": x})
+    scores = by_onnxruntime(plain, {"x": x})[1][:, -len(pairs) :]
+    wanted = np.stack([_coupled(1 / (1 + np.exp(s * how["prob_a"] + how["prob_b"])), pairs) for s in scores])
+    np.testing.assert_allclose(near[1], wanted, atol=0.006)
+    for label, probabilities in (both.values() for both in ways(model, {"x": x})):
+        np.testing.assert_array_equal(label, near[0])
+        np.testing.assert_allclose(probabilities, wanted, rtol=1e-4)
+
+
+def _coupled(r: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
+    """The least squares solution of r[j, i] p[i] = r[i, j] p[j] for all pairs, with a sum of 1."""
+    count = max(j for _, j in pairs) + 1
+    rows, heavy = np.zeros((len(pairs) + 1, count)), 1e6
+    for n, (i, j) in enumerate(pairs):
+        rows[n, i], rows[n, j] = 1 - r[n], -r[n]
+    rows[-1] = heavy
+    return np.linalg.lstsq(rows, np.append(np.zeros(len(pairs)), heavy))[0]
+
+
+@pytest.mark.parametrize("labels", [[5, 2, 9], [7, -1], ["no", "yes"]])
+@pytest.mark.parametrize("positive", [False, True])
+def test_svm_of_coefficients(rng: np.random.Generator, labels: list[Any], positive: bool) -> None:
+    x, weights = rng.standard_normal((9, 5)).astype("f4"), rng.standard_normal(5 * len(labels))
+    how: dict[str, Any] = {"coefficients": (abs(weights) if positive else weights).tolist(), "rho": [0.25]}
+    how |= {"kernel_type": "LINEAR", "kernel_params": KERNELS["LINEAR"]}
+    how["classlabels_strings" if isinstance(labels[0], str) else "classlabels_ints"] = labels
+    ml("SVMClassifier", {"x": x}, 2, version=1, **how)
+
+
+@pytest.mark.parametrize("labels", [[3, 8, 5], ["a", "b", "c"]])
+def test_zip_map(rng: np.random.Generator, labels: list[Any]) -> None:
+    """As a sequence of maps by the backend, as two tensors from a compiled model."""
+    x = rng.random((4, 3)).astype("f4")
+    texts = isinstance(labels[0], str)
+    how = {"classlabels_strings" if texts else "classlabels_int64s": labels}
+    node = helper.make_node("ZipMap", ["x"], ["y"], domain=ML, **how)
+    scores = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])
+    of_row = helper.make_map_type_proto(
+        TensorProto.STRING if texts else TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+    )
+    result = helper.make_value_info("y", helper.make_sequence_type_proto(of_row))
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid(ML, 1)]
+    model = helper.make_model(helper.make_graph([node], "g", [scores], [result]), opset_imports=opsets, ir_version=10)
+    assert prepare(model).run([x]) == (by_onnxruntime(model, {"x": x})[0],)
+    results = mlc.compile(model).run({"x": x})
+    assert results["y.keys"].tolist() == labels
+    np.testing.assert_array_equal(results["y.values"], x)
+
+
+def test_maps_are_refused_as_inputs() -> None:
+    model = single("DictVectorizer", {"x": np.ones((2, 3), "f4")}, domain=ML, int64_vocabulary=[1, 2, 3])
+    with pytest.raises(UnsupportedError, match="maps are not supported as inputs"):
         import_model(model)
+
+
+WORDS = np.array([["a", "bb", "", "ü"], ["bb", "c", "unknown", "a"]], dtype=object)
+
+
+def test_categories_of_texts() -> None:
+    keys, values = ["a", "ü", "", "c"], ["x", "", "yy", "z"]
+    ml("LabelEncoder", {"x": WORDS}, version=2, keys_strings=keys, values_strings=values)
+    ml("LabelEncoder", {"x": WORDS}, version=4, keys_strings=keys, values_strings=values, default_string="none")
+    ml("LabelEncoder", {"x": WORDS}, version=2, keys_strings=keys, values_int64s=[3, 1, 2, 9], default_int64=-7)
+    ml("LabelEncoder", {"x": WORDS}, version=2, keys_strings=keys, values_floats=[3.5, 1.0, 2.0, 9.0], compiled=False)
+    ml("LabelEncoder", {"x": np.array([1, 5, 3])}, version=2, keys_int64s=[3, 1], values_strings=["three", "one"])
+    ml("CategoryMapper", {"x": WORDS}, version=1, cats_strings=keys, cats_int64s=[7, 5, 6, 1], default_int64=-2)
+    ml("CategoryMapper", {"x": np.array([[5, 6, 4]])}, version=1, cats_strings=keys, cats_int64s=[7, 5, 6, 1])
+    ml("OneHotEncoder", {"x": WORDS}, version=1, cats_strings=keys, zeros=1)
+
+
+def test_label_encoder_1() -> None:
+    classes = {"classes_strings": ["a", "bb", "c"]}
+    ml("LabelEncoder", {"x": WORDS}, version=1, default_int64=-4, **classes)
+    ml("LabelEncoder", {"x": np.array([2, 0, 7])}, version=1, default_string="?", **classes)
+
+
+def test_labels_that_are_texts(rng: np.random.Generator) -> None:
+    x = rng.standard_normal((19, 4)).astype("f4")
+    how = forest(rng, "class", 5, 4, 3, "BRANCH_LEQ") | {"classlabels_strings": ["no", "", "ja"]}
+    ml("TreeEnsembleClassifier", {"x": x}, 2, **how)
+    how = forest(rng, "class", 5, 4, 1, "BRANCH_LT") | {"classlabels_strings": ["no", "ja"]}
+    ml("TreeEnsembleClassifier", {"x": x}, 2, **how)
+    linear = {"coefficients": rng.standard_normal(12).tolist(), "intercepts": [0.1, 0.2, -0.3]}
+    ml("LinearClassifier", {"x": x}, 2, version=1, classlabels_strings=["a", "b", "c"], **linear)
+
+
+def test_tf_idf_of_texts(rng: np.random.Generator) -> None:
+    x = rng.choice(np.array(["a", "bb", "c", "dd"], dtype=object), (3, 11))
+    how = {"min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 1, "mode": "TF", "ngram_counts": [0, 2]}
+    agrees("TfIdfVectorizer", {"x": x}, ngram_indexes=[2, 0, 1], pool_strings=["a", "c", "bb", "a"], **how)
+    how |= {"mode": "TFIDF", "weights": [0.5, 2.0, 0.25]}
+    agrees("TfIdfVectorizer", {"x": x}, ngram_indexes=[2, 0, 1], pool_strings=["a", "c", "bb", "a"], **how)

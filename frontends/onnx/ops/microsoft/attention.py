@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from mlc.dialects.dims import DimLike
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.ops.normalization import softmax_over
@@ -28,16 +29,26 @@ def joined(build: Builder, x: Tensor) -> Tensor:
 
 
 def attend(
-    build: Builder, q: Tensor, k: Tensor, v: Tensor, scale: float, added: list[Tensor], softcap: float = 0.0
+    build: Builder,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    scale: float,
+    added: list[Tensor],
+    softcap: float = 0.0,
+    sink: Tensor | None = None,
 ) -> Tensor:
-    """softmax(scale q k' + what is ``added``) v: [B, heads, S, size], in at least f32 up to the second product."""
+    """softmax(scale q k' + what is ``added``) v: [B, heads, S, size], in at least f32 up to the second product.
+
+    ``sink``: a score of each head that takes its share of the weights, [1, heads or 1, 1, 1].
+    """
     scores = build.contract("bnsh,bnth->bnst", build.wide(q), build.wide(k))
     scores = build.map(f"x0 * {literal(scale)}", scores)
     if softcap:
         scores = build.map(f"{literal(softcap)} * tanh(x0 * {literal(1 / softcap)})", scores)
     for bias in added:
         scores = build.map("x0 + x1", scores, build.cast(bias, scores.element))
-    weights = softmax_over(build, scores, [3])
+    weights = softmax_over(build, scores, [3], sink=sink)
     return build.contract("bnst,bnth->bnsh", build.cast(weights, v.element), v)
 
 

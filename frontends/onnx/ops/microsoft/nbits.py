@@ -22,16 +22,15 @@ WORD = 32  # bits
 def matmul_n_bits(node: Node) -> Tensor:
     """x times the transpose of a weight of 2, 4 or 8 bits.
 
-    Computes in the element of x whatever ``accuracy_level`` allows.
+    Computes in the element of x whatever ``accuracy_level`` allows. ``g_idx`` [K] says of which block of columns each
+    has the scale (GPTQ's order by activations).
     """
     node.only("K", "N", "bits", "block_size", "accuracy_level", weight_prepacked=0)
     x, build, bias = node[0], node.build, node.get(5)
-    if node.has(4):
-        raise NotSupported("input g_idx (columns in another order) is not supported; export without it")
     if node.attr("bits", 4) not in (2, 4, 8):
         raise NotSupported(f"attribute 'bits' = {node.attr('bits')}; weights of 2, 4 or 8 bits are supported")
     rows = product(x.shape[:-1])
-    if isinstance(rows, int) and rows > FEW_ROWS:
+    if node.has(4) or (isinstance(rows, int) and rows > FEW_ROWS):
         y = matrix_product(build, x, build.cast(build.transpose(_unpacked(node), [1, 0]), x.element))
     else:
         y = build.reshape(build.cast(_by_words(node), x.element), (*x.shape[:-1], node.attr("N")))
@@ -75,7 +74,11 @@ def _unpacked(node: Node) -> Tensor:
     blocks, per = -(-k // block), 8 // bits
     scales, zeros = build.reshape(node[2], (n, blocks)), _zeros(node, n, blocks, bits)
     packed = build.reshape(node[1], (n, blocks, block // per))
+    given = [packed, scales, *([] if zeros is None else [zeros])]
+    group = f"i1 // {block}"
+    if (order := node.get(4)) is not None:
+        group = f"x{len(given)}[i1]"
+        given.append(build.cast(order, "i64"))
     value = f"((i64(x0[i0, i1 // {block}, i1 % {block} // {per}]) >> ({bits} * (i1 % {per}))) & {2**bits - 1})"
-    zero = str(2 ** (bits - 1)) if zeros is None else f"{scales.element}(x2[i0, i1 // {block}])"
-    text = f"({scales.element}({value}) - {zero}) * x1[i0, i1 // {block}]"
-    return build.compute(text, [packed, scales, *([] if zeros is None else [zeros])], (n, k))
+    zero = str(2 ** (bits - 1)) if zeros is None else f"{scales.element}(x2[i0, {group}])"
+    return build.compute(f"({scales.element}({value}) - {zero}) * x1[i0, {group}]", given, (n, k))

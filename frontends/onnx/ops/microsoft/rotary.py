@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mlc.dialects.dims import DimLike
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
@@ -9,6 +11,11 @@ from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.ops.microsoft.attention import attend, heads_of, joined, scale_of
 from mlc.frontends.onnx.tensors import Tensor
+
+READ = (
+    *("num_heads", "kv_num_heads", "scale", "do_rotary", "rotary_interleaved", "softcap", "local_window_size"),
+    "smooth_softmax",
+)  # attributes of GroupQueryAttention
 
 
 def rotated(build: Builder, x: Tensor, cosine: Tensor, sine: Tensor, interleaved: bool) -> Tensor:
@@ -56,33 +63,36 @@ def group_query_attention(node: Node) -> tuple[Tensor, ...]:
     """(output, present key, present value): causal attention in which groups of query heads share keys and values.
 
     ``seqlens_k`` says for each sequence how many keys it has, less one; new keys stand behind the old ones. The
-    length of the whole, ``total_sequence_length``, must be known at import.
+    length of the whole, ``total_sequence_length``, must be known at import. Optional are position_ids (of the
+    rotation), attention_bias and head_sink.
     """
-    read = ("num_heads", "kv_num_heads", "scale", "do_rotary", "rotary_interleaved", "softcap", "local_window_size")
-    fixed = {
-        "smooth_softmax": 0,
-        "qk_output": 0,
-        "k_quant_type": "NONE",
-        "v_quant_type": "NONE",
-        "kv_cache_bit_width": 0,
-    }
-    node.only(*read, **fixed)
-    if any(node.has(n) for n in range(9, len(node))):
-        raise NotSupported("inputs behind sin_cache (position_ids, attention_bias, head_sink); export without them")
+    node.only(*READ, qk_output=0, k_quant_type="NONE", v_quant_type="NONE", kv_cache_bit_width=0)
+    if any(node.has(n) for n in range(12, len(node))):
+        raise NotSupported("inputs behind head_sink (scales of quantized keys and values); export without them")
     build, heads, shared = node.build, node.attr("num_heads"), node.attr("kv_num_heads")
     q, k, v = _queries_keys_values(node, heads, shared)
     rows, total = q.shape[2], node.dims(6)[0]
     lengths = build.reshape(build.cast(node[5], "i64"), (q.shape[0],))
     old = build.map(f"x0 + 1 - {rows}", lengths) if total != rows else build.map("x0 - x0", lengths)
     if node.attr("do_rotary", 0):
-        places = build.compute("x0[i0] + i1", [old], (q.shape[0], rows))
+        places = node[9] if node.has(9) else build.compute("x0[i0] + i1", [old], (q.shape[0], rows))
         c, s = (angles_at(build, node[n], places, rows) for n in (7, 8))
         q, k = (rotated(build, x, c, s, bool(node.attr("rotary_interleaved", 0))) for x in (q, k))
     k, v = (_appended(build, node.get(n), x, old, total) for n, x in ((3, k), (4, v)))
-    bias = _allowed(build, old, rows, k.shape[2], node.attr("local_window_size", -1))
+    added = [_allowed(build, old, rows, k.shape[2], node.attr("local_window_size", -1))]
+    if (bias := node.get(10)) is not None:
+        added.append(build.pad(bias, [0] * 4, [0, 0, 0, k.shape[2] - bias.shape[3]]))
     keys, values = (_repeated(build, x, heads // shared) for x in (k, v))
-    y = attend(build, q, keys, values, scale_of(node, q.shape[3]), [bias], node.attr("softcap", 0.0))
-    return joined(build, y), k, v
+    scale, cap = scale_of(node, q.shape[3]), node.attr("softcap", 0.0)
+    return joined(build, attend(build, q, keys, values, scale, added, cap, _sink(node))), k, v
+
+
+def _sink(node: Node) -> Tensor | None:
+    """The score that takes its share of each head's weights: given, or 0 in a smooth softmax."""
+    build, sink = node.build, node.get(11)
+    if sink is not None:
+        return build.cast(build.reshape(sink, (1, *sink.shape, 1, 1)), "f32")
+    return build.constant(np.zeros((1, 1, 1, 1)), "f32") if node.attr("smooth_softmax", 0) == 1 else None
 
 
 def _queries_keys_values(node: Node, heads: int, shared: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,3 +1,3 @@
-"""Operators of the domain ai.onnx.ml on tensors of numbers. Maps and texts are refused."""
+"""Operators of the domain ai.onnx.ml. Maps are refused as inputs."""
 
 DOMAIN = "ai.onnx.ml"

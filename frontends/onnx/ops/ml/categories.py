@@ -1,76 +1,132 @@
-"""Categories: LabelEncoder, OneHotEncoder, of numbers."""
+"""Categories: LabelEncoder, CategoryMapper, OneHotEncoder, of numbers and texts; ZipMap."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mlc.dialects.types import is_float
+from mlc.dialects.types import TEXT, is_float
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import Array
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.tensors import Tensor
+from mlc.frontends.onnx.tensors import Maps, Tensor
 
 NUMBERS = {"int64": np.int64, "float": np.float32}
+UNUSED = "_Unused"  # ONNX's default of a text
 
 
-def no_texts(node: Node, *names: str) -> None:
-    """Refuse attributes that hold texts."""
-    for name in names:
-        if node.attr(name, None):
-            raise NotSupported(f"attribute '{name}' holds texts, which are not supported; map numbers to numbers")
+def _known(build: Builder, array: object) -> Tensor:
+    """An array of numbers or texts as a vector."""
+    values = np.asarray(array).reshape(-1)
+    return build.words(values) if values.dtype.kind in "OU" else Tensor.from_known(values)
 
 
-def _table(node: Node, which: str) -> Array:
+def labels_of(node: Node, numbers: str, texts: str = "classlabels_strings") -> Tensor:
+    """The class labels of a model, one of two attributes: i64 or texts.
+
+    Raises:
+        NotSupported: there are none, or both.
+    """
+    ints, words = node.attr(numbers, None) or [], node.attr(texts, None) or []
+    if bool(ints) == bool(words):
+        raise NotSupported(f"class labels; give either {numbers} or {texts}")
+    return _known(node.build, words or np.asarray(ints, np.int64))
+
+
+def _table(node: Node, which: str) -> Tensor:
     """The keys or the values of a LabelEncoder."""
     if f"{which}_tensor" in node.attributes:
-        return np.asarray(node.attr(f"{which}_tensor")).reshape(-1)
+        return _known(node.build, node.attr(f"{which}_tensor"))
+    if node.attr(f"{which}_strings", None):
+        return node.build.words(node.attr(f"{which}_strings"))
     for kind, dtype in NUMBERS.items():
         if node.attr(f"{which}_{kind}s", None):
-            return np.asarray(node.attr(f"{which}_{kind}s"), dtype)
-    raise NotSupported(f"no {which} of numbers; give {which}_int64s, {which}_floats or {which}_tensor")
+            return Tensor.from_known(np.asarray(node.attr(f"{which}_{kind}s"), dtype))
+    raise NotSupported(f"no {which}; give {which}_strings, {which}_int64s, {which}_floats or {which}_tensor")
+
+
+def _default(node: Node, values: Tensor) -> Tensor:
+    """What an element without a key becomes."""
+    if "default_tensor" in node.attributes:
+        given = node.attr("default_tensor")
+    elif values.element == TEXT:
+        given = [node.attr("default_string", UNUSED)]
+    else:
+        whole = not is_float(values.element)
+        given = node.attr("default_int64", -1) if whole else node.attr("default_float", -0.0)
+    return _known(node.build, given if values.element == TEXT else np.asarray(given, values.dtype))
+
+
+def translated(build: Builder, x: Tensor, keys: Tensor, values: Tensor, default: Tensor, nan: bool = False) -> Tensor:
+    """The value of the first key that equals an element, else the default; with ``nan`` a NaN equals a NaN.
+
+    Raises:
+        NotSupported: keys and elements are of two types, or there are more keys than values.
+    """
+    count = len(keys.known)  # type: ignore[arg-type]
+    if (keys.element == TEXT) != (x.element == TEXT) or values.shape != keys.shape:
+        raise NotSupported(f"{keys} keys and {values} values for elements of {x}")
+    here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
+    hit = f"x0[{here}] == x1[r0]"
+    if nan:
+        hit = f"({hit}) | (isnan(x0[{here}]) & isnan(x1[r0]))"
+    place = build.compute(f"where({hit}, r0, {count})", [x, build.cast(keys, x.element)], x.shape, [count], "min")
+    return build.compute(f"x0[x1[{here}]]", [build.concat([values, default], 0), place], x.shape)
 
 
 @onnx_op("LabelEncoder", domain=DOMAIN, since=2)
 def label_encoder(node: Node) -> Tensor:
     """The value of the first key that equals an element, else the default; from 4 on, a NaN equals a NaN."""
-    x, build = node[0], node.build
-    no_texts(node, "keys_strings", "values_strings")
-    keys, values = _table(node, "keys"), _table(node, "values")
-    if len(keys) != len(values):
-        raise NotSupported(f"{len(keys)} keys for {len(values)} values")
-    default = node.attr("default_int64", -1) if values.dtype.kind == "i" else node.attr("default_float", -0.0)
-    default = np.asarray(node.attr("default_tensor", default)).reshape(1).astype(values.dtype)
-    here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
-    hit = f"x0[{here}] == x1[r0]"
-    if is_float(x.element) and node.opset >= 4:
-        hit = f"({hit}) | (isnan(x0[{here}]) & isnan(x1[r0]))"
-    table = Tensor.from_known(keys.astype(x.dtype), x.element)
-    place = build.compute(f"where({hit}, r0, {len(keys)})", [x, table], x.shape, [len(keys)], "min")
-    return build.compute(f"x0[x1[{here}]]", [Tensor.from_known(np.concatenate([values, default])), place], x.shape)
+    x, keys, values = node[0], _table(node, "keys"), _table(node, "values")
+    nan = is_float(x.element) and node.opset >= 4
+    return translated(node.build, x, keys, values, _default(node, values), nan)
+
+
+def _by_kind(node: Node, numbers: Tensor, texts: Tensor) -> Tensor:
+    """Texts as numbers or numbers as texts, by pairs."""
+    build, x = node.build, node[0]
+    if x.element == TEXT:
+        return translated(build, x, texts, numbers, build.constant([node.attr("default_int64", -1)], "i64"))
+    return translated(build, x, numbers, texts, build.words([node.attr("default_string", UNUSED)]))
+
+
+@onnx_op("LabelEncoder", domain=DOMAIN)
+def label_encoder_1(node: Node) -> Tensor:
+    """The place of a text among the classes, or the class at a place."""
+    classes = node.attr("classes_strings")
+    return _by_kind(node, node.build.constant(np.arange(len(classes)), "i64"), node.build.words(classes))
+
+
+@onnx_op("CategoryMapper", domain=DOMAIN)
+def category_mapper(node: Node) -> Tensor:
+    """Texts as i64 or i64 as texts, by the pairs of cats_strings and cats_int64s."""
+    numbers = node.build.constant(node.attr("cats_int64s"), "i64")
+    return _by_kind(node, numbers, node.build.words(node.attr("cats_strings")))
 
 
 @onnx_op("OneHotEncoder", domain=DOMAIN)
 def one_hot_encoder(node: Node) -> Tensor:
     """[…, categories] in f32: 1 at the category that an element is; nothing for one that is none of them."""
     x, build = node[0], node.build
-    no_texts(node, "cats_strings")
     if not node.attr("zeros", 1):
         raise NotSupported("attribute 'zeros' = 0: an unknown category would be an error at run time; set it to 1")
-    categories = Tensor.from_known(np.asarray(node.attr("cats_int64s"), np.int64))
+    categories = labels_of(node, "cats_int64s", "cats_strings")
     here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
     text = f"f32(x0[{here}] == x1[i{x.rank}])"
-    return build.compute(text, [build.cast(x, "i64"), categories], (*x.shape, *categories.shape))
+    return build.compute(text, [build.cast(x, categories.element), categories], (*x.shape, *categories.shape))
 
 
-@onnx_op("ZipMap", "DictVectorizer", "CastMap", domain=DOMAIN)
+@onnx_op("ZipMap", domain=DOMAIN)
+def zip_map(node: Node) -> Maps:
+    """A map a row, from class labels to the row's scores: as an output the two tensors that it is made of."""
+    x, labels = node[0], labels_of(node, "classlabels_int64s")
+    if x.rank not in (1, 2) or x.shape[-1] != labels.shape[0]:
+        raise NotSupported(f"{x} for {labels.shape[0]} labels; it takes a score a label: [N, labels]")
+    rows = node.build.reshape(x, (1, *x.shape)) if x.rank == 1 else x
+    return Maps(labels, node.build.cast(rows, "f32"))
+
+
+@onnx_op("DictVectorizer", "CastMap", domain=DOMAIN)
 def maps(node: Node) -> Tensor:
-    """Refused: maps from keys to values are no tensors."""
-    hint = "; its input is the scores: export without it (skl2onnx: options={'zipmap': False})"
-    raise NotSupported(f"maps are not supported{hint if node.op == 'ZipMap' else ''}")
-
-
-@onnx_op("CategoryMapper", domain=DOMAIN)
-def category_mapper(node: Node) -> Tensor:
-    """Refused: it maps from or to texts."""
-    raise NotSupported("texts are not supported; map numbers to numbers with a LabelEncoder")
+    """Refused: maps are no tensors, and as inputs nothing says how many keys they have."""
+    raise NotSupported("maps are not supported as inputs; give the model a tensor, a column a key")

@@ -8,7 +8,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.ops.ml.categories import no_texts
+from mlc.frontends.onnx.ops.ml.categories import labels_of
 from mlc.frontends.onnx.ops.normalization import softmax_over
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -51,13 +51,13 @@ def _probit(build: Builder, scores: Tensor) -> Tensor:
     return build.map(f"where(x0 < 0, -x1, x1) * {np.sqrt(2)!r}".replace("np.float64", ""), at, root)
 
 
-def best_label(build: Builder, scores: Tensor, labels: list[int]) -> Tensor:
+def best_label(build: Builder, scores: Tensor, labels: Tensor) -> Tensor:
     """The label of the largest score of each row, the first of equals."""
     top = build.reduce("max", scores, [1])
     count = scores.shape[1]
     text = f"where(x0[i0, r0] == x1[i0], r0, {count} - 1)"
     place = build.compute(text, [scores, top], top.shape, [count], "min")
-    return build.compute("x0[x1[i0]]", [Tensor.from_known(np.asarray(labels, np.int64)), place], top.shape)
+    return build.compute("x0[x1[i0]]", [labels, place], top.shape)
 
 
 def linear_scores(node: Node, count: int) -> Tensor:
@@ -80,9 +80,9 @@ def linear_regressor(node: Node) -> Tensor:
 @onnx_op("LinearClassifier", domain=DOMAIN)
 def linear_classifier(node: Node) -> tuple[Tensor, Tensor]:
     """(label, scores) of a linear model with a score a class."""
-    no_texts(node, "classlabels_strings")
-    labels = node.attr("classlabels_ints", None) or []
-    if len(labels) < 2 or len(node.attr("intercepts", None) or labels) != len(labels):
-        raise NotSupported(f"one score for {len(labels)} classes; give coefficients for each class")
-    scores = linear_scores(node, len(labels))
+    labels, offsets = labels_of(node, "classlabels_ints"), node.attr("intercepts", None) or []
+    count = len(labels.known)  # type: ignore[arg-type]
+    if count < 2 or (offsets and len(offsets) != count):
+        raise NotSupported(f"{len(offsets)} scores for {count} classes; give coefficients for each class")
+    scores = linear_scores(node, count)
     return best_label(node.build, scores, labels), transformed(node.build, scores, node.attr("post_transform", "NONE"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.ops.ml.categories import no_texts
+from mlc.frontends.onnx.ops.ml.categories import labels_of
 from mlc.frontends.onnx.ops.ml.scores import best_label, transformed
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -57,18 +58,77 @@ def svm_regressor(node: Node) -> Tensor:
 
 @onnx_op("SVMClassifier", domain=DOMAIN)
 def svm_classifier(node: Node) -> tuple[Tensor, Tensor]:
-    """(label by votes, a score a pair of classes) of support vectors of three or more classes."""
-    no_texts(node, "classlabels_strings")
-    build, labels, sizes = node.build, node.attr("classlabels_ints", None) or [], node.attr("vectors_per_class", None)
-    if not sizes or len(labels) < 3 or node.attr("prob_a", None):
-        raise NotSupported("an SVM of two classes, without support vectors, or with probabilities (prob_a, prob_b)")
-    count = sum(sizes)
-    values = kernel(node, _floats(node, "support_vectors").reshape(count, -1))
-    table = _pair_weights(_floats(node, "coefficients").reshape(-1, count), sizes)
+    """(label, scores): with support vectors a score a pair of classes, or with prob_a and prob_b a probability a class;
+    without vectors a score a class of a linear model. Of two classes there are two scores."""
+    build, labels, sizes = node.build, labels_of(node, "classlabels_ints"), node.attr("vectors_per_class", None) or []
+    how, classes = node.attr("post_transform", "NONE"), len(labels.known)  # type: ignore[arg-type]
+    if not sum(sizes):
+        return _linear(node, labels, how)
+    if len(sizes) != classes or classes < 2:
+        raise NotSupported(f"vectors_per_class of {len(sizes)} classes for {classes} labels")
+    values = kernel(node, _floats(node, "support_vectors").reshape(sum(sizes), -1))
+    table = _pair_weights(_floats(node, "coefficients").reshape(-1, sum(sizes)), sizes)
     scores = build.contract("nv,pv->np", values, Tensor.from_known(table))
-    scores = build.map("x0 + x1", scores, Tensor.from_known(_floats(node, "rho")))
-    label = best_label(build, _votes(build, scores, len(labels)), labels)
-    return label, transformed(build, scores, node.attr("post_transform", "NONE"))
+    scores = build.map("x0 + x1", scores, Tensor.from_known(_floats(node, "rho")[: len(table)]))
+    label = best_label(build, _votes(build, scores, classes), labels)
+    if node.attr("prob_a", None):
+        return label, transformed(build, _probabilities(node, scores, classes), how)
+    return label, _of_two(build, scores, how) if classes == 2 else transformed(build, scores, how)
+
+
+def _linear(node: Node, labels: Tensor, how: str) -> tuple[Tensor, Tensor]:
+    """Scores of products with the coefficients. Of two classes, as in onnxruntime, the second is the label where the
+    largest score is positive (where no coefficient is negative: at least a half)."""
+    build, weights = node.build, _floats(node, "coefficients").reshape(len(labels.known), -1)  # type: ignore[arg-type]
+    scores = build.contract("nf,tf->nt", build.cast(node[0], "f32"), Tensor.from_known(weights))
+    scores = build.map(f"x0 + {literal(float(_floats(node, 'rho')[0]))}", scores)
+    label = best_label(build, scores, labels)
+    if labels.shape[0] == 2 and not node.attr("prob_a", None):
+        bound = "x2[i0] >= 0.5" if (weights >= 0).all() else "x2[i0] > 0"
+        top = build.reduce("max", scores, [1])
+        label = build.compute(f"where({bound}, x0[1], x1[i0])", [labels, label, top], label.shape)
+    return label, transformed(build, scores, how)
+
+
+def _of_two(build: Builder, score: Tensor, how: str) -> Tensor:
+    """[N, 2] of the one score of two classes: its distance from the boundary to either side, or the sigmoid of that."""
+    if how not in ("NONE", "LOGISTIC"):
+        raise NotSupported(f"post_transform {how} of one score for two classes; use NONE or LOGISTIC")
+    first, second = ("-x0", "x0") if how == "NONE" else ("sigmoid(-x0)", "sigmoid(x0)")
+    return build.concat([build.map(first, score), build.map(second, score)], 1)
+
+
+def _probabilities(node: Node, scores: Tensor, classes: int) -> Tensor:
+    """[N, classes]: what agrees best with the probability r[i, j] of class i against class j that each score tells.
+
+    It minimises the sum of (r[j, i] p[i] - r[i, j] p[j])², p summing to 1; onnxruntime stops near it.
+    Reference: T.-F. Wu, C.-J. Lin and R. C. Weng, "Probability Estimates for Multi-class Classification by Pairwise
+    Coupling", 2004.
+    """
+    build, pairs = node.build, _pairs(classes)
+    a, b = (Tensor.from_known(_floats(node, name)[: len(pairs)]) for name in ("prob_a", "prob_b"))
+    won = build.map("min(max(sigmoid(-(x0 * x1 + x2)), 1e-7), 0.9999999)", scores, a, b)
+    table, sign = np.zeros((classes, classes), np.int64), np.zeros((classes, classes), np.float64)
+    for n, (i, j) in enumerate(pairs):
+        table[i, j] = table[j, i] = n
+        sign[i, j], sign[j, i] = 1, -1
+    place, side = Tensor.from_known(table), Tensor.from_known(sign)
+    text = "where(x2[i1, i2] > 0, x0[i0, x1[i1, i2]], where(x2[i1, i2] < 0, 1 - x0[i0, x1[i1, i2]], 0))"
+    r = build.compute(text, [build.cast(won, "f64"), place, side], (scores.shape[0], classes, classes))
+    squares = build.compute("x0[i0, r0, i1] * x0[i0, r0, i1]", [r], r.shape[:2], [classes], "add")
+    # 1 more everywhere changes nothing where p sums to 1, and makes it solvable for two classes
+    system = build.compute("1 + where(i1 == i2, x1[i0, i1], -x0[i0, i2, i1] * x0[i0, i1, i2])", [r, squares], r.shape)
+    return build.cast(_shares(build, system, classes), "f32")
+
+
+def _shares(build: Builder, system: Tensor, count: int) -> Tensor:
+    """[N, count]: the solution of [N, count, count] for a right side of ones, divided by its sum (Gauss-Jordan)."""
+    x = build.pad(system, [0, 0, 0], [0, 0, 1], "1")
+    for n in range(count):
+        row = f"x0[i0, {n}, i2] / x0[i0, {n}, {n}]"
+        x = build.compute(f"where(i1 == {n}, {row}, x0[i0, i1, i2] - x0[i0, i1, {n}] * ({row}))", [x], x.shape)
+    p = build.reshape(build.cut(x, 2, count, 1), x.shape[:2])
+    return build.map("x0 / x1", p, build.reduce("add", p, [1], keepdims=True))
 
 
 def _pairs(classes: int) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.ops.ml.categories import no_texts
+from mlc.frontends.onnx.ops.ml.categories import labels_of
 from mlc.frontends.onnx.ops.ml.forest import MODES, Forest, members_expanded, numbered
 from mlc.frontends.onnx.ops.ml.scores import TRANSFORMS, best_label, transformed
 from mlc.frontends.onnx.tensors import Tensor
@@ -88,27 +88,27 @@ def tree_ensemble_regressor(node: Node) -> Tensor:
 @onnx_op("TreeEnsembleClassifier", domain=DOMAIN)
 def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
     """(label, scores in f32) of more than two classes, or of two where the leaves weigh one of them."""
-    no_texts(node, "classlabels_strings")
-    build, x, labels = node.build, _input(node), node.attr("classlabels_int64s", None) or []
-    forest, how = numbered(node, "class", len(labels)), node.attr("post_transform", "NONE")
+    build, x, labels = node.build, _input(node), labels_of(node, "classlabels_int64s")
+    count, how = len(labels.known), node.attr("post_transform", "NONE")  # type: ignore[arg-type]
+    forest = numbered(node, "class", count)
     scores = scores_of(build, leaves_reached(build, x, forest), forest, "SUM", "f32")
-    if len(labels) > 2:
+    if count > 2:
         scores = _with_base(build, scores, _base(node))
         return best_label(build, scores, labels), transformed(build, scores, how)
-    if len(labels) != 2 or len(set(forest.targets)) != 1 or len(_base(node)) > 1:
+    if count != 2 or len(set(forest.targets)) != 1 or len(_base(node)) > 1:
         raise NotSupported(
-            f"{len(labels)} classes whose leaves weigh more than one; give weights of one class, or three"
+            f"{count} classes whose leaves weigh more than one; give weights of one class, or three"
         )
     only = build.cut(scores, 1, int(forest.targets[0]), 1)
     return _binary(build, _with_base(build, only, _base(node)), bool((forest.weight >= 0).all()), labels, how)
 
 
-def _binary(build: Builder, score: Tensor, positive: bool, labels: list[int], how: str) -> tuple[Tensor, Tensor]:
+def _binary(build: Builder, score: Tensor, positive: bool, labels: Tensor, how: str) -> tuple[Tensor, Tensor]:
     """One score for two classes: a probability where no weight is negative, else a distance from the boundary."""
     if how not in ("NONE", "LOGISTIC"):
         raise NotSupported(f"post_transform {how} of one score for two classes; use NONE or LOGISTIC")
     flat = build.reshape(score, (score.shape[0],))
-    label = build.map(f"where(x0 > {0.5 if positive else 0.0}, {labels[1]}, i64({labels[0]}))", flat)
+    label = build.compute(f"x0[i64(x1[i0] > {0.5 if positive else 0.0})]", [labels, flat], flat.shape)
     first, second = ("1 - x0", "x0") if positive else ("-x0", "x0")
     if how == "LOGISTIC":
         first, second = "sigmoid(-x0)", "sigmoid(x0)"

@@ -1,0 +1,39 @@
+"""Known numbers as they stand in scalar expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.expr import element_type, parse
+from mlc.frontends.onnx.tensors import Tensor
+
+_OPERAND = re.compile(r"\bx\d+\b")
+
+
+def literal(value: Any) -> str:
+    """A number as it is written in scalar expressions."""
+    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    return f"({value!r})" if isinstance(value, bool | int | float) else f"({float(value)!r})"
+
+
+def inlined(expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
+    """Write known scalars into the expression; operands that stay are numbered anew."""
+    rank = max((x.rank for x in xs if not _is_literal(x)), default=0)
+    constant = {n for n, x in enumerate(xs) if _is_literal(x) and x.rank <= rank}
+    if not constant or len(constant) == len(xs):
+        return expr, list(xs)
+    kept = [n for n in range(len(xs)) if n not in constant]
+    names = {f"x{n}": f"x{place}" for place, n in enumerate(kept)} | {f"x{n}": literal(xs[n].known) for n in constant}
+    text = _OPERAND.sub(lambda m: names[m.group()], expr)
+    typed = element_type(parse(text), [xs[n].element for n in kept])
+    if typed != element_type(parse(expr), [x.element for x in xs]):
+        return expr, list(xs)
+    return text, [xs[n] for n in kept]
+
+
+def _is_literal(x: Tensor) -> bool:
+    return x.known is not None and x.known.dtype != object and x.known.size == 1

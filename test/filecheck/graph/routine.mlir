@@ -1,0 +1,46 @@
+// RUN: mlc-opt %s -p verify-graph --verify-diagnostics --split-input-file | filecheck %s
+
+// A text is its number between the routines that take it in and give it out.
+
+func.func @main(%x: tensor<2x!graph.text> {graph.name = "x"}) -> (tensor<2x!graph.text> {graph.name = "y"}) attributes {graph.texts = ["", "caf\\xe9"]} {
+  %0 = graph.routine "text.intern"(%x) {graph.node = ["x"]} : (tensor<2x!graph.text>) -> tensor<2xi64>
+  %c = graph.constant dense<1> : tensor<2xi64> : tensor<2xi64>
+  %1 = graph.routine "text.concat"(%0, %c) {graph.node = ["/concat"]} : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %2 = graph.routine "text.pieces"(%1) {words = [" "], numbers = array<i64: -1, 1024>} : (tensor<2xi64>) -> tensor<2xi64>
+  %3 = graph.routine "text.split"(%1) {words = [" "], numbers = array<i64: -1>} : (tensor<2xi64>) -> tensor<2x4xi64>
+  %y = graph.routine "text.extern"(%1) {graph.node = ["y"]} : (tensor<2xi64>) -> tensor<2x!graph.text>
+  func.return %y : tensor<2x!graph.text>
+}
+
+// CHECK:      func.func @main(%x: tensor<2x!graph.text> {graph.name = "x"}) -> (tensor<2x!graph.text> {graph.name = "y"}) attributes {graph.texts = ["", "caf\\xe9"]} {
+// CHECK-NEXT: %0 = graph.routine "text.intern"(%x) {graph.node = ["x"]} : (tensor<2x!graph.text>) -> tensor<2xi64>
+// CHECK:      %1 = graph.routine "text.concat"(%0, %c) {graph.node = ["/concat"]} : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+// CHECK-NEXT: %2 = graph.routine "text.pieces"(%1) {words = [" "], numbers = array<i64: -1, 1024>} : (tensor<2xi64>) -> tensor<2xi64>
+// CHECK-NEXT: %3 = graph.routine "text.split"(%1) {words = [" "], numbers = array<i64: -1>} : (tensor<2xi64>) -> tensor<2x4xi64>
+
+// -----
+
+func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
+  %y = graph.routine "text.reverse"(%x) : (tensor<2xi64>) -> tensor<2xi64>
+  func.return %y : tensor<2xi64>
+}
+
+// CHECK:      graph.routine: there is no routine 'text.reverse'
+
+// -----
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xi64> {
+  %y = graph.routine "text.lower"(%x) : (tensor<2xf32>) -> tensor<2xi64>
+  func.return %y : tensor<2xi64>
+}
+
+// CHECK:      graph.routine: text.lower takes i64
+
+// -----
+
+func.func @main(%x: tensor<2xi64>) -> tensor<3xi64> {
+  %y = graph.routine "text.lower"(%x) : (tensor<2xi64>) -> tensor<3xi64>
+  func.return %y : tensor<3xi64>
+}
+
+// CHECK:      graph.routine: the result type is tensor<3xi64>, the operands give tensor<2xi64>
