@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike
+from mlc.dialects.dims import DimLike, evaluate
 from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.base import GraphOp
 from mlc.dialects.types import element_of, shape_of
@@ -42,3 +43,8 @@ def check_tensor(name: str, x: SSAValue, rank: int) -> None:
     """Raises VerifyException unless ``x`` has this rank, and elements that functions compute with."""
     if len(shape_of(x)) != rank or element_of(x) not in COMPUTED:
         raise VerifyException(f"{name}: it takes a tensor of rank {rank} of {', '.join(COMPUTED)}, not {x.type}")
+
+
+def whole_numbers(dims: Sequence[DimLike], symbols: Mapping[str, int] | None) -> list[int]:
+    """What dimensions are for these values of the symbols."""
+    return [cast(int, evaluate(d, symbols or {})) for d in dims]

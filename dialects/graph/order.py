@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, evaluate, parse_dim
+from mlc.dialects.dims import DimLike, parse_dim
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph.library import LibraryOp, check_tensor
+from mlc.dialects.graph.library import LibraryOp, check_tensor, whole_numbers
 from mlc.dialects.types import element_of, shape_of, tensor
 
 FEW = 8  # a count of at most this part of the elements is selected by a heap, a greater one sorted
@@ -58,8 +58,8 @@ class OrderOp(LibraryOp):
         return tensor("i64", [rows, _room(size, parse_dim(self.count.data))])
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        x, (rows, room) = operands[0], (int(evaluate(d, symbols or {})) for d in shape_of(self.result))
-        count = int(evaluate(parse_dim(self.count.data), symbols or {}))
+        x = operands[0]
+        rows, room, count = whole_numbers((*shape_of(self.result), parse_dim(self.count.data)), symbols)
         ranks = np.stack([_ranks(x[..., n], bool(self.descending)) for n in range(x.shape[2])])
         found = np.zeros((rows, room), np.int64)
         found[:, :count] = np.lexsort(ranks[::-1], axis=-1)[:, :count]

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, evaluate, parse_dim, product
+from mlc.dialects.dims import DimLike, parse_dim
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph.library import LibraryOp
+from mlc.dialects.graph.library import LibraryOp, whole_numbers
 from mlc.dialects.types import element_of, shape_of, tensor
 
 
@@ -64,7 +64,7 @@ class SuppressOp(LibraryOp):
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         boxes, scores, most, overlap, least = operands
-        limit = int(evaluate(parse_dim(self.limit.data), symbols or {}))
+        (limit,) = whole_numbers([parse_dim(self.limit.data)], symbols)
         found = np.zeros((len(scores), limit + scores.shape[1]), np.int64)
         found[:, :limit] = -1
         for row, values in enumerate(scores):
@@ -89,5 +89,5 @@ def _share(a: Array, b: Array) -> float:
     sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
     if (sides <= 0).any():
         return 0.0
-    common = product(sides)
-    return common / (product(a[2:] - a[:2]) + product(b[2:] - b[:2]) - common)
+    common, areas = np.prod(sides), np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2])
+    return float(common / (areas - common))
