@@ -2,7 +2,7 @@
  * suppression of boxes.
  *
  * A thread does its share of the rows, all that there is to do for them. Buffers come as the caller has them, without
- * type; those of a result say in its operator (dialects/graph/library.py) what of them is scratch. */
+ * type; what of a result is scratch its operator says (dialects/graph/order.py, suppress.py). */
 #ifndef MLC_LIBRARY_H
 #define MLC_LIBRARY_H
 

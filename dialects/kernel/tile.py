@@ -1,0 +1,243 @@
+"""Tile-sized reads and writes of linear buffers, and what register tiles need beside ``arith`` and ``vector``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    DictionaryAttr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+
+class _TileAccess(IRDLOperation):
+    """A register tile of a linear buffer: element (a, b, …) stands at ``offset + a·strides[0] + b·strides[1] + …``."""
+
+    def verify_(self) -> None:
+        tile = (*self.results, *self.operands)[0].type
+        rank = len(tile.get_shape()) if isinstance(tile, VectorType) else 0
+        strides = self.strides.get_values()  # type: ignore[attr-defined]
+        if len(strides) != rank:
+            raise VerifyException(f"{self.name}: {len(strides)} strides for a tile of rank {rank}")
+        if sum(s == DYNAMIC_INDEX for s in strides) != len(self.dynamic):  # type: ignore[attr-defined]
+            raise VerifyException(f"{self.name}: one operand in strides(…) for each stride known at run time only")
+        _verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
+
+    def stride(self, axis: int) -> int | SSAValue:
+        """Elements between neighbours along ``axis``: a constant, or a value where it is only known at run time."""
+        strides = [int(s) for s in self.strides.get_values()]  # type: ignore[attr-defined]
+        if strides[axis] != DYNAMIC_INDEX:
+            return strides[axis]
+        return self.dynamic[sum(s == DYNAMIC_INDEX for s in strides[:axis])]  # type: ignore[attr-defined]
+
+
+def _verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
+    """A tile has the elements of its buffer; unsigned ones compute as signless integers."""
+    assert isinstance(buffer.type, MemRefType)
+    stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
+    if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
+        raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
+
+
+def _split(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
+    return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]
+
+
+@irdl_op_definition
+class ReadOp(_TileAccess):
+    """Read a register tile; with ``lanes`` only so many elements of the last axis are read, and the rest is zero.
+
+    With ``odd`` the elements stand one behind those of a tile of stride 2 at ``offset``, which is read as well: both
+    are picked from the same vectors.
+    ``%a = kernel.read %buf[%offset] strides(%s) lanes(%n) {strides = array<i64: 768, 1>} : memref<…> -> vector<…>``
+    """
+
+    name = "kernel.read"
+    buffer = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    dynamic = var_operand_def(IndexType)
+    lanes = opt_operand_def(IndexType)
+    strides = prop_def(DenseArrayBase)
+    odd = opt_prop_def(UnitAttr)
+    result = result_def()
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? attr-dict "
+        "`:` type($buffer) `->` type($result)"
+    )
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.odd is not None and (self.lanes or int(self.strides.get_values()[-1]) != 2):
+            raise VerifyException(f"{self.name}: odd elements of a whole tile whose last stride is 2")
+
+    def __init__(
+        self,
+        buffer: SSAValue,
+        offset: SSAValue,
+        strides: Sequence[int | SSAValue],
+        result: Attribute,
+        lanes: SSAValue | None = None,
+        odd: bool = False,
+    ):
+        static, dynamic = _split(strides)
+        properties = {"strides": static, "odd": UnitAttr() if odd else None}
+        super().__init__(operands=[buffer, offset, dynamic, lanes], properties=properties, result_types=[result])
+
+
+@irdl_op_definition
+class WriteOp(_TileAccess):
+    """Write a register tile; only the first ``lanes`` elements of the last axis where it is given."""
+
+    name = "kernel.write"
+    value = operand_def()
+    buffer = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    dynamic = var_operand_def(IndexType)
+    lanes = opt_operand_def(IndexType)
+    strides = prop_def(DenseArrayBase)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$value `,` $buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? attr-dict "
+        "`:` type($value) `,` type($buffer)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        buffer: SSAValue,
+        offset: SSAValue,
+        strides: Sequence[int | SSAValue],
+        lanes: SSAValue | None = None,
+    ):
+        static, dynamic = _split(strides)
+        super().__init__(operands=[value, buffer, offset, dynamic, lanes], properties={"strides": static})
+
+
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Ask for the cache line of an element that is read later: ``kernel.prefetch %buf[%offset] : memref<…>``."""
+
+    name = "kernel.prefetch"
+    buffer = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    assembly_format = "$buffer `[` $offset `]` attr-dict `:` type($buffer)"
+
+    def __init__(self, buffer: SSAValue, offset: SSAValue):
+        super().__init__(operands=[buffer, offset])
+
+
+@irdl_op_definition
+class GatherOp(IRDLOperation):
+    """Read one element of a linear buffer at every offset (i64, scalar or vector), or the first ``lanes`` ones.
+
+    With ``places`` the offsets do not vary along the last axis: its element j stands ``places[j]`` behind them.
+    """
+
+    name = "kernel.gather"
+    buffer = operand_def(MemRefType)
+    offsets = operand_def()
+    lanes = opt_operand_def(IndexType)
+    places = opt_prop_def(DenseArrayBase)
+    result = result_def()
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$buffer `[` $offsets `]` (`lanes` `(` $lanes^ `)`)? attr-dict "
+        "`:` type($buffer) `,` type($offsets) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        buffer: SSAValue,
+        offsets: SSAValue,
+        result: Attribute,
+        lanes: SSAValue | None = None,
+        places: Sequence[int] | None = None,
+    ):
+        properties = {"places": None if places is None else DenseArrayBase.from_list(i64, list(places))}
+        super().__init__(operands=[buffer, offsets, lanes], properties=properties, result_types=[result])
+
+    def verify_(self) -> None:
+        _verify_element(self, self.buffer, self.result.type)
+        type_, places = self.result.type, self.places
+        if places is not None and not (isinstance(type_, VectorType) and type_.get_shape()[-1] == len(places)):
+            raise VerifyException(f"{self.name}: {len(places)} places for a result of {type_}")
+
+
+@irdl_op_definition
+class SlideOp(IRDLOperation):
+    """``rows`` one lane on: element j is element j + 1 of ``rows`` along the last axis, the last that of ``next``.
+
+    ``%b = kernel.slide %a, %n : vector<6x32xf32>, vector<6x1xf32>``
+    """
+
+    name = "kernel.slide"
+    rows = operand_def(VectorType)
+    next = operand_def(VectorType)
+    result = result_def(VectorType)
+    assembly_format = "$rows `,` $next attr-dict `:` type($rows) `,` type($next) `->` type($result)"
+
+    def __init__(self, rows: SSAValue, next: SSAValue):
+        super().__init__(operands=[rows, next], result_types=[rows.type])
+
+    def verify_(self) -> None:
+        rows, last = self.rows.type, self.next.type
+        assert isinstance(rows, VectorType) and isinstance(last, VectorType)
+        column = VectorType(rows.element_type, [*rows.get_shape()[:-1], 1])
+        if self.result.type != rows or last != column:
+            raise VerifyException(f"{self.name}: {rows} takes an element a row from {column}, not {last}")
+
+
+@irdl_op_definition
+class StepOp(IRDLOperation):
+    """The vector 0, 1, 2, … along its one axis with an extent other than 1."""
+
+    name = "kernel.step"
+    result = result_def()
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, result: Attribute):
+        super().__init__(result_types=[result])
+
+
+@irdl_op_definition
+class LanewiseOp(IRDLOperation):
+    """An operation that xDSL lacks (``arith.remf``, ``dot4``) or defines on scalars only, applied to every lane.
+
+    ``%m = kernel.lanewise "arith.cmpf"(%a, %b) {of = {predicate = 4 : i64}} : (vector<16xf32>, …) -> vector<16xi1>``
+    """
+
+    name = "kernel.lanewise"
+    op = prop_def(StringAttr)
+    of = prop_def(DictionaryAttr)
+    args = var_operand_def()
+    result = result_def()
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$op `(` $args `)` attr-dict `:` functional-type($args, $result)"
+
+    def __init__(self, op: str, args: Sequence[SSAValue], properties: Mapping[str, Attribute], result: Attribute):
+        of = DictionaryAttr({k: v for k, v in properties.items() if not k.startswith("fast")})
+        super().__init__(operands=[args], properties={"op": StringAttr(op), "of": of}, result_types=[result])
