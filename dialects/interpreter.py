@@ -85,9 +85,7 @@ def run_block(
     return []
 
 
-def _run(
-    op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int], texts: Texts
-) -> Array:
+def _run(op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int], texts: Texts) -> Array:
     match op:
         case WeightOp():
             return weights[op.entry.data]
