@@ -139,9 +139,7 @@ def _collected(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]
     return out
 
 
-def _run(
-    op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int], texts: Texts
-) -> Array:
+def _run(op: Operation, operands: list[Array], weights: WeightStore, symbols: Mapping[str, int], texts: Texts) -> Array:
     match op:
         case WeightOp():
             return weights[op.entry.data]

@@ -31,7 +31,8 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, parse_dim
-from mlc.dialects.types import bytes_of
+from mlc.dialects.routines import ROUTINES
+from mlc.dialects.types import bytes_of, element_of
 
 
 @irdl_op_definition
@@ -267,6 +268,14 @@ class RoutineOp(IRDLOperation):
         self, fn: StringAttr, args: Sequence[SSAValue], words: Attribute | None = None, numbers: Attribute | None = None
     ):
         super().__init__(operands=[args], properties={"fn": fn, "words": words, "numbers": numbers})
+
+    def verify_(self) -> None:
+        routine = ROUTINES.get(self.fn.data)
+        if routine is None:
+            raise VerifyException(f"rt.routine: there is no routine {self.fn.data!r}")
+        elements = (*routine.operands, routine.result)
+        if tuple(map(element_of, self.args)) != elements:
+            raise VerifyException(f"rt.routine: {self.fn.data} takes buffers of {', '.join(elements)}")
 
 
 @irdl_op_definition

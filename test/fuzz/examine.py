@@ -22,7 +22,7 @@ import mlc
 from mlc.dialects.dims import DimLike, evaluate, parse_dim, product
 from mlc.dialects.graph import StructuredOp
 from mlc.dialects.interpreter import interpret, main_of, names
-from mlc.dialects.types import element_of, numpy_dtype, shape_of
+from mlc.dialects.types import TEXT, element_of, numpy_dtype, shape_of
 from mlc.frontends.onnx import Imported, UnsupportedError, import_model
 from mlc.passes.context import MlcContext
 from mlc.passes.graph.verify_graph import VerifyGraph
@@ -95,14 +95,15 @@ def _sizes(imported: Imported) -> dict[str, int]:
 
 
 def feeds(main: FuncOp, sizes: dict[str, int], seed: int) -> dict[str, Any]:
-    """Normal floats; whole numbers of 0 and 1, which are valid as indices and conditions."""
+    """Normal floats; whole numbers of 0 and 1, which are valid as indices and conditions; these as texts."""
     random, found = np.random.default_rng(seed), {}
     for name, value in zip(names(main.arg_attrs), main.body.block.args, strict=True):
         shape = [evaluate(d, dict(sizes)) for d in shape_of(value)]
         whole = element_of(value)[0] != "f" and element_of(value) != "bf16"
         low = int(name == "sequence_lens")  # of none onnxruntime gives zeros, mlc the initial state
         drawn = random.integers(low, 2, shape) if whole else random.standard_normal(shape)  # type: ignore[arg-type]
-        found[name] = np.asarray(drawn).astype(numpy_dtype(element_of(value)))
+        dtype = np.dtype(str) if element_of(value) == TEXT else numpy_dtype(element_of(value))
+        found[name] = np.asarray(drawn).astype(dtype)
     return found
 
 

@@ -96,9 +96,7 @@ def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
         scores = _with_base(build, scores, _base(node))
         return best_label(build, scores, labels), transformed(build, scores, how)
     if count != 2 or len(set(forest.targets)) != 1 or len(_base(node)) > 1:
-        raise NotSupported(
-            f"{count} classes whose leaves weigh more than one; give weights of one class, or three"
-        )
+        raise NotSupported(f"{count} classes whose leaves weigh more than one; give weights of one class, or three")
     only = build.cut(scores, 1, int(forest.targets[0]), 1)
     return _binary(build, _with_base(build, only, _base(node)), bool((forest.weight >= 0).all()), labels, how)
 

@@ -1,0 +1,32 @@
+// RUN: mlc-opt %s --verify-diagnostics --split-input-file | filecheck %s
+
+rt.program "net" {inputs = ["x"], outputs = ["y"], dims = [], texts = ["", "!"]} do {
+  %x = rt.input 0 : i64 : memref<2x!graph.text>
+  %y = rt.output 0 : i64 : memref<2x!graph.text>
+  %b = rt.buffer "16" : memref<2xi64>
+  rt.routine "text.intern"(%x, %b) {graph.node = ["x"]} : memref<2x!graph.text>, memref<2xi64>
+  rt.routine "text.pieces"(%b, %b) {graph.node = ["/p"], words = ["-"], numbers = array<i64: -1, 8>} : memref<2xi64>, memref<2xi64>
+  rt.routine "text.extern"(%b, %y) {graph.node = ["y"]} : memref<2xi64>, memref<2x!graph.text>
+}
+
+// CHECK:      rt.program "net" {inputs = ["x"], outputs = ["y"], dims = [], texts = ["", "!"]} do {
+// CHECK:      rt.routine "text.intern"(%x, %b) {graph.node = ["x"]} : memref<2x!graph.text>, memref<2xi64>
+// CHECK-NEXT: rt.routine "text.pieces"(%b, %b) {graph.node = ["/p"], words = ["-"], numbers = array<i64: -1, 8>} : memref<2xi64>, memref<2xi64>
+
+// -----
+
+rt.program "net" {inputs = [], outputs = [], dims = []} do {
+  %b = rt.buffer "16" : memref<2xi64>
+  rt.routine "text.reverse"(%b, %b) : memref<2xi64>, memref<2xi64>
+}
+
+// CHECK:      rt.routine: there is no routine 'text.reverse'
+
+// -----
+
+rt.program "net" {inputs = [], outputs = [], dims = []} do {
+  %b = rt.buffer "8" : memref<2xf32>
+  rt.routine "text.lower"(%b, %b) : memref<2xf32>, memref<2xf32>
+}
+
+// CHECK:      rt.routine: text.lower takes buffers of i64, i64
