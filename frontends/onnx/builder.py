@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,26 +46,13 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.narrow import check_combines, check_computes
+from mlc.frontends.onnx.scopes import Scope, block_of
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
 CONSTANT_LIMIT = 64
 CHOICES = 16  # elements of a symbolic value that one expression chooses from
 _OPERAND = re.compile(r"\bx\d+\b")
-
-
-@dataclass
-class Scope:
-    """A block that is being written. ``used`` are the values around it that it reads, ``seen`` how it sees them."""
-
-    block: Block
-    used: list[SSAValue] = field(default_factory=list)
-    seen: dict[SSAValue, SSAValue] = field(default_factory=dict)
-
-
-def block_of(value: SSAValue) -> Block | None:
-    """The block that defines ``value``."""
-    return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 
 class Builder:
