@@ -6,7 +6,6 @@ become symbols without a rule for each operator.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -45,6 +44,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
+from mlc.frontends.onnx.literals import choices, inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.scopes import Scope, block_of
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
@@ -52,7 +52,6 @@ from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
 CONSTANT_LIMIT = 64
 CHOICES = 16  # elements of a symbolic value that one expression chooses from
-_OPERAND = re.compile(r"\bx\d+\b")
 
 
 class Builder:
@@ -164,7 +163,7 @@ class Builder:
     def _symbols(self, array: Array, element: str) -> SSAValue:
         """A runtime tensor of dimensions; long ones in pieces, so that no expression grows deep."""
         if array.size <= CHOICES or len(set(array.flat)) == 1:
-            return self._insert(_choices(array, element))
+            return self._insert(choices(array, element))
         flat = array.reshape(-1)
         pieces = [self._symbols(flat[n : n + CHOICES], element) for n in range(0, flat.size, CHOICES)]
         return self._insert(ReshapeOp(self._insert(ConcatOp(pieces, 0)), array.shape))
@@ -194,7 +193,7 @@ class Builder:
                 return self._folded_map(expr, xs)
             except Undecided:
                 pass
-        text, rest = _inline(expr, xs)
+        text, rest = inlined(expr, xs)
         return self.emit(MapOp(text, self.values(*rest)))
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
@@ -390,42 +389,3 @@ def _computed(
 
 def _crop(amount: DimLike) -> DimLike:
     return -amount if isinstance(amount, int) and amount < 0 else 0
-
-
-def _choices(array: Array, element: str) -> ComputeOp:
-    """Dimensions as a tensor: one choice by position (or the same everywhere)."""
-    flat = [v if isinstance(v, Dim) else int(v) for v in array.flat]
-    if len(set(flat)) == 1:
-        flat = flat[:1]
-    position = "0"
-    for n, d in enumerate(array.shape):
-        position = f"({position})*{d} + i{n}"
-    text = f"i64({flat[-1]})"
-    for n, v in reversed(list(enumerate(flat[:-1]))):
-        text = f"where({position} == {n}, i64({v}), {text})"
-    return ComputeOp(text if element == "i64" else f"{element}({text})", [], array.shape)
-
-
-def literal(value: Any) -> str:
-    """A number as it is written in scalar expressions."""
-    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
-    return f"({value!r})" if isinstance(value, bool | int | float) else f"({float(value)!r})"
-
-
-def _inline(expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
-    """Write known scalars into the expression; operands that stay are numbered anew."""
-    rank = max((x.rank for x in xs if not _is_literal(x)), default=0)
-    inlined = {n for n, x in enumerate(xs) if _is_literal(x) and x.rank <= rank}
-    if not inlined or len(inlined) == len(xs):
-        return expr, list(xs)
-    kept = [n for n in range(len(xs)) if n not in inlined]
-    names = {f"x{n}": f"x{place}" for place, n in enumerate(kept)} | {f"x{n}": literal(xs[n].known) for n in inlined}
-    text = _OPERAND.sub(lambda m: names[m.group()], expr)
-    typed = element_type(parse(text), [xs[n].element for n in kept])
-    if typed != element_type(parse(expr), [x.element for x in xs]):
-        return expr, list(xs)
-    return text, [xs[n] for n in kept]
-
-
-def _is_literal(x: Tensor) -> bool:
-    return x.known is not None and x.known.dtype != object and x.known.size == 1

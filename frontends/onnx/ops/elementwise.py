@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from mlc.frontends.onnx.builder import literal
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.cast import computable
 from mlc.frontends.onnx.tensors import Tensor

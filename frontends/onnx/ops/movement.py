@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.dims import Dim, DimLike, floordiv, product
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import at_least, larger, smaller
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
 

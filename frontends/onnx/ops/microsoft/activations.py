@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlc.frontends.onnx.builder import literal
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.tensors import Tensor

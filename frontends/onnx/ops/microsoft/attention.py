@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from mlc.dialects.dims import DimLike
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.ops.normalization import softmax_over

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.frontends.onnx.builder import literal
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.contract import conv, gemm
 from mlc.frontends.onnx.ops.microsoft import DOMAIN

@@ -5,8 +5,9 @@ Also SimplifiedLayerNormalization, which onnxruntime keeps in ONNX's own domain.
 
 from __future__ import annotations
 
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.gather import gathered
 from mlc.frontends.onnx.ops.microsoft import DOMAIN

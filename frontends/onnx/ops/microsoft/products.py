@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.contract import matrix_product
 from mlc.frontends.onnx.ops.microsoft import DOMAIN

@@ -6,8 +6,9 @@ Each computes in f32 on what the numbers stand for, and rounds once.
 from __future__ import annotations
 
 from mlc.dialects.dims import product
-from mlc.frontends.onnx.builder import Builder, literal
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.ops.normalization import softmax_over

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mlc.dialects.types import is_float
-from mlc.frontends.onnx.builder import literal
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.gather import gathered
 from mlc.frontends.onnx.ops.ml import DOMAIN
