@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,31 +48,14 @@ from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
-from mlc.frontends.onnx.literals import inlined
+from mlc.frontends.onnx.literals import choices, inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
+from mlc.frontends.onnx.scopes import Scope, block_of
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
 CONSTANT_LIMIT = 64
 CHOICES = 16  # elements of a symbolic value that one expression chooses from
-
-
-@dataclass
-class Scope:
-    """A block that is being written. ``used`` are the values around it that it reads, ``seen`` how it sees them.
-
-    ``step``: the number of turns so far, where the block is a loop's.
-    """
-
-    block: Block
-    step: str | None = None
-    used: list[SSAValue] = field(default_factory=list)
-    seen: dict[SSAValue, SSAValue] = field(default_factory=dict)
-
-
-def block_of(value: SSAValue) -> Block | None:
-    """The block that defines ``value``."""
-    return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 
 class Builder:
@@ -188,7 +170,7 @@ class Builder:
     def _symbols(self, array: Array, element: str) -> SSAValue:
         """A runtime tensor of dimensions; long ones in pieces, so that no expression grows deep."""
         if array.size <= CHOICES or len(set(array.flat)) == 1:
-            return self._insert(_choices(array, element))
+            return self._insert(choices(array, element))
         flat = array.reshape(-1)
         pieces = [self._symbols(flat[n : n + CHOICES], element) for n in range(0, flat.size, CHOICES)]
         return self._insert(ReshapeOp(self._insert(ConcatOp(pieces, 0)), array.shape))
@@ -460,17 +442,3 @@ def _computed(
 
 def _crop(amount: DimLike) -> DimLike:
     return -amount if isinstance(amount, int) and amount < 0 else 0
-
-
-def _choices(array: Array, element: str) -> ComputeOp:
-    """Dimensions as a tensor: one choice by position (or the same everywhere)."""
-    flat = [v if isinstance(v, Dim) else int(v) for v in array.flat]
-    if len(set(flat)) == 1:
-        flat = flat[:1]
-    position = "0"
-    for n, d in enumerate(array.shape):
-        position = f"({position})*{d} + i{n}"
-    text = f"i64({flat[-1]})"
-    for n, v in reversed(list(enumerate(flat[:-1]))):
-        text = f"where({position} == {n}, i64({v}), {text})"
-    return ComputeOp(text if element == "i64" else f"{element}({text})", [], array.shape)

@@ -1,4 +1,4 @@
-"""Known numbers as they stand in scalar expressions."""
+"""What is known at import, written into expressions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from mlc.dialects.dims import Dim
 from mlc.dialects.expr import element_type, parse
+from mlc.dialects.graph import ComputeOp
+from mlc.frontends.onnx.fold import Array
 from mlc.frontends.onnx.tensors import Tensor
 
 _OPERAND = re.compile(r"\bx\d+\b")
+
+
+def choices(array: Array, element: str) -> ComputeOp:
+    """Dimensions as a tensor: one choice by position (or the same everywhere)."""
+    flat = [v if isinstance(v, Dim) else int(v) for v in array.flat]
+    if len(set(flat)) == 1:
+        flat = flat[:1]
+    position = "0"
+    for n, d in enumerate(array.shape):
+        position = f"({position})*{d} + i{n}"
+    text = f"i64({flat[-1]})"
+    for n, v in reversed(list(enumerate(flat[:-1]))):
+        text = f"where({position} == {n}, i64({v}), {text})"
+    return ComputeOp(text if element == "i64" else f"{element}({text})", [], array.shape)
 
 
 def literal(value: Any) -> str:

@@ -12,9 +12,10 @@ from mlc.dialects.dims import Dim, DimLike
 from mlc.dialects.expr import CHEAP, Call, walk
 from mlc.dialects.graph import ConstantOp, IfOp, LoopOp, MapOp, ReshapeOp, WeightOp, YieldOp
 from mlc.dialects.types import elements_in
-from mlc.frontends.onnx.builder import Builder, Scope
+from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import smaller
+from mlc.frontends.onnx.scopes import Scope
 from mlc.frontends.onnx.tensors import Tensor
 
 FEW = 1 << 12  # elements that are computed in the time of a barrier

@@ -15,8 +15,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.dims import DimLike
-from mlc.dialects.graph import MapOp, ReshapeOp, source_nodes, with_nodes
+from mlc.dialects.graph import MapOp, ReshapeOp, SliceOp, source_nodes, with_nodes
 from mlc.dialects.types import Shape, shape_of
+from mlc.passes.fuse.views import slice_offset
 
 Blocks = list[tuple[tuple[int, int], tuple[int, int]]]
 
@@ -92,6 +93,8 @@ def _movable(arg: SSAValue, reshape: object, shape: Shape) -> bool:
     if not isinstance(reshape, ReshapeOp) or shape_of(arg) != shape or not arg.has_one_use():
         return False
     producer = reshape.input.owner
+    if isinstance(producer, SliceOp) and slice_offset(producer) is not None:
+        return False  # a place in memory, which no kernel computes
     return isinstance(producer, Operation) and producer.name not in ("graph.weight", "graph.constant")
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.dims import DimLike, product
 from mlc.dialects.graph import dims_of
-from mlc.dialects.types import bytes_of
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 
 FLOPS, BYTES = "kernel.flops", "kernel.bytes"
 _FREE = {"kernel.yield", "kernel.index", "kernel.symbol", "arith.constant", "arith.index_cast", "memref.load"}
@@ -31,5 +33,24 @@ class CountWork(ModulePass):
             for generic in (o for o in fn.block.ops if isinstance(o, kernel.GenericOp)):
                 each = sum(o.name not in _FREE for o in generic.body.block.ops) + (generic.monoid is not None)
                 flops = flops + product(dims_of(generic.bounds)) * each
-            moved = sum((bytes_of(a) for a in fn.block.args), 0)
+            moved = sum((_moved(a) for a in fn.block.args), 0)
             fn.attributes[FLOPS], fn.attributes[BYTES] = StringAttr(str(flops)), StringAttr(str(moved))
+
+
+def _moved(buffer: SSAValue) -> DimLike:
+    """Bytes of a buffer that are read or written: all, or what is read at computed places if that is less."""
+    readers = [use.operation for use in buffer.uses]
+    if not readers or not all(isinstance(r, memref.LoadOp) for r in readers):
+        return bytes_of(buffer)
+    size = ITEMSIZE[element_of(buffer)]
+    reads, whole = sum((product(dims_of(_nest(r).bounds)) * size for r in readers), 0), bytes_of(buffer)
+    if not isinstance(reads, int):
+        return whole
+    return min(reads, whole) if isinstance(whole, int) else reads
+
+
+def _nest(op: Operation) -> kernel.GenericOp:
+    while not isinstance(op, kernel.GenericOp):
+        assert (outer := op.parent_op()) is not None
+        op = outer
+    return op

@@ -72,7 +72,7 @@ def _in_turns(node: Node) -> tuple[Tensor, ...]:
 
     def turn(step: Dim, before: list[Tensor]) -> Turn:
         number = build.compute(f"i64({step})", [], ())
-        number.range = (0, trips - 1)
+        number.range, number.dim = (0, trips - 1), step
         goes_on, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *before])
         goes_on = build.reshape(goes_on, ()) if isinstance(goes_on, Tensor) else goes_on
         rest = results[len(before) :]

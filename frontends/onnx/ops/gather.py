@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlc.dialects.dims import DimLike
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import symbolic
+from mlc.frontends.onnx.fold import at_least, symbolic
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -29,7 +29,15 @@ def gather(node: Node) -> Tensor:
             index = int(indices.known)
             one = build.cut(x, axis, index if index >= 0 else x.shape[axis] + index, 1)
             return build.reshape(one, (*x.shape[:axis], *x.shape[axis + 1 :]))
+    if indices.dim is not None and _inside(indices, x.shape[axis]):
+        return build.reshape(build.cut(x, axis, indices.dim, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
     return gathered(build, x, indices, axis)
+
+
+def _inside(indices: Tensor, extent: DimLike) -> bool:
+    """Whether the range of whole numbers is known to be one of indices."""
+    low, high = indices.range
+    return None not in (low, high) and bool(at_least(low, 0) and at_least(extent - 1, high))  # type: ignore[arg-type]
 
 
 def gathered(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
