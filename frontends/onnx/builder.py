@@ -74,7 +74,10 @@ class Builder:
 
     def emit(self, op: Operation) -> Tensor:
         self.block.add_op(with_nodes(op, [self.node] if self.node else []))
-        return Tensor.of(op.results[0])
+        result = Tensor.of(op.results[0])
+        if any(isinstance(d, int) and d < 0 for d in result.shape):
+            raise NotSupported(f"sizes below 0 in {op.name} to {result}")
+        return result
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
         """The model is only right where lhs >= rhs; checked before it runs unless it is always so.

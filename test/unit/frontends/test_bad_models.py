@@ -147,6 +147,11 @@ def test_paddings_that_leave_less_than_nothing() -> None:
     fails(model, "-1 elements of a dimension of extent 4")
 
 
+def test_blocks_of_less_than_nothing() -> None:
+    model = graph([node("SpaceToDepth", "x", "y", blocksize=-2)], {"x": [1, 2, 4, 6]}, ["y"])
+    fails(model, "sizes below 0 in graph.reshape to f32")
+
+
 @pytest.mark.parametrize("cap", [-2.0, float("-inf"), float("nan")])
 def test_softcaps_that_are_none(cap: float) -> None:
     shapes = {name: [1, 2, 3, 4] for name in "qkv"}
