@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from benchmarks.models.builder import Builder
 from benchmarks.models.layers import matmul
@@ -142,4 +142,34 @@ def non_zero(shape: Shape, name: str = "non_zero") -> onnx.ModelProto:
     b = Builder(name)
     mask = b.op("Greater", b.input("x", shape), b.constant(0.0))
     b.output(b.op("NonZero", mask), "places", [len(shape), "count"], TensorProto.INT64)
+    return b.model()
+
+
+def turns(steps: int, rows: int, size: int, name: str = "turns") -> onnx.ModelProto:
+    """A Loop that multiplies its state by a matrix, adds the step's input, and collects what becomes of it."""
+    b = Builder(name)
+    x, first = b.input("x", [steps, rows, size]), b.input("first", [rows, size])
+    weight = b.weight("weight", (size, size), 1 / math.sqrt(size))
+    nodes = [
+        helper.make_node("Gather", [x, "turn"], ["element"]),
+        helper.make_node("MatMul", ["state", weight], ["product"]),
+        helper.make_node("Add", ["product", "element"], ["sum"]),
+        helper.make_node("Tanh", ["sum"], ["next"]),
+        helper.make_node("Identity", ["go"], ["on"]),
+        helper.make_node("Identity", ["next"], ["collected"]),
+    ]
+    info = helper.make_tensor_value_info
+    given = [
+        info("turn", TensorProto.INT64, []),
+        info("go", TensorProto.BOOL, []),
+        info("state", TensorProto.FLOAT, [rows, size]),
+    ]
+    made = [
+        info("on", TensorProto.BOOL, []),
+        *(info(n, TensorProto.FLOAT, [rows, size]) for n in ("next", "collected")),
+    ]
+    body = helper.make_graph(nodes, "body", given, made)
+    last, states = b.ops("Loop", b.constant(steps, np.int64), "", first, outputs=2, body=body)
+    b.output(last, "last", [rows, size])
+    b.output(states, "states", [steps, rows, size])
     return b.model()

@@ -53,5 +53,7 @@ class ConstantOp(IRDLOperation):
             raise VerifyException(f"graph.constant: {self.value.get_type()} is stored as {self.result.type}")
 
     def array(self) -> np.ndarray[Any, Any]:
-        values = np.array(list(self.value.get_values()))
-        return values.astype(numpy_dtype(element_of(self.result))).reshape(shape_of(self.result))
+        dtype = np.dtype(numpy_dtype(element_of(self.result)))
+        # Of whole numbers beyond int64 and others beside them, NumPy would make floats.
+        values = np.array(list(self.value.get_values()), dtype if dtype.kind == "u" else None)
+        return values.astype(dtype).reshape(shape_of(self.result))

@@ -166,10 +166,8 @@ class SliceOp(StructuredOp):
 
     def statements(self) -> tuple[Statement, ...]:
         names = iterators(len(self.steps))
-        reads = [
-            f"({start}) + {name}*{step}"
-            for name, start, step in zip(names, dims_of(self.starts), ints_of(self.steps), strict=True)
-        ]
+        parts = zip(names, dims_of(self.starts), ints_of(self.steps), strict=True)
+        reads = [f"({start}) + {name}*{step}" for name, start, step in parts]
         return (statement(" ".join(names), shape_of(self.result), f"x0[{', '.join(reads) or '()'}]"),)
 
 
@@ -180,6 +178,8 @@ def _infer_slice(
     if not len(shape) == len(starts) == len(sizes) == len(steps):
         raise VerifyException(f"graph.slice: starts, sizes and steps must have one entry for each dimension of {shape}")
     for d, start, size, step in zip(shape, starts, sizes, steps, strict=True):
+        if isinstance(size, int) and size < 0:
+            raise VerifyException(f"graph.slice: {size} elements of a dimension of extent {d}")
         last = start + (size - 1) * step
         ends = [e for e in (start, last) if isinstance(e, int) and isinstance(d, int)]
         if size != 0 and any(not 0 <= e < d for e in ends):  # type: ignore[operator]

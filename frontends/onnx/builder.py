@@ -108,8 +108,15 @@ class Builder:
             self.node = before
 
     def emit(self, op: Operation, element: str | None = None) -> Tensor:
-        """Add an operator; ``element`` says TEXT where its result are the numbers of texts."""
-        return Tensor.of(self._insert(op), element)
+        """Add an operator; ``element`` says TEXT where its result are the numbers of texts.
+
+        Raises:
+            NotSupported: a size of the result is below 0.
+        """
+        result = Tensor.of(self._insert(op), element)
+        if any(isinstance(d, int) and d < 0 for d in result.shape):
+            raise NotSupported(f"sizes below 0 in {op.name} to {result}")
+        return result
 
     def emit_all(self, op: Operation) -> list[Tensor]:
         """Add an operator of several results."""

@@ -40,7 +40,7 @@ OVER = (
     "ArgMin",
 )
 SINGLE = ("float32", "float64", "float16")
-WITHOUT = ("e8m0", "float6", "complex", "object", "str", "e2m1")  # no sign, or nobody has it; the last rounds to NaN
+WITHOUT = ("e8m0", "float6_", "complex", "object", "str", "e2m1")  # no sign, or nobody has it; the last rounds to NaN
 
 
 @cache
@@ -59,7 +59,7 @@ def _native(kind: str) -> bool:
     return kind == "bool" or np.dtype(kind).kind in "iuf" and kind not in ("int4", "uint4", "int2", "uint2")
 
 
-def _source(g: Graph, shape: tuple[int, ...], kind: str, low: float = -2, high: float = 2) -> str:
+def source(g: Graph, shape: tuple[int, ...], kind: str, low: float = -2, high: float = 2) -> str:
     """Numbers of a type between limits; whole ones from 1 on where ``low`` is positive."""
     if kind in SINGLE:
         return g.ranged(low, high, shape, kind)
@@ -75,7 +75,8 @@ def _source(g: Graph, shape: tuple[int, ...], kind: str, low: float = -2, high: 
     return g.add("Clip", [x, g.constant(np.array(1, kind)), top], shape)
 
 
-def _back(g: Graph, y: str, kind: str) -> None:
+def put_back(g: Graph, y: str, kind: str) -> None:
+    """Make a result one that NumPy can have."""
     g.last.add(y)
     if kind == "float16" or not _native(kind):
         g.add("Cast", [y], g.shapes[y], "float32", to=1, rough=True)
@@ -93,8 +94,8 @@ def one(g: Graph) -> None:
         return
     op, kind = found
     shape = g.shape()
-    x = _source(g, shape, kind, *(RANGES.get(op, (-2, 2))))
-    _back(g, g.add(op, [x], shape, "bool" if op in TESTS else ""), "bool" if op in TESTS else kind)
+    x = source(g, shape, kind, *(RANGES.get(op, (-2, 2))))
+    put_back(g, g.add(op, [x], shape, "bool" if op in TESTS else ""), "bool" if op in TESTS else kind)
 
 
 def two(g: Graph) -> None:
@@ -103,12 +104,12 @@ def two(g: Graph) -> None:
         return
     op, kind = found
     shape = g.shape()
-    x = _source(g, shape, kind, 0.5 if op in ("Pow", "Mod") else -2)
-    y = _source(
+    x = source(g, shape, kind, 0.5 if op in ("Pow", "Mod") else -2)
+    y = source(
         g, shape[g.random.choice([0, len(shape) // 2]) :], kind, *((0.5, 2) if op in ("Div", "Mod", "Pow") else (-2, 2))
     )
     how = {"fmod": 1} if op == "Mod" and np.dtype(kind).kind not in "iu" else {}
-    _back(g, g.add(op, [x, y], shape, "bool" if op in TESTS else "", **how), "bool" if op in TESTS else kind)
+    put_back(g, g.add(op, [x, y], shape, "bool" if op in TESTS else "", **how), "bool" if op in TESTS else kind)
 
 
 def over(g: Graph) -> None:
@@ -121,13 +122,13 @@ def over(g: Graph) -> None:
     rest = (*shape[:axis], 1, *shape[axis + 1 :])
     if np.dtype(kind).itemsize < 4 and np.dtype(kind).kind not in "iub" and op not in ("ReduceMax", "ReduceMin"):
         return  # others sum with the few bits of the type
-    x = _source(g, shape, kind, *((0.8, 1.25) if op == "ReduceProd" else (-2, 2)))
+    x = source(g, shape, kind, *((0.8, 1.25) if op == "ReduceProd" else (-2, 2)))
     if op == "CumSum":
-        _back(g, g.add(op, [x, g.constant(axis)], shape), kind)
+        put_back(g, g.add(op, [x, g.constant(axis)], shape), kind)
     elif op.startswith("Arg"):
         g.add(op, [x], rest, "int64", axis=axis, last=True)
     else:
-        _back(g, g.add(op, [x, g.constant([axis])], rest), kind)
+        put_back(g, g.add(op, [x, g.constant([axis])], rest), kind)
 
 
 def _moves(g: Graph, x: str) -> dict[str, tuple[list[str], tuple[int, ...], dict[str, Any]]]:
@@ -139,8 +140,8 @@ def _moves(g: Graph, x: str) -> dict[str, tuple[list[str], tuple[int, ...], dict
     lengths = g.constant(random.integers(1, a + 1, b))
     flags = g.constant(random.random(b) < 2)
     other = x if not _native(kind) else g.new(shape, kind)
-    one_row = _source(g, (1, b, c), kind)
-    _back(g, one_row, kind)
+    one_row = source(g, (1, b, c), kind)
+    put_back(g, one_row, kind)
     moves: dict[str, tuple[list[str], tuple[int, ...], dict[str, Any]]] = {
         "Identity": ([x], shape, {}),
         "Transpose": ([x], (c, a, b), {"perm": [2, 0, 1]}),
@@ -170,26 +171,26 @@ def _moves(g: Graph, x: str) -> dict[str, tuple[list[str], tuple[int, ...], dict
 def moved(g: Graph) -> None:
     """Elements of any type at other places."""
     kind = g.random.choice(kinds("Identity", g.opset))
-    x = _source(g, tuple(g.random.randint(1, 6) for _ in range(3)), kind)
+    x = source(g, tuple(g.random.randint(1, 6) for _ in range(3)), kind)
     moves = _moves(g, x)
     op = g.random.choice([op for op in moves if kind in kinds(op, g.opset) or op == "Where"])
     inputs, shape, how = moves[op]
     if op == "Compress":
         g.add(op, inputs, shape, kind, last=True, **how)
-        _back(g, g.nodes[-1].output[0], kind)
+        put_back(g, g.nodes[-1].output[0], kind)
     elif op != "Where" or kind in kinds("Tile", g.opset):
-        _back(g, g.add(op, inputs, shape, kind, **how), kind)
+        put_back(g, g.add(op, inputs, shape, kind, **how), kind)
 
 
 def measured(g: Graph) -> None:
     """The shape of a value of any type."""
     kind = g.random.choice(kinds("Shape", g.opset))
-    x = _source(g, shape := g.shape(g.random.randint(1, 3)), kind)
+    x = source(g, shape := g.shape(g.random.randint(1, 3)), kind)
     if g.random.random() < 0.5:
         g.add("Size", [x], (), "int64", last=True)
     else:
         g.add("Shape", [x], (len(shape),), "int64", last=True)
-    _back(g, x, kind)
+    put_back(g, x, kind)
 
 
 def recast(g: Graph) -> None:
@@ -199,29 +200,29 @@ def recast(g: Graph) -> None:
     if np.dtype(second).kind in "ui" or second in ("int4", "uint4", "int2", "uint2"):
         first = g.random.choice([n for n in names if "float" not in n])
     shape = g.shape(g.random.randint(1, 3))
-    y = g.add("Cast", [_source(g, shape, first)], shape, second, to=helper.np_dtype_to_tensor_dtype(np.dtype(second)))
-    _back(g, y, second)
+    y = g.add("Cast", [source(g, shape, first)], shape, second, to=helper.np_dtype_to_tensor_dtype(np.dtype(second)))
+    put_back(g, y, second)
 
 
 def product(g: Graph) -> None:
     """A matrix product of any type of numbers."""
     kind = g.random.choice(kinds("MatMul", g.opset))
     m, k, n = (g.random.randint(1, 6) for _ in range(3))
-    _back(g, g.add("MatMul", [_source(g, (m, k), kind), _source(g, (k, n), kind)], (m, n)), kind)
+    put_back(g, g.add("MatMul", [source(g, (m, k), kind), source(g, (k, n), kind)], (m, n)), kind)
 
 
 def normalised(g: Graph) -> None:
     """Rows and channels of other floats."""
     op, kind = g.random.choice(["Softmax", "LogSoftmax", "Hardmax", "TopK"]), g.random.choice(SINGLE)
     shape = tuple(g.random.randint(1, 6) for _ in range(3))
-    x = _source(g, shape, kind)
+    x = source(g, shape, kind)
     if op == "TopK":
         y = g.add(op, [x, g.constant([1])], (*shape[:2], 1))
         g.more((*shape[:2], 1), "int64", last=True)
     else:
         y = g.add(op, [x], shape)
     if math.prod(shape):
-        _back(g, y, kind)
+        put_back(g, y, kind)
 
 
 ANY: tuple[Callable[[Graph], None], ...] = (

@@ -24,7 +24,7 @@ from sanitized import SANITIZERS, restart
 from scratch import scratch
 
 SECONDS = 300.0  # for one graph, or a few together, the C compiler included
-EVERY = 1000  # graphs, after which a log gets a line
+EVERY = 200  # graphs, after which a log gets a line
 Finding = tuple[int, str]  # a seed, and what is wrong
 
 

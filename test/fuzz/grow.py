@@ -2,8 +2,8 @@
 
 Values have up to four dimensions of 1 to 12 elements. ``steps`` has the operators on float32, each chosen so that
 numbers stay small, ``typed_steps`` those on other types, ``index_steps`` those that read and write at computed places,
-and so on. A graph takes from a few of these families, or from the first or ``any_steps`` alone; sixteen graphs in a row
-have one opset.
+and so on. A graph takes from a few of these families, or from the first or those of any type alone; sixteen graphs in
+a row have one opset.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import old_steps
 from any_steps import ANY
 from growing import OPSETS, Graph
 from index_steps import INDEXED
+from layer_steps import LAYERS
 from map_steps import MAPS
 from microsoft_steps import MICROSOFT
 from ml_steps import ML
@@ -35,7 +36,7 @@ def grown(seed: int, size: int = 8) -> ModelProto:
     if seed % 6 == 2 and not old:
         return _open(graph, size)
     graph.new(graph.shape(graph.random.randint(1, 4)))
-    families = {0: [STEPS], 1: [ANY]}.get(seed % 6) or graph.random.sample(FAMILIES, 3)
+    families = {0: [STEPS], 1: [ANY], 3: [ANY, LAYERS]}.get(seed % 6) or graph.random.sample(FAMILIES, 3)
     families = [old_steps.OLD] if old else families
     while len(graph.nodes) < size:
         graph.random.choice(graph.random.choice(families))(graph)

@@ -28,12 +28,14 @@ def judged(cases: Iterable[int], judge: Judge, seconds: float) -> Iterator[tuple
         child.start()
         theirs.close()
         problem: str | None = ""
-        while case is not None and problem is not None:
-            problem = _ask(ours, case, seconds)
-            yield case, _death(child, seconds) if problem is None else problem
-            case = next(waiting, None)
-        ours.close()
-        _end(child)
+        try:
+            while case is not None and problem is not None:
+                problem = _ask(ours, case, seconds)
+                yield case, _death(child, seconds) if problem is None else problem
+                case = next(waiting, None)
+        finally:  # also where nobody wants to know more
+            ours.close()
+            _end(child)
 
 
 def _ask(pipe: Connection, case: int, seconds: float) -> str | None:

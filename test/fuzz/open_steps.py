@@ -1,4 +1,7 @@
-"""Steps that leave the first dimension of values open: what they choose does not depend on its size."""
+"""Steps that leave the first dimension of values open: what they choose does not depend on its size.
+
+What may be large is squashed before others read it.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,15 @@ def inner(g: Graph) -> None:
         shape = g.shapes[name]
         same = [n for n in g.open if g.shapes[n] == shape]
         other = g.random.choice(sorted(same)) if g.random.random() < 0.5 else g.fixed(shape[1:])
-        _made(g, g.random.choice(["Add", "Mul", "Sub", "Max"]), [name, other], shape)
+        y = g.add(g.random.choice(["Add", "Mul", "Sub", "Max"]), [name, other], shape)
+        _made(g, "Softsign", [y], shape)
 
 
 def matmul(g: Graph) -> None:
     if name := _open(g, 2):
         *outer, k = g.shapes[name]
         n = g.random.randint(1, 40)
-        y = _made(g, "MatMul", [name, g.fixed((k, n))], (*outer, n))
+        y = g.add("MatMul", [name, g.fixed((k, n))], (*outer, n))
         _made(g, "Tanh", [y], (*outer, n))
 
 
@@ -63,7 +67,7 @@ def window(g: Graph) -> None:
     n, c, h, w = g.shapes[name]
     if g.random.random() < 0.5:
         filters = g.random.randint(1, 20)
-        y = _made(g, "Conv", [name, g.fixed((filters, c, 3, 3))], (n, filters, h, w), pads=[1, 1, 1, 1])
+        y = g.add("Conv", [name, g.fixed((filters, c, 3, 3))], (n, filters, h, w), pads=[1, 1, 1, 1])
         _made(g, "Tanh", [y], (n, filters, h, w))
     else:
         how = {"kernel_shape": [2, 2], "pads": [0, 0, 1, 1]}
@@ -88,7 +92,7 @@ def rows(g: Graph) -> None:
         shape = g.shapes[name]
         op, axis = g.random.choice([("Softmax", -1), ("LayerNormalization", -1), ("Softmax", 0), ("CumSum", 0)])
         if op == "CumSum":
-            y = _made(g, op, [name, g.constant(axis)], shape)
+            y = g.add(op, [name, g.constant(axis)], shape)
             _made(g, "Softsign", [y], shape)
         elif op == "Softmax":
             _made(g, op, [name], shape, axis=axis)

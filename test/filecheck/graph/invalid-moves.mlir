@@ -38,6 +38,15 @@ func.func @slice_before_the_first(%x: tensor<5xf32>) {
 
 // -----
 
+func.func @slice_of_less_than_nothing(%x: tensor<4xf32>) {
+  %0 = graph.slice(%x) {starts = ["2"], sizes = ["-1"], steps = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// CHECK:      graph.slice: -1 elements of a dimension of extent 4
+
+// -----
+
 func.func @pad_rank(%x: tensor<5x6xf32>) {
   %0 = graph.pad(%x) {low = ["1"], high = ["0", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<5x6xf32>) -> tensor<6x6xf32>
   func.return

@@ -135,6 +135,17 @@ def test_groups_of_filters_whose_number_is_open() -> None:
     fails(model, "filters filters in 2 groups; fix their number")
 
 
+def test_paddings_that_leave_less_than_nothing() -> None:
+    shapes = {"x": [1, 1, 3, 1], "w": [1, 2, 3, 3]}
+    model = graph([node("ConvTranspose", "x w", "y", strides=[3, 2], pads=[1, 2, 1, 2])], shapes, ["y"])
+    fails(model, "-1 elements of a dimension of extent 4")
+
+
+def test_blocks_of_less_than_nothing() -> None:
+    model = graph([node("SpaceToDepth", "x", "y", blocksize=-2)], {"x": [1, 2, 4, 6]}, ["y"])
+    fails(model, "sizes below 0 in graph.reshape to f32")
+
+
 @pytest.mark.parametrize("cap", [-2.0, float("-inf"), float("nan")])
 def test_softcaps_that_are_none(cap: float) -> None:
     shapes = {name: [1, 2, 3, 4] for name in "qkv"}

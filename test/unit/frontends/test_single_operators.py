@@ -33,6 +33,10 @@ def test_det_of_other_matrices_is_refused() -> None:
         import_model(single("Det", {"x": np.ones((2, 3), "f4")}))
 
 
+def test_constants_beyond_those_with_a_sign() -> None:
+    agrees("Cast", {"x": np.array([-9, 3, 1 << 62])}, constants=["x"], to=TensorProto.UINT64)
+
+
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "i8", "u4", "f2", "f8"])
 def test_shrink(rng: np.random.Generator, dtype: str) -> None:
     x = (9 * rng.standard_normal((3, 17))).astype("i1" if dtype[0] != "u" else "u1").astype(dtype)
