@@ -171,22 +171,22 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
     return mlc_fail("cannot allocate the %lld bytes of workspace that model '%s' needs for these dimensions",
                     (long long)bytes, model->program->name);
   call->number = atomic_fetch_add_explicit(&model->runs, 1, memory_order_relaxed);
-  const char *error = NULL;
   call->arena = own ? (char *)(own + 1) : memory;
-  call->error = &error;
   if (open_texts(model, call)) return workspace_give_back(model, own), 1;
   fence(model->program, call, 1);
   run_in_default_float_mode(model, call);
   fence(model->program, call, 0);
   workspace_give_back(model, own);
-  return error ? mlc_fail("%s", error) : check_texts(model->program, call);
+  return *call->error ? mlc_fail("%s", *call->error) : check_texts(model->program, call);
 }
 
 static int fail_without_model(void) { return mlc_fail("there is no model: its creation failed"); }
 
 int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *memory) {
   if (!model) return fail_without_model();
-  mlc_call call = {.in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload};
+  const char *error = NULL;
+  mlc_call call = {
+      .in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload, .error = &error};
   return run(model, &call, memory);
 }
 
@@ -204,7 +204,9 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
   size_t launches = (size_t)model->program->launches;
   uint64_t *times = calloc(launches + 1, sizeof *times);
   if (!times) return mlc_fail("out of memory for the profile of model '%s'", model->program->name);
-  mlc_call call = {.in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload, .profile = times + 1};
+  const char *error = NULL;
+  mlc_call call = {.in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload};
+  call.error = &error, call.profile = times + 1;
   times[0] = mlc_now();
   int failed = run(model, &call, memory);
   if (launches) memcpy(ns_per_launch, times + 1, launches * sizeof *times);

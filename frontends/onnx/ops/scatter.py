@@ -7,6 +7,7 @@ from functools import partial
 
 from mlc.dialects.dims import DimLike, floordiv, product
 from mlc.dialects.graph import ScatterOp
+from mlc.dialects.graph.scatter import REDUCTIONS
 from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
@@ -60,6 +61,8 @@ def scattered(
     build: Builder, x: Tensor, places: Tensor, updates: Tensor, width: DimLike, reduction: str = "none"
 ) -> Tensor:
     """``x`` with the updates in their places (of ``width`` elements each), or combined with what is there."""
+    if reduction not in ("none", *REDUCTIONS):
+        raise NotSupported(f"reduction {reduction!r}; there are none, {', '.join(REDUCTIONS)}")
     count = product(updates.shape)
     if count != places.shape[0] * width:
         raise NotSupported(f"{places.shape[0]} places of {width} elements for updates of {count} elements")

@@ -79,3 +79,9 @@ def test_symbolic_rows_and_threads(rng: np.random.Generator, threads: int) -> No
         wanted = x.astype("f8")
         np.add.at(wanted, at[:, 0], u)
         np.testing.assert_allclose(net(x, at, u), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_an_unknown_reduction_is_refused() -> None:
+    inputs = {"x": np.zeros(4, "f4"), "i": np.zeros((3, 1), "i8"), "u": np.zeros(3, "f4")}
+    with pytest.raises(mlc.MlcError, match="reduction 'mean'; there are none, add"):
+        import_model(single("ScatterND", inputs, reduction="mean"))
