@@ -63,6 +63,8 @@ def scattered(
     """``x`` with the updates in their places (of ``width`` elements each), or combined with what is there."""
     if reduction not in ("none", *REDUCTIONS):
         raise NotSupported(f"reduction {reduction!r}; there are none, {', '.join(REDUCTIONS)}")
+    if updates.element != x.element:
+        raise NotSupported(f"updates of {updates.element} for data of {x.element}")
     count = product(updates.shape)
     if count != places.shape[0] * width:
         raise NotSupported(f"{places.shape[0]} places of {width} elements for updates of {count} elements")

@@ -13,6 +13,7 @@ import numpy as np
 from mlc.dialects.dims import DimLike, product
 from mlc.dialects.graph import SuppressOp
 from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import smaller
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
@@ -26,6 +27,8 @@ def non_max_suppression(node: Node) -> Tensor:
     """
     build, scores, most = node.build, node[1], node.get(2)
     images, classes, count = scores.shape
+    if node[0].shape != (images, count, 4):
+        raise NotSupported(f"boxes {node[0].shape} for scores {scores.shape}")
     limit: DimLike = count
     if most is None or most.known is not None:
         limit = smaller(count, max(node.scalar(2, 0), 0))

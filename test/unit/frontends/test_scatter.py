@@ -85,3 +85,9 @@ def test_an_unknown_reduction_is_refused() -> None:
     inputs = {"x": np.zeros(4, "f4"), "i": np.zeros((3, 1), "i8"), "u": np.zeros(3, "f4")}
     with pytest.raises(mlc.MlcError, match="reduction 'mean'; there are none, add"):
         import_model(single("ScatterND", inputs, reduction="mean"))
+
+
+def test_updates_of_another_type_are_refused() -> None:
+    inputs = {"x": np.zeros(4, "u1"), "i": np.zeros((3, 1), "i8"), "u": np.zeros(3, "f4")}
+    with pytest.raises(mlc.MlcError, match="updates of f32 for data of ui8"):
+        import_model(single("ScatterND", inputs))

@@ -68,6 +68,12 @@ def test_boxes_without_number_are_none() -> None:
     agrees("NonMaxSuppression", inputs)
 
 
+def test_boxes_that_are_fewer_than_their_scores_are_refused() -> None:
+    inputs = {"b": np.zeros((1, 3, 4), np.float32), "s": np.zeros((1, 1, 4), np.float32)}
+    with pytest.raises(InputError, match="boxes .* for scores"):
+        import_model(single("NonMaxSuppression", inputs))
+
+
 def test_limits_of_boxes_that_are_computed() -> None:
     boxes, scores = RANDOM.random((1, 900, 4), np.float32), RANDOM.random((1, 2, 900), np.float32)
     for most in (0, 7, 2000):
