@@ -39,9 +39,7 @@ class OrderOp(LibraryOp):
 
     def __init__(self, input: SSAValue, count: DimLike, descending: bool):
         properties = {"count": StringAttr(str(count)), "descending": BoolAttr.from_bool(descending)}
-        rows, size, _ = shape_of(input)
-        result = tensor("i64", [rows, _room(size, count)])
-        super().__init__(operands=[input], properties=properties, result_types=[result])
+        super().__init__(operands=[input], properties=properties, result_types=[_places(input, count)])
 
     @property
     def function(self) -> str:
@@ -54,8 +52,7 @@ class OrderOp(LibraryOp):
 
     def infer(self) -> TensorType:
         check_tensor(self.name, self.input, 3)
-        rows, size, _ = shape_of(self.input)
-        return tensor("i64", [rows, _room(size, parse_dim(self.count.data))])
+        return _places(self.input, parse_dim(self.count.data))
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         x = operands[0]
@@ -66,9 +63,10 @@ class OrderOp(LibraryOp):
         return found
 
 
-def _room(size: DimLike, count: DimLike) -> DimLike:
+def _places(input: SSAValue, count: DimLike) -> TensorType:
+    rows, size, _ = shape_of(input)
     few = isinstance(size, int) and isinstance(count, int) and count * FEW <= size
-    return count if few else 2 * size
+    return tensor("i64", [rows, count if few else 2 * size])
 
 
 def _ranks(x: Array, descending: bool) -> Array:

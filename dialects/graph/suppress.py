@@ -42,9 +42,8 @@ class SuppressOp(LibraryOp):
     )
 
     def __init__(self, operands: Sequence[SSAValue], limit: DimLike):
-        rows, count = shape_of(operands[1])
-        result = tensor("i64", [rows, limit + count])
-        super().__init__(operands=operands, properties={"limit": StringAttr(str(limit))}, result_types=[result])
+        properties = {"limit": StringAttr(str(limit))}
+        super().__init__(operands=operands, properties=properties, result_types=[_picks(operands[1], limit)])
 
     @property
     def function(self) -> str:
@@ -57,10 +56,10 @@ class SuppressOp(LibraryOp):
 
     def infer(self) -> TensorType:
         images, count, corners = shape_of(self.boxes)
-        rows, scored = shape_of(self.scores)
+        _, scored = shape_of(self.scores)
         if corners != 4 or scored != count or any(element_of(v) != "f32" for v in (self.boxes, self.scores)):
             raise VerifyException(f"graph.suppress: boxes {self.boxes.type} and scores {self.scores.type} do not fit")
-        return tensor("i64", [rows, parse_dim(self.limit.data) + count])
+        return _picks(self.scores, parse_dim(self.limit.data))
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         boxes, scores, most, overlap, least = operands
@@ -72,6 +71,11 @@ class SuppressOp(LibraryOp):
             taken = _taken(image, values, min(limit, int(most.item())), overlap.item(), least.item())
             found[row, : len(taken)] = taken
         return found
+
+
+def _picks(scores: SSAValue, limit: DimLike) -> TensorType:
+    rows, count = shape_of(scores)
+    return tensor("i64", [rows, limit + count])
 
 
 def _taken(boxes: Array, scores: Array, most: int, overlap: float, least: float) -> list[int]:

@@ -15,6 +15,7 @@ from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.reduce import extreme_place
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
 
 GOLDEN = 0x9E3779B97F4A7C15  # between two states of the generator
@@ -125,10 +126,7 @@ def multinomial(node: Node) -> Tensor:
     drawn = uniform(node, (batch, samples, classes), wide.element)
     half = 0.5 * 2.0 ** -DIGITS[wide.element]  # 0 has no logarithm
     scores = build.compute(f"x0[i0, i2] - log(-log(x1[i0, i1, i2] + {half!r}))", [wide, drawn], drawn.shape)
-    best = build.reduce("max", scores, [2])
-    text = f"where(x0[i0, i1, r0] == x1[i0, i1], r0, {classes} - 1)"
-    found = build.compute(text, [scores, best], (batch, samples), (classes,), "min")
-    return build.cast(found, element_of_onnx(node.attr("dtype", 6)))
+    return build.cast(extreme_place(build, "max", scores, 2), element_of_onnx(node.attr("dtype", 6)))
 
 
 def dropout(node: Node, x: Tensor, ratio: Tensor, training: Tensor) -> tuple[Tensor, Tensor]:

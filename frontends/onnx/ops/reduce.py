@@ -92,13 +92,17 @@ def reduce_log_sum_exp(node: Node) -> Tensor:
 @onnx_op("ArgMax", "ArgMin")
 def arg_extreme(node: Node) -> Tensor:
     """The position of the extreme: the least (or greatest) index whose element equals it."""
-    x, build = node[0], node.build
+    x = node[0]
     axis = normalise_axis(node.attr("axis", 0), x.rank)
-    extreme = build.reduce("max" if node.op == "ArgMax" else "min", x, [axis], keepdims=True)
-    last = node.flag("select_last_index", 0)
+    y = extreme_place(node.build, "max" if node.op == "ArgMax" else "min", x, axis, node.flag("select_last_index", 0))
+    return y if not node.flag("keepdims", 1) else node.build.reshape(y, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+
+
+def extreme_place(build: Builder, fn: str, x: Tensor, axis: int, last: bool = False) -> Tensor:
+    """The first (or last) index along ``axis`` of the element that is ``fn`` of them all; i64, without that axis."""
+    extreme = build.reduce(fn, x, [axis], keepdims=True)
     kept = [n for n in range(x.rank) if n != axis]
     at = ["r0" if n == axis else f"i{kept.index(n)}" for n in range(x.rank)]
     best = ["0" if n == axis else a for n, a in enumerate(at)]
-    text = f"where(x0[{', '.join(at)}] == x1[{', '.join(best)}], r0, {-1 if last else x.shape[axis]})"
-    y = build.compute(text, [x, extreme], [x.shape[n] for n in kept], [x.shape[axis]], "max" if last else "min")
-    return build.reshape(y, extreme.shape) if node.flag("keepdims", 1) else y
+    text = f"where(x0[{', '.join(at)}] == x1[{', '.join(best)}], r0, {-1 if last else x.shape[axis] - 1})"
+    return build.compute(text, [x, extreme], [x.shape[n] for n in kept], [x.shape[axis]], "max" if last else "min")

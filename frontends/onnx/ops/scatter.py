@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from mlc.dialects.dims import DimLike, floordiv, product
 from mlc.dialects.graph import ScatterOp
@@ -68,9 +67,10 @@ def scattered(
     count = product(updates.shape)
     if count != places.shape[0] * width:
         raise NotSupported(f"{places.shape[0]} places of {width} elements for updates of {count} elements")
-    wide = (lambda y: y) if reduction == "none" else partial(computed, build)
-    data = wide(build.reshape(x, (floordiv(product(x.shape), width) if width != 0 else 0, width)))
-    rows = wide(build.reshape(updates, (places.shape[0], width)))
+    data = build.reshape(x, (floordiv(product(x.shape), width) if width != 0 else 0, width))
+    rows = build.reshape(updates, (places.shape[0], width))
+    if reduction != "none":
+        data, rows = computed(build, data), computed(build, rows)
     y = build.emit(ScatterOp(reduction, *build.values(data, places, rows)), TEXT if x.element == TEXT else None)
     return build.reshape(build.cast(y, x.element), x.shape)
 
