@@ -114,6 +114,14 @@ def _natural(args: tuple[Expr, ...]) -> str:
     return "i64" if all(isinstance(c.value, int) for a in args for c in walk(a) if isinstance(c, Const)) else "f32"
 
 
+def _power_of_two(x: SSAValue) -> int | None:
+    """n where ``x`` is the constant 2**n: what it divides is shifted, as no vector unit divides integers."""
+    match x.owner:
+        case arith.ConstantOp(value=IntegerAttr(value=number)) if number.data > 0 and number.data.bit_count() == 1:
+            return number.data.bit_length() - 1
+    return None
+
+
 def signless(element: str) -> Attribute:
     """The SSA type in which values of ``element`` compute: unsigned integers lose their sign, narrow ones are bytes."""
     return IntegerType(ITEMSIZE[element] * 8) if _recasts(element) else ELEMENTS[element]
@@ -241,7 +249,9 @@ class ScalarBuilder:
     def _floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         if is_float(element):
             return self.emit(math.FloorOp(self.emit(arith.DivfOp(a, b))))
-        return self._plain("floordiv", [a, b], element)
+        if (bits := _power_of_two(b)) is None:
+            return self._plain("floordiv", [a, b], element)
+        return self._plain("shr", [a, self.constant(bits, element)], element) if bits else a
 
     def _fmod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         if not is_float(element):
@@ -257,6 +267,8 @@ class ScalarBuilder:
         """Python's modulo: the result has the divisor's sign, a zero too."""
         if is_float(element):
             return self._float_mod(a, b, element)
+        if (bits := _power_of_two(b)) is not None:
+            return self._plain("and_", [a, self.constant((1 << bits) - 1, element)], element)
         quotient = self._floordiv(a, b, element)
         return self._plain("sub", [a, self._plain("mul", [quotient, b], element)], element)
 

@@ -1,8 +1,9 @@
-/* What generated kernels need beside vectors and vector mathematics: integer division that rounds down, absolute values,
- * integer powers and NaN-propagating extremes of scalars, under the names the code generator prints. */
+/* What generated kernels need beside vectors and vector mathematics: absolute values, integer
+ * powers and NaN-propagating extremes of scalars, under the names the code generator prints. */
 #ifndef MLC_KERNEL_H
 #define MLC_KERNEL_H
 
+#include "mlc_divide.h"
 #include "mlc_int8.h"
 #include "mlc_math.h" /* and mlc_vec.h */
 
@@ -27,34 +28,7 @@ MLC_INTS(MLC_SCALAR_MINMAX, 64)
 MLC_SCALAR_MINMAX(float, f32)
 MLC_SCALAR_MINMAX(double, f64)
 
-/* Division that never traps: x / 0 and x % 0 are 0, and the most negative number divided by -1 wraps around. The lanes
- * behind the end of a partial vector hold zeros, so divisors of 0 are nothing unusual. */
-#define MLC_DIVISION(T, E, minus_one)                                                    \
-  MLC_INLINE T mlc_div_##E(T a, T b) { return (T)(b == 0 ? 0 : minus_one ? 0 - a : a / b); }  \
-  MLC_INLINE T mlc_rem_##E(T a, T b) { return (T)(b == 0 || minus_one ? 0 : a % b); }
-#define MLC_SIGNED_DIVISION(bits) MLC_DIVISION(int##bits##_t, i##bits, b == -1)
-#define MLC_UNSIGNED_DIVISION(bits) MLC_DIVISION(uint##bits##_t, u##bits, 0)
-MLC_SIGNED_DIVISION(8) MLC_SIGNED_DIVISION(16) MLC_SIGNED_DIVISION(32) MLC_SIGNED_DIVISION(64)
-MLC_UNSIGNED_DIVISION(8) MLC_UNSIGNED_DIVISION(16) MLC_UNSIGNED_DIVISION(32) MLC_UNSIGNED_DIVISION(64)
-#define MLC_LANEWISE(fn, V, E, L)                                                        \
-  MLC_INLINE V mlc_##fn##_##V(V a, V b) {                                                \
-    for (int i = 0; i < L; i++) a[i] = mlc_##fn##_##E(a[i], b[i]);                       \
-    return a;                                                                            \
-  }
-#define MLC_LANEWISE_ALL(fn, E) MLC_LANEWISE(fn, E##x4, E, 4) MLC_LANEWISE(fn, E##x8, E, 8) MLC_LANEWISE(fn, E##x16, E, 16)
-#define MLC_DIVIDE_LANES(T, E, ...) MLC_LANEWISE_ALL(div, E) MLC_LANEWISE_ALL(rem, E)
-MLC_INTS(MLC_DIVIDE_LANES, 8)
-MLC_INTS(MLC_DIVIDE_LANES, 16)
-MLC_INTS(MLC_DIVIDE_LANES, 32)
-MLC_INTS(MLC_DIVIDE_LANES, 64)
-
 #define MLC_INT_MATH(T, E)                                                               \
-  MLC_INLINE T mlc_floordiv_##E(T a, T b) {                                              \
-    if (__builtin_constant_p(b) && b > 0 && !(b & (b - 1)))                              \
-      return (T)(a >> __builtin_ctzll((unsigned long long)b));                           \
-    T r = mlc_rem_##E(a, b);                                                             \
-    return (T)(mlc_div_##E(a, b) - (r != 0 && (r < 0) != (b < 0)));                      \
-  }                                                                                      \
   MLC_INLINE T mlc_ipow_##E(T a, T n) {                                                  \
     T power = 1;                                                                         \
     if (n < 0) return a == 1 ? 1 : a == -1 ? (T)(n % 2 ? -1 : 1) : 0;                    \
@@ -62,7 +36,7 @@ MLC_INTS(MLC_DIVIDE_LANES, 64)
       if (n % 2) power = (T)(power * a);                                                 \
     return power;                                                                        \
   }                                                                                      \
-  MLC_LANEWISE_ALL(floordiv, E) MLC_LANEWISE_ALL(ipow, E)
+  MLC_LANEWISE_ALL(ipow, ipow, E)
 MLC_INT_MATH(int8_t, i8)
 MLC_INT_MATH(int16_t, i16)
 MLC_INT_MATH(int32_t, i32)
@@ -70,8 +44,8 @@ MLC_INT_MATH(int64_t, i64)
 
 MLC_INLINE float mlc_fmod_f32(float a, float b) { return fmodf(a, b); }
 MLC_INLINE double mlc_fmod_f64(double a, double b) { return fmod(a, b); }
-MLC_LANEWISE_ALL(fmod, f32)
-MLC_LANEWISE_ALL(fmod, f64)
+MLC_LANEWISE_ALL(fmod, fmod, f32)
+MLC_LANEWISE_ALL(fmod, fmod, f64)
 
 #define MLC_ABS(V, I, mask) \
   MLC_INLINE V mlc_abs_##V(V x) { return (V)((I)x & mask); }

@@ -33,8 +33,8 @@ def non_zero(node: Node) -> Tensor:
 
 def _indices(build: Builder, flat: Tensor, shape: Sequence[DimLike]) -> list[Tensor]:
     """A row-major position in ``shape`` as an index a dimension."""
-    behind = [product(shape[n + 1 :]) for n in range(len(shape))]
-    texts = [f"x0[i0] // ({step}) % ({extent})" for step, extent in zip(behind, shape, strict=True)]
+    whole = [f"x0[i0] // ({product(shape[n + 1 :])})" for n in range(len(shape))]
+    texts = [whole[0], *(f"{text} % ({extent})" for text, extent in zip(whole[1:], shape[1:], strict=True))]
     return [build.compute(text, [flat], flat.shape) for text in texts]
 
 

@@ -66,3 +66,24 @@ kernel.func @iterators_and_sizes(%x: tensor<?x2xf32, #graph.dims<["n", "2"]>>) -
 // CHECK-NEXT: kernel.yield %11 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
+
+// -----
+
+// What a power of two divides is shifted; of the rest the low bits stay. Every other divisor divides.
+
+kernel.func @divisions(%x: tensor<3xi64>, %y: tensor<3xui8>) -> tensor<3xi64> {
+  %0 = graph.map "x0 // 8 + x0 % 16 + i64(x1 // 4) + x0 // 1 + x0 // 6"(%x, %y) : (tensor<3xi64>, tensor<3xui8>) -> tensor<3xi64>
+  kernel.return %0 : tensor<3xi64>
+}
+
+// CHECK:      kernel.func @divisions
+// CHECK:      arith.constant 3 : i64
+// CHECK-NEXT: arith.shrsi %3, {{%\d+}} : i64
+// CHECK:      arith.constant 15 : i64
+// CHECK-NEXT: arith.andi %3, {{%\d+}} : i64
+// CHECK:      arith.constant 2 : i8
+// CHECK-NEXT: arith.shrui
+// CHECK:      arith.constant 1 : i64
+// CHECK-NEXT: arith.addi {{%\d+}}, %3 : i64
+// CHECK:      arith.constant 6 : i64
+// CHECK-NEXT: arith.floordivsi %3, {{%\d+}} : i64
