@@ -11,7 +11,8 @@
 /* The rows of thread `tid`, shared out evenly. */
 #define MLC_ROWS(r, rows) for (int64_t r = rows * tid / threads, r##_end = rows * (tid + 1) / threads; r < r##_end; r++)
 
-enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_VECTORS = 16 /* of running sums */ };
+enum { MLC_RUN = 16 /* elements that are sorted by insertion */ };
+enum { MLC_VECTORS = 16, MLC_LANES = 8 /* of running sums */ };
 
 /* Order of T: `less` numbers first, NaN last, or all the other way round. Then the functions of one element type:
  * before   whether element `a` of a row comes before `b`: one that is equal does if it stands before it
@@ -97,40 +98,61 @@ enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_VECTORS = 1
     }                                                                                                                \
   }
 
-/* Running sums of rows of `width` elements, a few cache lines at a time; in W, so that long ones lose nothing. */
+#define MLC_WIDEN(v, W) __builtin_convertvector(v, W)
+#define MLC_WIDEN_f64 MLC_WIDEN
+#define MLC_WIDEN_i32 MLC_WIDEN
+#define MLC_WIDEN_i64 MLC_WIDEN
+#define MLC_WIDEN_ui64 MLC_WIDEN
+#if defined __AVX512F__ && !defined __clang__ /* GCC 12 takes it apart */
+#define MLC_WIDEN_f32(v, W) ((W)__builtin_ia32_cvtps2pd512_mask((f32x8)(v), (f64x8){0}, (unsigned char)-1, 4))
+#else
+#define MLC_WIDEN_f32 MLC_WIDEN
+#endif
+
+/* Running sums of rows of `width` elements, a few cache lines at a time; in W, so that long ones lose nothing.
+ * scan_line  of single elements
+ * scan_block of `lanes` beside each other: a constant where they fill the block, so that the sums stay in registers */
 #define MLC_SCAN(name, op, first, T, W, E)                                                                           \
+  typedef T mlc_scan_##name##_##E##_part __attribute__((vector_size(MLC_LANES * sizeof(T))));                        \
+  typedef W mlc_scan_##name##_##E##_sums __attribute__((vector_size(MLC_LANES * sizeof(W))));                        \
+  MLC_INLINE void mlc_scan_line_##name##_##E(const T *x, T *y, int64_t n, int64_t step, int64_t exclusive) {         \
+    W one = first;                                                                                                   \
+    for (int64_t i = 0; i < n; i++, x += step, y += step) {                                                          \
+      W sum = one op *x;                                                                                             \
+      *y = (T)(exclusive ? one : sum);                                                                               \
+      one = sum;                                                                                                     \
+    }                                                                                                                \
+  }                                                                                                                  \
+  MLC_INLINE void mlc_scan_block_##name##_##E(const T *x, T *y, int64_t n, int64_t step, int64_t exclusive,          \
+                                              int64_t lanes) {                                                       \
+    mlc_scan_##name##_##E##_sums total[MLC_VECTORS];                                                                 \
+    for (int l = 0; l < MLC_VECTORS; l++) total[l] = (mlc_scan_##name##_##E##_sums){0} + (W)first;                   \
+    for (int64_t i = 0; i < n; i++, x += step, y += step) {                                                          \
+      _Pragma("GCC unroll 16")                                                                                       \
+      for (int64_t l = 0; l < MLC_VECTORS; l++) {                                                                    \
+        const int64_t at = l * MLC_LANES, rest = mlc_clamp(lanes - at, MLC_LANES);                                   \
+        mlc_scan_##name##_##E##_part v = {0};                                                                        \
+        if (!rest) break;                                                                                            \
+        memcpy(&v, x + at, rest == MLC_LANES ? sizeof v : (size_t)rest * sizeof(T));                                 \
+        mlc_scan_##name##_##E##_sums sum = total[l] op MLC_WIDEN_##E(v, mlc_scan_##name##_##E##_sums);               \
+        v = __builtin_convertvector(exclusive ? total[l] : sum, mlc_scan_##name##_##E##_part);                       \
+        memcpy(y + at, &v, rest == MLC_LANES ? sizeof v : (size_t)rest * sizeof(T));                                 \
+        total[l] = sum;                                                                                              \
+      }                                                                                                              \
+    }                                                                                                                \
+  }                                                                                                                  \
   MLC_INLINE void mlc_scan_##name##_##E(const void *from, void *to, int64_t rows, int64_t n, int64_t width,          \
                                         int64_t exclusive, int64_t reverse, int64_t tid, int64_t threads) {          \
-    enum { LANES = 8, BYTES = LANES * sizeof(T), BLOCK = LANES * MLC_VECTORS };                                      \
-    typedef T vector __attribute__((vector_size(BYTES)));                                                            \
-    typedef W wide __attribute__((vector_size(LANES * sizeof(W))));                                                  \
-    const int64_t blocks = (width + BLOCK - 1) / BLOCK, step = reverse ? -width : width;                             \
+    const int64_t block = MLC_LANES * MLC_VECTORS, blocks = (width + block - 1) / block;                             \
+    const int64_t step = reverse ? -width : width;                                                                   \
     MLC_ROWS(u, rows * blocks) {                                                                                     \
-      const int64_t c = u % blocks * BLOCK, lanes = mlc_minimum_i64(BLOCK, width - c);                               \
+      const int64_t c = u % blocks * block, lanes = mlc_minimum_i64(block, width - c);                               \
       const int64_t start = (u / blocks * n + (reverse ? n - 1 : 0)) * width + c;                                    \
       const T *x = (const T *)from + start;                                                                          \
       T *y = (T *)to + start;                                                                                        \
-      W one = first;                                                                                                 \
-      wide total[MLC_VECTORS];                                                                                       \
-      for (int l = 0; l < MLC_VECTORS; l++) total[l] = (wide){0} + one;                                              \
-      for (int64_t i = 0; i < n; i++, x += step, y += step) {                                                        \
-        if (lanes == 1) {                                                                                            \
-          W sum = one op *x;                                                                                         \
-          *y = (T)(exclusive ? one : sum);                                                                           \
-          one = sum;                                                                                                 \
-        }                                                                                                            \
-        for (int64_t l = 0; l < lanes && lanes > 1; l += LANES) {                                                    \
-          const size_t bytes = lanes - l >= LANES ? BYTES : (size_t)(lanes - l) * sizeof(T);                         \
-          vector v = {0};                                                                                            \
-          if (bytes == BYTES) memcpy(&v, x + l, BYTES);                                                              \
-          else memcpy(&v, x + l, bytes);                                                                             \
-          wide sum = total[l / LANES] op __builtin_convertvector(v, wide);                                           \
-          v = __builtin_convertvector(exclusive ? total[l / LANES] : sum, vector);                                   \
-          if (bytes == BYTES) memcpy(y + l, &v, BYTES);                                                              \
-          else memcpy(y + l, &v, bytes);                                                                             \
-          total[l / LANES] = sum;                                                                                    \
-        }                                                                                                            \
-      }                                                                                                              \
+      if (lanes == 1) mlc_scan_line_##name##_##E(x, y, n, step, exclusive);                                          \
+      else if (lanes == block) mlc_scan_block_##name##_##E(x, y, n, step, exclusive, MLC_LANES * MLC_VECTORS);       \
+      else mlc_scan_block_##name##_##E(x, y, n, step, exclusive, lanes);                                             \
     }                                                                                                                \
   }
 
