@@ -11,16 +11,30 @@
 /* The rows of thread `tid`, shared out evenly. */
 #define MLC_ROWS(r, rows) for (int64_t r = rows * tid / threads, r##_end = rows * (tid + 1) / threads; r < r##_end; r++)
 
-enum { MLC_RUN = 16 /* elements that are sorted by insertion */ };
+enum { MLC_RUN = 16 /* elements that are sorted by insertion */, MLC_MANY = 256 /* by digits, where there are more */ };
 enum { MLC_VECTORS = 16, MLC_LANES = 8 /* of running sums */ };
+
+/* Unsigned numbers in the order of others: NaN is the last, and both zeros are one. */
+#define MLC_TOP(U) ((U)1 << (8 * sizeof(U) - 1))
+#define MLC_FLOAT_KEY(T, U, E)                                                                                       \
+  MLC_INLINE U mlc_key_##E(T x) {                                                                                    \
+    const U bits = MLC_BITS(T, U, x + 0);                                                                            \
+    return x != x ? ~(U)0 : bits ^ (bits & MLC_TOP(U) ? ~(U)0 : MLC_TOP(U));                                         \
+  }
+MLC_FLOAT_KEY(float, uint32_t, f32)
+MLC_FLOAT_KEY(double, uint64_t, f64)
+MLC_INLINE uint32_t mlc_key_i32(int32_t x) { return (uint32_t)x ^ MLC_TOP(uint32_t); }
+MLC_INLINE uint64_t mlc_key_i64(int64_t x) { return (uint64_t)x ^ MLC_TOP(uint64_t); }
+MLC_INLINE uint64_t mlc_key_ui64(uint64_t x) { return x; }
 
 /* Order of T: `less` numbers first, NaN last, or all the other way round. Then the functions of one element type:
  * before   whether element `a` of a row comes before `b`: one that is equal does if it stands before it
  * sift     a heap of places whose root comes first, or last where `latest`; that at `at` may belong further down
  * select   the first `count` places in order, by a heap of as many
  * merge    two sorted runs beside each other
- * sort     all n places in order, in `p`; `q` is scratch for as many */
-#define MLC_ORDER(T, E)                                                                                              \
+ * sort     all n places in order, in `p`; `q` is scratch for as many
+ * radix    the same of single numbers, by the digits of their keys, the last first: no branch that nobody can predict */
+#define MLC_ORDER(T, U, E)                                                                                             \
   MLC_INLINE int mlc_less_##E(T a, T b) { return a < b || (a == a && b != b); }                                      \
   MLC_INLINE int mlc_before_##E(const T *x, int64_t width, int64_t a, int64_t b, int descending) {                   \
     for (int64_t n = 0; n < width; n++) {                                                                            \
@@ -80,9 +94,28 @@ enum { MLC_VECTORS = 16, MLC_LANES = 8 /* of running sums */ };
     }                                                                                                                \
     if (from != p) memcpy(p, from, (size_t)n * sizeof *p);                                                           \
   }                                                                                                                  \
+  MLC_INLINE void mlc_radix_##E(const T *x, int64_t n, int64_t *p, int64_t *q, int descending) {                     \
+    int64_t at[sizeof(T)][256] = {{0}}, *from = p, *to = q;                                                          \
+    const U flip = descending ? ~(U)0 : 0;                                                                           \
+    for (int64_t i = 0; i < n; i++) {                                                                                \
+      const U key = mlc_key_##E(x[i]) ^ flip;                                                                        \
+      for (unsigned d = 0; d < sizeof(T); d++) at[d][key >> 8 * d & 255]++;                                          \
+      p[i] = i;                                                                                                      \
+    }                                                                                                                \
+    for (unsigned d = 0; d < sizeof(T); d++) {                                                                       \
+      int64_t *next = at[d], sum = 0;                                                                                \
+      if (next[(mlc_key_##E(x[0]) ^ flip) >> 8 * d & 255] == n) continue; /* all have this digit */                  \
+      for (int64_t b = 0, count; b < 256; b++, sum += count) count = next[b], next[b] = sum;                         \
+      for (int64_t i = 0; i < n; i++) to[next[(mlc_key_##E(x[from[i]]) ^ flip) >> 8 * d & 255]++] = from[i];         \
+      int64_t *t = from;                                                                                             \
+      from = to, to = t;                                                                                             \
+    }                                                                                                                \
+    if (from != p) memcpy(p, from, (size_t)n * sizeof *p);                                                           \
+  }                                                                                                                  \
   MLC_INLINE void mlc_ordered_##E(const T *x, int64_t n, int64_t width, int64_t *p, int64_t count, int64_t room,     \
                                   int descending) {                                                                  \
     if (room < 2 * n) return mlc_select_##E(x, n, width, p, count, descending);                                      \
+    if (width == 1 && n > MLC_MANY) return mlc_radix_##E(x, n, p, p + n, descending);                                \
     for (int64_t i = 0; i < n; i++) p[i] = i;                                                                        \
     mlc_sort_##E(x, n, width, p, p + n, descending);                                                                 \
   }                                                                                                                  \
@@ -182,19 +215,19 @@ MLC_INLINE void mlc_scatter(const void *data, const void *places, const void *up
     }                                                                                                                \
   }
 
-#define MLC_LIBRARY(T, W, E)  \
-  MLC_ORDER(T, E)              \
+#define MLC_LIBRARY(T, W, U, E) \
+  MLC_ORDER(T, U, E)           \
   MLC_SCAN(add, +, 0, T, W, E) \
   MLC_SCAN(mul, *, 1, T, W, E) \
   MLC_SCATTER(add, a + b, T, E)             \
   MLC_SCATTER(mul, a * b, T, E)             \
   MLC_SCATTER(max, MLC_MAXIMUM(a, b), T, E) \
   MLC_SCATTER(min, MLC_MINIMUM(a, b), T, E)
-MLC_LIBRARY(float, double, f32)
-MLC_LIBRARY(double, double, f64)
-MLC_LIBRARY(int32_t, int32_t, i32)
-MLC_LIBRARY(int64_t, int64_t, i64)
-MLC_LIBRARY(uint64_t, uint64_t, ui64)
+MLC_LIBRARY(float, double, uint32_t, f32)
+MLC_LIBRARY(double, double, uint64_t, f64)
+MLC_LIBRARY(int32_t, int32_t, uint32_t, i32)
+MLC_LIBRARY(int64_t, int64_t, uint64_t, i64)
+MLC_LIBRARY(uint64_t, uint64_t, uint64_t, ui64)
 
 /* Whether the intersection of two boxes is over `share` of their union. */
 MLC_INLINE int mlc_overlap(const float *a, const float *b, float share) {

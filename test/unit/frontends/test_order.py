@@ -48,6 +48,25 @@ def test_extremes_have_an_order(rng: np.random.Generator) -> None:
             np.testing.assert_array_equal(found["y0"], wanted)
 
 
+@pytest.mark.parametrize("largest", [0, 1])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "u8", "f2", "u1"])
+def test_long_rows(rng: np.random.Generator, dtype: str, largest: int) -> None:
+    """Every byte of the keys decides somewhere; zeros of both signs are equal, and equal ones keep their order."""
+    if dtype[0] == "f":
+        x = rng.normal(size=(3, 700)) * 10.0 ** rng.integers(-4, 4, (3, 700))
+        x[rng.random(x.shape) < 0.2] = rng.choice([0.0, -0.0, 1.5, np.inf, -np.inf])
+        x[:, 40:60] = rng.permutation([0.0, -0.0] * 10)
+    else:
+        limits = np.iinfo(dtype)
+        x = rng.integers(limits.min, limits.max, (3, 700), dtype, endpoint=True)
+        x >>= rng.integers(0, limits.bits - 1, x.shape).astype(dtype)
+    x = x.astype(dtype)
+    ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
+    places = np.argsort(-ranks if largest else ranks, axis=1, kind="stable")
+    wanted = [np.take_along_axis(x, places, 1), places]
+    agrees("TopK", {"x": x, "k": np.array([700])}, 2, wanted=wanted, constants=["k"], rtol=0, largest=largest)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_symbolic_rows_and_sizes(rng: np.random.Generator, threads: int) -> None:
     nodes = [node("TopK", "x k", "v i", axis=1), node("CumSum", "x axis", "s")]
