@@ -171,8 +171,8 @@ def pointer_type(element: str) -> str:
 
 
 def _from_memory(value: str, element: str, chunk: Chunk) -> str:
-    return f"(__builtin_convertvector({value}, i32x{chunk.width}) != 0)" if element == "i1" else value
+    return f"(mlc_widen_i8x{chunk.width}({value}) != 0)" if element == "i1" else value
 
 
 def _to_memory(value: str, element: str, chunk: Chunk) -> str:
-    return f"__builtin_convertvector(-{value}, {vector_name('i8', chunk.width)})" if element == "i1" else value
+    return f"mlc_narrow_i32x{chunk.width}(-{value})" if element == "i1" else value

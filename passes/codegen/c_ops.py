@@ -31,6 +31,7 @@ _MATH = {
 _CMPF = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 6: "!=", 8: "==", 9: ">", 10: ">=", 11: "<", 12: "<=", 13: "!="}
 _CMPF_UNORDERED = 14
 _CMPI = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">=", 6: "<", 7: "<=", 8: ">", 9: ">="}
+_WIDE_COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _CASTS = {
     "arith.extf", "arith.truncf", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp", "arith.extsi",
     "arith.extui", "arith.trunci", "arith.index_cast",
@@ -48,8 +49,9 @@ def expression(
     vector = chunk.width > 1
     if name == "arith.bitcast":
         return _bitcast(args[0], source, result, chunk)
-    if "bf16" in (source, result) and name != "arith.select":
-        return _bfloat(name, args, source, result, chunk, properties)
+    short = _short(source, result, chunk) or _short(result, source, chunk)
+    if short and name != "arith.select":
+        return _by_float(short, name, args, source, result, chunk, properties)
     if name in _INFIX:
         return _infix(name, args, source, vector)
     if name in _DIVISION:
@@ -83,18 +85,28 @@ def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
     raise CodegenError(f"no C for {name} on {source}")
 
 
-def _bfloat(
-    name: str, args: Sequence[str], source: str, result: str, chunk: Chunk, properties: Mapping[str, Attribute]
+def _short(element: str, other: str, chunk: Chunk) -> str:
+    """``element`` if it is a float of 16 bits without operations of its own. Scalars in half precision have some, and
+    it is converted from and to double at once."""
+    return element if element == "bf16" or element == HALF and chunk.width > 1 and other != "f64" else ""
+
+
+def _by_float(
+    short: str,
+    name: str,
+    args: Sequence[str],
+    source: str,
+    result: str,
+    chunk: Chunk,
+    properties: Mapping[str, Attribute],
 ) -> str:
-    """bfloat16 is computed on as float and rounded after each operation."""
-    suffix = vector_name("bf16", chunk.width) if chunk.width > 1 else "bf16"
-    if source == "bf16":
-        args, source = [f"mlc_widen_{suffix}({a})" for a in args], "f32"
-    narrow = result == "bf16"
-    wide = "f32" if narrow else result
+    """Floats of 16 bits are computed on as f32 and rounded after each operation."""
+    if source == short:
+        args, source = [f"mlc_widen_{_suffix(short, chunk)}({a})" for a in args], "f32"
+    wide = "f32" if result == short else result
     plain = name in ("arith.extf", "arith.truncf") and source == wide
     text = args[0] if plain else expression(name, args, source, wide, chunk, properties)
-    return f"mlc_narrow_{suffix}({text})" if narrow else text
+    return f"mlc_narrow_{_suffix(short, chunk)}({text})" if result == short else text
 
 
 def _type(element: str, chunk: Chunk) -> str:
@@ -147,20 +159,29 @@ def _compare(name: str, args: Sequence[str], source: str, chunk: Chunk, properti
     predicate = attr.value.data
     a, b = args
     if name == "arith.cmpf" and predicate == _CMPF_UNORDERED:
-        text = f"({a} != {a}) | ({b} != {b})"
-    else:
-        if source == "i1" and chunk.width > 1:
-            a, b = b, a  # masks are 0 and -1: their order is the other way round
-        elif name == "arith.cmpi" and predicate >= 6 and source != "i1":
-            a, b = (f"({_unsigned(source, chunk)}){x}" for x in (a, b))
-        text = f"{a} {(_CMPF if name == 'arith.cmpf' else _CMPI)[predicate]} {b}"
-    if chunk.width == 1:
-        return text
-    return text if source in ("f32", "i32", "i1") else f"__builtin_convertvector({text}, i32x{chunk.width})"
+        return f"({_compared('!=', a, a, source, chunk)}) | ({_compared('!=', b, b, source, chunk)})"
+    if source == "i1" and chunk.width > 1:
+        a, b = b, a  # masks are 0 and -1: their order is the other way round
+    elif name == "arith.cmpi" and predicate >= 6 and source != "i1":
+        a, b = (f"({_unsigned(source, chunk)}){x}" for x in (a, b))
+        source = "u" + source[1:]
+    return _compared((_CMPF if name == "arith.cmpf" else _CMPI)[predicate], a, b, source, chunk)
+
+
+def _compared(sign: str, a: str, b: str, element: str, chunk: Chunk) -> str:
+    """A predicate; of vectors as lanes of 32 bits."""
+    if chunk.width == 1 or element in ("f32", "i32", "u32", "i1"):
+        return f"{a} {sign} {b}"
+    if element in ("i64", "u64", "f64"):
+        return f"mlc_{_WIDE_COMPARISONS[sign]}_{element}x{chunk.width}({a}, {b})"
+    mask = f"{a} {sign} {b}"
+    if element in ("i8", "u8"):
+        return f"mlc_widen_i8x{chunk.width}({mask})"
+    return f"__builtin_convertvector({mask}, i32x{chunk.width})"
 
 
 def _byte_cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
-    """A vector of bytes from or to one of 32-bit elements, by way of i32: see mlc_int8.h."""
+    """A vector of bytes from or to one of longer elements, by way of i32: see mlc_int8.h."""
     if result == "i8":
         whole = arg if source == "i32" else _cast("arith.fptosi", arg, source, "i32", chunk)
         return f"mlc_narrow_i32x{chunk.width}({whole})"
@@ -171,7 +192,7 @@ def _byte_cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> s
 
 
 def _cast(name: str, arg: str, source: str, result: str, chunk: Chunk) -> str:
-    if chunk.width > 1 and {source, result} in ({"i8", "i32"}, {"i8", "f32"}):
+    if chunk.width > 1 and "i8" in (source, result) and {source, result} & {"i32", "f32", "i64", "f64"}:
         return _byte_cast(name, arg, source, result, chunk)
     if chunk.width == 1:
         unsigned = name in ("arith.uitofp", "arith.extui") and source != "i1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -69,14 +70,18 @@ class Emitter:
     def lanes(self, value: DimLike, shapes: Mapping[str, VectorType], full: VectorType) -> SSAValue:
         """``value``, which mentions axis symbols (of types ``shapes``), as a vector of i64 of type ``full``."""
         assert isinstance(value, Dim)
-        total: SSAValue | None = None
-        for monomial, c in value.terms:
-            term = self._splat(self.constant(c), full)
-            for atom in monomial:
-                term = self.emit(arith.MuliOp(term, self._lane_atom(atom, shapes, full)))
+        apart = [(m, c) for m, c in value.terms if mentions_axis(Dim(((m, c),)))]
+        same = value - Dim(tuple(apart))
+        total = None if same == 0 else self._splat(self.dim(same), full)
+        for monomial, c in apart:
+            factors = [self._lane_atom(atom, shapes, full) for atom in monomial]
+            term = reduce(lambda a, b: self.emit(arith.MuliOp(a, b)), self._factor(c, full) + factors)
             total = term if total is None else self.emit(arith.AddiOp(total, term))
         assert total is not None
         return total
+
+    def _factor(self, c: int, full: VectorType) -> list[SSAValue]:
+        return [] if c == 1 else [self._splat(self.constant(c), full)]
 
     def _splat(self, value: SSAValue, full: VectorType) -> SSAValue:
         if isinstance(value.type, IndexType):

@@ -13,7 +13,7 @@ from mlc.passes.schedule.cover import cover
 from mlc.passes.schedule.lanes import lane_sizes, long_run
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Item, Nest
-from mlc.passes.schedule.view import StatementView
+from mlc.passes.schedule.view import Access, StatementView
 
 NEAR = (1, 2, 3, 4)  # strides along the lanes that whole vectors are made from, not lane by lane
 SMALL = 32  # terms of a window that slides
@@ -30,7 +30,7 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Ne
     if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
-    if lanes is None or not (any(r.stride(lanes) in NEAR for r in first.reads) or _terms(first) <= FEW):
+    if lanes is None or not (any(r.stride(lanes) in NEAR for r in _terms_of(first)) or _terms(first) <= FEW):
         return
     extent, names = first.bounds[lanes], tuple(s.name for s in statements)
     others = [i for i in first.parallel if i != lanes]
@@ -54,6 +54,11 @@ def _vectors(s: StatementView, lanes: str, machine: Machine) -> int:
     """Two vectors along the lanes for a small window, whose rows read the same."""
     small = _terms(s) <= SMALL or not isinstance(s.bounds[lanes], int)
     return min(2, long_run(s, lanes, machine)) if small else long_run(s, lanes, machine)
+
+
+def _terms_of(s: StatementView) -> list[Access]:
+    """Reads that differ from term to term; all where none does."""
+    return [r for r in s.reads if any(map(r.depends_on, s.reduced))] or list(s.reads)
 
 
 def _terms(s: StatementView) -> float:

@@ -61,19 +61,13 @@ MLC_EACH_OF(64)
     if (far) return mlc_floordiv_each_##V(a, b);                                         \
     return mlc_quotient_##V(a, b, 1);                                                    \
   }
-#define MLC_DIVIDE_HALVES(fn, V, H)                                                      \
-  MLC_INLINE V mlc_##fn##_##V(V a, V b) {                                                \
-    union { V whole; H half[2]; } x = {a}, y = {b};                                      \
-    for (int i = 0; i < 2; i++) x.half[i] = mlc_##fn##_##H(x.half[i], y.half[i]);        \
-    return x.whole;                                                                      \
-  }
 #define MLC_FAR(L, room) mlc_reduce_maximum_u64x##L((((u64x##L)a + (room)) | ((u64x##L)b + (room))) >> 53)
 #define MLC_BELOW_0 (1ULL << 52) /* room for what is */
 #define MLC_DIVIDE_VECTORS(E, far4, far8)                                                \
   MLC_DIVIDE_DOUBLES(E##x4, 4, far4) MLC_DIVIDE_DOUBLES(E##x8, 8, far8)                  \
-  MLC_DIVIDE_HALVES(div, E##x16, E##x8) MLC_DIVIDE_HALVES(rem, E##x16, E##x8)
+  MLC_VEC_HALF_OP(E##x16, E##x8, div) MLC_VEC_HALF_OP(E##x16, E##x8, rem)
 #define MLC_FLOORDIV_VECTORS(E, far4, far8) \
-  MLC_FLOORDIV_DOUBLES(E##x4, far4) MLC_FLOORDIV_DOUBLES(E##x8, far8) MLC_DIVIDE_HALVES(floordiv, E##x16, E##x8)
+  MLC_FLOORDIV_DOUBLES(E##x4, far4) MLC_FLOORDIV_DOUBLES(E##x8, far8) MLC_VEC_HALF_OP(E##x16, E##x8, floordiv)
 MLC_DIVIDE_VECTORS(i32, 0, 0)
 MLC_DIVIDE_VECTORS(u32, 0, 0)
 MLC_FLOORDIV_VECTORS(i32, 0, 0)

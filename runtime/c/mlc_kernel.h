@@ -75,7 +75,7 @@ MLC_BFLOAT_VECTOR(4)
 MLC_BFLOAT_VECTOR(8)
 MLC_BFLOAT_VECTOR(16)
 
-/* Half precision: stored and rounded as such, computed by the compiler in whatever the machine has. */
+/* Half precision: as bfloat16, but that scalars are the compiler's. */
 #ifdef __FLT16_MAX__
 #define MLC_HALF_VECTOR(V, L)                                                            \
   typedef _Float16 V __attribute__((vector_size(2 * L)));                                \
@@ -94,9 +94,24 @@ MLC_HALF_VECTOR(f16x4, 4)
 MLC_HALF_VECTOR(f16x8, 8)
 MLC_HALF_VECTOR(f16x16, 16)
 MLC_SCALAR_MINMAX(_Float16, f16)
-MLC_ABS(f16x4, i16x4, 0x7fff)
-MLC_ABS(f16x8, i16x8, 0x7fff)
-MLC_ABS(f16x16, i16x16, 0x7fff)
+
+/* GCC 12 takes these conversions apart lane by lane, so that the instructions are named. */
+#define MLC_HALF_CONVERSIONS(L)                                                          \
+  MLC_INLINE f32x##L mlc_widen_f16x##L(f16x##L x) { return __builtin_convertvector(x, f32x##L); } \
+  MLC_INLINE f16x##L mlc_narrow_f16x##L(f32x##L x) { return __builtin_convertvector(x, f16x##L); }
+MLC_HALF_CONVERSIONS(4)
+#if defined __F16C__ && !defined __clang__
+MLC_INLINE f32x8 mlc_widen_f16x8(f16x8 x) { return (f32x8)__builtin_ia32_vcvtph2ps256((i16x8)x); }
+MLC_INLINE f16x8 mlc_narrow_f16x8(f32x8 x) { return (f16x8)__builtin_ia32_vcvtps2ph256(x, 0); }
+#else
+MLC_HALF_CONVERSIONS(8)
+#endif
+#if defined __AVX512F__ && !defined __clang__
+MLC_INLINE f32x16 mlc_widen_f16x16(f16x16 x) { return __builtin_ia32_vcvtph2ps512_mask((i16x16)x, (f32x16){0}, -1, 4); }
+MLC_INLINE f16x16 mlc_narrow_f16x16(f32x16 x) { return (f16x16)__builtin_ia32_vcvtps2ph512_mask(x, 0, (i16x16){0}, -1); }
+#else
+MLC_HALF_CONVERSIONS(16)
+#endif
 MLC_INLINE _Float16 mlc_abs_f16(_Float16 x) { return (_Float16)__builtin_fabsf((float)x); }
 #endif
 

@@ -8,6 +8,7 @@
  *   V mlc_fill_V(T x)                        V mlc_blend_V(V##_m mask, V yes, V no)
  *   V mlc_maximum_V(V, V)                    V mlc_minimum_V(V, V)
  *   T mlc_reduce_{add,mul,maximum,minimum}_V(V)
+ *   i32x<lanes> mlc_{eq,ne,lt,le,gt,ge}_V(V, V)       of 64-bit elements
  *   V mlc_load_every_S_V(const T *p)         V mlc_load_every_S_n_V(const T *p, int64_t n)   of p[0], p[S], p[2 S], ...
  *
  * for S of 2, 3 and 4, and of elements of 1 and 4 bytes also
@@ -377,5 +378,27 @@ MLC_VEC_X16(double, f64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
 MLC_VEC_TRANSPOSES(f32)
 MLC_VEC_TRANSPOSES(i32)
 MLC_VEC_TRANSPOSES(i8)
+
+/* ---- comparisons of 64-bit elements, as lanes of 32 bits ---- */
+
+#define MLC_VEC_COMPARE(V, L, name, op) \
+  MLC_INLINE i32x##L mlc_##name##_##V(V a, V b) { return __builtin_convertvector(a op b, i32x##L); }
+#define MLC_VEC_COMPARE_HALVES(V, L, name, H)                                                       \
+  MLC_INLINE i32x##L mlc_##name##_##V(V a, V b) {                                                   \
+    return mlc_join_i32x##L(mlc_##name##_##H(mlc_low_##V(a), mlc_low_##V(b)), mlc_##name##_##H(mlc_high_##V(a), mlc_high_##V(b))); \
+  }
+#if MLC_VECTOR_BYTES < 64
+#define MLC_VEC_COMPARE_X8(E, name, op) MLC_VEC_COMPARE_HALVES(E##x8, 8, name, E##x4)
+#else
+#define MLC_VEC_COMPARE_X8(E, name, op) MLC_VEC_COMPARE(E##x8, 8, name, op)
+#endif
+#define MLC_VEC_COMPARE_BY(E, name, op) \
+  MLC_VEC_COMPARE(E##x4, 4, name, op) MLC_VEC_COMPARE_X8(E, name, op) MLC_VEC_COMPARE_HALVES(E##x16, 16, name, E##x8)
+#define MLC_VEC_COMPARISONS(E)                                                                      \
+  MLC_VEC_COMPARE_BY(E, eq, ==) MLC_VEC_COMPARE_BY(E, ne, !=) MLC_VEC_COMPARE_BY(E, lt, <)          \
+  MLC_VEC_COMPARE_BY(E, le, <=) MLC_VEC_COMPARE_BY(E, gt, >) MLC_VEC_COMPARE_BY(E, ge, >=)
+MLC_VEC_COMPARISONS(i64)
+MLC_VEC_COMPARISONS(u64)
+MLC_VEC_COMPARISONS(f64)
 
 #endif

@@ -96,6 +96,15 @@ kernel.func @dot_products(%x: tensor<8x64xf32>, %y: tensor<8x512x64xf32>) -> ten
 
 // CHECK:      kernel.func @dot_products{{.*}}schedule = "rows: S0 | b n | k/32v"
 
+// What lanes are for is what differs from term to term: the greatest element of each row, which stands beside it, does not.
+
+kernel.func @place_of_extreme(%x: tensor<9x64xf32>, %y: tensor<9xf32>) -> tensor<9xi64> {
+  %0 = graph.compute "where(x0[i0, r0] == x1[i0], r0, 63)"(%x, %y) {shape = ["9"], reduce = ["64"], monoid = "min"} : (tensor<9x64xf32>, tensor<9xf32>) -> tensor<9xi64>
+  kernel.return %0 : tensor<9xi64>
+}
+
+// CHECK:      kernel.func @place_of_extreme{{.*}}schedule = "rows: S0 | i0 | r0/32v"
+
 kernel.func @short_rows(%x: tensor<9x31xf32>) -> tensor<9xf32> {
   %0 = graph.reduce "max"(%x) {axes = array<i64: 1>, keepdims = false} : (tensor<9x31xf32>) -> tensor<9xf32>
   kernel.return %0 : tensor<9xf32>

@@ -17,12 +17,12 @@ void predicate(void *const *buf, const int64_t *dim, int64_t tid, int64_t thread
     i32x8 v9_0 = v6_0 > v8;
     i32x8 v9_1 = v6_1 > v8;
     i64x8 v10 = mlc_fill_i64x8(3);
-    i32x8 v11_0 = __builtin_convertvector(v7_0 == v10, i32x8);
-    i32x8 v11_1 = __builtin_convertvector(v7_1 == v10, i32x8);
+    i32x8 v11_0 = mlc_eq_i64x8(v7_0, v10);
+    i32x8 v11_1 = mlc_eq_i64x8(v7_1, v10);
     i32x8 v12_0 = v9_0 & v11_0;
     i32x8 v12_1 = v9_1 & v11_1;
-    mlc_store_i8x8(b2 + v5, __builtin_convertvector(-v12_0, i8x8));
-    mlc_store_i8x8(b2 + v5 + 8, __builtin_convertvector(-v12_1, i8x8));
+    mlc_store_i8x8(b2 + v5, mlc_narrow_i32x8(-v12_0));
+    mlc_store_i8x8(b2 + v5 + 8, mlc_narrow_i32x8(-v12_1));
   }
   int64_t v13 = mlc_floordiv_i64((batch), 16);
   int64_t v14 = 16 * v13;
@@ -44,12 +44,12 @@ void predicate(void *const *buf, const int64_t *dim, int64_t tid, int64_t thread
       i32x8 v27_0 = v24_0 > v26;
       i32x8 v27_1 = v24_1 > v26;
       i64x8 v28 = mlc_fill_i64x8(3);
-      i32x8 v29_0 = __builtin_convertvector(v25_0 == v28, i32x8);
-      i32x8 v29_1 = __builtin_convertvector(v25_1 == v28, i32x8);
+      i32x8 v29_0 = mlc_eq_i64x8(v25_0, v28);
+      i32x8 v29_1 = mlc_eq_i64x8(v25_1, v28);
       i32x8 v30_0 = v27_0 & v29_0;
       i32x8 v30_1 = v27_1 & v29_1;
-      mlc_store_n_i8x8(b2 + v23, __builtin_convertvector(-v30_0, i8x8), mlc_clamp(v22 - 0, 8));
-      mlc_store_n_i8x8(b2 + v23 + 8, __builtin_convertvector(-v30_1, i8x8), mlc_clamp(v22 - 8, 8));
+      mlc_store_n_i8x8(b2 + v23, mlc_narrow_i32x8(-v30_0), mlc_clamp(v22 - 0, 8));
+      mlc_store_n_i8x8(b2 + v23 + 8, mlc_narrow_i32x8(-v30_1), mlc_clamp(v22 - 8, 8));
     }
   }
 }
