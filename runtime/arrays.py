@@ -11,6 +11,8 @@ import numpy as np
 from mlc.runtime.errors import RunError
 from mlc.runtime.signature import POINTERS, TEXTS, TensorSpec
 
+FEW = 4  # of an array, a part below one in so many is copied, so that the rest is free
+
 
 def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
     """All that decides how arrays fit a model, as a key: classes, dtypes, shapes, and flags such as contiguity.
@@ -71,8 +73,9 @@ def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.nda
 
 
 def beginning(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """An array of ``shape`` with the first elements of ``array``, whose memory is then free."""
-    return array.reshape(-1)[: math.prod(shape)].reshape(shape).copy()
+    """An array of ``shape`` with the first elements of ``array``: a copy where they are few."""
+    found = array.reshape(-1)[: math.prod(shape)].reshape(shape)
+    return found if found.size * FEW > array.size else found.copy()
 
 
 def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array: Any) -> None:
