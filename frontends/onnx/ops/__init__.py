@@ -43,6 +43,7 @@ FAMILIES = (
     "sequence",
     "spectral",
     "suppression",
+    "image",
     "text",
     "training",
     "transposed",
