@@ -36,6 +36,7 @@ FAMILIES = (
     "recurrent",
     "reduce",
     "resize",
+    "roi_align",
     "sampling",
     "scan",
     "scatter",
