@@ -59,7 +59,18 @@ class Node:
     def get(self, n: int) -> Tensor | None:
         x = self.inputs[n] if n < len(self.inputs) else None
         if isinstance(x, list | Maps):
-            raise NotSupported(f"input {n} is a sequence{' of maps' if isinstance(x, Maps) else ''}")
+            raise NotSupported(f"input {n} is a {'map, or a sequence of maps' if isinstance(x, Maps) else 'sequence'}")
+        return x
+
+    def map(self, n: int) -> Maps:
+        """Input ``n``, which is a map.
+
+        Raises:
+            NotSupported: it is absent, or something else.
+        """
+        x = self.inputs[n] if n < len(self.inputs) else None
+        if not isinstance(x, Maps):
+            raise NotSupported(f"input {n} is no map")
         return x
 
     def tensors(self) -> list[Tensor]:

@@ -99,7 +99,7 @@ class Tensor:
 
 @dataclass
 class Maps:
-    """An ONNX sequence of maps with the same keys: [keys] labels, and [maps, keys] what they have there."""
+    """An ONNX map, or a sequence of maps with the same keys: [keys] labels, and [maps, keys] what they have there."""
 
     keys: Tensor
     values: Tensor

@@ -23,6 +23,7 @@ FAMILIES = (
     "misc",
     "ml.categories",
     "ml.features",
+    "ml.maps",
     "ml.scores",
     "ml.svm",
     "ml.trees",
