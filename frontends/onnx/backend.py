@@ -16,7 +16,7 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from mlc.frontends.onnx.errors import UnsupportedError
 from mlc.frontends.onnx.load import NEWEST_OPSET
-from mlc.frontends.onnx.sequences import layout_of, only_tensors, regrouped, with_elements
+from mlc.frontends.onnx.sequences import flattened, layout_of, only_tensors, regrouped, with_elements
 
 Array = np.ndarray[Any, Any]
 MAX_CONSTANT = 4096  # elements of an input that a model is specialised on
@@ -46,7 +46,7 @@ class MlcRep(BackendRep):
         given = self._given(inputs)
         if not only_tensors(self.model):
             return self._with_elements(given)
-        feeds = {name: np.asarray(value) for name, value in given.items()}
+        feeds = flattened(self.model.graph.input, given)
         net, feeds = (self.net, feeds) if self.net is not None else self._special(feeds)
         results = net.run(feeds)
         return namedtupledict("Outputs", self.outputs)(*regrouped(self.model.graph.output, results))
@@ -72,7 +72,7 @@ class MlcRep(BackendRep):
 
     def _special(self, feeds: dict[str, Array]) -> tuple[Any, dict[str, Array]]:
         """The model compiled with some of its inputs as constants, as few as serve."""
-        for names in _candidates(feeds):
+        for names in _candidates({name: feeds[name] for name in self.inputs if name in feeds}):
             rest = {n: a for n, a in feeds.items() if n not in names}
             key = tuple((n, feeds[n].dtype.str, feeds[n].shape, _contents(feeds[n])) for n in names)
             if key not in self.specialised:

@@ -42,7 +42,7 @@ from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.literals import inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
-from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
+from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Stack, Tensor
 
 
 class Builder(Emitter):
@@ -255,6 +255,21 @@ class Builder(Emitter):
         axis %= x.rank
         starts = [start if n == axis else 0 for n in range(x.rank)]
         return self.slice(x, starts, [size if n == axis else d for n, d in enumerate(x.shape)])
+
+    def elements(self, x: Stack) -> list[Tensor]:
+        """The elements of a sequence one by one.
+
+        Raises:
+            NotSupported: their number is a symbol.
+        """
+        length = x.whole.shape[0]
+        if not isinstance(length, int):
+            raise NotSupported(f"a sequence of {length} elements; fix that with dims={{name: size}}")
+        return [self.element(x, n) for n in range(length)]
+
+    def element(self, x: Stack, n: DimLike) -> Tensor:
+        """Element ``n`` of a sequence."""
+        return self.reshape(self.cut(x.whole, 0, n, 1), x.whole.shape[1:])
 
     def pad(
         self,

@@ -50,6 +50,10 @@ class DimNames:
         checked_shape([d for d in dims if isinstance(d, int)], f"input '{what}'")
         return dims
 
+    def count(self, what: str) -> DimLike:
+        """How many keys an input has that is a map."""
+        return self._symbol(f"{what}_keys")
+
     def _dim(self, dim: object, unnamed: str) -> DimLike:
         if dim.HasField("dim_value"):  # type: ignore[attr-defined]
             return dim.dim_value  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from mlc.dialects.graph import RoutineOp
 from mlc.dialects.texts import escaped
-from mlc.dialects.types import TEXT, tensor
+from mlc.dialects.types import TEXT, Shape, tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
@@ -21,7 +21,8 @@ from mlc.frontends.onnx.dims import DimNames
 from mlc.frontends.onnx.errors import NotSupported, Unsupported
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.load import read
-from mlc.frontends.onnx.tensors import Maps, Tensor, element_of_onnx
+from mlc.frontends.onnx.sequences import parts_of
+from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, element_of_onnx
 from mlc.frontends.onnx.validate import check_functions, check_graph
 from mlc.runtime.errors import InputError
 
@@ -55,21 +56,30 @@ def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict
         with importer.rejecting("Input", info.name):
             values[info.name] = _argument(info, names, importer.build)
     names.check_used()
-    return [i.name for i in found]
+    return [name for i in found for name in parts_of(i)]
 
 
-def _argument(info: ValueInfoProto, names: DimNames, build: Builder) -> Tensor:
+def _argument(info: ValueInfoProto, names: DimNames, build: Builder) -> Tensor | Maps:
+    """An input; a map of n keys is two tensors, [n] keys and [n] values."""
+    if info.type.HasField("map_type"):
+        type_, shape, (key, value) = info.type.map_type, (names.count(info.name),), parts_of(info)
+        keys = _taken(key, element_of_onnx(type_.key_type), shape, build)
+        values = _taken(value, element_of_onnx(type_.value_type.tensor_type.elem_type), shape, build)
+        return Maps(keys, build.reshape(values, (1, *shape)))
     if not info.type.HasField("tensor_type"):
         kind = str(info.type.WhichOneof("value")).removesuffix("_type")
         way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
         raise NotSupported(f"an input that is a {kind}; {way}")
     type_ = info.type.tensor_type
-    element = element_of_onnx(type_.elem_type)
-    shape = names.shape(type_, info.name)
+    return _taken(info.name, element_of_onnx(type_.elem_type), names.shape(type_, info.name), build)
+
+
+def _taken(name: str, element: str, shape: Shape, build: Builder) -> Tensor:
+    """An argument; of texts their numbers."""
     given = Tensor.of(build.block.insert_arg(tensor(element, shape), len(build.block.args)))
     if element != TEXT:
         return given
-    with build.at(info.name):
+    with build.at(name):
         return build.text("intern", given, element=TEXT)
 
 
@@ -87,7 +97,8 @@ def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer
     value = values.get(info.name)
     if isinstance(value, Tensor):
         yield info.name, _returned(value, importer.build)
-    elif isinstance(value, list):
+    elif isinstance(value, list | Stack):
+        value = importer.build.elements(value) if isinstance(value, Stack) else value
         yield from ((f"{info.name}.{n}", _returned(each, importer.build)) for n, each in enumerate(value))
     elif isinstance(value, Maps):
         yield f"{info.name}.keys", _returned(value.keys, importer.build)

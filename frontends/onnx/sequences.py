@@ -1,8 +1,9 @@
-"""Sequences and optionals at the border of a model: one tensor an element, as compiled code knows tensors alone.
+"""Sequences, optionals and maps at the border of a model: tensors, as compiled code knows them alone.
 
     x: seq(tensor(float))     →   x.0, x.1: tensor(float);  x = SequenceConstruct(x.0, x.1)
     y: seq(tensor(float))     →   y.0, y.1, y.2
     y: seq(map(string, tensor(float)))  →   y.keys, y.values
+    x: map(string, tensor(float))       →   x.keys, x.values
 """
 
 from __future__ import annotations
@@ -15,18 +16,41 @@ from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
 
 def only_tensors(model: ModelProto) -> bool:
-    """Whether no input is a sequence or an optional."""
-    return all(i.type.HasField("tensor_type") for i in model.graph.input)
+    """Whether no input is a sequence or an optional, so that its tensors have names before it runs."""
+    return all(i.type.HasField("tensor_type") or i.type.HasField("map_type") for i in model.graph.input)
 
 
-def with_elements(model: ModelProto, feeds: Mapping[str, Any]) -> tuple[ModelProto, dict[str, np.ndarray[Any, Any]]]:
+def parts_of(info: ValueInfoProto) -> list[str]:
+    """The names of the tensors that an input is made of."""
+    return [f"{info.name}.keys", f"{info.name}.values"] if info.type.HasField("map_type") else [info.name]
+
+
+def flattened(inputs: Sequence[ValueInfoProto], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays by name: of a dictionary its keys and its values, in the types that the model has for them."""
+    found: dict[str, Any] = {}
+    for info in inputs:
+        if info.name in given and info.type.HasField("map_type"):
+            type_, value = info.type.map_type, given[info.name]
+            kinds = (type_.key_type, type_.value_type.tensor_type.elem_type)
+            for name, part, kind in zip(parts_of(info), (value.keys(), value.values()), kinds, strict=True):
+                found[name] = np.array(list(part), helper.tensor_dtype_to_np_dtype(kind))
+        elif info.name in given:
+            found[info.name] = np.asarray(given[info.name])
+    return found
+
+
+def with_elements(model: ModelProto, feeds: Mapping[str, Any]) -> tuple[ModelProto, dict[str, Any]]:
     """A model that takes the elements of these sequences and optionals as tensors, and these tensors by name."""
-    result, flat = ModelProto(), dict[str, np.ndarray[Any, Any]]()
+    result, flat = ModelProto(), dict[str, Any]()
     result.CopyFrom(model)
     inputs, nodes = list(model.graph.input), list[NodeProto]()
     del result.graph.input[:]
     for info in inputs:
         value = feeds.get(info.name)
+        if info.type.HasField("map_type"):
+            result.graph.input.append(info)
+            flat[info.name] = value
+            continue
         if info.type.HasField("tensor_type"):
             if info.name in feeds:
                 flat[info.name] = np.asarray(value)

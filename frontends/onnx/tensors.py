@@ -99,13 +99,20 @@ class Tensor:
 
 @dataclass
 class Maps:
-    """An ONNX sequence of maps with the same keys: [keys] labels, and [maps, keys] what they have there."""
+    """An ONNX map, or a sequence of maps with the same keys: [keys] labels, and [maps, keys] what they have there."""
 
     keys: Tensor
     values: Tensor
 
 
-Value = Tensor | Maps | list["Tensor"] | None  # a list is an ONNX sequence
+@dataclass
+class Stack:
+    """An ONNX sequence of tensors of one shape, as many as a dimension says: [length, …]."""
+
+    whole: Tensor
+
+
+Value = Tensor | Maps | Stack | list["Tensor"] | None  # a list is an ONNX sequence
 
 
 def array_of(proto: TensorProto) -> Array:

@@ -84,7 +84,7 @@ void mlc_join(mlc_call *c);
 /* Writes where `mask` is not 0, ascending, and how many that are: into `count`, and as the call's size number `size`. */
 void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count);
 
-/* A routine on texts: buffers and their elements, words and numbers of the call, the node it is for. */
+/* A routine, on texts or images: buffers and their elements, words and numbers of the call, the node it is for. */
 typedef struct {
   const void *in[3];
   int64_t count[3];
@@ -98,7 +98,7 @@ typedef struct {
 typedef void mlc_routine(mlc_call *c, const mlc_step *s);
 mlc_routine mlc_text_intern, mlc_text_extern, mlc_text_concat, mlc_text_lower, mlc_text_upper, mlc_text_order,
     mlc_text_pieces, mlc_text_split, mlc_text_match, mlc_text_to_f64, mlc_text_to_i64, mlc_text_of_f32,
-    mlc_text_of_f64, mlc_text_of_i64, mlc_text_of_ui64;
+    mlc_text_of_f64, mlc_text_of_i64, mlc_text_of_ui64, mlc_image_decode;
 
 mlc_texts *mlc_texts_open(_Atomic(mlc_texts *) *all, const char *const *texts, int64_t count);
 const char *mlc_texts_error(const mlc_texts *texts);

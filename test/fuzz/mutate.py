@@ -29,7 +29,7 @@ def mutant(models: list[bytes], seed: int) -> bytes:
     random = Random(seed)
     data = random.choice(models)
     if random.random() < 0.25:
-        return _bytes(random, data, random.choice(models))
+        return damaged(random, data, random.choice(models))
     model = ModelProto.FromString(data)
     for _ in range(random.choice([1, 1, 1, 2, 3, 5])):
         random.choices([_field, _external, _order], [12, 1, 1])[0](random, model)
@@ -39,7 +39,8 @@ def mutant(models: list[bytes], seed: int) -> bytes:
 # -- bytes
 
 
-def _bytes(random: Random, data: bytes, other: bytes) -> bytes:
+def damaged(random: Random, data: bytes, other: bytes) -> bytes:
+    """Bytes changed, cut, repeated, or mixed with those of another."""
     for _ in range(random.choice([1, 1, 2, 4])):
         data = random.choice([_flip, _truncate, _cut, _repeat, lambda r, d: _splice(r, d, other)])(random, data)
     return data

@@ -107,7 +107,8 @@ def regions(g: Graph) -> None:
     corner = g.numpy().uniform(0, 4, (count, 2))
     boxes = np.concatenate([corner, corner + g.numpy().uniform(0.5, 5, (count, 2))], 1).astype("f4")
     batch = g.constant(g.numpy().integers(0, n, count))
-    mode, ratio, out = *g.random.choice([("avg", 1), ("avg", 2), ("max", 1)]), [g.random.randint(1, 3) for _ in "hw"]
+    mode, ratio = g.random.choice([("avg", 0), ("avg", 1), ("avg", 2), ("max", 1)])
+    out = [g.random.randint(1, 3) for _ in "hw"]
     how = {"mode": mode, "sampling_ratio": ratio, "output_height": out[0], "output_width": out[1]}
     g.add("RoiAlign", [g.new((n, c, h, w)), g.constant(boxes), batch], (count, c, *out), **how)
 

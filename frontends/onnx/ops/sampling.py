@@ -1,4 +1,4 @@
-"""Operators that read at positions computed from data: GridSample, RoiAlign, MaxRoiPool, MaxUnpool, Col2Im."""
+"""Operators that read at positions computed from data: GridSample, MaxRoiPool, MaxUnpool, Col2Im."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.scatter import scattered
@@ -121,47 +120,6 @@ def col2im(node: Node) -> Tensor:
     )
     read = ", ".join(["i0", "i1", *[f"r{n}" for n in range(rank)], *at])
     return build.compute(f"where({valid}, x0[{read}], 0)", [columns], (x.shape[0], channels, *image), kernel, "add")
-
-
-@onnx_op("RoiAlign", since=10)
-def roi_align(node: Node) -> Tensor:
-    """Averages (or maxima) of bilinear samples on a regular grid in each bin of each region."""
-    build, batch = node.build, node[2]
-    x, rois = build.cast(node[0], "f32"), build.cast(node[1], "f32")
-    height, width = node.attr("output_height", 1), node.attr("output_width", 1)
-    samples = node.attr("sampling_ratio", 0)
-    if samples <= 0:
-        raise NotSupported("sampling_ratio 0: the number of samples would depend on the regions")
-    scale, mode = literal(node.attr("spatial_scale", 1.0)), node.attr("mode", "avg")
-    half = node.opset >= 16 and node.attr("coordinate_transformation_mode", "half_pixel") == "half_pixel"
-    axes = [_roi_axis(n, bins, samples, scale, half) for n, bins in ((1, height), (0, width))]
-    (y, dy), (z, dz) = (_bilinear(at, extent) for at, extent in zip(axes, x.shape[2:], strict=True))
-    reads = []
-    for row, row_weight in ((f"{y}", f"1 - {dy}"), (f"min({y} + 1, f32({x.shape[2]}) - 1)", dy)):
-        for column, weight in ((f"{z}", f"1 - {dz}"), (f"min({z} + 1, f32({x.shape[3]}) - 1)", dz)):
-            reads.append(f"x0[x2[i0], i1, i64({row}), i64({column})] * ({row_weight}) * ({weight})")
-    outside = " | ".join(f"({at} < -1) | ({at} > f32({d}))" for at, d in zip(axes, x.shape[2:], strict=True))
-    shape, taps = (rois.shape[0], x.shape[1], height, width), (samples, samples)
-    if mode == "max":
-        text = f"where({outside}, 0, max(max({reads[0]}, {reads[1]}), max({reads[2]}, {reads[3]})))"
-        return build.cast(build.compute(text, [x, rois, batch], shape, taps, "max"), node[0].element)
-    total = build.compute(f"where({outside}, 0, {' + '.join(reads)})", [x, rois, batch], shape, taps, "add")
-    return build.cast(build.map(f"x0 * {literal(1 / samples**2)}", total), node[0].element)
-
-
-def _roi_axis(n: int, bins: int, samples: int, scale: str, half: bool) -> str:
-    """The coordinate of sample (i2 or i3, r0 or r1) of a region along an axis; ``n`` is 1 for rows."""
-    start, end = f"x1[i0, {n}] * {scale}", f"x1[i0, {n + 2}] * {scale}"
-    first = f"({start} - 0.5)" if half else f"({start})"
-    size = f"({end} - {start})" if half else f"max({end} - {start}, 1)"
-    i, r = ("i2", "r0") if n == 1 else ("i3", "r1")
-    return f"({first} + {size} * (f32({i}) + (f32({r}) + 0.5) / {float(samples)}) / {float(bins)})"
-
-
-def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
-    """(lower neighbour, distance to it) of a coordinate clamped to the image."""
-    inside = f"min(max({at}, 0), f32({extent}) - 1)"
-    return f"floor({inside})", f"({inside} - floor({inside}))"
 
 
 @onnx_op("MaxRoiPool")

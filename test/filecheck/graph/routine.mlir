@@ -44,3 +44,14 @@ func.func @main(%x: tensor<2xi64>) -> tensor<3xi64> {
 }
 
 // CHECK:      graph.routine: the result type is tensor<3xi64>, the operands give tensor<2xi64>
+
+// -----
+
+// The shape of what a decoder gives is its own: room for the largest image, and four bytes for its size.
+
+func.func @main(%x: tensor<?xui8, #graph.dims<["n"]>>) -> tensor<196612xui8> {
+  %y = graph.routine "image.decode"(%x) {words = ["too large"], numbers = array<i64: 256, 1>} : (tensor<?xui8, #graph.dims<["n"]>>) -> tensor<196612xui8>
+  func.return %y : tensor<196612xui8>
+}
+
+// CHECK:      %y = graph.routine "image.decode"(%x) {words = ["too large"], numbers = array<i64: 256, 1>} : (tensor<?xui8, #graph.dims<["n"]>>) -> tensor<196612xui8>

@@ -30,3 +30,15 @@ rt.program "net" {inputs = [], outputs = [], dims = []} do {
 }
 
 // CHECK:      rt.routine: text.lower takes buffers of i64, i64
+
+// -----
+
+// A decoder takes bytes, and gives pixels with their height and width behind them.
+
+rt.program "net" {inputs = ["x"], outputs = [], dims = ["n"]} do {
+  %x = rt.input 0 : i64 : memref<?xui8, #graph.dims<["n"]>>
+  %b = rt.buffer "196612" : memref<196612xui8>
+  rt.routine "image.decode"(%x, %b) {words = ["too large"], numbers = array<i64: 256, 1>} : memref<?xui8, #graph.dims<["n"]>>, memref<196612xui8>
+}
+
+// CHECK:      rt.routine "image.decode"(%x, %b) {words = ["too large"], numbers = array<i64: 256, 1>} : memref<?xui8, #graph.dims<["n"]>>, memref<196612xui8>

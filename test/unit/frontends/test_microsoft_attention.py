@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from single import agrees
+from single import agrees, by_onnxruntime, single
 from test_microsoft import MS, ms, normal
+
+import mlc
+from mlc.frontends.onnx import UnsupportedError
 
 
 @pytest.fixture
@@ -34,6 +37,42 @@ def test_multi_head_attention_with_a_past(rng: np.random.Generator) -> None:
     past = normal(rng, 2, 3, 6, 8)
     inputs = {"q": q, "k": k, "v": v, "b": None, "m": None, "a": None, "pk": past, "pv": past[::-1].copy()}
     ms("MultiHeadAttention", inputs, 3, num_heads=3, unidirectional=1, scale=0.3)
+
+
+@pytest.mark.parametrize("mask", ["none", "keys", "lengths", "bias"])
+@pytest.mark.parametrize(("rows", "beams"), [(1, 0), (1, 3), (4, 0), (4, 3)])
+def test_multi_head_attention_with_a_shared_past(rng: np.random.Generator, mask: str, rows: int, beams: int) -> None:
+    """New keys are written behind those that count; a prompt does not look at the beams."""
+    q, k, v = (normal(rng, 6, rows, 24) for _ in range(3))
+    past, length = [normal(rng, 6, 3, 11, 8) for _ in range(2)], 5
+    masks = {
+        "keys": (rng.random((6, length + rows)) < 0.7).astype("i4"),
+        "lengths": rng.integers(1, length + rows, 6).astype("i4"),
+    }
+    inputs = {"q": q, "k": k, "v": v, "b": normal(rng, 72), "m": masks.get(mask)}
+    inputs["a"] = normal(rng, 1, 3, rows, length + rows) if mask == "bias" else None
+    inputs |= {"pk": past[0], "pv": past[1], "n": np.array([length], "i4")}
+    inputs["c"] = rng.integers(0, beams, (2, beams, 11)).astype("i4") if beams else None
+    how = {"num_heads": 3, "unidirectional": int(mask == "bias")}
+    wanted = None
+    if mask == "lengths" and beams and rows == 1:  # onnxruntime takes these lengths for a mask of keys
+        from_beams = np.arange(6)[:, None] // 3 * 3 + inputs["c"].reshape(6, 11)
+        taken = [np.take_along_axis(x, from_beams[:, None, :, None], 0) for x in past]
+        given = {n: a for n, a in inputs.items() if a is not None and n != "c"} | {"pk": taken[0], "pv": taken[1]}
+        wanted = by_onnxruntime(single("MultiHeadAttention", {**inputs, "c": None}, 3, domain=MS, **how), given)[:1]
+    ms("MultiHeadAttention", inputs, 3 if wanted is None else 1, wanted=wanted, compiled=mask != "keys", **how)
+
+
+def test_refused_pasts(rng: np.random.Generator) -> None:
+    x, past, count = normal(rng, 2, 1, 24), normal(rng, 2, 3, 6, 8), np.array([3], "i4")
+    inputs = dict.fromkeys("qkv", x) | dict.fromkeys("bma")
+    with pytest.raises(UnsupportedError, match="past_sequence_length without a past; give past_key"):
+        mlc.compile(
+            single("MultiHeadAttention", {**inputs, "pk": None, "pv": None, "n": count}, domain=MS, num_heads=3)
+        )
+    beams = {**inputs, "pk": past, "pv": past, "n": None, "c": np.zeros((1, 2, 6), "i4")}
+    with pytest.raises(UnsupportedError, match="cache_indirection without past_sequence_length; give both"):
+        mlc.compile(single("MultiHeadAttention", beams, domain=MS, num_heads=3))
 
 
 def test_multi_head_attention_of_16_bits(rng: np.random.Generator) -> None:

@@ -88,22 +88,67 @@ def _extended(build: Builder, past: Tensor | None, new: Tensor) -> Tensor:
 
 @onnx_op("MultiHeadAttention", domain=DOMAIN)
 def multi_head_attention(node: Node) -> tuple[Tensor, ...]:
-    """(output, present key, present value). Keys and values may be [B, T, hidden], or heads; or packed with queries."""
+    """(output, present key, present value). Keys and values may be [B, T, hidden], or heads; or packed with queries.
+
+    With past_sequence_length (i32 [1]) the past is [B, heads, most, size], of which so many rows count; new ones are
+    written behind these. cache_indirection (i32 [B / beams, beams, most]): the beam that each row of a single query is
+    taken from.
+    """
     node.only("num_heads", "mask_filter_value", "scale", "unidirectional")
     build = node.build
-    if any(node.has(n) for n in (8, 9)) or node.wants(3):
-        raise NotSupported("inputs past_sequence_length and cache_indirection, and the output qk; export without them")
+    if node.wants(3):
+        raise NotSupported("the output qk; export without it")
     q, k, v = _projected(node)
-    k, v = _extended(build, node.get(6), k), _extended(build, node.get(7), v)
-    return joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), _biases(node, q, k, node.get(4)))), k, v
+    old, mask, bias = [node.get(6), node.get(7)], node.get(4), node.get(5)
+    length = build.reshape(build.cast(node[8], "i64"), (1,)) if node.has(8) else None
+    if length is not None:
+        k, v = (_written(build, past, new, length) for past, new in zip(old, (k, v), strict=True))
+        mask, bias = (_filled(build, x, k.shape[2]) for x in (mask, bias))
+        keys, values = (_from_beams(build, x, node.get(9), length, q.shape[2]) for x in (k, v))
+    elif node.has(9):
+        raise NotSupported("cache_indirection without past_sequence_length; give both")
+    else:
+        keys, values = k, v = [_extended(build, past, new) for past, new in zip(old, (k, v), strict=True)]
+    added = _biases(node, q, k, mask, bias, length)
+    return joined(build, attend(build, q, keys, values, scale_of(node, q.shape[3]), added)), k, v
 
 
-def _biases(node: Node, q: Tensor, k: Tensor, mask: Tensor | None) -> list[Tensor]:
-    """What is added to the scores: the mask's, the given bias (input 5), and that of later keys."""
-    rows, total = q.shape[2], k.shape[2]
+def _written(build: Builder, past: Tensor | None, new: Tensor, length: Tensor) -> Tensor:
+    """[B, heads, most, size]: the past with what is new behind its first ``length`` rows."""
+    if past is None:
+        raise NotSupported("past_sequence_length without a past; give past_key and past_value")
+    text = f"where((i2 >= x2[0]) & (i2 < x2[0] + {new.shape[2]}), x1[i0, i1, i2 - x2[0], i3], x0[i0, i1, i2, i3])"
+    return build.compute(text, [past, new, length], past.shape)
+
+
+def _from_beams(build: Builder, x: Tensor, beams: Tensor | None, length: Tensor, rows: DimLike) -> Tensor:
+    """The rows of the past from other beams of the same text; a prompt, of several queries, has none yet."""
+    if beams is None:
+        return x
+    count = beams.shape[1]
+    other = f"i0 // ({count}) * ({count}) + x1[i0 // ({count}), i0 % ({count}), i2]"
+    text = f"where((({rows}) == 1) & (i2 < x2[0]), x0[{other}, i1, i2, i3], x0[i0, i1, i2, i3])"
+    return build.compute(text, [x, build.cast(beams, "i64"), length], x.shape)
+
+
+def _filled(build: Builder, x: Tensor | None, total: DimLike) -> Tensor | None:
+    """A mask or bias with zeros for the keys that do not count."""
+    if x is None or x.rank == 1 or x.shape[-1] == total:
+        return x
+    return build.pad(x, [0] * x.rank, [*[0] * (x.rank - 1), total - x.shape[-1]])
+
+
+def _biases(
+    node: Node, q: Tensor, k: Tensor, mask: Tensor | None, bias: Tensor | None, length: Tensor | None = None
+) -> list[Tensor]:
+    """What is added to the scores: the mask's, the given bias, and that of later keys; ``length``: of a shared past."""
+    build, rows, total, one_way = node.build, q.shape[2], k.shape[2], node.attr("unidirectional", 0)
     added = [] if mask is None else [mask_bias(node, mask, rows, total, q.shape[0])]
-    added += [bias for bias in [node.get(5)] if bias is not None]
-    return [*added, causal(node.build, rows, total)] if node.attr("unidirectional", 0) else added
+    added += [] if bias is None else [bias]
+    if length is None:
+        return [*added, causal(build, rows, total)] if one_way else added
+    last = "i2" if one_way else f"({rows}) - 1"
+    return [*added, build.compute(f"where(i3 <= x0[0] + {last}, f32(0), -inf)", [length], (1, 1, rows, total))]
 
 
 def _projected(node: Node) -> tuple[Tensor, Tensor, Tensor]:
@@ -147,7 +192,8 @@ def attention(node: Node) -> tuple[Tensor, ...]:
     if past is not None:
         old = [build.reshape(build.cut(past, 0, n, 1), past.shape[1:]) for n in range(2)]
         k, v = _extended(build, old[0], k), _extended(build, old[1], v)
-    y = joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), _biases(node, q, k, node.get(3))))
+    added = _biases(node, q, k, node.get(3), node.get(5))
+    y = joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), added))
     if not node.wants(1):
         return (y,)
     return y, build.concat([build.reshape(part, (1, *part.shape)) for part in (k, v)], 0)

@@ -1,3 +1,3 @@
-"""Operators of the domain ai.onnx.ml. Maps are refused as inputs."""
+"""Operators of the domain ai.onnx.ml."""
 
 DOMAIN = "ai.onnx.ml"

@@ -1,4 +1,4 @@
-"""Categories: LabelEncoder, CategoryMapper, OneHotEncoder, of numbers and texts; ZipMap."""
+"""Categories: LabelEncoder, CategoryMapper, OneHotEncoder, of numbers and texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.tensors import Maps, Tensor
+from mlc.frontends.onnx.tensors import Tensor
 
 NUMBERS = {"int64": np.int64, "float": np.float32}
 UNUSED = "_Unused"  # ONNX's default of a text
@@ -114,19 +114,3 @@ def one_hot_encoder(node: Node) -> Tensor:
     here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
     text = f"f32(x0[{here}] == x1[i{x.rank}])"
     return build.compute(text, [build.cast(x, categories.element), categories], (*x.shape, *categories.shape))
-
-
-@onnx_op("ZipMap", domain=DOMAIN)
-def zip_map(node: Node) -> Maps:
-    """A map a row, from class labels to the row's scores: as an output the two tensors that it is made of."""
-    x, labels = node[0], labels_of(node, "classlabels_int64s")
-    if x.rank not in (1, 2) or x.shape[-1] != labels.shape[0]:
-        raise NotSupported(f"{x} for {labels.shape[0]} labels; it takes a score a label: [N, labels]")
-    rows = node.build.reshape(x, (1, *x.shape)) if x.rank == 1 else x
-    return Maps(labels, node.build.cast(rows, "f32"))
-
-
-@onnx_op("DictVectorizer", "CastMap", domain=DOMAIN)
-def maps(node: Node) -> Tensor:
-    """Refused: maps are no tensors, and as inputs nothing says how many keys they have."""
-    raise NotSupported("maps are not supported as inputs; give the model a tensor, a column a key")
