@@ -186,5 +186,26 @@ def joined(models: Sequence[ModelProto]) -> ModelProto:
     return result
 
 
+def cone(model: ModelProto, output: str) -> ModelProto:
+    """The part of a model that one of its outputs needs."""
+    part, needed = ModelProto(), {output}
+    part.CopyFrom(model)
+    for node in reversed(model.graph.node):
+        needed |= set() if needed.isdisjoint(node.output) else _reads(node)
+    for values, names in ((part.graph.input, needed), (part.graph.initializer, needed), (part.graph.output, {output})):
+        kept = [value for value in values if value.name in names]
+        del values[:]
+        values.extend(kept)
+    nodes = [node for node in model.graph.node if not needed.isdisjoint(node.output)]
+    del part.graph.node[:]
+    part.graph.node.extend(nodes)
+    return part
+
+
+def _reads(node: NodeProto) -> set[str]:
+    """The names that a node and its bodies read, those of the bodies among them."""
+    return set(node.input).union(*(_reads(inner) for a in node.attribute for inner in a.g.node))
+
+
 def tensor_info(name: str, shape: Sequence[int | str | None] | None, kind: str) -> Any:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
