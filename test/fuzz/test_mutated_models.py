@@ -7,12 +7,14 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from examine import Judge
 from grow import grown
 from isolate import apart, judged
 from mutate import mutant
+from onnx import helper, numpy_helper
 from onnx.backend.test.loader import load_model_tests
 
 COUNT = 3000
@@ -31,6 +33,14 @@ def test_damaged_models_are_refused_or_right(first: int, tmp_path: Path, monkeyp
     judge = Judge(lambda n: mutant(valid, n), tmp_path)
     found = {case: problem for case, problem in judged(range(first, first + 1000), judge, 120) if problem}
     assert not found
+
+
+def test_random_numbers_are_compared_with_none(tmp_path: Path) -> None:
+    infos = [helper.make_tensor_value_info(name, 1, [3, 40]) for name in "xy"]
+    node, training = helper.make_node("Dropout", ["x", "", "t"], ["y"]), numpy_helper.from_array(np.array(True), "t")
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:], [training])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    assert Judge(lambda _: model.SerializeToString(), tmp_path)(0) == ""
 
 
 def test_mutants_are_the_same_for_the_same_seed_and_mostly_damaged() -> None:
