@@ -120,6 +120,8 @@ def compare(results: Values, expected: Values) -> Iterator[str]:
         actual, wanted = results[name], np.asarray(wanted)
         if (actual.dtype, actual.shape) != (wanted.dtype, wanted.shape):
             yield f"{name} is {actual.dtype}{actual.shape} in place of {wanted.dtype}{wanted.shape}"
+        elif wanted.dtype.kind == "O":
+            yield from [f"{name} has other texts"] if (actual != wanted).any() else []
         elif wanted.size and (error := _error(actual, wanted, name.rpartition("_")[2][0])):
             yield f"{name} is off by {error:.3g}, the largest is {np.abs(_wide(wanted)).max():.3g}"
 

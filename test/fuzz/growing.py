@@ -12,7 +12,9 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_h
 
 OPSETS = (18, 19, 20, 21, 22, 23, 24, 26)
 VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
+FORESTS = 24  # the opset from which on ai.onnx.ml is 5, where TreeEnsemble came in place of others
 ROUNDED, ROUGH = "r", "h"  # how the names of values begin that may be off by one, or are of 16 bits
+WORDS = ("a", "b", "ab", "b a", "Ab", "aba")  # onnxruntime splits none into no pieces, all others into one
 LARGEST = 12  # elements of a dimension
 MOST = 20_000  # elements of a value
 Shape = tuple[int, ...]
@@ -75,6 +77,7 @@ class Graph:
         op: str,
         inputs: Sequence[str],
         shape: Shape | None,
+        /,
         kind: str = "",
         last: bool = False,
         rounded: bool = False,
@@ -120,7 +123,8 @@ class Graph:
         outputs = [tensor_info(name, self._result(name), self.types[name]) for name in made]
         inputs = [tensor_info(name, self._declared(name), self.types[name]) for name in self.inputs]
         graph = helper.make_graph(self.nodes, "grown", inputs, outputs, self.constants)
-        domains = {"": self.opset} | {n.domain: VERSIONS[n.domain] for n in self.nodes if n.domain}
+        versions = VERSIONS | ({"ai.onnx.ml": 5} if self.opset >= FORESTS else {})
+        domains = {"": self.opset} | {n.domain: versions[n.domain] for n in self.nodes if n.domain}
         opsets = [helper.make_opsetid(*item) for item in domains.items()]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -138,7 +142,9 @@ def opsets(model: ModelProto) -> dict[str, int]:
 
 
 def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
-    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on."""
+    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on; texts."""
+    if kind == "object":
+        return random.choice(np.array(WORDS, object), shape)
     if kind.startswith(("float", "bfloat")):
         return random.uniform(-2, 2, shape).astype(kind)
     return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
