@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +82,26 @@ def test_what_a_case_does_to_its_process_is_its_own_result() -> None:
         4: "wrong",
         5: "",
     }
+
+
+def _hold(out: Connection) -> None:
+    """Say which process judges, and wait to be killed."""
+    for _, process in judged(range(2), lambda _: str(os.getpid()), 60):
+        out.send(int(process))
+        time.sleep(60)
+
+
+def test_the_process_of_cases_ends_with_its_parent() -> None:
+    ours, theirs = Pipe()
+    parent = get_context("fork").Process(target=_hold, args=(theirs,))
+    parent.start()
+    child = Path(f"/proc/{ours.recv()}")
+    parent.kill()
+    parent.join()
+    end = time.monotonic() + 20
+    while child.exists() and "\nState:\tZ" not in (child / "status").read_text() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert time.monotonic() < end
 
 
 def test_work_apart() -> None:
