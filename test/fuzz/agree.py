@@ -81,9 +81,16 @@ def _by_onnxruntime(model: onnx.ModelProto, inputs: Values) -> Values | str:
     names = [o.name for o in model.graph.output]
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-        return dict(zip(names, session.run(names, inputs), strict=True))
+        results = zip(model.graph.output, session.run(names, inputs), strict=True)
+        return {info.name: _as_declared(info, value) for info, value in results}
     except Exception as error:
         return _short(error)
+
+
+def _as_declared(info: onnx.ValueInfoProto, value: Any) -> Any:
+    """A result of onnxruntime's, which gives the bytes of floats of 8 bits."""
+    kind = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
+    return value.view(kind) if value.dtype == np.uint8 and kind.name.startswith("float8") else value
 
 
 def _evaluated(model: onnx.ModelProto, inputs: Values) -> Values | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import onnx
 from agree import UNKNOWN, wrong
@@ -36,6 +37,14 @@ def test_a_graph_is_counted_once_where_nobody_can_say() -> None:
     assert line.startswith(UNKNOWN)
     (line,) = wrong(model(EYE, CAST, BOTH, MAX), {"x": X}, {"v3": X, "v1": X})
     assert line.startswith("v1 is off by")
+
+
+def test_floats_of_8_bits_are_compared() -> None:
+    eighth = helper.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT8E4M3FN)
+    whole = model(eighth)
+    whole.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT8E4M3FN
+    assert wrong(whole, {"x": X}, {"y": X.astype(ml_dtypes.float8_e4m3fn)}) == []
+    assert wrong(whole, {"x": X}, {"y": -X.astype(ml_dtypes.float8_e4m3fn)})[0].startswith("y is off by")
 
 
 def test_a_cone_has_what_bodies_read() -> None:
