@@ -21,12 +21,14 @@ from ml_steps import ML
 from onnx import ModelProto
 from open_steps import OPEN
 from quantized_steps import QUANTIZED
+from random_steps import RANDOM
 from shape_steps import SHAPES
 from steps import STEPS
+from text_steps import TEXTS
 from typed_steps import TYPED
 from window_steps import WINDOWS
 
-FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML)
+FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, TEXTS, RANDOM)
 
 
 def grown(seed: int, size: int = 8) -> ModelProto:

@@ -12,7 +12,9 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_h
 
 OPSETS = (18, 19, 20, 21, 22, 23, 24, 26)
 VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
+FORESTS = 24  # the opset from which on ai.onnx.ml is 5, where TreeEnsemble came in place of others
 ROUNDED, ROUGH = "r", "h"  # how the names of values begin that may be off by one, or are of 16 bits
+WORDS = ("a", "b", "ab", "b a", "Ab", "aba")  # onnxruntime splits none into no pieces, all others into one
 LARGEST = 12  # elements of a dimension
 MOST = 20_000  # elements of a value
 Shape = tuple[int, ...]
@@ -75,6 +77,7 @@ class Graph:
         op: str,
         inputs: Sequence[str],
         shape: Shape | None,
+        /,
         kind: str = "",
         last: bool = False,
         rounded: bool = False,
@@ -120,7 +123,8 @@ class Graph:
         outputs = [tensor_info(name, self._result(name), self.types[name]) for name in made]
         inputs = [tensor_info(name, self._declared(name), self.types[name]) for name in self.inputs]
         graph = helper.make_graph(self.nodes, "grown", inputs, outputs, self.constants)
-        domains = {"": self.opset} | {n.domain: VERSIONS[n.domain] for n in self.nodes if n.domain}
+        versions = VERSIONS | ({"ai.onnx.ml": 5} if self.opset >= FORESTS else {})
+        domains = {"": self.opset} | {n.domain: versions[n.domain] for n in self.nodes if n.domain}
         opsets = [helper.make_opsetid(*item) for item in domains.items()]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -138,7 +142,9 @@ def opsets(model: ModelProto) -> dict[str, int]:
 
 
 def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
-    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on."""
+    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on; texts."""
+    if kind == "object":
+        return random.choice(np.array(WORDS, object), shape)
     if kind.startswith(("float", "bfloat")):
         return random.uniform(-2, 2, shape).astype(kind)
     return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
@@ -184,6 +190,27 @@ def joined(models: Sequence[ModelProto]) -> ModelProto:
         result.opset_import.extend(o for o in model.opset_import if o.domain not in versions)
         versions |= opsets(model)
     return result
+
+
+def cone(model: ModelProto, output: str) -> ModelProto:
+    """The part of a model that one of its outputs needs."""
+    part, needed = ModelProto(), {output}
+    part.CopyFrom(model)
+    for node in reversed(model.graph.node):
+        needed |= set() if needed.isdisjoint(node.output) else _reads(node)
+    for values, names in ((part.graph.input, needed), (part.graph.initializer, needed), (part.graph.output, {output})):
+        kept = [value for value in values if value.name in names]
+        del values[:]
+        values.extend(kept)
+    nodes = [node for node in model.graph.node if not needed.isdisjoint(node.output)]
+    del part.graph.node[:]
+    part.graph.node.extend(nodes)
+    return part
+
+
+def _reads(node: NodeProto) -> set[str]:
+    """The names that a node and its bodies read, those of the bodies among them."""
+    return set(node.input).union(*(_reads(inner) for a in node.attribute for inner in a.g.node))
 
 
 def tensor_info(name: str, shape: Sequence[int | str | None] | None, kind: str) -> Any:

@@ -24,7 +24,7 @@ def judged(cases: Iterable[int], judge: Judge, seconds: float) -> Iterator[tuple
     case = next(waiting, None)
     while case is not None:
         ours, theirs = _context.Pipe()
-        child = _context.Process(target=_serve, args=(theirs, judge))
+        child = _context.Process(target=_serve, args=(ours, theirs, judge))
         child.start()
         theirs.close()
         problem: str | None = ""
@@ -47,7 +47,8 @@ def _ask(pipe: Connection, case: int, seconds: float) -> str | None:
         return None
 
 
-def _serve(pipe: Connection, judge: Judge) -> None:
+def _serve(parents: Connection, pipe: Connection, judge: Judge) -> None:
+    parents.close()  # else a parent that is killed leaves the pipe open, and this process behind
     _limit_memory()
     while True:
         try:

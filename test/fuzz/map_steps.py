@@ -177,5 +177,5 @@ def reinterpreted(g: Graph) -> None:
 
 MAPS: tuple[Callable[[Graph], None], ...] = (
     smooth, smooth, smooth, newer, clip, slope, power, several, several, special, shifted, alike, dropout, largest,
-    reduce, reduce, empty, product, reinterpreted,
+    reduce, reduce, empty, product, reinterpreted, reinterpreted,
 )  # fmt: skip

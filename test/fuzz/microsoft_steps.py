@@ -165,9 +165,10 @@ def bytes_(g: Graph) -> None:
     if op in ("QLinearAdd", "QLinearMul"):
         add(op, [*part, g.new(shape, kind), _scale(g), _zero(g, kind), *out], shape)
     elif op == "QLinearSoftmax":
-        # Where 1 is more than the largest byte, onnxruntime wraps around.
+        # Where 1 is more than the largest byte, onnxruntime wraps around; and of one element, whose sum is 2**32.
         ends = [_scale(g, 1 / 255), g.constant(np.array(0 if kind == "uint8" else -128, kind))]
-        add(op, [*part, *ends], shape, axis=g.random.randrange(len(shape)), opset=13)
+        if axes := [n for n, d in enumerate(shape) if d > 1]:
+            add(op, [*part, *ends], shape, axis=g.random.choice(axes), opset=13)
     elif op == "Concat":
         add("QLinearConcat", [*out, *part, *part], (*shape[:-1], 2 * shape[-1]), axis=len(shape) - 1)
     else:

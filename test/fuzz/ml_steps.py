@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from growing import Graph
+from growing import FORESTS, Graph
+from onnx.numpy_helper import from_array
 
 DOMAIN = "ai.onnx.ml"
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC")
@@ -79,6 +80,9 @@ def vectors(g: Graph) -> None:
 def trees(g: Graph) -> None:
     """Full trees of a few levels."""
     rows, count, targets, levels = (g.random.randint(1, 6), g.random.randint(1, 5), 3, g.random.randint(1, 4))
+    if g.opset >= FORESTS:
+        _ensemble(g, rows, count, targets, levels)
+        return
     regressor = g.random.random() < 0.5
     how = _forest(g, "target" if regressor else "class", g.random.randint(1, 4), count, targets, levels)
     if regressor:
@@ -88,6 +92,26 @@ def trees(g: Graph) -> None:
         how |= {"classlabels_int64s": [3, 8, 5], "post_transform": g.random.choice(TRANSFORMS)}
         _add(g, "TreeEnsembleClassifier", [g.new((rows, count))], (rows,), "int64", **how)
         g.more((rows, targets), "float32")
+
+
+def _ensemble(g: Graph, rows: int, count: int, targets: int, levels: int) -> None:
+    """One operator with fewer tables: inner nodes and leaves have places of their own."""
+    trees, inner = g.random.randint(1, 4), (1 << levels) - 1
+    total, last = trees * inner, inner // 2  # nodes from ``last`` on in a tree have leaves
+    starts = [(t * inner, t * (inner + 1)) for t in range(trees)]
+    yes = [a + 2 * n + 1 if n < last else b + 2 * (n - last) for a, b in starts for n in range(inner)]
+    no = [child + 1 for child in yes]
+    leaf = [int(n >= last) for _ in starts for n in range(inner)]
+    modes, places = g.numpy().integers(0, 4, total).astype("u1"), g.numpy().integers(0, targets, total + trees)
+    splits, weights = (g.numpy().uniform(-1, 1, n).astype("f4") for n in (total, total + trees))
+    how: dict[str, Any] = {
+        "tree_roots": [a for a, _ in starts], "n_targets": targets, "aggregate_function": g.random.randint(0, 3),
+        "nodes_featureids": g.numpy().integers(0, count, total).tolist(), "nodes_splits": from_array(splits),
+        "nodes_modes": from_array(modes), "nodes_truenodeids": yes, "nodes_falsenodeids": no,
+        "nodes_trueleafs": leaf, "nodes_falseleafs": leaf, "leaf_targetids": places.tolist(),
+        "leaf_weights": from_array(weights),
+    }  # fmt: skip
+    _add(g, "TreeEnsemble", [g.new((rows, count))], (rows, targets), **how)
 
 
 def _forest(g: Graph, kind: str, trees: int, features: int, targets: int, levels: int) -> dict[str, Any]:

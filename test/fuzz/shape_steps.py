@@ -91,6 +91,32 @@ def construct(g: Graph) -> None:
         g.add("ConcatFromSequence", [made], (2, *shape), "float32", axis=0, new_axis=1)
 
 
+def grown(g: Graph) -> None:
+    """A sequence that begins empty, of which each piece is changed."""
+    if (name := g.value(1)) is None:
+        return
+    shape, tag = g.shapes[name], len(g.shapes)
+    kind = helper.make_tensor_type_proto(1, shape)
+    body = helper.make_graph(
+        [helper.make_node("Tanh", [f"in{tag}"], [f"out{tag}"])], "each",
+        [helper.make_value_info(f"in{tag}", kind)], [helper.make_value_info(f"out{tag}", kind)],
+    )  # fmt: skip
+    g.step("SequenceEmpty", [], [f"q{tag}"], dtype=1)
+    g.step("SequenceInsert", [f"q{tag}", name], [f"q{tag}i"])
+    g.step("SequenceInsert", [f"q{tag}i", g.new(shape), g.constant(g.random.randint(0, 1))], [f"q{tag}j"])
+    g.step("SequenceMap", [f"q{tag}j"], [f"q{tag}m"], body=body)
+    g.add("ConcatFromSequence", [f"q{tag}m"], (2 * shape[0], *shape[1:]), "float32", axis=0)
+
+
+def optional(g: Graph) -> None:
+    """A value that may be missing: whether it is there, and the value."""
+    if name := g.value(0, ANY):
+        made = f"o{len(g.shapes)}"
+        g.step("Optional", [name], [made])
+        g.add("OptionalHasElement", [made], (), "bool")
+        g.add("OptionalGetElement", [made], g.shapes[name], g.types[name])
+
+
 def branch(g: Graph) -> None:
     """One of two branches, which the model says."""
     if name := g.value():
@@ -143,5 +169,6 @@ def scan(g: Graph) -> None:
 
 
 SHAPES: tuple[Callable[[Graph], None], ...] = (
-    shape_of, filled, filled, flatten, squeeze, squeeze, counted, sequence, sequence, construct, branch, loop, scan,
+    shape_of, filled, filled, flatten, squeeze, squeeze, counted, sequence, sequence, construct, grown, optional,
+    branch, loop, scan,
 )  # fmt: skip

@@ -113,6 +113,17 @@ def regions(g: Graph) -> None:
     g.add("RoiAlign", [g.new((n, c, h, w)), g.constant(boxes), batch], (count, c, *out), **how)
 
 
+def largest_of_regions(g: Graph) -> None:
+    if g.opset >= 22:  # where onnxruntime has none
+        return
+    n, c, h, w, count = *(g.random.randint(1, 4) for _ in range(2)), *(g.random.randint(3, 9) for _ in range(3))
+    corner = g.numpy().integers(0, 3, (count, 2))
+    boxes = [g.numpy().integers(0, n, (count, 1)), corner, corner + g.numpy().integers(0, 5, (count, 2))]
+    out = [g.random.randint(1, 3) for _ in "hw"]
+    inputs = [g.new((n, c, h, w)), g.constant(np.concatenate(boxes, 1).astype("f4"))]
+    g.add("MaxRoiPool", inputs, (count, c, *out), pooled_shape=out, spatial_scale=g.random.choice([1.0, 0.5]))
+
+
 def deformed(g: Graph) -> None:
     if g.opset < 19:
         return
@@ -224,6 +235,6 @@ def recurrent(g: Graph) -> None:
 
 WINDOWS: tuple[Callable[[Graph], None], ...] = (
     whole_window, norm_pool, unpooled, stretched, stretched, normalised, normalised, normalised, mean_variance, grid,
-    grid, regions, deformed, columns, determinant, transform, windowed, mel, reversed_rows, upsampled, upsampled, boxes,
-    written, grams, recurrent, recurrent,
+    grid, regions, largest_of_regions, deformed, columns, determinant, transform, windowed, mel, reversed_rows,
+    upsampled, upsampled, boxes, written, grams, recurrent, recurrent,
 )  # fmt: skip

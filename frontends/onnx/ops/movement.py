@@ -149,13 +149,16 @@ def split(node: Node) -> tuple[Tensor, ...]:
     x = node[0]
     axis = normalise_axis(node.attr("axis", 0), x.rank)
     given = node.attr("split", None) if node.opset < 13 else node.dims(1) if node.has(1) else None
-    sizes = given or _even(x.shape[axis], node.attr("num_outputs", node.outputs))
+    parts = node.attr("num_outputs", node.outputs)
+    if not given and parts != node.outputs:
+        raise ValueError(f"num_outputs is {parts}, but the node has {node.outputs} outputs")
+    sizes = given or _even(x.shape[axis], parts)
     at: DimLike = 0
-    parts = []
+    pieces = []
     for size in sizes:
-        parts.append(node.build.cut(x, axis, at, size))
+        pieces.append(node.build.cut(x, axis, at, size))
         at = at + size
-    return tuple(parts)
+    return tuple(pieces)
 
 
 def _even(extent: DimLike, parts: int) -> list[DimLike]:

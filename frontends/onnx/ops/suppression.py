@@ -18,6 +18,8 @@ from mlc.frontends.onnx.fold import smaller
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
 
+KINDS = ("f32", "f32", "i64", "f32", "f32")  # of boxes, scores and limits
+
 
 @onnx_op("NonMaxSuppression", since=10)
 def non_max_suppression(node: Node) -> Tensor:
@@ -27,6 +29,9 @@ def non_max_suppression(node: Node) -> Tensor:
     """
     build, scores, most = node.build, node[1], node.get(2)
     images, classes, count = scores.shape
+    kinds = [kind if (x := node.get(at)) is None else x.element for at, kind in enumerate(KINDS)]
+    if kinds != list(KINDS):
+        raise NotSupported(f"boxes, scores and limits of {', '.join(kinds)}; cast them to {', '.join(KINDS)}")
     if node[0].shape != (images, count, 4):
         raise NotSupported(f"boxes {node[0].shape} for scores {scores.shape}")
     limit: DimLike = count

@@ -130,6 +130,20 @@ def test_more_pieces_than_can_be_made() -> None:
     fails(graph(nodes, {"x": [1 << 20, 3]}, ["y"]), "1048576 pieces; at most")
 
 
+@pytest.mark.parametrize("count", [0, 1, 3, 1 << 40])
+def test_another_number_of_parts_than_outputs(count: int) -> None:
+    model = graph([node("Split", "x", "y z", num_outputs=count)], {"x": [4, 3]}, ["y", "z"])
+    fails(model, f"num_outputs is {count}, but the node has 2 outputs")
+
+
+@pytest.mark.parametrize("name", ["b", "s", "n", "o", "l"])
+def test_boxes_scores_and_limits_of_other_types(name: str) -> None:
+    shapes = {"b": [1, 5, 4], "s": [1, 2, 5], "n": [1], "o": [1], "l": [1]}
+    kinds = {"n": TensorProto.INT64, name: TensorProto.FLOAT16}
+    model = graph([node("NonMaxSuppression", "b s n o l", "y")], shapes, ["y"], types=kinds)
+    fails(model, "boxes, scores and limits of .*f16.*; cast them to f32, f32, i64, f32, f32")
+
+
 def test_groups_of_filters_whose_number_is_open() -> None:
     model = graph([node("Conv", "x w", "y", group=2)], {"x": [2, 4, 8], "w": ["filters", 2, 3]}, ["y"])
     fails(model, "filters filters in 2 groups; fix their number")
