@@ -7,7 +7,8 @@
  *   exp 1.1      exp2 1.2      expm1 1.7    log 0.9    log2 2.0    log1p 1.5
  *   tanh 1.3     sigmoid 1.9   erf 1.4      sin 1.6    cos 1.6     rsqrt 1.5
  *   floor 0.0    ceil 0.0      trunc 0.0    round 0.0  roundeven 0.0   sqrt 0.5
- *   tan sinh cosh asin acos atan asinh acosh atanh cbrt pow: libm's, lane by lane
+ *   pow 0.6, computed in double
+ *   tan sinh cosh asin acos atan asinh acosh atanh cbrt: libm's, lane by lane
  *
  * Infinities, NaN, zeros with their sign, denormals, overflow and underflow are as in IEEE 754 and C11 Annex F. All are
  * branch-free but sin and cos, which leave vectors with a lane beyond 2^17 to libm. Rounding must be to nearest, the
@@ -32,15 +33,16 @@
 #define MLC_TO_INT 0x1.8p23f             /* x + this has round(x) in its low 22 bits, for |x| < 2^21 */
 #define MLC_SQRT_HALF_BITS 0x3f3504f3    /* sqrt(1/2) as a float */
 #define MLC_TRIG_BOUND 0x1p17f
+#define MLC_DOUBLE_TO_LONG 0x1.8p52      /* x + this has round(x) in its low 51 bits, for |x| < 2^50 */
+#define MLC_DOUBLE_TO_LONG_BITS 0x4338000000000000
 
 /* Functions with a vector implementation; X(name). */
 #define MLC_MATH_VECTOR(X) \
   X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(sigmoid) X(erf) X(sin) X(cos) \
   X(floor) X(ceil) X(trunc) X(roundeven) X(round) X(sqrt) X(rsqrt)
-/* Functions of libm, of one and of two arguments. */
+/* Functions of libm. */
 #define MLC_MATH_LIBM(X) \
   X(tan) X(sinh) X(cosh) X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh) X(cbrt)
-#define MLC_MATH_LIBM2(X) X(pow)
 
 /* --- float vectors ------------------------------------------------------------------------------------------------ */
 
@@ -62,6 +64,7 @@
 #define X(fn) MLC_MATH_HALVES(fn, f32x8, f32x4)
 MLC_MATH_VECTOR(X)
 #undef X
+MLC_VEC_HALF_OP(f32x8, f32x4, pow)
 #endif
 
 #if MLC_VECTOR_BYTES >= 64
@@ -72,6 +75,7 @@ MLC_MATH_VECTOR(X)
 #define X(fn) MLC_MATH_HALVES(fn, f32x16, f32x8)
 MLC_MATH_VECTOR(X)
 #undef X
+MLC_VEC_HALF_OP(f32x16, f32x8, pow)
 #endif
 
 /* --- scalars ------------------------------------------------------------------------------------------------------ */
@@ -84,11 +88,8 @@ MLC_MATH_VECTOR(X)
   MLC_INLINE double mlc_##fn##_f64(double x) { return fn(x); }
 MLC_MATH_LIBM(X)
 #undef X
-#define X(fn) \
-  MLC_INLINE float mlc_##fn##_f32(float x, float y) { return fn##f(x, y); } \
-  MLC_INLINE double mlc_##fn##_f64(double x, double y) { return fn(x, y); }
-MLC_MATH_LIBM2(X)
-#undef X
+MLC_INLINE float mlc_pow_f32(float x, float y) { return mlc_pow_f32x4((f32x4){x}, (f32x4){y})[0]; }
+MLC_INLINE double mlc_pow_f64(double x, double y) { return pow(x, y); }
 
 #define X(fn) MLC_INLINE double mlc_##fn##_f64(double x) { return fn(x); }
 X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(sin) X(cos) X(floor) X(ceil) X(trunc) X(round) X(sqrt)
@@ -107,11 +108,12 @@ MLC_INLINE double mlc_sigmoid_f64(double x) {
     for (int i = 0; i < lanes; i++) x[i] = mlc_##fn##_##type(x[i]); \
     return x; \
   }
-#define MLC_LANES2(fn, type, lanes) \
-  MLC_INLINE type##x##lanes mlc_##fn##_##type##x##lanes(type##x##lanes x, type##x##lanes y) { \
-    for (int i = 0; i < lanes; i++) x[i] = mlc_##fn##_##type(x[i], y[i]); \
+#define MLC_POW_LANES(lanes) \
+  MLC_INLINE f64x##lanes mlc_pow_f64x##lanes(f64x##lanes x, f64x##lanes y) { \
+    for (int i = 0; i < lanes; i++) x[i] = mlc_pow_f64(x[i], y[i]); \
     return x; \
   }
+MLC_POW_LANES(16) MLC_POW_LANES(8) MLC_POW_LANES(4)
 
 #define X(fn) MLC_LANES(fn, f32, 16) MLC_LANES(fn, f32, 8) MLC_LANES(fn, f32, 4)
 MLC_MATH_LIBM(X)
@@ -119,11 +121,6 @@ MLC_MATH_LIBM(X)
 #define X(fn) MLC_LANES(fn, f64, 16) MLC_LANES(fn, f64, 8) MLC_LANES(fn, f64, 4)
 MLC_MATH_LIBM(X)
 MLC_MATH_VECTOR(X)
-#undef X
-#define X(fn) \
-  MLC_LANES2(fn, f32, 16) MLC_LANES2(fn, f32, 8) MLC_LANES2(fn, f32, 4) \
-  MLC_LANES2(fn, f64, 16) MLC_LANES2(fn, f64, 8) MLC_LANES2(fn, f64, 4)
-MLC_MATH_LIBM2(X)
 #undef X
 
 #endif

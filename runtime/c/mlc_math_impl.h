@@ -6,6 +6,7 @@
 #define VF MLC_CAT(f32x, VW)
 #define VI MLC_CAT(i32x, VW)
 #define VD MLC_CAT(f64x, VW)
+#define VL MLC_CAT(i64x, VW)
 #define MLC_V(fn) MLC_CAT(MLC_CAT(mlc_##fn, _f32x), VW)
 
 #include "mlc_math_native.h"
@@ -210,7 +211,53 @@ MLC_INLINE VF MLC_V(round)(VF x) {
   return MLC_V(copysign)(MLC_V(floor)(MLC_V(abs)(x) + 0x1.fffffep-2f), x);
 }
 
+/* log2(x) for x > 0, in double, where no float is denormal: |error| < 2^-38 |log2(x)|. With x = 2^e m and
+ * t = (m - 1) / (m + 1), ln(m) = 2 (t + t^3 / 3 + t^5 / 5 + ...). */
+MLC_INLINE VD MLC_V(log2_double)(VF x) {
+  VL bits = (VL)__builtin_convertvector(x, VD), e = (bits - 0x3fe6a09e667f3bcd) >> 52;
+  VD m = (VD)(bits - (e << 52)), t = (m - 1.) / (m + 1.), s = t * t;
+  VD q = s * (1. / 13) + 1. / 11;
+  q = q * s + 1. / 9;
+  q = q * s + 1. / 7;
+  q = q * s + 1. / 5;
+  q = q * s + 1. / 3;
+  q = q * s + 1.;
+  return (VD)(e + MLC_DOUBLE_TO_LONG_BITS) - MLC_DOUBLE_TO_LONG + t * q * 0x1.71547652b82fep+1;
+}
+
+/* 2^z for n next to z, |n| <= 200. */
+MLC_INLINE VF MLC_V(exp2_double)(VD z, VF n) {
+  VD whole = __builtin_convertvector(n, VD), r = (z - whole) * 0x1.62e42fefa39efp-1;
+  VD q = r * (1. / 362880) + 1. / 40320;
+  q = q * r + 1. / 5040;
+  q = q * r + 1. / 720;
+  q = q * r + 1. / 120;
+  q = q * r + 1. / 24;
+  q = q * r + 1. / 6;
+  q = q * r + 1. / 2;
+  q = q * r + 1.;
+  q = q * r + 1.;
+  return __builtin_convertvector((VD)((VL)q + ((VL)(whole + MLC_DOUBLE_TO_LONG) << 52)), VF);
+}
+
+/* |x|^y = 2^(y log2|x|), in double; then all that is special, C11 F.10.4.4. */
+MLC_INLINE VF MLC_V(pow)(VF x, VF y) {
+  const VF one = MLC_V(fill)(1.f), none = MLC_V(fill)(0.f), large = MLC_V(fill)(INFINITY), a = MLC_V(abs)(x);
+  VD z = __builtin_convertvector(y, VD) * MLC_V(log2_double)(a);
+  VF near = __builtin_convertvector(z, VF), half = y * .5f;
+  VF r = MLC_V(exp2_double)(z, MLC_V(roundeven)(MLC_V(max)(MLC_V(min)(near, 200.f), -200.f)));
+  r = MLC_V(blend)((near > 130.f) | ((a == 0.f) & (y < 0.f)) | ((a == large) & (y > 0.f)), large, r);
+  r = MLC_V(blend)((near < -160.f) | ((a == 0.f) & (y > 0.f)) | ((a == large) & (y < 0.f)), none, r);
+  r = MLC_V(blend)(a == 1.f, one, r);
+  VI whole = MLC_V(floor)(y) == y, odd = whole & (MLC_V(floor)(half) != half);
+  r = (VF)((VI)r | (odd & (VI)x & INT32_MIN));
+  VI undefined = (x < 0.f) & ~whole & (a != large);
+  r = MLC_V(blend)((x != x) | (y != y) | undefined, MLC_V(fill)(NAN), r);
+  return MLC_V(blend)((y == 0.f) | (x == 1.f), one, r);
+}
+
 #undef VF
 #undef VI
 #undef VD
+#undef VL
 #undef MLC_V

@@ -126,7 +126,7 @@ def check(x: np.ndarray, y: np.ndarray, exact: np.ndarray, bound: float) -> None
 
 
 def test_every_vector_function_states_its_bound() -> None:
-    assert stated_bounds().keys() == REFERENCE.keys()
+    assert stated_bounds().keys() == {*REFERENCE, "pow"}
 
 
 @pytest.mark.parametrize("name", REFERENCE)
@@ -160,16 +160,36 @@ def test_double(baseline: ctypes.CDLL, name: str) -> None:
         np.testing.assert_allclose(call(baseline, f"{name}_{symbol}", x), exact, rtol=4e-15, atol=1e-300)
 
 
+def powers() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Bases and exponents: all floats, results of every size, whole exponents, and the special ones by each other."""
+    rng = np.random.default_rng()
+    x = rng.permutation(samples())
+    with np.errstate(all="ignore"):
+        sized = (rng.uniform(-152, 130, x.size) / np.log2(np.abs(x).astype(float))).astype(np.float32)
+    special = np.array([*SPECIAL, 3, *(-v for v in SPECIAL), -3], np.float32)
+    pairs = np.resize(np.stack(np.meshgrid(special, special)).reshape(2, -1), (2, 16 * special.size**2))
+    whole = rng.integers(-9, 9, x.size).astype(np.float32)
+    return {"any": (x, rng.permutation(x)), "sized": (x, sized), "whole": (x, whole), "special": tuple(pairs)}
+
+
 @pytest.mark.parametrize("lanes", [16, 8, 4])
-def test_pow(baseline: ctypes.CDLL, lanes: int) -> None:
+@pytest.mark.parametrize("kind", ["any", "sized", "whole", "special"])
+def test_pow(library: ctypes.CDLL, kind: str, lanes: int) -> None:
+    x, y = powers()[kind]
+    with np.errstate(all="ignore"):
+        exact = x.astype(float) ** y.astype(float)
+    check(x, call(library, f"pow_f32x{lanes}", x, y), exact, stated_bounds()["pow"])
+
+
+@pytest.mark.parametrize("lanes", [16, 8, 4])
+def test_pow_of_doubles(baseline: ctypes.CDLL, lanes: int) -> None:
     rng = np.random.default_rng()
     x, y = np.exp(rng.normal(0, 4, 4096)), rng.normal(0, 4, 4096)
-    x32, y32 = x.astype(np.float32), y.astype(np.float32)
-    check(x32, call(baseline, f"pow_f32x{lanes}", x32, y32), x32.astype(float) ** y32.astype(float), LIBM_ULP)
     np.testing.assert_allclose(call(baseline, f"pow_f64x{lanes}", x, y), x**y, rtol=4e-15)
 
 
-@pytest.mark.parametrize("name", [name for name, bound in stated_bounds().items() if bound > 0.5 and name != "rsqrt"])
+@pytest.mark.parametrize("name", [name for name, bound in stated_bounds().items()
+                                  if bound > 0.5 and name not in ("rsqrt", "pow")])
 def test_against_mpmath(library: ctypes.CDLL, name: str) -> None:
     """The float64 references themselves are libm's; these are of arbitrary precision."""
     mpmath = pytest.importorskip("mpmath")
