@@ -6,7 +6,7 @@ become symbols without a rule for each operator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,11 +45,12 @@ from mlc.dialects.statement import statement
 from mlc.dialects.texts import Texts
 from mlc.dialects.types import TEXT, is_narrow, numpy_dtype, tensor
 from mlc.dialects.weights import WeightStore
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce, symbolic
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.literals import choices, inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
+from mlc.frontends.onnx.numbers import Numbers, followed, values_of
 from mlc.frontends.onnx.scopes import Scope, block_of
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
 
@@ -70,6 +71,7 @@ class Builder:
         self.sizes = 0  # that depend on data, so far
         self.random = 0  # operators that draw numbers, and were given no seed
         self.turns: dict[str, DimLike] = {}  # of each loop, at most
+        self.numbers = Numbers(self)
 
     @property
     def block(self) -> Block:
@@ -98,6 +100,12 @@ class Builder:
         self.turns[name] = turns
         return name
 
+    def erase_behind(self, last: Operation | None) -> None:
+        """Take back what has been written behind ``last`` (None: all); its checks must not make a run fail."""
+        while (op := self.block.last_op) is not None and op is not last:
+            op.detach()
+            op.erase()
+
     @contextmanager
     def at(self, node: str) -> Iterator[None]:
         """Operations made inside come from ``node``; the outermost name wins (a node whose body is a function)."""
@@ -116,6 +124,14 @@ class Builder:
         result = Tensor.of(self._insert(op), element)
         if any(isinstance(d, int) and d < 0 for d in result.shape):
             raise NotSupported(f"sizes below 0 in {op.name} to {result}")
+        if values_of(result.shape):
+            raise NeedsConstant("a size that is computed at run time")
+        return result
+
+    def _followed(self, result: Tensor, trace: Callable[[], Array]) -> Tensor:
+        """``result``, a tensor of the run's, whose numbers ``trace`` says if they are asked for."""
+        if result.known is None and followed(result):
+            result.trace = trace
         return result
 
     def emit_all(self, op: Operation) -> list[Tensor]:
@@ -124,18 +140,15 @@ class Builder:
         return [Tensor.of(r) for r in op.results]
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
-        """The model is only right where lhs >= rhs; checked before it runs unless it is always so.
-
-        Raises:
-            NotSupported: that depends on a size which is known only behind the check.
-        """
+        """The model is only right where lhs >= rhs; checked before it runs unless it is always so, or while it runs
+        where that depends on data."""
         if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
             for step in steps_of([guard]):  # what holds in the first and in the last turn does in all
                 for turn in (0, self.turns[step] - 1):
                     self.require(evaluate(guard, {step: turn}), 0)
                 return
-            if sizes_of([guard]):
-                raise NotSupported(f"{condition(guard)} would have to hold, which depends on data")
+            if sizes_of([guard]) or values_of([guard]):
+                return self.numbers.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
             self.guards.append(guard)  # type: ignore[arg-type]
 
     # -- values
@@ -208,7 +221,8 @@ class Builder:
             except Undecided:
                 pass
         text, rest = inlined(expr, xs)
-        return self.emit(MapOp(text, self.values(*rest)), element)
+        result = self.emit(MapOp(text, self.values(*rest)), element)
+        return self._followed(result, lambda: fold_expr(parse(expr), [self.numbers.of(x) for x in xs], result.element))
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
         size = product(broadcast_shapes([x.shape for x in xs]))
@@ -252,7 +266,8 @@ class Builder:
                 return Tensor.from_known(fold_reduce(fn, x.known, axes, keepdims, x.element), x.element)
             except Undecided:
                 pass
-        return self.emit(ReduceOp(fn, self.value(x), axes, keepdims))
+        result = self.emit(ReduceOp(fn, self.value(x), axes, keepdims))
+        return self._followed(result, lambda: fold_reduce(fn, self.numbers.of(x), axes, keepdims, x.element))
 
     def pool(
         self, fn: str, x: Tensor, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
@@ -274,6 +289,7 @@ class Builder:
             ExprError: it reads outside of an operand.
         """
         names = {f"i{n}": d for n, d in enumerate(shape)} | {f"r{n}": d for n, d in enumerate(reduce)}
+        expr, xs = self.numbers.read(expr, xs)
         expr = self._inside(expr, xs, names)
         element = check_computes(expr, xs)
         if monoid:
@@ -364,7 +380,12 @@ class Builder:
             return x
         if x.known is not None:
             return self._moved(x, x.known.reshape(tuple(shape)))
-        return self.emit(ReshapeOp(self.value(x), shape), x.element)
+        had, has = product(x.shape), product(shape)
+        if had != has and sizes_of([had, has]):
+            why = f"Node '{self.node}': {list(x.shape)} has other elements than {list(shape)}"
+            self.numbers.check(f"-abs(({had}) - ({has}))", why)
+        result = self.emit(ReshapeOp(self.value(x), shape), x.element)
+        return self._followed(result, lambda: self.numbers.of(x).reshape(tuple(shape)))
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         if list(perm) == list(range(x.rank)):
@@ -378,7 +399,8 @@ class Builder:
             return x
         if x.known is not None and _small(shape):
             return self._moved(x, np.broadcast_to(x.known, tuple(shape)))  # type: ignore[arg-type]
-        return self.emit(BroadcastOp(self.value(x), shape), x.element)
+        result = self.emit(BroadcastOp(self.value(x), shape), x.element)
+        return self._followed(result, lambda: np.broadcast_to(self.numbers.of(x), tuple(shape)))  # type: ignore[arg-type]
 
     def slice(
         self, x: Tensor, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int] | None = None
@@ -388,12 +410,14 @@ class Builder:
         if tuple(sizes) == x.shape and all(s == 1 for s in steps):
             return x
         if x.known is not None and _small((*starts, *sizes)):
-            index = [np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)]  # type: ignore
-            return self._moved(x, x.known[np.ix_(*index)])
+            return self._moved(x, x.known[_grid(starts, sizes, steps)])
+        if values_of(starts):
+            raise NeedsConstant("a place that is computed at run time")
         for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
             if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
                 self.require(extent, start + max(0, (size - 1) * step) + 1)  # a fixed part of an open extent
-        return self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
+        result = self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
+        return self._followed(result, lambda: self.numbers.of(x)[_grid(starts, sizes, steps)])
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:
         """A slice of one dimension."""
@@ -426,10 +450,18 @@ class Builder:
         if all(x.known is not None for x in xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
-        return self.emit(ConcatOp(self.values(*filled), axis), xs[0].element) if len(filled) > 1 else filled[0]
+        if len(filled) == 1:
+            return filled[0]
+        result = self.emit(ConcatOp(self.values(*filled), axis), xs[0].element)
+        return self._followed(result, lambda: np.concatenate([self.numbers.of(x) for x in filled], axis))
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)
+
+
+def _grid(starts: Sequence[Any], sizes: Sequence[Any], steps: Sequence[int]) -> tuple[Array, ...]:
+    """The index of a slice of concrete places."""
+    return np.ix_(*(np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)))
 
 
 def _small(dims: Sequence[DimLike]) -> bool:

@@ -47,7 +47,7 @@ def _insert(block: Block) -> None:
             reads, writes = [], []
         reads += new_reads
         writes += new_writes
-        sized = isinstance(op, rt.PositionsOp)
+        sized = isinstance(op, rt.PositionsOp | rt.SizeOp)
 
 
 def _last_step(op: Operation) -> Operation | None:
@@ -72,6 +72,8 @@ def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
         return [op.source], [op.target]
     if isinstance(op, rt.PositionsOp):
         return [op.mask], [op.where, op.size]
+    if isinstance(op, rt.SizeOp):
+        return [op.value], [op.size]
     if isinstance(op, rt.DecideOp):
         return [v for v in (op.limit, op.active) if v is not None], [op.told] if op.told is not None else []
     if isinstance(op, rt.RoutineOp):

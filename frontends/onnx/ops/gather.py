@@ -7,6 +7,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import at_least, symbolic
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.numbers import followed, values_of
 from mlc.frontends.onnx.tensors import Tensor
 
 
@@ -29,9 +30,12 @@ def gather(node: Node) -> Tensor:
             index = int(indices.known)
             one = build.cut(x, axis, index if index >= 0 else x.shape[axis] + index, 1)
             return build.reshape(one, (*x.shape[:axis], *x.shape[axis + 1 :]))
-    if indices.dim is not None and _inside(indices, x.shape[axis]):
-        return build.reshape(build.cut(x, axis, indices.dim, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
-    return gathered(build, x, indices, axis)
+    if indices.rank == 0 and _inside(indices, x.shape[axis]) and not values_of(turn := [*build.numbers.of(indices).flat]):
+        return build.reshape(build.cut(x, axis, turn[0], 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
+    result = gathered(build, x, indices, axis)
+    if indices.known is not None and followed(result):
+        result.trace = lambda: build.numbers.of(x).take(indices.known, axis)
+    return result
 
 
 def _inside(indices: Tensor, extent: DimLike) -> bool:
