@@ -159,6 +159,45 @@ def chosen_of(place: DimLike, rank: int, numbers: Sequence[DimLike]) -> str:
     return text
 
 
+def split_axes(node: Node, x: Tensor, axes: Sequence[DimLike]) -> tuple[Tensor, list[int], list[DimLike]]:
+    """``x`` with two dimensions for each of its own, the second of which is the whole of it where it is one of ``axes``
+    and else 1: so the axes to reduce are known. Also the shape of the first ones, which are the other way round."""
+    kept: list[DimLike] = []
+    split: list[DimLike] = []
+    for n, d in enumerate(x.shape):
+        here = _among(n, x.rank, axes)
+        kept.append(node.size(f"where({here}, 1, {d})", "an extent"))
+        split += [kept[-1], node.size(f"where({here}, {d}, 1)", "an extent")]
+    return node.build.reshape(x, split), list(range(1, 2 * x.rank, 2)), kept
+
+
+def dropped(node: Node, shape: Sequence[DimLike], axes: Sequence[DimLike]) -> list[DimLike]:
+    """``shape`` without ``axes``, which are different ones."""
+    rank, numbers = len(shape), node.build.numbers
+    gone = [numbers.number(_among(n, rank, axes)) for n in range(rank)]
+    before = [n - sum(gone[:n]) for n in range(rank)]  # of those that stay
+    node.check(f"-abs({sum(gone)} - {len(axes)})", f"{len(axes)} axes are not different ones of rank {rank}")
+    texts = ["0"] * (rank - len(axes))
+    for k in range(len(texts)):
+        for n, d in enumerate(shape):
+            texts[k] = f"where(({gone[n]} == 0) & ({before[n]} == {k}), {d}, {texts[k]})"
+    return [node.size(text, "an extent") for text in texts]
+
+
+def inserted(node: Node, shape: Sequence[DimLike], axes: Sequence[DimLike]) -> list[DimLike]:
+    """``shape`` with dimensions of 1 at ``axes`` of the result, which are different ones."""
+    rank, numbers = len(shape) + len(axes), node.build.numbers
+    new = [numbers.number(_among(n, rank, axes)) for n in range(rank)]
+    node.check(f"-abs({sum(new)} - {len(axes)})", f"{len(axes)} axes are not different ones of rank {rank}")
+    places = [chosen_of(n - sum(new[:n]), len(shape), shape) if shape else "1" for n in range(rank)]
+    return [node.size(f"where({here} == 1, 1, {d})", "an extent") for here, d in zip(new, places, strict=True)]
+
+
+def _among(n: int, rank: int, axes: Sequence[DimLike]) -> str:
+    """Whether axis ``n`` is one of ``axes``."""
+    return " | ".join(f"({a} == {n}) | ({a} == {n - rank})" for a in axes)
+
+
 def padded_shape(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number]) -> list[DimLike]:
     """The shape of ``x`` with so many more elements on each side."""
     each = zip(x.shape, low, high, strict=True)

@@ -16,7 +16,9 @@ from mlc.frontends.onnx.ops.at_run_time import (
     Number,
     any_open,
     chosen,
+    dropped,
     expanded,
+    inserted,
     padded,
     padded_shape,
     reshaped,
@@ -59,7 +61,9 @@ def transpose(node: Node) -> Tensor:
 @onnx_op("Squeeze")
 def squeeze(node: Node) -> Tensor:
     x = node[0]
-    axes = node.attr("axes", None) if node.opset < 13 else node.ints(1) if node.has(1) else None
+    axes = node.attr("axes", None) if node.opset < 13 else node.numbers(1) if node.has(1) else None
+    if any_open(axes or ()):
+        return node.build.reshape(x, dropped(node, x.shape, axes))
     gone = {n for n, d in enumerate(x.shape) if d == 1} if axes is None else {normalise_axis(a, x.rank) for a in axes}
     return node.build.reshape(x, [d for n, d in enumerate(x.shape) if n not in gone])
 
@@ -67,7 +71,9 @@ def squeeze(node: Node) -> Tensor:
 @onnx_op("Unsqueeze")
 def unsqueeze(node: Node) -> Tensor:
     x = node[0]
-    axes = node.attr("axes") if node.opset < 13 else node.ints(1)
+    axes = node.attr("axes") if node.opset < 13 else node.numbers(1)
+    if any_open(axes):
+        return node.build.reshape(x, inserted(node, x.shape, axes))
     rank = x.rank + len(axes)
     new, old = {normalise_axis(a, rank) for a in axes}, iter(x.shape)
     return node.build.reshape(x, [1 if n in new else next(old) for n in range(rank)])
