@@ -191,7 +191,7 @@ class Model:
             raise RunError(message, hint="Take the array that the call returns")
 
     def _with_room(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
-        """What ``run`` gives, again with more room where a size turns out to need it. The room stays for later calls."""
+        """What ``run`` gives, again with more room where a size needs it. The room stays for later calls."""
         while True:
             try:
                 return plan, run(plan, given)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.dims import Dim, DimLike, symbols_of
+from mlc.dialects.dims import Dim, DimLike, evaluate, symbols_of
 from mlc.dialects.graph import SizeOp
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.types import TEXT
@@ -68,7 +68,8 @@ class Numbers:
         value = self.build.value(x)
         if value not in self.arrays:
             self.arrays[value] = self._traced(x)
-        return self.arrays[value]
+        found = self.arrays[value]
+        return np.asarray(np.frompyfunc(self._settled, 1, 1)(found), object) if found.dtype == object else found
 
     def _traced(self, x: Tensor) -> Array:
         """What the elements were computed from, as far as that can be written down."""
@@ -107,20 +108,26 @@ class Numbers:
 
         What is a dimension anyway stays as it is.
         """
-        if isinstance(number, Dim):
-            known = {name: self._made(name) for name in values_of([number])}
-            number = number.evaluate({name: d for name, d in known.items() if d is not None})
+        number = number if isinstance(number, str) else self._settled(number)
         if isinstance(number, int) or not is_open(number) and at_least(number, 0):  # type: ignore[arg-type]
             if most is not None and not at_least(most, number):  # type: ignore[arg-type]
                 self.check(f"({most}) - ({number})", why)
             return number  # type: ignore[return-value]
         bound = None if most is None or is_open(most) else most
+        if bound == 0:
+            self.check(f"-abs({number})", why)
+            return 0
         return self._sized(str(number), bound, why)
 
     def check(self, number: DimLike | str, why: str) -> None:
         """The run fails, saying ``why``, where ``number`` is below 0."""
         if isinstance(number, str) or not at_least(number, 0):
             self._sized(f"min({number}, 0)", 0, why)
+
+    def _settled(self, number: DimLike) -> DimLike:
+        """``number`` with the sizes that its numbers have become."""
+        known = {name: self._made(name) for name in values_of([number])}
+        return evaluate(number, {name: d for name, d in known.items() if d is not None})
 
     def _made(self, text: str) -> Dim | None:
         """The size that an expression is in this block or around it."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlc.dialects.dims import Dim, DimLike, floordiv, product
+from mlc.dialects.dims import DimLike, floordiv, product
 from mlc.dialects.graph.loop import steps_of
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
@@ -40,9 +40,7 @@ def reshaped(node: Node, x: Tensor, wanted: Sequence[DimLike], keep_zero: bool) 
         return node.build.reshape(x, shape)  # type: ignore[arg-type]
     found = [numbers.number(f"{d}") if isinstance(d, str) else d for d in texts]
     others = numbers.number(f"abs({product(found)})")
-    sizes: list[Number] = [
-        d if n not in missing else _filled(d, total, others) for n, d in enumerate(found)
-    ]
+    sizes: list[Number] = [d if n not in missing else _filled(d, total, others) for n, d in enumerate(found)]
     return node.build.reshape(x, [node.size(s, f"dimension {n} of the shape") for n, s in enumerate(sizes)])
 
 
@@ -64,10 +62,15 @@ def expanded(node: Node, x: Tensor, wanted: Sequence[DimLike]) -> Tensor:
     rank = max(x.rank, len(wanted))
     left, right = [(*[1] * (rank - len(s)), *s) for s in (x.shape, wanted)]
     shape = [_stretched(node, n, d, w) for n, (d, w) in enumerate(zip(left, right, strict=True))]
-    reads = ["0" if d == 1 else f"i{n}" if s == d else f"min(i{n}, ({d}) - 1)" for n, (d, s) in enumerate(zip(left, shape, strict=True))]
-    if all(r == "0" or not r.startswith("min") for r in reads):
+    reads = [_stretch(n, d, s) for n, (d, s) in enumerate(zip(left, shape, strict=True))]
+    if not any(r.startswith("min") for r in reads):
         return node.build.broadcast(x, shape)
     return node.build.compute(f"x0[{', '.join(reads[rank - x.rank :])}]", [x], shape)
+
+
+def _stretch(n: int, d: DimLike, common: DimLike) -> str:
+    """Where dimension ``n`` is read, of extent ``d``; 1 or the common one, if only the run knows which."""
+    return "0" if d == 1 else f"i{n}" if d == common else f"min(i{n}, ({d}) - 1)"
 
 
 def _stretched(node: Node, n: int, d: DimLike, wanted: DimLike) -> DimLike:
@@ -84,7 +87,14 @@ def _stretched(node: Node, n: int, d: DimLike, wanted: DimLike) -> DimLike:
     return node.size(f"where({same}, {d}, where(({d}) == 1, {wanted}, -1))", what)
 
 
-def sliced(node: Node, x: Tensor, starts: Sequence[Number], ends: Sequence[Number], axes: Sequence[int], steps: Sequence[Number]) -> Tensor:
+def sliced(
+    node: Node,
+    x: Tensor,
+    starts: Sequence[Number],
+    ends: Sequence[Number],
+    axes: Sequence[int],
+    steps: Sequence[Number],
+) -> Tensor:
     """Slices along ``axes`` of which some starts, ends or steps are open."""
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         x = _sliced(node, x, axis, start, end, step)
@@ -98,9 +108,7 @@ def _sliced(node: Node, x: Tensor, axis: int, start: Number, end: Number, step: 
         return build.cut(x, axis, _first(node, d, start, length), length)  # type: ignore[arg-type]
     first = build.numbers.number(_clamped(d, start, step, "0"))
     last = build.numbers.number(_clamped(d, end, step, "-1"))
-    away = f"where({step} < 0, {first} - ({last}), {last} - ({first}))" if is_open(step) or step < 0 else f"{last - first}"  # type: ignore[operator]
-    away = f"{first - last}" if not is_open(step) and step < 0 else away  # type: ignore[operator]
-    count = f"max(({away} + abs({step}) - 1) // max(abs({step}), 1), 0)"
+    count = f"max((where({step} < 0, {first - last}, {last - first}) + abs({step}) - 1) // max(abs({step}), 1), 0)"
     size = node.size(f"where({step} == 0, -1, {count})" if is_open(step) else count, "the number of elements", d)
     if step == 1:
         return build.cut(x, axis, node.size(first, "the first element", d), size)

@@ -197,12 +197,8 @@ def _even(extent: DimLike, parts: int) -> list[DimLike]:
 def pad(node: Node) -> Tensor:
     x, rank, mode = node[0], node[0].rank, node.attr("mode", "constant")
     pads = node.attr("pads", None) or node.attr("paddings", []) if node.opset < 11 else node.numbers(1)
-    given = node.numbers(3) if node.has(3) else list(range(rank))
-    if any_open(given):
-        low, high = ([chosen(n, rank, given, p, 0) for n in range(rank)] for p in (pads[: len(given)], pads[len(given) :]))
-    else:
-        axes = [normalise_axis(int(a), rank) for a in given]  # type: ignore[arg-type]
-        low, high = ([dict(zip(axes, p, strict=True)).get(n, 0) for n in range(rank)] for p in (pads[: len(axes)], pads[len(axes) :]))
+    axes = node.numbers(3) if node.has(3) else list(range(rank))
+    low, high = (_each_axis(axes, p, rank) for p in (pads[: len(axes)], pads[len(axes) :]))
     if mode != "constant":
         return _reflected(node, x, low, high, mode)
     if any_open((*low, *high)) or (node.has(2) and node[2].known is None):
@@ -210,6 +206,14 @@ def pad(node: Node) -> Tensor:
         return padded(node, x, low, high, fill)
     value = node.attr("value", 0.0) if node.opset < 11 else node.scalar(2, 0)
     return node.build.pad(x, low, high, literal(value))
+
+
+def _each_axis(axes: Sequence[DimLike], amounts: Sequence[DimLike], rank: int) -> list[Number]:
+    """The amount of each dimension, 0 where ``axes`` do not name it."""
+    if any_open(axes):
+        return [chosen(n, rank, axes, amounts, 0) for n in range(rank)]
+    given = dict(zip((normalise_axis(int(a), rank) for a in axes), amounts, strict=True))  # type: ignore[arg-type]
+    return [given.get(n, 0) for n in range(rank)]
 
 
 def _reflected(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number], mode: str) -> Tensor:

@@ -46,7 +46,7 @@ NEAREST = {
 
 
 def open_axis(node: Node, x: Tensor, axis: int, n: int, given: dict[str, Tensor], ratio: Tensor | None) -> OpenAxis:
-    """Axis ``axis``, the ``n``-th of those that ``given`` scales, sizes and roi are about; ``ratio``: a scale for all."""
+    """The ``n``-th of the axes that ``given`` scales, sizes and roi are about; ``ratio``: a scale for all."""
     build, extent = node.build, x.shape[axis]
     if ratio is not None or "scales" in given:
         scale = ratio or build.compute(f"f64(x0[{n}])", [given["scales"]], ())

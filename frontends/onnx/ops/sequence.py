@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
@@ -63,17 +64,20 @@ MAX_PIECES = 1 << 14  # each is an operator of its own
 @onnx_op("SplitToSequence", since=11)
 def split_to(node: Node) -> Any:
     """Pieces of one size, of given sizes, or of one element each (then without the axis, unless keepdims)."""
-    x, build, sizes = node[0], node.build, node.dims(1) if node.has(1) else None
+    x, build = node[0], node.build
     axis = normalise_axis(node.attr("axis", 0), x.rank)
-    extent = x.shape[axis]
-    if not isinstance(extent, int):
-        raise NotSupported("pieces of a symbolic dimension; fix it with dims={name: size}")
-    if sizes is None or node[1].rank == 0:
+    extent, whole = x.shape[axis], not node.has(1) or node[1].rank == 0
+    sizes = None if not node.has(1) else node.ints(1) if whole else node.dims(1, extent)
+    if sizes is not None and sizes_of(sizes):
+        node.check(f"-abs({extent - sum(sizes)})", f"the pieces {sizes} are not the {extent} elements of axis {axis}")
+    if whole:
+        if not isinstance(extent, int):
+            raise NotSupported("pieces of a symbolic dimension; fix it with dims={name: size}")
         size = 1 if sizes is None else sizes[0]
         sizes = [min(size, extent - n) for n in range(0, extent, size)]  # type: ignore[type-var, arg-type]
     if len(sizes) > MAX_PIECES:
         raise NotSupported(f"{len(sizes)} pieces; at most {MAX_PIECES} are made")
-    starts = np.cumsum([0, *sizes[:-1]]).tolist()
+    starts = [sum(sizes[:n]) for n in range(len(sizes))]
     pieces = [build.cut(x, axis, start, size) for start, size in zip(starts, sizes, strict=True)]
     if node.get(1) is None and not node.flag("keepdims", 1):
         pieces = [build.reshape(p, (*p.shape[:axis], *p.shape[axis + 1 :])) for p in pieces]
