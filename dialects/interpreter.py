@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import Dim, evaluate
 from mlc.dialects.evaluate import Array
-from mlc.dialects.graph import ConstantOp, GraphOp, IfOp, LoopOp, PositionsOp, RoutineOp, WeightOp, YieldOp
+from mlc.dialects.graph import ConstantOp, GraphOp, IfOp, LoopOp, PositionsOp, RoutineOp, SizeOp, WeightOp, YieldOp
 from mlc.dialects.texts import Texts, unescaped
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
@@ -89,6 +89,8 @@ def run_block(
             env[op.results[0]] = _run(op, operands, weights, symbols, texts)
         if isinstance(op, PositionsOp):
             symbols[op.size.data] = len(env[op.result])
+        if isinstance(op, SizeOp):
+            symbols[op.size.data] = int(env[op.result])
         _drop(op, env, uses)
     return []
 

@@ -15,7 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.dialects.graph import PositionsOp, RegionOp, source_nodes, with_nodes
+from mlc.dialects.graph import RegionOp, SizedOp, source_nodes, with_nodes
 from mlc.runtime.errors import MlcError
 
 Op = TypeVar("Op", bound=Operation)
@@ -118,7 +118,7 @@ def erase_unused(candidates: Iterable[Operation]) -> set[Operation]:
     stack, erased = list(candidates), set()
     while stack:
         op = stack.pop()
-        kept = isinstance(op, PositionsOp | RegionOp) or not op.results
+        kept = isinstance(op, SizedOp | RegionOp) or not op.results
         if op in erased or kept or any(r.uses.get_length() for r in op.results):
             continue
         stack += [v.owner for v in op.operands if isinstance(v.owner, Operation)]

@@ -56,6 +56,14 @@ def nothing(*_: Any) -> None:
     """``again`` where there is no shorter way."""
 
 
+class NeedsRoom(Exception):
+    """A run failed because a size is more than its dimension ``room`` says: ``size``."""
+
+    def __init__(self, room: str, size: int) -> None:
+        super().__init__(room, size)
+        self.room, self.size = room, size
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes, bytes of outputs.
@@ -166,6 +174,9 @@ class Library:
             failed = self._c.run(self._model, read, written, plan.values, _NULL)
         else:
             failed = self._c.profile(self._model, read, written, plan.values, _NULL, times)
+        if failed > 1:
+            size = self.signature["sizes"][failed - 2]
+            raise NeedsRoom(size["bound"], int(outputs[list(outputs)[size["output"]]]))
         if failed:
             raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
         return outputs

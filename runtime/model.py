@@ -13,11 +13,12 @@ import numpy as np
 from mlc.runtime import arrays, exprs
 from mlc.runtime.errors import ArtifactError, InputError, RunError
 from mlc.runtime.files import copy_artifact
-from mlc.runtime.library import Library, Plan, nothing, texts
+from mlc.runtime.library import Library, NeedsRoom, Plan, nothing, texts
 from mlc.runtime.signature import TEXTS, check_guards, check_solvable, read_specs, solve_dims
 
 Array: TypeAlias = np.ndarray[Any, Any]
 _MAX_PLANS = 256
+ROOM = 16  # for sizes that nothing bounds, before a run needs more
 
 
 class Model:
@@ -35,8 +36,9 @@ class Model:
         self.path = library.path
         self.signature = library.signature
         self.name: str = self.signature["name"]
-        self.dims: tuple[str, ...] = tuple(self.signature["dims"])
         self.inputs = read_specs(self.signature["inputs"])
+        self._room = {entry["bound"]: ROOM for entry in self.signature.get("sizes", ()) if entry.get("grows")}
+        self.dims: tuple[str, ...] = tuple(dim for dim in self.signature["dims"] if dim not in self._room)
         self._written = read_specs(self.signature["outputs"])
         self._sizes = {entry["name"]: list(self._written)[entry["output"]] for entry in self.signature.get("sizes", ())}
         self.outputs = {name: spec for name, spec in self._written.items() if name not in self._sizes.values()}
@@ -87,7 +89,7 @@ class Model:
         """
         library = self._open_library()
         plan, inputs = self._fit(library, self._order(values, named))
-        times = library.profile(plan, inputs)
+        plan, times = self._with_room(library, plan, inputs, library.profile)
         kernels = [_with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
         return list(zip(kernels, times, strict=True))
 
@@ -146,7 +148,7 @@ class Model:
             self._again = nothing
         if out:
             self._check_outputs(plan, given, out)
-        results = library.call(plan, given, out)
+        plan, results = self._with_room(library, plan, given, lambda *args: library.call(*args, out))
         results = self._cut(results, plan.dims) if self._sizes else results
         return results | {name: texts(results[name]) for name in self._texts} if self._texts else results
 
@@ -188,9 +190,20 @@ class Model:
             message = f"The size of output '{name}' depends on data: no array of the caller's can have it"
             raise RunError(message, hint="Take the array that the call returns")
 
+    def _with_room(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
+        """What ``run`` gives, again with more room where a size needs it. The room stays for later calls."""
+        while True:
+            try:
+                return plan, run(plan, given)
+            except NeedsRoom as need:
+                self._room[need.room] = max(self._room[need.room], need.size + need.size // 8)
+                self._plans = {}
+                plan = self._plan(library, given)
+
     def _plan(self, library: Library, inputs: Sequence[Array]) -> Plan:
         dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
         check_guards(self.signature.get("guards", ()), dims)
+        dims |= self._room
         if len(self._plans) >= _MAX_PLANS:
             self._plans = {}
         plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._written)

@@ -23,7 +23,7 @@ from mlc.dialects.graph.random import RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
 from mlc.dialects.graph.routine import RoutineOp
 from mlc.dialects.graph.scatter import ScatterOp
-from mlc.dialects.graph.sizes import PositionsOp
+from mlc.dialects.graph.sizes import PositionsOp, SizedOp, SizeOp
 from mlc.dialects.graph.suppress import SuppressOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
@@ -47,6 +47,7 @@ Graph = Dialect(
         ConcatOp,
         ComputeOp,
         PositionsOp,
+        SizeOp,
         RunNumberOp,
         OrderOp,
         ScanOp,
@@ -69,7 +70,7 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "RoutineOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp",
+    "PositionsOp", "SizeOp", "SizedOp", "RoutineOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp",
     "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",

@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import Dim, DimLike, parse_dim, symbols_of
 from mlc.dialects.graph.base import dims_attr, dims_of
-from mlc.dialects.graph.sizes import SIZE, PositionsOp, sizes_of
+from mlc.dialects.graph.sizes import SIZE, SizedOp, sizes_of
 from mlc.dialects.types import element_of, shape_of, tensor
 
 STEP = re.compile(r"step\d+")  # how the numbers of turns are called, which are dimensions inside a loop
@@ -219,13 +219,13 @@ def _list(types: Iterable[Attribute]) -> str:
 
 def size_made(op: Operation) -> str | None:
     """The data-dependent size that is known behind ``op``."""
-    size = op.size if isinstance(op, PositionsOp | LoopOp) else None
+    size = op.size if isinstance(op, SizedOp | LoopOp) else None
     return None if size is None else size.data
 
 
 def size_bound(op: Operation) -> DimLike:
     """What the size that ``op`` makes never exceeds."""
-    assert isinstance(op, PositionsOp | LoopOp)
+    assert isinstance(op, SizedOp | LoopOp)
     return op.most if isinstance(op, LoopOp) else op.bound
 
 

@@ -31,13 +31,17 @@ from mlc.dialects.graph.base import (
     ints_of,
     iterators,
 )
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.statement import MONOIDS, Statement, statement
 from mlc.dialects.types import element_of, shape_of, tensor
 
 
 @irdl_op_definition
 class ReshapeOp(StructuredOp):
-    """The same elements in row-major order under another shape; never moves data (a view of the buffer)."""
+    """The same elements in row-major order under another shape; never moves data (a view of the buffer).
+
+    Where sizes depend on data, that there are as many elements is for a ``graph.size`` in front of it to check.
+    """
 
     name = "graph.reshape"
     input = operand_def(TensorType)
@@ -73,7 +77,7 @@ def _linear(names: Sequence[str], shape: Sequence[DimLike]) -> str:
 
 
 def _infer_reshape(input: SSAValue, shape: Sequence[DimLike]) -> TensorType:
-    if product(shape_of(input)) != product(shape):
+    if product(shape_of(input)) != product(shape) and not sizes_of((*shape_of(input), *shape)):
         raise VerifyException(f"graph.reshape: {shape_of(input)} has other elements than {tuple(shape)}")
     return tensor(element_of(input), shape)
 

@@ -14,6 +14,7 @@ from mlc.dialects.rt.program import (
     ProgramOp,
     RoutineOp,
     RunNumberOp,
+    SizeOp,
     ViewOp,
     WeightOp,
     root,
@@ -33,6 +34,7 @@ Rt = Dialect(
         LaunchOp,
         CopyOp,
         PositionsOp,
+        SizeOp,
         RoutineOp,
         BarrierOp,
         DecideOp,
@@ -44,6 +46,6 @@ Rt = Dialect(
 
 __all__ = [
     "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunNumberOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
-    "PositionsOp", "RoutineOp", "BarrierOp", "DecideOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
+    "PositionsOp", "SizeOp", "RoutineOp", "BarrierOp", "DecideOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
     "root", "extents", "start",
 ]  # fmt: skip

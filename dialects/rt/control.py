@@ -23,7 +23,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike
-from mlc.dialects.rt.program import CopyOp, LaunchOp, PositionsOp, RoutineOp, root, start
+from mlc.dialects.rt.program import CopyOp, LaunchOp, PositionsOp, RoutineOp, SizeOp, root, start
 
 
 @irdl_op_definition
@@ -149,7 +149,7 @@ class IfOp(IRDLOperation):
         super().__init__(properties={"symbol": StringAttr(symbol)}, regions=regions)
 
 
-STEPS = LaunchOp | CopyOp | PositionsOp | RoutineOp | DecideOp
+STEPS = LaunchOp | CopyOp | PositionsOp | SizeOp | RoutineOp | DecideOp
 NESTS = LoopOp | IfOp
 
 

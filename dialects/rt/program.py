@@ -41,9 +41,10 @@ class ProgramOp(IRDLOperation):
 
     ``inputs``/``outputs`` name the tensors of the signature, ``dims`` the symbolic dimensions in the C ABI's order.
     ``guards`` are expressions over dims that must not be negative, or the program would be wrong. ``sizes`` are
-    dimensions that the program finds out when it runs (``rt.positions``, ``rt.decide``); the last outputs say them.
-    ``inner`` are those known inside of a loop or branch alone, and ``bounds`` what ``sizes`` and ``inner`` never
-    exceed, as expressions over dims. ``texts`` are those that the program knows before it runs.
+    dimensions that the program finds out when it runs (``rt.positions``, ``rt.size``, ``rt.decide``); the last outputs
+    say them. ``inner`` are those known inside of a loop or branch alone, and ``bounds`` what ``sizes`` and ``inner``
+    never exceed, as expressions over dims: a size that nothing bounds has a dimension ``room<n>``, the last of dims,
+    which the caller chooses. ``texts`` are those that the program knows before it runs.
     """
 
     name = "rt.program"
@@ -247,6 +248,26 @@ class PositionsOp(IRDLOperation):
 
     def __init__(self, symbol: str, mask: SSAValue, where: SSAValue, size: SSAValue):
         super().__init__(operands=[mask, where, size], properties={"symbol": StringAttr(symbol)})
+
+
+@irdl_op_definition
+class SizeOp(IRDLOperation):
+    """Take a number for the dimension of that name from here on, if it is 0 to ``most``; else the run fails.
+
+    ``rt.size "size0" %value, %size most "room0" else "Range 'r': …" : memref<i64>, memref<i64>`` (one thread).
+    """
+
+    name = "rt.size"
+    symbol = prop_def(StringAttr)
+    most = prop_def(StringAttr)
+    why = prop_def(StringAttr)
+    value = operand_def(MemRefType)
+    size = operand_def(MemRefType)
+    assembly_format = "$symbol $value `,` $size `most` $most `else` $why attr-dict `:` type($value) `,` type($size)"
+
+    def __init__(self, symbol: str, value: SSAValue, size: SSAValue, most: str, why: str):
+        texts = {"symbol": symbol, "most": most, "why": why}
+        super().__init__(operands=[value, size], properties={name: StringAttr(text) for name, text in texts.items()})
 
 
 @irdl_op_definition

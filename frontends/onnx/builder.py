@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Block
 
 from mlc.dialects.dims import Dim, DimLike, product
 from mlc.dialects.evaluate import evaluate_statement
@@ -33,20 +34,27 @@ from mlc.dialects.graph import (
     TransposeOp,
     broadcast_shapes,
 )
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.routines import ROUTINES, Given
 from mlc.dialects.statement import statement
 from mlc.dialects.types import TEXT, numpy_dtype
+from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.emitter import Emitter
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.literals import inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
+from mlc.frontends.onnx.numbers import Numbers, values_of
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Stack, Tensor
 
 
 class Builder(Emitter):
     """One method for each operator of the graph dialect."""
+
+    def __init__(self, block: Block, weights: WeightStore) -> None:
+        super().__init__(block, weights)
+        self.numbers = Numbers(self)
 
     # -- computing
 
@@ -57,13 +65,30 @@ class Builder(Emitter):
             NotSupported: it computes in a narrow type.
         """
         element = check_computes(expr, xs)
+        xs = self._agreeing(xs)
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)
             except Undecided:
                 pass
         text, rest = inlined(expr, xs)
-        return self.emit(MapOp(text, self.values(*rest)), element)
+        result = self.emit(MapOp(text, self.values(*rest)), element)
+        return self._followed(result, lambda: fold_expr(parse(expr), [self.numbers.of(x) for x in xs], result.element))
+
+    def _agreeing(self, xs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Operands that broadcast: where sizes that depend on data meet others, a run checks that they are equal."""
+        if not any(sizes_of(x.shape) for x in xs):
+            return xs
+        for axis in range(-max(x.rank for x in xs), 0):
+            extents = dict.fromkeys(x.shape[axis] for x in xs if x.rank >= -axis and x.shape[axis] != 1)
+            one = min(extents, key=lambda d: len(sizes_of([d])), default=1)
+            xs = [self._with_extent(x, axis, one) if axis >= -x.rank and sizes_of(extents) else x for x in xs]
+        return xs
+
+    def _with_extent(self, x: Tensor, axis: int, extent: DimLike) -> Tensor:
+        """``x`` with that extent instead of another one than 1, which a run checks to be the same."""
+        shape = [extent if n == x.rank + axis and d != 1 else d for n, d in enumerate(x.shape)]
+        return self.reshape(x, shape)
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
         size = product(broadcast_shapes([x.shape for x in xs]))
@@ -107,7 +132,8 @@ class Builder(Emitter):
                 return Tensor.from_known(fold_reduce(fn, x.known, axes, keepdims, x.element), x.element)
             except Undecided:
                 pass
-        return self.emit(ReduceOp(fn, self.value(x), axes, keepdims))
+        result = self.emit(ReduceOp(fn, self.value(x), axes, keepdims))
+        return self._followed(result, lambda: fold_reduce(fn, self.numbers.of(x), axes, keepdims, x.element))
 
     def pool(
         self, fn: str, x: Tensor, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
@@ -129,6 +155,7 @@ class Builder(Emitter):
             ExprError: it reads outside of an operand.
         """
         names = {f"i{n}": d for n, d in enumerate(shape)} | {f"r{n}": d for n, d in enumerate(reduce)}
+        expr, xs = self.numbers.read(expr, xs)
         expr = self._inside(expr, xs, names)
         element = check_computes(expr, xs)
         if monoid:
@@ -219,7 +246,12 @@ class Builder(Emitter):
             return x
         if x.known is not None:
             return self._moved(x, x.known.reshape(tuple(shape)))
-        return self.emit(ReshapeOp(self.value(x), shape), x.element)
+        had, has = product(x.shape), product(shape)
+        if had != has and sizes_of([had, has]):
+            why = f"Node '{self.node}': {list(x.shape)} has other elements than {list(shape)}"
+            self.numbers.check(f"-abs(({had}) - ({has}))", why)
+        result = self.emit(ReshapeOp(self.value(x), shape), x.element)
+        return self._followed(result, lambda: self.numbers.of(x).reshape(tuple(shape)))
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         if list(perm) == list(range(x.rank)):
@@ -233,7 +265,8 @@ class Builder(Emitter):
             return x
         if x.known is not None and _small(shape):
             return self._moved(x, np.broadcast_to(x.known, tuple(shape)))  # type: ignore[arg-type]
-        return self.emit(BroadcastOp(self.value(x), shape), x.element)
+        result = self.emit(BroadcastOp(self.value(x), shape), x.element)
+        return self._followed(result, lambda: np.broadcast_to(self.numbers.of(x), tuple(shape)))  # type: ignore[arg-type]
 
     def slice(
         self, x: Tensor, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int] | None = None
@@ -243,12 +276,14 @@ class Builder(Emitter):
         if tuple(sizes) == x.shape and all(s == 1 for s in steps):
             return x
         if x.known is not None and _small((*starts, *sizes)):
-            index = [np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)]  # type: ignore
-            return self._moved(x, x.known[np.ix_(*index)])
+            return self._moved(x, x.known[_grid(starts, sizes, steps)])
+        if values_of(starts):
+            raise NeedsConstant("a place that is computed at run time")
         for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
             if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
                 self.require(extent, start + max(0, (size - 1) * step) + 1)  # a fixed part of an open extent
-        return self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
+        result = self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
+        return self._followed(result, lambda: self.numbers.of(x)[_grid(starts, sizes, steps)])
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:
         """A slice of one dimension."""
@@ -296,10 +331,18 @@ class Builder(Emitter):
         if all(x.known is not None for x in xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
-        return self.emit(ConcatOp(self.values(*filled), axis), xs[0].element) if len(filled) > 1 else filled[0]
+        if len(filled) == 1:
+            return filled[0]
+        result = self.emit(ConcatOp(self.values(*filled), axis), xs[0].element)
+        return self._followed(result, lambda: np.concatenate([self.numbers.of(x) for x in filled], axis))
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)
+
+
+def _grid(starts: Sequence[Any], sizes: Sequence[Any], steps: Sequence[int]) -> tuple[Array, ...]:
+    """The index of a slice of concrete places."""
+    return np.ix_(*(np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)))
 
 
 def _small(dims: Sequence[DimLike]) -> bool:

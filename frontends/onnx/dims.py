@@ -13,8 +13,8 @@ from mlc.dialects.types import Shape
 from mlc.frontends.onnx.data import checked_shape
 from mlc.runtime.errors import InputError
 
-# Names that scalar expressions and contractions use themselves, and those of sizes and turns.
-_ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|step\d+|branch\d+|state\d+|max|min|inf|nan")
+# Names that scalar expressions and contractions use themselves, and those of sizes, turns and numbers from data.
+_ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|room\d+|value\d+|step\d+|branch\d+|state\d+|max|min|inf|nan")
 # Words of C and names of the generated code, whose variables symbols become.
 _RESERVED = """
     auto char const default double do else enum extern float goto inline int long register restrict return short signed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,9 +16,10 @@ from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.texts import Texts
 from mlc.dialects.types import is_narrow, numpy_dtype, tensor
 from mlc.dialects.weights import WeightStore
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, at_least, symbolic
 from mlc.frontends.onnx.literals import choices
+from mlc.frontends.onnx.numbers import Numbers, followed, values_of
 from mlc.frontends.onnx.scopes import Scope, block_of
 from mlc.frontends.onnx.tensors import Tensor
 
@@ -29,6 +30,8 @@ CHOICES = 16  # elements of a symbolic value that one expression chooses from
 
 class Emitter:
     """Emits into a block; every operation carries the name of the ONNX node being imported."""
+
+    numbers: Numbers
 
     def __init__(self, block: Block, weights: WeightStore) -> None:
         self.scopes = [Scope(block)]
@@ -67,6 +70,12 @@ class Emitter:
         self.turns[name] = turns
         return name
 
+    def erase_behind(self, last: Operation | None) -> None:
+        """Take back what has been written behind ``last`` (None: all); its checks must not make a run fail."""
+        while (op := self.block.last_op) is not None and op is not last:
+            op.detach()
+            op.erase()
+
     @contextmanager
     def at(self, node: str) -> Iterator[None]:
         """Operations made inside come from ``node``; the outermost name wins (a node whose body is a function)."""
@@ -85,6 +94,14 @@ class Emitter:
         result = Tensor.of(self._insert(op), element)
         if any(isinstance(d, int) and d < 0 for d in result.shape):
             raise NotSupported(f"sizes below 0 in {op.name} to {result}")
+        if values_of(result.shape):
+            raise NeedsConstant("a size that is computed at run time")
+        return result
+
+    def _followed(self, result: Tensor, trace: Callable[[], Array]) -> Tensor:
+        """``result``, a tensor of the run's, whose numbers ``trace`` says if they are asked for."""
+        if result.known is None and followed(result):
+            result.trace = trace
         return result
 
     def emit_all(self, op: Operation) -> list[Tensor]:
@@ -93,19 +110,17 @@ class Emitter:
         return [Tensor.of(r) for r in op.results]
 
     def require(self, lhs: DimLike, rhs: DimLike) -> None:
-        """The model is only right where lhs >= rhs; checked before it runs unless it is always so.
-
-        Raises:
-            NotSupported: that depends on a size which is known only behind the check.
-        """
+        """The model is only right where lhs >= rhs; checked before it runs unless it is always so, or while it runs
+        where that depends on data."""
         if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
             for step in steps_of([guard]):  # what holds in the first and in the last turn does in all
                 for turn in (0, self.turns[step] - 1):
                     self.require(evaluate(guard, {step: turn}), 0)
                 return
-            if sizes_of([guard]):
-                raise NotSupported(f"{condition(guard)} would have to hold, which depends on data")
-            self.guards.append(guard)  # type: ignore[arg-type]
+            if sizes_of([guard]) or values_of([guard]):
+                self.numbers.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
+            else:
+                self.guards.append(guard)  # type: ignore[arg-type]
 
     # -- values
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from mlc.dialects.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
 
 Array = np.ndarray[Any, Any]
+VALUE = re.compile(r"value\d+")  # how numbers that data gives are called, of which nothing is known
 
 
 class Undecided(Exception):
@@ -44,6 +46,8 @@ def lower_bound(value: DimLike) -> int | None:
 
 
 def _atom_bound(atom: Any) -> int | None:
+    if isinstance(atom, str) and VALUE.fullmatch(atom):
+        return None
     if isinstance(atom, str):
         return 0 if SIZE.fullmatch(atom) or STEP.fullmatch(atom) else 1
     kind, lhs, rhs = atom

@@ -109,8 +109,8 @@ class Importer:
         return [values.get(o.name) for o in graph.output]
 
     def attempt(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` imports; None where that is not supported, and then nothing is noted."""
-        before, guards = len(self.unsupported), list(self.build.guards)
+        """What ``make`` imports; None where that is not supported, and then nothing is noted and nothing stays."""
+        before, guards, last = len(self.unsupported), list(self.build.guards), self.build.block.last_op
         try:
             result = make()
         except NotSupported:
@@ -118,6 +118,7 @@ class Importer:
         if result is None or len(self.unsupported) > before:
             del self.unsupported[before:]
             self.build.guards = guards
+            self.build.erase_behind(last)
             return None
         return result
 

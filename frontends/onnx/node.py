@@ -140,10 +140,34 @@ class Node:
             raise NotSupported(f"input {n} depends on a symbolic dimension; fix it with dims={{name: size}}")
         return known
 
-    def dims(self, n: int) -> list[DimLike]:
-        """Input ``n`` as a list of dimensions (int or symbolic), known at import."""
+    def dims(self, n: int, most: DimLike | None = None) -> list[DimLike]:
+        """Input ``n`` as a list of dimensions, from 0 to ``most`` where they are computed at run time."""
+        return [self.size(v, f"element {k} of input {n}", most) for k, v in enumerate(self.numbers(n))]
+
+    def numbers(self, n: int) -> list[DimLike]:
+        """Input ``n`` as a list of whole numbers: int, symbolic, or computed at run time (``is_open``)."""
         self._check_number(n)
-        return [v if isinstance(v, Dim) else int(v) for v in self.known(n).flat]
+        return [v if isinstance(v, Dim) else int(v) for v in self.build.numbers.of(self[n]).flat]
+
+    def number(self, n: int, default: int = 0) -> DimLike:
+        """Input ``n`` as one such number, or the default where it is absent.
+
+        Raises:
+            NotSupported: there are several.
+        """
+        found = self.numbers(n) if self.has(n) else [default]
+        if len(found) != 1:
+            raise NotSupported(f"input {n} must be one number, not {found}")
+        return found[0]
+
+    def size(self, number: DimLike | str, what: str, most: DimLike | None = None) -> DimLike:
+        """A number (or an expression of some) as a dimension; the run fails where it is not from 0 to ``most``."""
+        allowed = "below 0" if most is None else f"not from 0 to {most}"
+        return self.build.numbers.size(number, f"{self.op} at node '{self.name}': {what} is {allowed}", most)
+
+    def check(self, number: DimLike | str, what: str) -> None:
+        """The run fails, saying ``what`` is wrong, where ``number`` (or an expression of some) is below 0."""
+        self.build.numbers.check(number, f"{self.op} at node '{self.name}': {what}")
 
     def ints(self, n: int) -> list[int]:
         """Input ``n`` as a list of whole numbers, known at import and not symbolic."""

@@ -71,7 +71,7 @@ class Tensor:
     store: Callable[[], str] | None = None  # makes (once) and names the entry of the weight store
     name: str = field(default="", compare=False)
     range: tuple[DimLike | None, DimLike | None] = (None, None)  # of computed whole numbers, as far as it is known
-    dim: DimLike | None = None  # that a computed scalar is, as the number of a turn
+    trace: Callable[[], Array] | None = field(default=None, compare=False)  # what its numbers follow from
 
     @staticmethod
     def of(value: SSAValue, element: str | None = None) -> Tensor:

@@ -9,9 +9,10 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import rt
 from mlc.dialects.dims import parse_dim
+from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.types import bytes_of, elements_in
 from mlc.passes.codegen.c_dims import c_dim
-from mlc.passes.codegen.c_routine import routine_call
+from mlc.passes.codegen.c_routine import c_string, routine_call
 
 
 def declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
@@ -37,7 +38,8 @@ def print_body(
     if any(b.offset is None for b in buffers):
         lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset);"]
     numbers: dict[SSAValue, int] = {b.result: n for n, b in enumerate(buffers)}
-    body = _Body(symbols, kernel_dims, numbers, list(program.bound_of), decisions_of(program))
+    fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
+    body = _Body(symbols, kernel_dims, numbers, list(program.bound_of), decisions_of(program), fails)
     body.block(program.body.block, "  ")
     return "\n".join([*lines, *body.lines, "  (void)c;", "}"])
 
@@ -49,6 +51,7 @@ class _Body:
     buffers: Mapping[SSAValue, int]
     sizes: Sequence[str]
     decisions: Sequence[str]
+    fails: bool  # a size may be none, which ends the run
     lines: list[str] = field(default_factory=list)
     places: dict[SSAValue, str] = field(default_factory=dict)
     launches: int = 0
@@ -77,12 +80,15 @@ class _Body:
             return
         before = self.launches
         steps = [step for op in ops for step in self._step(op)]
+        if self.fails:  # what was measured wrong leaves no place to work on; decisions say that there is no more to do
+            first = [step for op in ops if isinstance(op, rt.DecideOp) for step in self._step(op)]
+            steps = [*first, "if (mlc_failed(c)) continue;", *(step for step in steps if step not in first)]
         self.lines.append(f"{indent}for (int part; (part = mlc_claim(c)) >= 0;) {{")
         self.lines += [*(f"{indent}  {step}" for step in steps), f"{indent}}}", f"{indent}mlc_join(c);"]
         if self.launches > before:
             self.lines.append(f"{indent}mlc_mark(c, {self.launches - 1});")
         for op in ops:
-            if isinstance(op, rt.PositionsOp):
+            if isinstance(op, rt.PositionsOp | rt.SizeOp):
                 self._size(op.symbol.data, f"mlc_size(c, {self.sizes.index(op.symbol.data)})", indent)
 
     def _size(self, name: str, value: str, indent: str) -> None:
@@ -104,6 +110,10 @@ class _Body:
                 places = f"{self.places[op.mask]}, {c_dim(elements_in(op.mask))}, {self.places[op.where]}"
                 number = self.sizes.index(op.symbol.data)
                 return [f"if (part == 0) mlc_positions(c, {number}, {places}, {self.places[op.size]});"]
+            case rt.SizeOp():
+                number, grows = self.sizes.index(op.symbol.data), int(bool(ROOM.fullmatch(op.most.data)))
+                value = f"{self.places[op.value]}, {c_dim(parse_dim(op.most.data))}, {self.places[op.size]}"
+                return [f"if (part == 0) mlc_measure(c, {number}, {value}, {grows}, {c_string(op.why.data)});"]
             case rt.RoutineOp():
                 return [f"if (part == 0) {routine_call(op, [self.places[a] for a in op.args])}"]
         assert isinstance(op, rt.DecideOp)
@@ -116,6 +126,7 @@ class _Body:
         goes_on = [f"{turn} < *(const int64_t *){self.places[op.limit]}"] if op.limit is not None else []
         goes_on += [f"*(const uint8_t *){self.places[op.active]}"] if op.active is not None else []
         most = [] if op.most is None else [f"{turn} < {c_dim(parse_dim(op.most.data))}"]
+        goes_on += ["!mlc_failed(c)"] if self.fails else []
         steps = f"mlc_decide(c, {number}, {run}, {turn}, {' && '.join([*most, *goes_on]) or '1'});"
         if op.strict is not None and most:
             too_many = " && ".join([f"!({most[0]})", *goes_on])

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from mlc.dialects import kernel, rt
 from mlc.dialects.dims import DimLike, condition, evaluate, parse_dim, symbols_of
 from mlc.dialects.graph import source_nodes
-from mlc.dialects.graph.sizes import upper
+from mlc.dialects.graph.sizes import ROOM, upper
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.codegen.c_kernel import kernel_symbols, print_kernel
@@ -124,7 +124,8 @@ def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:
     told = [s.data for s in program.sizes or ()]
     bounds = program.bound_of
     numbers = enumerate(told, len(program.outputs) - len(told))
-    return [{"name": name, "output": n, "bound": str(bounds[name])} for n, name in numbers]
+    entries = [{"name": name, "output": n, "bound": str(bounds[name])} for n, name in numbers]
+    return [entry | ({"grows": True} if ROOM.fullmatch(str(entry["bound"])) else {}) for entry in entries]
 
 
 def _launch(

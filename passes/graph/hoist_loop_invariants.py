@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import BroadcastOp, ConstantOp, LoopOp, PositionsOp, ReshapeOp, StructuredOp, WeightOp
+from mlc.dialects.graph import BroadcastOp, ConstantOp, LoopOp, ReshapeOp, StructuredOp, WeightOp
 from mlc.dialects.graph.loop import size_made
 from mlc.passes.graph.cleanup import eliminate_dead
 from mlc.passes.rewriter import bodies
@@ -75,7 +75,7 @@ def _invariant(loop: LoopOp) -> list[Operation]:
     own = {loop.step.data, *(s for op in loop.body.block.ops if (s := size_made(op)))}
     found = []
     for op in loop.body.block.ops:
-        pure = isinstance(op, StructuredOp | ReshapeOp | WeightOp | ConstantOp) and not isinstance(op, PositionsOp)
+        pure = isinstance(op, StructuredOp | ReshapeOp | WeightOp | ConstantOp)
         if pure and all(v in known for v in op.operands) and own.isdisjoint(_words(op)):
             known.update(op.results)
             found.append(op)

@@ -24,7 +24,7 @@ from mlc.passes.legality import SCALARS, TENSORS, Level, calls
 from mlc.passes.rewriter import bodies
 
 _STEPS = (
-    "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions "
+    "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions graph.size "
     "graph.run_number graph.routine graph.loop graph.if kernel.call"
 )
 MAIN = {

@@ -29,13 +29,14 @@ from mlc.dialects.graph import (
     ReshapeOp,
     RoutineOp,
     RunNumberOp,
+    SizeOp,
     SliceOp,
     WeightOp,
     source_nodes,
     with_nodes,
 )
 from mlc.dialects.graph.loop import size_bound, size_made
-from mlc.dialects.graph.sizes import sizes_of, upper
+from mlc.dialects.graph.sizes import room_of, sizes_of, upper
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
 from mlc.passes.fuse.views import part_offsets, slice_offset, source_of
@@ -104,6 +105,8 @@ class Builder:
         inputs = names_of(main.arg_attrs, len(block.args), "input")
         outputs = names_of(main.res_attrs, len(returned), "output")
         self.bounds, inner = _bounds(block)
+        dims += [room for size in self.bounds if (room := room_of(size)) in symbols_of([self.bounds[size]])]
+        inner = [size for size in inner if room_of(size) not in dims]
         told = [size for size in self.bounds if size not in inner]
         outputs += _fresh(told, outputs)
         self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds, inner)
@@ -140,12 +143,13 @@ class Builder:
     def _settle(self, block: Block, targets: list[tuple[SSAValue, Home]]) -> None:
         """Homes of values that are (under a reshape) results of the block or parts of a concatenation."""
         for value, home in targets:
-            if _computed(source_of(value), block):
+            if _computed(source_of(value), block) and _as_large(value):
                 self.homes.setdefault(source_of(value), home)
         for op in [o for o in block.ops if isinstance(o, ConcatOp)]:
             self.places[op.result] = self.place(op.result)
             for part, home in self._parts(op):
-                if isinstance(source_of(part).owner, kernel.CallOp) and not sizes_of([home[1]]):
+                computed = isinstance(source_of(part).owner, kernel.CallOp) and _as_large(part)
+                if computed and not sizes_of([home[1]]):
                     self.homes.setdefault(source_of(part), home)
 
     def _parts(self, op: ConcatOp) -> list[tuple[SSAValue, Home]]:
@@ -173,6 +177,8 @@ class Builder:
                 self._launch(op)
             case PositionsOp():
                 self._positions(op)
+            case SizeOp():
+                self._size(op)
             case LoopOp():
                 build_loop(self, op)
             case IfOp():
@@ -183,6 +189,11 @@ class Builder:
     def _positions(self, op: PositionsOp) -> None:
         where = self.places[op.result] = self.place(op.result)
         step = rt.PositionsOp(op.size.data, self.places[op.mask], where, self.told(op.size.data))
+        self.block.add_op(with_nodes(step, source_nodes(op)))
+
+    def _size(self, op: SizeOp) -> None:
+        where = self.places[op.result] = self.told(op.size.data)
+        step = rt.SizeOp(op.size.data, self.places[op.value], where, op.most.data, op.why.data)
         self.block.add_op(with_nodes(step, source_nodes(op)))
 
     def told(self, size: str) -> SSAValue:
@@ -220,6 +231,11 @@ class Builder:
     def place(self, value: SSAValue) -> SSAValue:
         """Memory for what is computed: its home, or a buffer of its own."""
         return self._at(self.homes[value], value) if value in self.homes else self.scratch(value)
+
+
+def _as_large(value: SSAValue) -> bool:
+    """Whether memory planned for ``value`` has room for the tensor that it is under another shape."""
+    return not sizes_of(shape_of(value)) or bytes_of(value) == bytes_of(source_of(value))
 
 
 def _computed(value: SSAValue, block: Block) -> bool:

@@ -16,7 +16,8 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import rt
-from mlc.dialects.dims import DimLike
+from mlc.dialects.dims import DimLike, parse_dim
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.types import bytes_of
 
 
@@ -32,7 +33,7 @@ class InsertBarriers(ModulePass):
 def _insert(block: Block) -> None:
     reads: list[SSAValue] = []
     writes: list[SSAValue] = []
-    sized = False  # whether the step before makes a size known, which any step behind it may need
+    sized = False  # whether a step before makes a size known, which any step behind it may need
     for op in list(block.ops):
         if isinstance(op, rt.NESTS):
             if isinstance(_last_step(op), rt.STEPS):
@@ -42,12 +43,17 @@ def _insert(block: Block) -> None:
         if not isinstance(op, rt.STEPS):
             continue
         new_reads, new_writes = accesses(op)
-        if sized or overlap(new_writes, [*reads, *writes]) or overlap(new_reads, writes):
+        if sized and _needs_sizes(op) or overlap(new_writes, [*reads, *writes]) or overlap(new_reads, writes):
             block.insert_op_before(rt.BarrierOp(), op)
-            reads, writes = [], []
+            reads, writes, sized = [], [], False
         reads += new_reads
         writes += new_writes
-        sized = isinstance(op, rt.PositionsOp)
+        sized = sized or isinstance(op, rt.PositionsOp | rt.SizeOp)
+
+
+def _needs_sizes(op: Operation) -> bool:
+    """Whether a step may need sizes: all do, but what only takes a number for another one."""
+    return not isinstance(op, rt.SizeOp) or bool(sizes_of([parse_dim(op.most.data)]))
 
 
 def _last_step(op: Operation) -> Operation | None:
@@ -72,6 +78,8 @@ def accesses(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
         return [op.source], [op.target]
     if isinstance(op, rt.PositionsOp):
         return [op.mask], [op.where, op.size]
+    if isinstance(op, rt.SizeOp):
+        return [op.value], [op.size]
     if isinstance(op, rt.DecideOp):
         return [v for v in (op.limit, op.active) if v is not None], [op.told] if op.told is not None else []
     if isinstance(op, rt.RoutineOp):

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
+from mlc.dialects.dims import parse_dim
 from mlc.dialects.graph.loop import STEP, local_symbols
 from mlc.dialects.graph.sizes import SIZE, sizes_of
 from mlc.dialects.types import shape_of
@@ -19,7 +20,7 @@ from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import KERNELS
 
 PLACES = "rt.input rt.output rt.weight rt.run_number rt.buffer rt.view"
-STEPS = "rt.launch rt.copy rt.positions rt.routine rt.decide rt.barrier rt.loop rt.if"
+STEPS = "rt.launch rt.copy rt.positions rt.size rt.routine rt.decide rt.barrier rt.loop rt.if"
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{PLACES} {STEPS}"}
 MODULE |= dict.fromkeys(("rt.loop", "rt.if"), f"{PLACES} {STEPS}")
 LEVEL = Level("plan", MODULE | KERNELS, VECTORS, frozenset({"rt.launch"}))
@@ -54,7 +55,7 @@ def _verify_sizes(block: Block, named: Mapping[str, set[str]], known: set[str]) 
         pending = isinstance(op, rt.STEPS) or (pending and not isinstance(op, rt.BarrierOp))
         if isinstance(op, rt.BarrierOp):
             known |= found
-        if isinstance(op, rt.PositionsOp):
+        if isinstance(op, rt.PositionsOp | rt.SizeOp):
             found.add(op.symbol.data)
         if isinstance(op, rt.DecideOp) and op.size is not None:
             found.add(op.size.data)
@@ -74,6 +75,8 @@ def _sizes_needed(op: Operation, named: Mapping[str, set[str]]) -> set[str]:
     """Sizes in the shapes and places of what a step touches, and those that its kernel reads."""
     if isinstance(op, rt.PositionsOp):
         return sizes_of(shape_of(op.mask))
+    if isinstance(op, rt.SizeOp):
+        return local_symbols([parse_dim(op.most.data)])
     touched = op.operands if isinstance(op, rt.LaunchOp | rt.CopyOp | rt.RoutineOp) else ()
     read = named.get(op.callee.root_reference.data, set()) if isinstance(op, rt.LaunchOp) else set()
     read = {symbol for symbol in read if SIZE.fullmatch(symbol) or STEP.fullmatch(symbol)}

@@ -162,6 +162,14 @@ static int check_texts(const mlc_program *program, const mlc_call *call) {
   return error ? mlc_fail("%s", error) : 0;
 }
 
+/* What fails for want of room has not been a run: the caller repeats it with more, unless others have run meanwhile. */
+static int grow(mlc_model *model, const mlc_call *call) {
+  int64_t next = call->number + 1;
+  atomic_compare_exchange_strong(&model->runs, &next, call->number);
+  mlc_fail("size number %d of model '%s' is more than there is room for", *call->grow - 1, model->program->name);
+  return 1 + *call->grow;
+}
+
 static int run(mlc_model *model, mlc_call *call, void *memory) {
   int64_t bytes = mlc_workspace_size(model->program, call->dim);
   if (bytes < 0) return 1;
@@ -177,6 +185,7 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
   run_in_default_float_mode(model, call);
   fence(model->program, call, 0);
   workspace_give_back(model, own);
+  if (*call->grow) return grow(model, call);
   return *call->error ? mlc_fail("%s", *call->error) : check_texts(model->program, call);
 }
 
@@ -185,8 +194,9 @@ static int fail_without_model(void) { return mlc_fail("there is no model: its cr
 int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *memory) {
   if (!model) return fail_without_model();
   const char *error = NULL;
+  int more = 0;
   mlc_call call = {
-      .in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload, .error = &error};
+      .in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload, .error = &error, .grow = &more};
   return run(model, &call, memory);
 }
 
@@ -205,8 +215,9 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
   uint64_t *times = calloc(launches + 1, sizeof *times);
   if (!times) return mlc_fail("out of memory for the profile of model '%s'", model->program->name);
   const char *error = NULL;
+  int more = 0;
   mlc_call call = {.in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload};
-  call.error = &error, call.profile = times + 1;
+  call.error = &error, call.grow = &more, call.profile = times + 1;
   times[0] = mlc_now();
   int failed = run(model, &call, memory);
   if (launches) memcpy(ns_per_launch, times + 1, launches * sizeof *times);

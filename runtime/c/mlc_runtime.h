@@ -37,6 +37,7 @@ typedef struct {
   int64_t *sizes;    /* found out by this inference; those of the team, or of the thread that works alone */
   mlc_decision *decisions; /* about loops and branches; as sizes */
   const char **error;      /* what makes the results worthless, or NULL */
+  int *grow;               /* 1 + the size for which there is too little room, or 0 */
   uint64_t phase;    /* of the team, and this thread's claims in it: parts, and the shares they are from */
   int claimed, visited;
 } mlc_call;
@@ -83,6 +84,13 @@ void mlc_join(mlc_call *c);
 
 /* Writes where `mask` is not 0, ascending, and how many that are: into `count`, and as the call's size number `size`. */
 void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count);
+
+/* Takes the i64 `value` for the call's size number `size` if it is 0 to `most`, and writes it into `told`. Otherwise the
+ * run fails: because of `why`, or where it is too large and the size `grows`, for want of room. */
+void mlc_measure(mlc_call *c, int size, const void *value, int64_t most, void *told, int grows, const char *why);
+
+/* In a phase: whether the results are worthless, so that no step need run. */
+static inline int mlc_failed(const mlc_call *c) { return __atomic_load_n(c->error, __ATOMIC_RELAXED) != 0; }
 
 /* A routine, on texts or images: buffers and their elements, words and numbers of the call, the node it is for. */
 typedef struct {

@@ -219,6 +219,15 @@ void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *whe
   __atomic_store_n(&c->sizes[size], found, __ATOMIC_RELAXED);
 }
 
+void mlc_measure(mlc_call *c, int size, const void *value, int64_t most, void *told, int grows, const char *why) {
+  int64_t found = *(const int64_t *)value, inside = found < 0 ? 0 : found > most ? most : found;
+  *(int64_t *)told = found;
+  __atomic_store_n(&c->sizes[size], inside, __ATOMIC_RELAXED);
+  if (found == inside) return;
+  if (found > 0 && grows) *c->grow = 1 + size;
+  mlc_stop(c, why);
+}
+
 /* A thread that comes late may read a size of the next inference; it finds no part left to use it for. */
 int64_t mlc_size(const mlc_call *c, int size) { return __atomic_load_n(&c->sizes[size], __ATOMIC_RELAXED); }
 
@@ -270,7 +279,7 @@ int mlc_branch(mlc_call *c, int number) {
   return c->team && phase != c->phase ? -1 : taken;
 }
 
-void mlc_stop(mlc_call *c, const char *why) { *c->error = why; }
+void mlc_stop(mlc_call *c, const char *why) { __atomic_store_n(c->error, why, __ATOMIC_RELAXED); }
 
 /* Bytes of what a call points to: dims, then inputs and outputs. */
 static size_t argument_bytes(const mlc_program *p) {
@@ -410,6 +419,7 @@ void mlc_team_destroy(mlc_team *team) {
 static void run_alone(const mlc_program *program, mlc_call *call) {
   int64_t sizes[program->sizes + 1];
   mlc_decision decisions[program->decisions + 1];
+  memset(sizes, 0, sizeof sizes);
   memset(decisions, 0, sizeof decisions);
   call->team = NULL;
   call->sizes = sizes;

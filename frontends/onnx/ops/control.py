@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from mlc.dialects.dims import Dim, DimLike
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
@@ -72,7 +74,7 @@ def _in_turns(node: Node) -> tuple[Tensor, ...]:
 
     def turn(step: Dim, before: list[Tensor]) -> Turn:
         number = build.compute(f"i64({step})", [], ())
-        number.range, number.dim = (0, trips - 1), step
+        number.range, number.trace = (0, trips - 1), partial(np.array, step, object)
         goes_on, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *before])
         goes_on = build.reshape(goes_on, ()) if isinstance(goes_on, Tensor) else goes_on
         rest = results[len(before) :]

@@ -7,6 +7,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import at_least, symbolic
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.numbers import followed, values_of
 from mlc.frontends.onnx.tensors import Tensor
 
 
@@ -29,9 +30,14 @@ def gather(node: Node) -> Tensor:
             index = int(indices.known)
             one = build.cut(x, axis, index if index >= 0 else x.shape[axis] + index, 1)
             return build.reshape(one, (*x.shape[:axis], *x.shape[axis + 1 :]))
-    if indices.dim is not None and _inside(indices, x.shape[axis]):
-        return build.reshape(build.cut(x, axis, indices.dim, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
-    return gathered(build, x, indices, axis)
+    if indices.rank == 0 and _inside(indices, x.shape[axis]):
+        turn = build.numbers.of(indices).item()
+        if not values_of([turn]):
+            return build.reshape(build.cut(x, axis, turn, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
+    result = gathered(build, x, indices, axis)
+    if indices.known is not None and followed(result):
+        result.trace = lambda: build.numbers.of(x).take(indices.known, axis)
+    return result
 
 
 def _inside(indices: Tensor, extent: DimLike) -> bool:
@@ -74,7 +80,8 @@ def gather_nd(node: Node) -> Tensor:
 
 @onnx_op("OneHot", since=9)
 def one_hot(node: Node) -> Tensor:
-    indices, depth, values = node[0], node.dims(1)[0], node[2]
+    indices, values = node[0], node[2]
+    depth = node.size(node.build.numbers.of(node.build.cast(node[1], "i64")).flat[0], "depth")
     axis = normalise_axis(node.attr("axis", -1), indices.rank + 1)
     names = [f"i{n}" for n in range(indices.rank + 1)]
     at = f"i64(x0[{', '.join(n for k, n in enumerate(names) if k != axis) or '()'}])"

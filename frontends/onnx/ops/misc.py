@@ -9,6 +9,7 @@ from mlc.dialects.types import numpy_dtype
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import larger
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.numbers import followed
 from mlc.frontends.onnx.ops import random
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor, element_of_onnx
 
@@ -79,7 +80,9 @@ def size(node: Node) -> Tensor:
 
 @onnx_op("Range", since=11)
 def range_(node: Node) -> Tensor:
-    """start, start + delta, …; the length must follow from shapes, the elements may be symbolic."""
+    """start, start + delta, …, as far as limit. ONNX 11, 27."""
+    if any(node[n].known is None for n in range(3)):
+        return _range_at_run_time(node)
     start, limit, delta = (node.known(n).reshape(()).item() for n in range(3))
     element = node[0].element
     if isinstance(delta, Dim):
@@ -89,6 +92,29 @@ def range_(node: Node) -> Tensor:
     if isinstance(length, int) and length <= KNOWN_LIMIT and not isinstance(start, Dim):
         return Tensor.from_known((start + np.arange(length) * delta).astype(numpy_dtype(element)), element)
     return node.build.compute(f"{element}({start}) + {element}(i0) * {delta}", [], (length,))
+
+
+def _range_at_run_time(node: Node) -> Tensor:
+    build, element = node.build, node[0].element
+    start, limit, delta = scalars = [build.reshape(node[n], ()) for n in range(3)]
+    if all(followed(x) for x in scalars):
+        start, limit, delta = (build.numbers.of(x).item() for x in scalars)
+        length: DimLike | str = _count(limit - start, delta)
+    else:
+        count = build.map("i64(max(ceil(f64(x0 - x1) / f64(x2)), 0))", limit, start, delta)
+        length = build.numbers.of(count).item()
+    elements = build.compute(f"{element}(i0)", [], (node.size(length, "the number of elements"),))
+    if all(followed(x) for x in scalars):
+        return build.compute(f"{element}({start}) + {element}(i0) * {element}({delta})", [], elements.shape)
+    return build.map("x0 + x1 * x2", start, elements, delta)
+
+
+def _count(distance: DimLike, delta: DimLike) -> DimLike | str:
+    """How many steps of ``delta`` begin in ``distance``."""
+    if isinstance(delta, int) and delta > 0:
+        return larger(ceildiv(distance, delta), 0)
+    away = f"where({delta} < 0, -({distance}), {distance})"
+    return f"max(({away} + abs({delta}) - 1) // max(abs({delta}), 1), 0)"
 
 
 @onnx_op("EyeLike", since=9)

@@ -6,18 +6,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.dims import Dim, DimLike, floordiv, product
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import at_least, larger, smaller
 from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.ops.at_run_time import (
+    Number,
+    any_open,
+    chosen,
+    dropped,
+    expanded,
+    inserted,
+    padded,
+    padded_shape,
+    reshaped,
+    sliced,
+)
 from mlc.frontends.onnx.tensors import Tensor
 
 
 @onnx_op("Reshape")
 def reshape(node: Node) -> Tensor:
     x = node[0]
-    wanted = node.attr("shape") if node.opset < 5 else node.dims(1)
+    wanted = node.attr("shape") if node.opset < 5 else node.numbers(1)
+    if any_open(wanted):
+        return reshaped(node, x, wanted, bool(node.attr("allowzero", 0)))
     if not node.attr("allowzero", 0):
         wanted = [x.shape[n] if d == 0 and n < x.rank else d for n, d in enumerate(wanted)]
     return node.build.reshape(x, filled(x.shape, wanted))
@@ -46,7 +61,9 @@ def transpose(node: Node) -> Tensor:
 @onnx_op("Squeeze")
 def squeeze(node: Node) -> Tensor:
     x = node[0]
-    axes = node.attr("axes", None) if node.opset < 13 else node.ints(1) if node.has(1) else None
+    axes = node.attr("axes", None) if node.opset < 13 else node.numbers(1) if node.has(1) else None
+    if any_open(axes or ()):
+        return node.build.reshape(x, dropped(node, x.shape, axes))
     gone = {n for n, d in enumerate(x.shape) if d == 1} if axes is None else {normalise_axis(a, x.rank) for a in axes}
     return node.build.reshape(x, [d for n, d in enumerate(x.shape) if n not in gone])
 
@@ -54,7 +71,9 @@ def squeeze(node: Node) -> Tensor:
 @onnx_op("Unsqueeze")
 def unsqueeze(node: Node) -> Tensor:
     x = node[0]
-    axes = node.attr("axes") if node.opset < 13 else node.ints(1)
+    axes = node.attr("axes") if node.opset < 13 else node.numbers(1)
+    if any_open(axes):
+        return node.build.reshape(x, inserted(node, x.shape, axes))
     rank = x.rank + len(axes)
     new, old = {normalise_axis(a, rank) for a in axes}, iter(x.shape)
     return node.build.reshape(x, [1 if n in new else next(old) for n in range(rank)])
@@ -62,14 +81,7 @@ def unsqueeze(node: Node) -> Tensor:
 
 @onnx_op("Expand", since=8)
 def expand(node: Node) -> Tensor:
-    return node.build.broadcast(node[0], broadcast_to(node[0].shape, node.dims(1)))
-
-
-def broadcast_to(shape: Sequence[DimLike], wanted: Sequence[DimLike]) -> list[DimLike]:
-    """The common shape; where both are symbols, or one is 1, the other."""
-    rank = max(len(shape), len(wanted))
-    left, right = [(*[1] * (rank - len(s)), *s) for s in (shape, wanted)]
-    return [b if a == 1 else a for a, b in zip(left, right, strict=True)]
+    return expanded(node, node[0], node.numbers(1))
 
 
 @onnx_op("Tile")
@@ -82,6 +94,9 @@ def tile(node: Node) -> Tensor:
     return node.build.reshape(repeated, [n * r for n, r in zip(x.shape, repeats, strict=True)])
 
 
+FAR = 1 << 62  # an end that is none
+
+
 @onnx_op("Slice")
 def slice_1(node: Node) -> Tensor:
     starts, ends = node.attr("starts"), node.attr("ends")
@@ -90,8 +105,19 @@ def slice_1(node: Node) -> Tensor:
 
 @onnx_op("Slice", since=10)
 def slice_10(node: Node) -> Tensor:
-    axes, steps = (node.ints(n) if node.has(n) else None for n in (3, 4))
-    return slices(node.build, node[0], node.dims(1), node.dims(2), axes, steps)
+    x, starts, ends = node[0], node.numbers(1), node.numbers(2)
+    axes, steps = (node.numbers(n) if node.has(n) else None for n in (3, 4))
+    if not any_open((*starts, *ends, *(axes or ()), *(steps or ()))):
+        axes, steps = (node.ints(n) if node.has(n) else None for n in (3, 4))
+        return slices(node.build, x, starts, ends, axes, steps)
+    axes, steps = axes or list(range(len(starts))), steps or [1] * len(starts)
+    if not any_open(axes):
+        return sliced(node, x, starts, ends, [normalise_axis(int(a), x.rank) for a in axes], steps)  # type: ignore[arg-type]
+    each = [
+        [chosen(n, x.rank, axes, numbers, default) for n in range(x.rank)]
+        for numbers, default in ((starts, 0), (ends, FAR), (steps, 1))
+    ]
+    return sliced(node, x, each[0], each[1], list(range(x.rank)), each[2])
 
 
 def slices(
@@ -148,11 +174,14 @@ def concat(node: Node) -> Tensor:
 def split(node: Node) -> tuple[Tensor, ...]:
     x = node[0]
     axis = normalise_axis(node.attr("axis", 0), x.rank)
-    given = node.attr("split", None) if node.opset < 13 else node.dims(1) if node.has(1) else None
+    extent = x.shape[axis]
+    given = node.attr("split", None) if node.opset < 13 else node.dims(1, extent) if node.has(1) else None
+    if given and sizes_of(given):
+        node.check(f"-abs({extent - sum(given)})", f"the parts {given} are not the {extent} elements of axis {axis}")
     parts = node.attr("num_outputs", node.outputs)
     if not given and parts != node.outputs:
         raise ValueError(f"num_outputs is {parts}, but the node has {node.outputs} outputs")
-    sizes = given or _even(x.shape[axis], parts)
+    sizes = given or _even(extent, parts)
     at: DimLike = 0
     pieces = []
     for size in sizes:
@@ -170,19 +199,27 @@ def _even(extent: DimLike, parts: int) -> list[DimLike]:
 @onnx_op("Pad")
 def pad(node: Node) -> Tensor:
     x, rank, mode = node[0], node[0].rank, node.attr("mode", "constant")
-    pads = node.attr("pads", None) or node.attr("paddings", []) if node.opset < 11 else node.dims(1)
-    axes = [normalise_axis(a, rank) for a in (node.ints(3) if node.has(3) else range(rank))]
-    low: list[DimLike] = [0] * rank
-    high: list[DimLike] = [0] * rank
-    for n, axis in enumerate(axes):
-        low[axis], high[axis] = pads[n], pads[n + len(axes)]
+    pads = node.attr("pads", None) or node.attr("paddings", []) if node.opset < 11 else node.numbers(1)
+    axes = node.numbers(3) if node.has(3) else list(range(rank))
+    low, high = (_each_axis(axes, p, rank) for p in (pads[: len(axes)], pads[len(axes) :]))
     if mode != "constant":
-        return _reflected(node.build, x, low, high, mode)
+        return _reflected(node, x, low, high, mode)
+    if any_open((*low, *high)) or (node.has(2) and node[2].known is None):
+        fill = node.build.reshape(node[2], ()) if node.has(2) else node.build.constant(0, x.element)
+        return padded(node, x, low, high, fill)
     value = node.attr("value", 0.0) if node.opset < 11 else node.scalar(2, 0)
     return node.build.pad(x, low, high, literal(value))
 
 
-def _reflected(build: Builder, x: Tensor, low: Sequence[DimLike], high: Sequence[DimLike], mode: str) -> Tensor:
+def _each_axis(axes: Sequence[DimLike], amounts: Sequence[DimLike], rank: int) -> list[Number]:
+    """The amount of each dimension, 0 where ``axes`` do not name it."""
+    if any_open(axes):
+        return [chosen(n, rank, axes, amounts, 0) for n in range(rank)]
+    given = dict(zip((normalise_axis(int(a), rank) for a in axes), amounts, strict=True))  # type: ignore[arg-type]
+    return [given.get(n, 0) for n in range(rank)]
+
+
+def _reflected(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number], mode: str) -> Tensor:
     """Pad with elements of ``x``: each dimension is read at an index bent back into it."""
     reads = []
     for n, (d, p) in enumerate(zip(x.shape, low, strict=True)):
@@ -194,8 +231,7 @@ def _reflected(build: Builder, x: Tensor, low: Sequence[DimLike], high: Sequence
             "reflect": f"({d}) - 1 - abs(({d}) - 1 - {at} % {period})",
         }[mode]
         reads.append(f"i{n}" if low[n] == 0 and high[n] == 0 else bent)
-    shape = [d + a + b for d, a, b in zip(x.shape, low, high, strict=True)]
-    return build.compute(f"x0[{', '.join(reads)}]", [x], shape)
+    return node.build.compute(f"x0[{', '.join(reads)}]", [x], padded_shape(node, x, low, high))
 
 
 @onnx_op("DepthToSpace")
@@ -227,7 +263,7 @@ def reversed_axis(build: Builder, x: Tensor, axis: int) -> Tensor:
 
 @onnx_op("Trilu", since=14)
 def trilu(node: Node) -> Tensor:
-    x, k = node[0], int(node.scalar(1, 0))
+    x, k = node[0], node.number(1)
     keep = ">=" if node.attr("upper", 1) else "<="
     names = [f"i{n}" for n in range(x.rank)]
     zero = "False" if x.element == "i1" else f"{x.element}(0)"

@@ -7,7 +7,9 @@ from mlc.dialects.graph import OrderOp, ScanOp
 from mlc.dialects.graph.library import COMPUTED
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.fold import at_least
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.ops.at_run_time import around
 from mlc.frontends.onnx.tensors import Tensor
 
 
@@ -41,10 +43,10 @@ def top_k(node: Node) -> tuple[Tensor, Tensor]:
     ONNX opset 1, 10, 11, 24. ``sorted`` 0 leaves the order open, and gets the same.
     """
     x, build = node[0], node.build
-    k = node.attr("k") if node.opset < 10 else node.scalar(1)
     axis = normalise_axis(node.attr("axis", -1), x.rank)
     size = x.shape[axis]
-    if isinstance(size, int) and k > size:
+    k = node.attr("k") if node.opset < 10 else node.size(node.number(1), "k", size)
+    if at_least(k, size + 1):
         raise NotSupported(f"the {k} greatest of {size} elements")
     build.require(size, k)
     last = [*(n for n in range(x.rank) if n != axis), axis]
@@ -61,8 +63,7 @@ def top_k(node: Node) -> tuple[Tensor, Tensor]:
 def cumulative(node: Node) -> Tensor:
     """Sums or products of the elements up to each one. ONNX CumSum 11, 14; CumProd 26."""
     x, build = node[0], node.build
-    axis = normalise_axis(int(node.scalar(1)), x.rank)
-    before, size, behind = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
+    before, size, behind = around(node, x, node.number(1))
     rows = computed(build, build.reshape(x, (before, size, behind)))
     flags = node.flag("exclusive", 0), node.flag("reverse", 0)
     y = build.emit(ScanOp("add" if node.op == "CumSum" else "mul", build.value(rows), *map(bool, flags)))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from mlc.dialects.dims import product
+from mlc.dialects.dims import DimLike, product
 from mlc.dialects.types import is_float, numpy_dtype
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.narrow import check_combines
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.ops.at_run_time import any_open, dropped, split_axes
 from mlc.frontends.onnx.tensors import Tensor
 
 # name -> (map before, monoid, map after)
@@ -49,44 +51,72 @@ def mean_over(build: Builder, x: Tensor, axes: Sequence[int], keepdims: bool) ->
     return build.cast(build.map(f"x0 * {factor}", total), x.element)
 
 
+@dataclass(frozen=True)
+class Reduction:
+    """What is reduced, over which axes (None: nothing), and the result's shape where only the run knows it."""
+
+    x: Tensor
+    axes: list[int] | None
+    keepdims: bool
+    shape: list[DimLike] | None = None
+
+    def shaped(self, build: Builder, y: Tensor) -> Tensor:
+        """The result, of a reduction with these ``keepdims``."""
+        return y if self.shape is None else build.reshape(y, self.shape)
+
+
+def reduction_of(node: Node) -> Reduction:
+    """The operand and axes of a reduction; axes that are computed at run time become known ones of more dimensions."""
+    x, keepdims = node[0], node.flag("keepdims", 1)
+    by_input = node.opset >= INPUT_AXES.get(node.op, 18) and node.has(1)
+    if not by_input or not any_open(axes := node.numbers(1)):
+        return Reduction(x, reduced_axes(node), keepdims)
+    shape = x.shape if keepdims else dropped(node, x.shape, axes)
+    x, known, kept = split_axes(node, x, axes)
+    return Reduction(x, known, False, kept if keepdims else shape)  # type: ignore[arg-type]
+
+
 def reduced_axes(node: Node) -> list[int] | None:
     """The axes of a reduction (all where none are given); None where there is nothing to reduce."""
     by_input = node.opset >= INPUT_AXES.get(node.op, 18)
-    axes = (node.ints(1) if node.has(1) else None) if by_input else node.attr("axes", None)
+    axes = (node.numbers(1) if node.has(1) else None) if by_input else node.attr("axes", None)
     if not axes and by_input and node.flag("noop_with_empty_axes", 0):
         return None
     rank = node[0].rank
-    return [normalise_axis(a, rank) for a in axes] if axes else list(range(rank))
+    return [normalise_axis(int(a), rank) for a in axes] if axes else list(range(rank))
 
 
 @onnx_op(*SUMS)
 def reduction(node: Node) -> Tensor:
     before, monoid, after = SUMS[node.op]
-    axes, build = reduced_axes(node), node.build
-    x = build.wide(node[0]) if monoid in ("add", "mul") else node[0]
+    given, build = reduction_of(node), node.build
+    x = build.wide(given.x) if monoid in ("add", "mul") else given.x
     x = build.map(before, x) if before else x
-    y = x if axes is None else build.reduce(monoid, x, axes, node.flag("keepdims", 1))
+    y = x if given.axes is None else build.reduce(monoid, x, given.axes, given.keepdims)
     if after and not is_float(y.element):
         after = f"{y.element}({after.replace('x0', 'f64(x0)')})"
-    return build.cast(build.map(after, y) if after else y, node[0].element)
+    return given.shaped(build, build.cast(build.map(after, y) if after else y, node[0].element))
 
 
 @onnx_op("ReduceMean")
 def reduce_mean(node: Node) -> Tensor:
-    axes = reduced_axes(node)
-    return node[0] if axes is None else mean_over(node.build, node[0], axes, node.flag("keepdims", 1))
+    given, build = reduction_of(node), node.build
+    if given.axes is None:
+        return node[0]
+    return given.shaped(build, mean_over(build, given.x, given.axes, given.keepdims))
 
 
 @onnx_op("ReduceLogSumExp")
 def reduce_log_sum_exp(node: Node) -> Tensor:
-    axes, build, x = reduced_axes(node), node.build, node.build.wide(node[0])
+    given, build = reduction_of(node), node.build
+    axes, x = given.axes, build.wide(given.x)
     if axes is None:
         return node[0]
     top = build.map("where(abs(x0) == inf, 0, x0)", build.reduce("max", x, axes, keepdims=True))
     total = build.reduce("add", build.map("exp(x0 - x1)", x, top), axes, keepdims=True)
     y = build.map("log(x0) + x1", total, top)
     kept = [d for n, d in enumerate(x.shape) if n not in axes]
-    return build.cast(y if node.flag("keepdims", 1) else build.reshape(y, kept), node[0].element)
+    return given.shaped(build, build.cast(y if given.keepdims else build.reshape(y, kept), node[0].element))
 
 
 @onnx_op("ArgMax", "ArgMin")

@@ -18,6 +18,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.frontends.onnx.ops.resize_at_run_time import one_ratio, open_axis, resampled
 from mlc.frontends.onnx.tensors import Tensor
 
 
@@ -33,10 +34,12 @@ class Axis:
 
 @onnx_op("Upsample")
 def upsample(node: Node) -> Tensor:
-    scales = node.attr("scales") if node.opset < 9 else node.floats(1)
     mode = node.attr("mode", "nearest")
     settings = Settings(mode, "asymmetric", "floor" if mode == "nearest" else "", -0.75, False, False, 0.0)
-    return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
+    if node.opset >= 9 and node[1].known is None:
+        return _open(node, list(range(node[0].rank)), {"scales": node[1]}, settings)
+    scales = node.attr("scales") if node.opset < 9 else node.floats(1)
+    return _resized(node, node[0], list(range(node[0].rank)), scales, None, None, settings)
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,11 @@ class Settings:
 
 @onnx_op("Resize", since=10)
 def resize_10(node: Node) -> Tensor:
-    scales = node.floats(1)
     settings = Settings(node.attr("mode", "nearest"), "asymmetric", "floor", -0.75, False, False, 0.0)
-    return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
+    if node[1].known is None:
+        return _open(node, list(range(node[0].rank)), {"scales": node[1]}, settings)
+    scales = node.floats(1)
+    return _resized(node, node[0], list(range(node[0].rank)), scales, None, None, settings)
 
 
 @onnx_op("Resize", since=11)
@@ -74,12 +79,27 @@ def resize_11(node: Node) -> Tensor:
     )
     if _absent(node, 2) == _absent(node, 3):
         raise NotSupported("exactly one of scales and sizes must be given")
+    places = {"roi": 1, "scales": 2, "sizes": 3}
+    used = {name: node[n] for name, n in places.items() if not _absent(node, n)}
+    if settings.transform != "tf_crop_and_resize":
+        used.pop("roi", None)
+    if any(given.known is None for given in used.values()):
+        return _open(node, axes, used, settings)
     scales = None if _absent(node, 2) else node.floats(2)
     sizes = None if _absent(node, 3) else node.dims(3)
     roi = node.floats(1) if settings.transform == "tf_crop_and_resize" else None
     if sizes is not None and (policy := node.attr("keep_aspect_ratio_policy", "stretch")) != "stretch":
         scales, sizes = _kept_ratio([x.shape[a] for a in axes], sizes, policy)
-    return _resized(node.build, x, axes, scales, sizes, roi, settings)
+    return _resized(node, x, axes, scales, sizes, roi, settings)
+
+
+def _open(node: Node, axes: list[int], given: dict[str, Tensor], settings: Settings) -> Tensor:
+    """Scales, sizes or a region are computed at run time."""
+    x, policy = node[0], node.attr("keep_aspect_ratio_policy", "stretch")
+    ratio = one_ratio(node, x, axes, given["sizes"], policy) if policy != "stretch" and "sizes" in given else None
+    for how in [open_axis(node, x, axis, n, given, ratio) for n, axis in enumerate(axes)]:
+        x = resampled(node.build, x, how, settings)
+    return x
 
 
 def _absent(node: Node, n: int) -> bool:
@@ -97,7 +117,7 @@ def _kept_ratio(extents: list[DimLike], sizes: list[DimLike], policy: str) -> tu
 
 
 def _resized(
-    build: Builder,
+    node: Node,
     x: Tensor,
     axes: list[int],
     scales: list[float] | None,
@@ -105,6 +125,7 @@ def _resized(
     roi: list[float] | None,
     settings: Settings,
 ) -> Tensor:
+    build = node.build
     steps: dict[int, tuple[str, DimLike]] = {}  # the index and the length of axes that repeat or skip elements
     for n, axis in enumerate(axes):
         extent = x.shape[axis]

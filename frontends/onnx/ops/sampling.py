@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.literals import literal
@@ -103,7 +101,7 @@ def max_unpool(node: Node) -> Tensor:
 @onnx_op("Col2Im", since=18)
 def col2im(node: Node) -> Tensor:
     """[N, C·k, L] columns added up where they overlap: each pixel sums the kernel offsets that reach it."""
-    x, image, kernel = node[0], node.ints(1), node.ints(2)
+    x, image, kernel = node[0], node.dims(1), node.dims(2)
     rank, build = len(kernel), node.build
     strides, dilations = node.attr("strides", None) or [1] * rank, node.attr("dilations", None) or [1] * rank
     pads = node.attr("pads", None) or [0] * (2 * rank)
@@ -111,7 +109,7 @@ def col2im(node: Node) -> Tensor:
         (d + pads[n] + pads[n + rank] - dilations[n] * (kernel[n] - 1) - 1) // strides[n] + 1
         for n, d in enumerate(image)
     ]
-    channels = x.shape[1] // int(np.prod(kernel))
+    channels = x.shape[1] // product(kernel)
     columns = build.reshape(x, (x.shape[0], channels, *kernel, *windows))
     offset = [f"(i{n + 2} + {pads[n]} - r{n} * {dilations[n]})" for n in range(rank)]
     at = [f"min(max({o} // {s}, 0), {w - 1})" for o, s, w in zip(offset, strides, windows, strict=True)]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.dims import Dim, DimLike
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.control import UNROLLED
@@ -93,20 +94,23 @@ MAX_PIECES = 1 << 14  # each is an operator of its own
 @onnx_op("SplitToSequence", since=11)
 def split_to(node: Node) -> Any:
     """Pieces of one size, of given sizes, or of one element each (then without the axis, unless keepdims)."""
-    x, build, sizes = node[0], node.build, node.dims(1) if node.has(1) else None
+    x, build = node[0], node.build
     axis = normalise_axis(node.attr("axis", 0), x.rank)
     extent, kept = x.shape[axis], node.has(1) or node.flag("keepdims", 1)
-    single = sizes is None or (node[1].rank == 0 and sizes == [1])
-    if single and (not isinstance(extent, int) or extent > UNROLLED):
+    whole = not node.has(1) or node[1].rank == 0
+    sizes = None if not node.has(1) else node.ints(1) if whole else node.dims(1, extent)
+    if whole and sizes in (None, [1]) and (not isinstance(extent, int) or extent > UNROLLED):
         return (_single(node, x, axis, kept),)
-    if not isinstance(extent, int):
-        raise NotSupported("pieces of a symbolic dimension, of several elements; fix it with dims={name: size}")
-    if sizes is None or node[1].rank == 0:
+    if sizes is not None and sizes_of(sizes):
+        node.check(f"-abs({extent - sum(sizes)})", f"the pieces {sizes} are not the {extent} elements of axis {axis}")
+    if whole:
+        if not isinstance(extent, int):
+            raise NotSupported("pieces of a symbolic dimension, of several elements; fix it with dims={name: size}")
         size = 1 if sizes is None else sizes[0]
         sizes = [min(size, extent - n) for n in range(0, extent, size)]  # type: ignore[type-var, arg-type]
     if len(sizes) > MAX_PIECES:
         raise NotSupported(f"{len(sizes)} pieces; at most {MAX_PIECES} are made")
-    starts = np.cumsum([0, *sizes[:-1]]).tolist()
+    starts = [sum(sizes[:n]) for n in range(len(sizes))]
     pieces = [build.cut(x, axis, start, size) for start, size in zip(starts, sizes, strict=True)]
     if not kept:
         pieces = [build.reshape(p, (*p.shape[:axis], *p.shape[axis + 1 :])) for p in pieces]

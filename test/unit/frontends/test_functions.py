@@ -130,10 +130,19 @@ def test_the_backend_interface() -> None:
     assert MlcBackend.supports_device("CPU") and not MlcBackend.supports_device("CUDA:0")
 
 
-def test_the_backend_specialises_on_shapes_given_as_inputs() -> None:
+def test_the_backend_specialises_on_what_a_structure_needs() -> None:
+    nodes = [node("Neg", "x", "z"), node("SequenceConstruct", "x z", "s"), node("SequenceAt", "s at", "y")]
+    model = graph(nodes, {"x": [2, 3], "at": []}, ["y"], types={"at": TensorProto.INT64})
+    net, x = MlcBackend.prepare(model), normal(2, 3)
+    for at in (1, 0, 1):
+        np.testing.assert_array_equal(net.run([x, np.array(at)])[0], (x, -x)[at])
+    assert len(net.specialised) == 2
+    assert [i.name for i in with_constants(model, {"at": np.array(1)}).graph.input] == ["x"]
+
+
+def test_the_backend_needs_no_special_model_for_a_shape() -> None:
     model = graph([node("Reshape", "x to", "y")], {"x": [2, 3], "to": [2]}, ["y"], types={"to": TensorProto.INT64})
     net, x = MlcBackend.prepare(model), normal(2, 3)
     for shape in ((3, 2), (6, 1), (3, 2)):
         np.testing.assert_array_equal(net.run([x, np.array(shape)])[0], x.reshape(shape))
-    assert len(net.specialised) == 2
-    assert [i.name for i in with_constants(model, {"to": np.array([6, 1])}).graph.input] == ["x"]
+    assert not net.specialised

@@ -39,3 +39,16 @@ rt.program "net" {inputs = ["m"], outputs = ["p"], dims = [], sizes = ["size0"],
 }
 
 // CHECK:      Illegal at the plan level: the size size0 is not known here (operator 'rt.copy', stage 'verify-plan').
+
+// -----
+
+rt.program "net" {inputs = ["n"], outputs = ["y", "size0", "size1"], dims = [], sizes = ["size0", "size1"], bounds = ["9", "9"]} do {
+  %n = rt.input 0 : i64 : memref<i64>
+  %y = rt.output 0 : i64 : memref<?xi64, #graph.dims<["size1"]>>
+  %s = rt.output 1 : i64 : memref<i64>
+  %t = rt.output 2 : i64 : memref<i64>
+  rt.size "size0" %n, %s most "9" else "why" : memref<i64>, memref<i64>
+  rt.size "size1" %n, %t most "size0" else "why" : memref<i64>, memref<i64>
+}
+
+// CHECK:      Illegal at the plan level: the size size0 is not known here (operator 'rt.size', stage 'verify-plan').

@@ -1,0 +1,276 @@
+"""Shapes, places, paddings and axes that a run computes: against onnxruntime, at several values of one artifact."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from control import BOOL, FLOAT, INT64, Array, agree, body, model, node
+
+import mlc
+from mlc import target
+from mlc.runtime.errors import RunError
+from mlc.toolchain import find
+
+RNG = np.random.default_rng(91)
+X = RNG.standard_normal((4, 6)).astype(np.float32)
+
+
+def ints(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+def scalar(value: float, dtype: type = np.int64) -> Array:
+    return np.array(value, dtype)
+
+
+def test_sources() -> None:
+    nodes = [
+        node("Range", "a b c", "r"),
+        node("Range", "f g h", "s"),
+        node("ConstantOfShape", "shape", "zeros"),
+        node("OneHot", "i depth values", "hot"),
+    ]
+    inputs = {"a": (INT64, []), "b": (INT64, []), "c": (INT64, []), "f": (FLOAT, []), "g": (FLOAT, [])}
+    inputs |= {"h": (FLOAT, []), "shape": (INT64, [2]), "i": (INT64, [4]), "depth": (INT64, [])}
+    outputs = {"r": (INT64, None), "s": (FLOAT, None), "zeros": (FLOAT, None), "hot": (FLOAT, None)}
+    proto = model(nodes, inputs, outputs, {"values": np.float32([0.5, 2])})
+    feeds = [
+        (3, 11, 2, 0.5, 9, 1.25, (3, 5), 3),
+        (9, -4, -3, 4, -1, -0.5, (0, 7), 1),
+        (5, 5, 1, 7, 2, 1, (70, 33), 40),
+        (0, 1000, 1, 0, 50, 0.5, (1, 1), 2),
+    ]
+    agree(proto, *(
+        {"a": scalar(a), "b": scalar(b), "c": scalar(c), "f": scalar(f, np.float32), "g": scalar(g, np.float32),
+         "h": scalar(h, np.float32), "shape": ints(*shape), "i": ints(1, 0, -1, 2), "depth": scalar(depth)}
+        for a, b, c, f, g, h, shape, depth in feeds
+    ))  # fmt: skip
+
+
+def test_moves() -> None:
+    nodes = [
+        node("Relu", "x", "positive"),
+        node("Reshape", "positive shape", "reshaped"),
+        node("Expand", "row shape3", "expanded"),
+        node("Tile", "x repeats", "tiled"),
+        node("Split", "x sizes", "left right", axis=1),
+        node("TopK", "x k", "most places"),
+        node("Trilu", "x shift", "triangle"),
+        node("CumSum", "x axis", "sums"),
+    ]
+    inputs = {"x": (FLOAT, [4, 6]), "row": (FLOAT, [4, 1]), "shape": (INT64, [2]), "shape3": (INT64, [3])}
+    inputs |= {"repeats": (INT64, [2]), "sizes": (INT64, [2]), "k": (INT64, [1]), "shift": (INT64, [])}
+    inputs |= {"axis": (INT64, [])}
+    kinds = {"places": INT64}
+    names = ("reshaped", "expanded", "tiled", "left", "right", "most", "places", "triangle", "sums")
+    proto = model(nodes, inputs, {n: (kinds.get(n, FLOAT), None) for n in names})
+    feeds = [
+        ((4, 6), (3, 4, 5), (1, 2), (2, 4), 1, 0, 0),
+        ((-1, 3), (1, 1, 9), (3, 1), (0, 6), 6, -7, 1),
+        ((0, -1), (2, 4, 1), (0, 2), (5, 1), 3, 2, -1),
+        ((24, 1), (7, 1, 40), (9, 8), (3, 3), 2, 5, -2),
+    ]
+    agree(proto, *(
+        {"x": X[:, RNG.permutation(6)], "row": X[:, :1].copy(), "shape": ints(*a), "shape3": ints(*b),
+         "repeats": ints(*c), "sizes": ints(*d), "k": ints(k), "shift": scalar(s), "axis": scalar(axis)}
+        for a, b, c, d, k, s, axis in feeds
+    ))  # fmt: skip
+
+
+def test_slices_and_pads() -> None:
+    nodes = [
+        node("Slice", "x starts ends one", "part"),
+        node("Slice", "x starts ends one back", "backwards"),
+        node("Slice", "x starts ends axis step", "any"),
+        node("Pad", "x pads value", "padded"),
+        node("Pad", "x edges", "reflected", mode="reflect"),
+        node("Pad", "x edges", "stretched", mode="edge"),
+    ]
+    inputs = {"x": (FLOAT, [4, "n"]), "starts": (INT64, [1]), "ends": (INT64, [1]), "axis": (INT64, [1])}
+    inputs |= {"step": (INT64, [1]), "pads": (INT64, [4]), "edges": (INT64, [4]), "value": (FLOAT, [])}
+    names = ("part", "backwards", "any", "padded", "reflected", "stretched")
+    weights = {"one": ints(1), "back": ints(-2)}
+    proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), weights, opset=18)
+    feeds = [
+        (6, 1, 4, 0, 2, (1, 0, 2, 3), (0, 2, 1, 1)),
+        (7, -3, 100, 1, 1, (0, -2, 0, 0), (1, 0, 0, 4)),
+        (5, 4, -100, -1, -1, (-1, 3, -2, 20), (0, 0, 0, 0)),
+        (9, -100, 2, -2, 3, (0, 0, 0, 0), (2, 1, 2, 3)),
+    ]
+    agree(proto, *(
+        {"x": RNG.standard_normal((4, n)).astype(np.float32), "starts": ints(a), "ends": ints(b), "axis": ints(axis),
+         "step": ints(step), "pads": ints(*pads), "edges": ints(*edges), "value": scalar(n, np.float32)}
+        for n, a, b, axis, step, pads, edges in feeds
+    ))  # fmt: skip
+
+
+def test_axes() -> None:
+    nodes = [
+        node("ReduceMean", "x axes", "kept"),
+        node("ReduceSum", "x axes", "dropped", keepdims=0),
+        node("ReduceLogSumExp", "x axes", "soft"),
+        node("Unsqueeze", "x axes", "thin"),
+        node("Squeeze", "thin axes", "same"),
+    ]
+    inputs = {"x": (FLOAT, ["n", 4, 3]), "axes": (INT64, [2])}
+    names = ("kept", "dropped", "soft", "thin", "same")
+    proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), opset=18)
+    tall = RNG.standard_normal((5, 4, 3)).astype(np.float32)
+    agree(proto, *({"x": tall[:n], "axes": ints(*a)} for n, a in ((5, (0, 1)), (2, (-1, 1)), (3, (2, 0)))))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_resize(mode: str) -> None:
+    nodes = [
+        node("Resize", "x _ _ sizes", "y", mode=mode, axes=[2, 3]),
+        node("Resize", "x _ scales", "z", mode=mode, coordinate_transformation_mode="asymmetric"),
+        node("Resize", "x _ _ sizes", "r", mode=mode, axes=[2, 3], coordinate_transformation_mode="align_corners"),
+    ]
+    inputs = {"x": (FLOAT, [1, 2, 5, "w"]), "sizes": (INT64, [2]), "scales": (FLOAT, [4])}
+    proto = model(nodes, inputs, dict.fromkeys("yzr", (FLOAT, None)), opset=19)
+    agree(proto, *(
+        {"x": RNG.standard_normal((1, 2, 5, w)).astype(np.float32), "sizes": ints(*s),
+         "scales": np.float32([1, 1, *f])}
+        for w, s, f in ((7, (3, 9), (0.6, 2)), (4, (10, 3), (2, 1.75)))
+    ), rtol=2e-5)  # fmt: skip
+
+
+def test_in_loops_and_branches() -> None:
+    """Rows x[i:i+1] and x[start:start+1], the first i+1 rows, a range as long as the turn, in a loop of open length."""
+    turn = [
+        node("Reshape", "i unit", "from"),
+        node("Add", "from unit", "to"),
+        node("Slice", "x from to zero", "row1"),
+        node("Squeeze", "row1 zero", "row"),
+        node("Add", "start unit", "end"),
+        node("Slice", "x start end zero", "other"),
+        node("Squeeze", "other zero", "chosen"),
+        node("Slice", "x zero to zero", "prefix"),
+        node("ReduceMax", "prefix", "top", axes=[0], keepdims=0),
+        node("Squeeze", "to", "count"),
+        node("Range", "none count step", "range"),
+        node("Cast", "range", "floats", to=FLOAT),
+        node("ReduceSum", "floats", "total", keepdims=0),
+        node("Sum", "s row chosen top total", "next"),
+        node("Identity", "c", "d"),
+        node("Neg", "next", "seen"),
+    ]
+    state = {"i": (INT64, []), "c": (BOOL, []), "s": (FLOAT, [6])}
+    small = {"unit": ints(1), "zero": ints(0), "none": scalar(0), "step": scalar(1)}
+    loop = body(turn, state, {"d": (BOOL, []), "next": (FLOAT, [6]), "seen": (FLOAT, [6])}, small)
+    cut = [node("Slice", "x start size zero", "a"), node("ReduceMax", "a", "m", axes=[0], keepdims=0)]
+    wide = [node("Expand", "s0 shape", "b"), node("ReduceMax", "b", "m", axes=[0], keepdims=0)]
+    sides = [body(n, {}, {"m": (FLOAT, [6])}, {"zero": ints(0)} if n is cut else {}) for n in (cut, wide)]
+    nodes = [
+        node("Loop", "trips _ s0", "last all", body=loop),
+        node("If", "flag", "m", then_branch=sides[0], else_branch=sides[1]),
+    ]
+    inputs = {"x": (FLOAT, [40, 6]), "trips": (INT64, []), "s0": (FLOAT, [6]), "start": (INT64, [1])}
+    inputs |= {"flag": (BOOL, []), "size": (INT64, [1]), "shape": (INT64, [2])}
+    outputs = {"last": (FLOAT, [6]), "all": (FLOAT, None), "m": (FLOAT, [6])}
+    proto = model(nodes, inputs, outputs, opset=13)
+    rows, first = RNG.standard_normal((40, 6)).astype(np.float32), X[0]
+    agree(proto, *(
+        {"x": rows, "trips": scalar(t), "s0": first, "start": ints(s), "flag": scalar(f, bool), "size": ints(e),
+         "shape": ints(e, 6)}
+        for t, s, f, e in ((5, 3, True, 9), (40, -2, False, 30), (0, 0, True, 1))
+    ))  # fmt: skip
+
+
+REFUSED = {
+    "reshape": ([node("Reshape", "x shape", "y")], (5, 5), r"Reshape at node 'Reshape.y': the shape does not|other"),
+    "zeros": ([node("ConstantOfShape", "shape", "y")], (3, -2), r"ConstantOfShape at node .*element 1 .* below 0"),
+    "expand": ([node("Expand", "x shape", "y")], (3, 6), r"Expand at node .*dimension 0 of the shape, beside 4, is"),
+    "split": ([node("Split", "x shape", "y z", axis=1)], (3, 4), r"Split at node .* are not the 6 elements"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_run_refuses_what_is_no_shape(name: str) -> None:
+    nodes, shape, message = REFUSED[name]
+    inputs = {"x": (FLOAT, [4, 6]), "shape": (INT64, [2])}
+    used = {n for each in nodes for n in each.input}
+    proto = model(nodes, {n: i for n, i in inputs.items() if n in used}, {"y": (FLOAT, None)}, opset=13)
+    net = mlc.compile(proto, threads=2)
+    given = {n: a for n, a in (("x", X), ("shape", ints(*shape))) if n in used}
+    with pytest.raises(RunError, match=message):
+        net.run(given)
+    right = given | {"shape": ints(2, 4) if name == "split" else ints(4, 6)}
+    assert net.run(right)["y"].shape == ((4, 2) if name == "split" else (4, 6))
+
+
+def test_what_is_measured_inside_a_loop_that_fails_ends_it() -> None:
+    """The second turn wants a row that is not there: the loop ends, and its error names the node."""
+    turn = [
+        node("Reshape", "i unit", "from"),
+        node("Mul", "from far", "place"),
+        node("Add", "place unit", "to"),
+        node("Slice", "x place to zero", "row1"),
+        node("Squeeze", "row1 zero", "row"),
+        node("Add", "s row", "next"),
+        node("Identity", "c", "d"),
+    ]
+    state = {"i": (INT64, []), "c": (BOOL, []), "s": (FLOAT, [6])}
+    loop = body(turn, state, {"d": (BOOL, []), "next": (FLOAT, [6])}, {"unit": ints(1), "zero": ints(0)})
+    inputs = {"x": (FLOAT, [4, 6]), "trips": (INT64, []), "far": (INT64, [1]), "s0": (FLOAT, [6])}
+    proto = model([node("Loop", "trips _ s0", "y", body=loop)], inputs, {"y": (FLOAT, [6])}, opset=13)
+    for threads in (1, 4):
+        net = mlc.compile(proto, threads=threads)
+        feed = {"x": X, "trips": scalar(1 << 40), "far": ints(50), "s0": X[0]}
+        with pytest.raises(RunError, match="Slice at node '.*Slice.row1': the first of 1 elements"):
+            net.run(feed)
+        last = net.run(feed | {"trips": scalar(4), "far": ints(1)})["y"]
+        np.testing.assert_allclose(last, X[0] + X.sum(0), rtol=1e-5)
+
+
+def test_a_repeated_run_draws_what_one_run_draws() -> None:
+    """A run that needs more room is repeated, and counts once."""
+    nodes = [node("ConstantOfShape", "shape", "zeros"), node("RandomNormalLike", "zeros", "y")]
+    proto = model(nodes, {"shape": (INT64, [1])}, {"y": (FLOAT, None)})
+    small, large = mlc.compile(proto), mlc.compile(proto)
+    large.run({"shape": ints(1000)})
+    large.seed(0)
+    for net in (small, large):
+        assert net.run({"shape": ints(300)})["y"].shape == (300,)
+    first, second = (net.run({"shape": ints(400)})["y"] for net in (small, large))
+    np.testing.assert_array_equal(first, second)
+
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "open.h"
+int main(void) {
+  int64_t room = 4, shape[1], size = -1, from = 3, to = 30, by = 2;
+  open_model *model = open_create(NULL, 2);
+  const void *inputs[] = {&from, &to, &by};
+  int64_t *y = malloc(4 * sizeof *y);
+  void *outputs[] = {y, &size};
+  if (!model || open_run(model, inputs, outputs, &room, NULL) != 2 || size != 14) return 1;
+  room = size;
+  if (open_output_shape(0, &room, shape) != 1 || shape[0] != 14) return 2;
+  outputs[0] = realloc(y, shape[0] * sizeof *y);
+  if (open_run(model, inputs, outputs, &room, NULL)) return 3;
+  printf("%d to %d", (int)((int64_t *)outputs[0])[0], (int)((int64_t *)outputs[0])[13]);
+  open_destroy(model);
+  free(outputs[0]);
+  return 0;
+}
+"""
+
+
+def test_the_room_for_a_size_is_the_callers_in_c(tmp_path: Path) -> None:
+    inputs = {name: (INT64, []) for name in "abc"}
+    net = mlc.compile(model([node("Range", "a b c", "y")], inputs, {"y": (INT64, None)}))
+    assert net.dims == () and net.signature["dims"] == ["room0"]
+    assert net.signature["sizes"] == [{"name": "size0", "output": 1, "bound": "room0", "grows": True}]
+    net.save(tmp_path / "open.so")
+    prefix = (tmp_path / "open.h").read_text().split("_abi_version")[0].split()[-1]
+    (tmp_path / "main.c").write_text(MAIN.replace("open_", f"{prefix}_"))
+    compiler = find(None, target.get("cpu")).command
+    subprocess.run([*compiler, "main.c", "./open.so", "-o", "main"], cwd=tmp_path, check=True)
+    result = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == "3 to 29"
