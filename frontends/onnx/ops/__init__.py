@@ -31,6 +31,7 @@ FAMILIES = (
     "ngrams",
     "normalization",
     "order",
+    "pad",
     "pool",
     "quantize",
     "random",

@@ -10,17 +10,13 @@ from mlc.dialects.graph.sizes import sizes_of
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import at_least, larger, smaller
-from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.at_run_time import (
-    Number,
     any_open,
     chosen,
     dropped,
     expanded,
     inserted,
-    padded,
-    padded_shape,
     reshaped,
     sliced,
 )
@@ -194,44 +190,6 @@ def _even(extent: DimLike, parts: int) -> list[DimLike]:
     """Equal parts, the last one smaller where they do not divide."""
     size = floordiv(extent + parts - 1, parts)
     return [size] * (parts - 1) + [extent - size * (parts - 1)]
-
-
-@onnx_op("Pad")
-def pad(node: Node) -> Tensor:
-    x, rank, mode = node[0], node[0].rank, node.attr("mode", "constant")
-    pads = node.attr("pads", None) or node.attr("paddings", []) if node.opset < 11 else node.numbers(1)
-    axes = node.numbers(3) if node.has(3) else list(range(rank))
-    low, high = (_each_axis(axes, p, rank) for p in (pads[: len(axes)], pads[len(axes) :]))
-    if mode != "constant":
-        return _reflected(node, x, low, high, mode)
-    if any_open((*low, *high)) or (node.has(2) and node[2].known is None):
-        fill = node.build.reshape(node[2], ()) if node.has(2) else node.build.constant(0, x.element)
-        return padded(node, x, low, high, fill)
-    value = node.attr("value", 0.0) if node.opset < 11 else node.scalar(2, 0)
-    return node.build.pad(x, low, high, literal(value))
-
-
-def _each_axis(axes: Sequence[DimLike], amounts: Sequence[DimLike], rank: int) -> list[Number]:
-    """The amount of each dimension, 0 where ``axes`` do not name it."""
-    if any_open(axes):
-        return [chosen(n, rank, axes, amounts, 0) for n in range(rank)]
-    given = dict(zip((normalise_axis(int(a), rank) for a in axes), amounts, strict=True))  # type: ignore[arg-type]
-    return [given.get(n, 0) for n in range(rank)]
-
-
-def _reflected(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number], mode: str) -> Tensor:
-    """Pad with elements of ``x``: each dimension is read at an index bent back into it."""
-    reads = []
-    for n, (d, p) in enumerate(zip(x.shape, low, strict=True)):
-        at = f"(i{n} - ({p}))"
-        period = f"max(2*({d}) - 2, 1)"
-        bent = {
-            "edge": f"min(max({at}, 0), ({d}) - 1)",
-            "wrap": f"{at} % ({d})",
-            "reflect": f"({d}) - 1 - abs(({d}) - 1 - {at} % {period})",
-        }[mode]
-        reads.append(f"i{n}" if low[n] == 0 and high[n] == 0 else bent)
-    return node.build.compute(f"x0[{', '.join(reads)}]", [x], padded_shape(node, x, low, high))
 
 
 @onnx_op("DepthToSpace")
