@@ -51,11 +51,12 @@ from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.literals import choices, inlined
 from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.scopes import Scope, block_of
-from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Tensor
+from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Stack, Tensor
 
 INLINE_LIMIT = 8  # elements of a float constant that stays visible in the IR (integers: all that a constant may hold)
 CONSTANT_LIMIT = 64
 CHOICES = 16  # elements of a symbolic value that one expression chooses from
+MAX_PIECES = 1 << 14  # of a tensor as a sequence: each is an operator of its own
 
 
 class Builder:
@@ -400,6 +401,23 @@ class Builder:
         axis %= x.rank
         starts = [start if n == axis else 0 for n in range(x.rank)]
         return self.slice(x, starts, [size if n == axis else d for n, d in enumerate(x.shape)])
+
+    def elements(self, x: Stack) -> list[Tensor]:
+        """The elements of a sequence one by one.
+
+        Raises:
+            NotSupported: their number is a symbol, or over MAX_PIECES.
+        """
+        length = x.whole.shape[0]
+        if not isinstance(length, int):
+            raise NotSupported(f"a sequence of {length} elements; fix that with dims={{name: size}}")
+        if length > MAX_PIECES:
+            raise NotSupported(f"{length} pieces; at most {MAX_PIECES} are made")
+        return [self.element(x, n) for n in range(length)]
+
+    def element(self, x: Stack, n: DimLike) -> Tensor:
+        """Element ``n`` of a sequence."""
+        return self.reshape(self.cut(x.whole, 0, n, 1), x.whole.shape[1:])
 
     def pad(
         self,

@@ -10,7 +10,7 @@ from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, helper
 
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node
-from mlc.frontends.onnx.tensors import ELEMENT_OF_ONNX, Tensor
+from mlc.frontends.onnx.tensors import ELEMENT_OF_ONNX, Stack, Tensor
 
 CRASHING = ("SequenceMap",)  # onnx 1.23 crashes the process when it makes these bodies outside of its own inference
 _ONNX_OF_ELEMENT = {element: data_type for data_type, element in ELEMENT_OF_ONNX.items()}
@@ -26,7 +26,7 @@ def body_of(node: Node) -> FunctionProto:
         body = schema.get_function_with_opset_version(max(versions)) if versions else b""
     else:
         versions = [v for v in schema.context_dependent_function_opset_versions if v <= node.opset]
-        if any(isinstance(x, list) for x in node.inputs) or node.op in CRASHING:
+        if any(isinstance(x, list | Stack) for x in node.inputs) or node.op in CRASHING:
             raise NotSupported("operator not supported")
         types = [_type(x).SerializeToString() for x in node.inputs]
         proto = node.proto.SerializeToString()

@@ -22,7 +22,7 @@ from mlc.frontends.onnx.errors import NotSupported, Unsupported
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.load import read
 from mlc.frontends.onnx.sequences import parts_of
-from mlc.frontends.onnx.tensors import Maps, Tensor, element_of_onnx
+from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, element_of_onnx
 from mlc.frontends.onnx.validate import check_functions, check_graph
 from mlc.runtime.errors import InputError
 
@@ -97,7 +97,8 @@ def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer
     value = values.get(info.name)
     if isinstance(value, Tensor):
         yield info.name, _returned(value, importer.build)
-    elif isinstance(value, list):
+    elif isinstance(value, list | Stack):
+        value = importer.build.elements(value) if isinstance(value, Stack) else value
         yield from ((f"{info.name}.{n}", _returned(each, importer.build)) for n, each in enumerate(value))
     elif isinstance(value, Maps):
         yield f"{info.name}.keys", _returned(value.keys, importer.build)

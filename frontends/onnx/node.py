@@ -13,7 +13,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, symbolic
-from mlc.frontends.onnx.tensors import Maps, Tensor, Value, text_of
+from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, Value, text_of
 
 REQUIRED: Any = object()
 
@@ -58,7 +58,7 @@ class Node:
 
     def get(self, n: int) -> Tensor | None:
         x = self.inputs[n] if n < len(self.inputs) else None
-        if isinstance(x, list | Maps):
+        if isinstance(x, list | Maps | Stack):
             raise NotSupported(f"input {n} is a {'map, or a sequence of maps' if isinstance(x, Maps) else 'sequence'}")
         return x
 

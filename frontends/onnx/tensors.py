@@ -105,7 +105,14 @@ class Maps:
     values: Tensor
 
 
-Value = Tensor | Maps | list["Tensor"] | None  # a list is an ONNX sequence
+@dataclass
+class Stack:
+    """An ONNX sequence of tensors of one shape, as many as a dimension says: [length, …]."""
+
+    whole: Tensor
+
+
+Value = Tensor | Maps | Stack | list["Tensor"] | None  # a list is an ONNX sequence
 
 
 def array_of(proto: TensorProto) -> Array:

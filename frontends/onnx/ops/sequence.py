@@ -1,4 +1,7 @@
-"""Sequences and optionals: lists of tensors at import, nothing at run time."""
+"""Sequences and optionals: lists of tensors at import, nothing at run time.
+
+Tensors of one shape whose number is a symbol, or large, are one tensor (``Stack``): what maps them is a loop.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from mlc.dialects.dims import Dim, DimLike
+from mlc.frontends.onnx.builder import MAX_PIECES
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
-from mlc.frontends.onnx.tensors import Tensor
+from mlc.frontends.onnx.ops.control import UNROLLED
+from mlc.frontends.onnx.ops.gather import gathered
+from mlc.frontends.onnx.ops.misc import known_dims
+from mlc.frontends.onnx.tensors import Stack, Tensor
+from mlc.frontends.onnx.turns import Turn, turns
 
 
 def _list(node: Node) -> list[Tensor]:
-    if not isinstance(node.inputs[0], list):
+    given = node.inputs[0]
+    if isinstance(given, Stack):
+        return node.build.elements(given)
+    if not isinstance(given, list):
         raise NotSupported("a sequence that is not made in the model")
-    return list(node.inputs[0])
+    return list(given)
 
 
 @onnx_op("SequenceEmpty", "SequenceConstruct", since=11)
@@ -24,6 +36,9 @@ def construct(node: Node) -> Any:
 
 @onnx_op("SequenceAt", since=11)
 def at(node: Node) -> Tensor:
+    given = node.inputs[0]
+    if isinstance(given, Stack):
+        return gathered(node.build, given.whole, node.build.reshape(node[1], ()), 0)
     return _list(node)[node.scalar(1)]
 
 
@@ -44,20 +59,33 @@ def erase(node: Node) -> Any:
 
 @onnx_op("SequenceLength", since=11)
 def length(node: Node) -> Tensor:
+    given = node.inputs[0]
+    if isinstance(given, Stack):
+        return node.build.reshape(known_dims(given.whole.shape[:1]), ())
     return Tensor.from_known(np.asarray(len(_list(node)), np.int64))
 
 
 @onnx_op("ConcatFromSequence", since=11)
 def concat_from(node: Node) -> Tensor:
-    values, build = _list(node), node.build
-    new = node.attr("new_axis", 0)
+    given, build, new = node.inputs[0], node.build, node.attr("new_axis", 0)
+    if isinstance(given, Stack):
+        return _joined(node, given.whole)
+    values = _list(node)
     axis = normalise_axis(node.attr("axis"), values[0].rank + new)
     if new:
         values = [build.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:])) for x in values]
     return build.concat(values, axis)
 
 
-MAX_PIECES = 1 << 14  # each is an operator of its own
+def _joined(node: Node, whole: Tensor) -> Tensor:
+    """Elements [length, …] one behind the other along an axis, or along a new one."""
+    new = node.attr("new_axis", 0)
+    axis = normalise_axis(node.attr("axis"), whole.rank - 1 + new)
+    moved = node.build.transpose(whole, [*range(1, axis + 1), 0, *range(axis + 1, whole.rank)])
+    if new:
+        return moved
+    shape = moved.shape
+    return node.build.reshape(moved, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
 
 
 @onnx_op("SplitToSequence", since=11)
@@ -65,9 +93,12 @@ def split_to(node: Node) -> Any:
     """Pieces of one size, of given sizes, or of one element each (then without the axis, unless keepdims)."""
     x, build, sizes = node[0], node.build, node.dims(1) if node.has(1) else None
     axis = normalise_axis(node.attr("axis", 0), x.rank)
-    extent = x.shape[axis]
+    extent, kept = x.shape[axis], node.has(1) or node.flag("keepdims", 1)
+    single = sizes is None or (node[1].rank == 0 and sizes == [1])
+    if single and (not isinstance(extent, int) or extent > UNROLLED):
+        return (_single(node, x, axis, kept),)
     if not isinstance(extent, int):
-        raise NotSupported("pieces of a symbolic dimension; fix it with dims={name: size}")
+        raise NotSupported("pieces of a symbolic dimension, of several elements; fix it with dims={name: size}")
     if sizes is None or node[1].rank == 0:
         size = 1 if sizes is None else sizes[0]
         sizes = [min(size, extent - n) for n in range(0, extent, size)]  # type: ignore[type-var, arg-type]
@@ -75,21 +106,47 @@ def split_to(node: Node) -> Any:
         raise NotSupported(f"{len(sizes)} pieces; at most {MAX_PIECES} are made")
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     pieces = [build.cut(x, axis, start, size) for start, size in zip(starts, sizes, strict=True)]
-    if node.get(1) is None and not node.flag("keepdims", 1):
+    if not kept:
         pieces = [build.reshape(p, (*p.shape[:axis], *p.shape[axis + 1 :])) for p in pieces]
     return (pieces,)
+
+
+def _single(node: Node, x: Tensor, axis: int, kept: bool) -> Stack:
+    """A piece for each element of an axis, with that axis or without it."""
+    whole = node.build.transpose(x, [axis, *(n for n in range(x.rank) if n != axis)])
+    one = [1] if kept else []
+    return Stack(node.build.reshape(whole, (*whole.shape[: axis + 1], *one, *whole.shape[axis + 1 :])))
 
 
 @onnx_op("SequenceMap", since=17)
 def map_elements(node: Node) -> Any:
     """The body on each element of the first sequence, with those of other sequences at its place, and tensors as they
-    are; a sequence for each result."""
-    _, *others = node.inputs
+    are; a sequence for each result (ONNX SequenceMap 17). A loop where the first one is a ``Stack``."""
+    first, *others = node.inputs
+    if isinstance(first, Stack) and all(isinstance(x, Stack | Tensor) for x in others):
+        made = node.attempt(lambda: _in_turns(node, first.whole.shape[0]))
+        if made is not None or not isinstance(first.whole.shape[0], int):
+            return made or _in_turns(node, first.whole.shape[0])
     body, results = node.attr("body"), []
+    others = [node.build.elements(x) if isinstance(x, Stack) else x for x in others]
     for n, element in enumerate(_list(node)):
         rest = [other[n] if isinstance(other, list) else other for other in others]
         results.append(node.branch(body, [element, *rest]))
     return tuple(list(each) for each in zip(*results, strict=True)) or tuple([] for _ in body.output)
+
+
+def _in_turns(node: Node, count: DimLike) -> tuple[Stack, ...]:
+    """Each turn takes the elements at its place in all sequences. NotSupported: these are not of one length."""
+    lengths = {x.whole.shape[0] for x in node.inputs if isinstance(x, Stack)}
+    if lengths != {count}:
+        raise NotSupported(f"sequences of {' and '.join(sorted(map(str, lengths)))} elements; give them one length")
+
+    def turn(step: Dim, _: list[Tensor]) -> Turn:
+        given = [node.build.element(x, step) if isinstance(x, Stack) else x for x in node.inputs]
+        results = node.branch(node.attr("body"), given)
+        return Turn([], results, [step] * len(results))
+
+    return tuple(Stack(x) for x in turns(node.build, count, [], turn))
 
 
 @onnx_op("Optional", since=15)

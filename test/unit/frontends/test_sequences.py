@@ -77,3 +77,61 @@ def test_what_has_no_way_is_said() -> None:
 def renamed(model: onnx.ModelProto, old: str, new: str) -> onnx.ModelProto:
     model.graph.node[-1].output[0] = next(o for o in model.graph.output if o.name == old).name = new
     return model
+
+
+MAPPED = """<ir_version: 8, opset_import: ["" : 18]> mapped (float[{n}, 4, 3] x, float[4] shift) => (
+    float[A, B] joined, float[C, D, E] stacked, float[3] last, int64 count) {{
+  xs = SplitToSequence <axis = 0, keepdims = 0> (x)
+  zs = SplitToSequence <axis = 0> (x)
+  ys, ws = SequenceMap <body = each (float[4, 3] a, float[1, 4, 3] b, float[4] s) => (float[3] y, float[3, 4] w) {{
+    axes = Constant <value_ints = [0]> ()
+    d = Squeeze (b, axes)
+    wide = Constant <value_ints = [4, 1]> ()
+    t = Reshape (s, wide)
+    m = Mul (a, t)
+    y = ReduceMax <keepdims = 0> (m, axes)
+    sum = Add (m, d)
+    w = Transpose (sum)
+  }}> (xs, zs, shift)
+  joined = ConcatFromSequence <axis = 1> (ws)
+  stacked = ConcatFromSequence <axis = -1, new_axis = 1> (ws)
+  place = Constant <value_int = -2> ()
+  last = SequenceAt (ys, place)
+  count = SequenceLength (ys)
+}}"""
+
+
+@pytest.mark.parametrize("n", [5, 20, "N"])
+def test_maps_of_few_many_and_any_number_of_elements(n: int | str) -> None:
+    """Few elements one by one; more in a loop, whose number may be a symbol."""
+    text = MAPPED.format(n=n)
+    model = onnx.parser.parse_model(text)
+    loops = "graph.loop" in str(import_model(model).module)
+    assert loops == (n != 5)
+    net = mlc.compile(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    for count in (n,) if isinstance(n, int) else (2, 5, 33):
+        random = np.random.default_rng(count)
+        feeds = {"x": random.standard_normal((count, 4, 3)).astype("f4"), "shift": random.random(4).astype("f4")}
+        for found, right in zip(net.run(feeds).values(), session.run(None, feeds), strict=True):
+            np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-6)
+
+
+def test_elements_at_places_that_data_say() -> None:
+    text = f"""{HEAD} at (float[N, 2] x, int64 n) => (float[2] y) {{
+      xs = SplitToSequence <axis = 0, keepdims = 0> (x)
+      y = SequenceAt (xs, n)
+    }}"""
+    x = rows(5)[0][:, :2].copy()
+    for n in (0, 3, -1, -5):
+        np.testing.assert_array_equal(backend.prepare(onnx.parser.parse_model(text)).run([x, np.int64(n)])[0], x[n])
+
+
+def test_sequences_of_open_length_that_are_refused() -> None:
+    text = f"""{HEAD} out (float[N, 2] x) => (seq(float[1, 2]) xs) {{
+      xs = SplitToSequence <axis = 0> (x)
+    }}"""
+    with pytest.raises(MlcError, match="a sequence of N elements; fix that with dims"):
+        mlc.compile(onnx.parser.parse_model(text))
+    found = mlc.compile(onnx.parser.parse_model(text), dims={"N": 3}).run({"x": rows(3)[0][:, :2].copy()})
+    assert [y.shape for y in found.values()] == [(1, 2)] * 3
