@@ -21,10 +21,18 @@ static void transform8(int64_t *v, int apart, int bits) {
   }
 }
 
+/* The first pass over a column, which is often even: then only its first coefficient is not 0. */
+static void transform_column(int64_t *v) {
+  int64_t others = 0;
+  for (int n = 1; n < 8; n++) others |= v[8 * n];
+  if (others) return transform8(v, 8, ONE - KEPT);
+  for (int n = 7; n >= 0; n--) v[8 * n] = v[0] * (1 << KEPT);
+}
+
 static void transform(const int16_t *block, const uint16_t *quantization, uint8_t *to, int64_t stride) {
   int64_t v[64];
   for (int n = 0; n < 64; n++) v[n] = (int64_t)block[n] * quantization[n];
-  for (int x = 0; x < 8; x++) transform8(v + x, 8, ONE - KEPT);
+  for (int x = 0; x < 8; x++) transform_column(v + x);
   for (int y = 0; y < 8; y++, to += stride) {
     transform8(v + 8 * y, 1, ONE + KEPT + 3);
     for (int x = 0; x < 8; x++) to[x] = mlc_clip8(v[8 * y + x] + 128);

@@ -72,16 +72,28 @@ static unsigned paeth(int a, int b, int c) {
   return (unsigned)(pa <= pb && pa <= pc ? a : pb <= pc ? b : c);
 }
 
-/* A row's bytes from their differences to those on the left and above; `above` is NULL for the first row. */
+/* A row's bytes from their differences to those on the left and above; on the left of the first pixel stand zeros. */
 static int unfilter(unsigned filter, uint8_t *row, const uint8_t *above, size_t bytes, size_t apart) {
-  if (filter > 4) return 1;
-  for (size_t n = 0; n < bytes; n++) {
-    unsigned left = n < apart ? 0 : row[n - apart], up = above ? above[n] : 0;
-    unsigned corner = above && n >= apart ? above[n - apart] : 0;
-    unsigned add[] = {0, left, up, (left + up) / 2, paeth((int)left, (int)up, (int)corner)};
-    row[n] = (uint8_t)(row[n] + add[filter]);
+  for (size_t n = 0; n < apart && filter >= 2; n++) row[n] = (uint8_t)(row[n] + (filter == 3 ? above[n] / 2 : above[n]));
+  const uint8_t *left = row, *corner = above;
+  uint8_t *end = row + bytes, *at = row + apart;
+  above += apart;
+  switch (filter) {
+    case 0: return 0;
+    case 1:
+      for (; at < end; at++, left++) *at = (uint8_t)(*at + *left);
+      return 0;
+    case 2:
+      for (; at < end; at++, above++) *at = (uint8_t)(*at + *above);
+      return 0;
+    case 3:
+      for (; at < end; at++, left++, above++) *at = (uint8_t)(*at + (*left + *above) / 2);
+      return 0;
+    case 4:
+      for (; at < end; at++) *at = (uint8_t)(*at + paeth(*left++, *above++, *corner++));
+      return 0;
+    default: return 1;
   }
-  return 0;
 }
 
 static void put_pixel(const png *p, const uint8_t *row, int64_t x, uint8_t *to) {
@@ -104,13 +116,13 @@ static int64_t steps(int64_t extent, int64_t first, int64_t apart) {
   return extent > first ? (extent - first + apart - 1) / apart : 0;
 }
 
-/* Puts a pass into the image; the data behind it, or NULL. */
-static uint8_t *put_pass(const png *p, const pass *a, uint8_t *data, mlc_image *image) {
+/* Puts a pass into the image; the data behind it, or NULL. `zeros` stand above the first row. */
+static uint8_t *put_pass(const png *p, const pass *a, uint8_t *data, const uint8_t *zeros, mlc_image *image) {
   int64_t width = steps(image->width, a->x, a->dx), height = steps(image->height, a->y, a->dy);
   size_t bytes = row_bytes(p, width), apart = (size_t)(p->bits * p->channels + 7) / 8;
   if (!width) return data;
   for (int64_t y = 0; y < height; y++, data += bytes + 1) {
-    if (unfilter(*data, data + 1, y ? data - bytes : NULL, bytes, apart)) return NULL;
+    if (unfilter(*data, data + 1, y ? data - bytes : zeros, bytes, apart)) return NULL;
     uint8_t *to = image->pixels + 3 * ((a->y + y * a->dy) * image->width + a->x);
     for (int64_t x = 0; x < width; x++) put_pixel(p, data + 1, x, to + 3 * x * a->dx);
   }
@@ -127,8 +139,8 @@ int mlc_png_read(mlc_bytes stream, mlc_image *image) {
     int64_t width = steps(image->width, passes[n].x, passes[n].dx);
     if (width) room += (row_bytes(&p, width) + 1) * (size_t)steps(image->height, passes[n].y, passes[n].dy);
   }
-  uint8_t *data = mlc_image_memory(image, room, 1);
-  if (!data || mlc_inflate((mlc_bytes){p.packed, p.packed + p.length, 0}, data, room)) return 1;
-  for (int n = 0; n < count && data; n++) data = put_pass(&p, &passes[n], data, image);
+  uint8_t *data = mlc_image_memory(image, room, 1), *zeros = mlc_image_memory(image, row_bytes(&p, image->width) + 8, 1);
+  if (!data || !zeros || mlc_inflate((mlc_bytes){p.packed, p.packed + p.length, 0}, data, room)) return 1;
+  for (int n = 0; n < count && data; n++) data = put_pass(&p, &passes[n], data, zeros, image);
   return !data;
 }
