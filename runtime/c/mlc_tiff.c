@@ -2,7 +2,7 @@
  * file counts. */
 #include "mlc_image.h"
 
-enum { WIDTH = 256, HEIGHT, BITS, CODING, MEANING = 262, BIT_ORDER = 266, STRIPS = 273, SAMPLES = 277, ROWS, SIZES,
+enum { WIDTH = 256, HEIGHT, BITS, CODING, MEANING = 262, BIT_ORDER = 266, STRIPS = 273, TURN, SAMPLES = 277, ROWS, SIZES,
        PLANES = 284, DIFFERENCES = 317, COLOURS = 320, TILE_WIDTH = 322, TILE_HEIGHT, TILES, TILE_SIZES, FORMAT = 339 };
 enum { WHITE_FIRST, BLACK_FIRST, RGB, PALETTE, CMYK = 5 };
 
@@ -187,6 +187,24 @@ static void look_up(const tiff *t, mlc_image *image) {
     for (int n = 2; n >= 0; n--) p[n] = colours[n][p[0]];
 }
 
+/* Turns the image as it is to be seen: from the right or from below, and then rows for columns. */
+static int turn(const tiff *t, mlc_image *image) {
+  uint32_t kind = field(t, TURN, 1);
+  int64_t height = image->height, width = image->width;
+  if (kind < 2 || kind > 8) return 0;
+  uint8_t *stored = mlc_image_memory(image, (uint64_t)(height * width), 3), *from = stored;
+  if (!stored) return 1;
+  memcpy(stored, image->pixels, (size_t)(3 * height * width));
+  int right = kind == 2 || kind == 3 || kind >= 7, below = kind == 3 || kind == 4 || kind == 6 || kind == 7;
+  for (int64_t y = 0; y < height; y++)
+    for (int64_t x = 0; x < width; x++, from += 3) {
+      int64_t row = below ? height - 1 - y : y, column = right ? width - 1 - x : x;
+      memcpy(image->pixels + 3 * (kind < 5 ? row * width + column : column * height + row), from, 3);
+    }
+  if (kind >= 5) image->height = width, image->width = height;
+  return 0;
+}
+
 int mlc_tiff_read(mlc_bytes stream, mlc_image *image) {
   tiff t = {.stream = stream, .little = *stream.at == 'I'};
   mlc_bytes s = mlc_from(stream, 4);
@@ -214,5 +232,5 @@ int mlc_tiff_read(mlc_bytes stream, mlc_image *image) {
   t.block_width = across, t.block_height = rows, t.block_samples = t.apart ? 1 : samples;
   if (read_blocks(&t, tiled, image)) return 1;
   if (meaning == PALETTE) look_up(&t, image);
-  return 0;
+  return turn(&t, image);
 }
