@@ -48,6 +48,8 @@ from mlc.frontends.onnx.narrow import check_combines, check_computes
 from mlc.frontends.onnx.numbers import Numbers, values_of
 from mlc.frontends.onnx.tensors import KNOWN_LIMIT, Stack, Tensor
 
+MAX_PIECES = 1 << 14  # of a tensor as a sequence: each is an operator of its own
+
 
 class Builder(Emitter):
     """One method for each operator of the graph dialect."""
@@ -296,10 +298,14 @@ class Builder(Emitter):
 
         Raises:
             NotSupported: their number is a symbol.
+
+MAX_PIECES = 1 << 14  # of a tensor as a sequence: each is an operator of its own
         """
         length = x.whole.shape[0]
         if not isinstance(length, int):
             raise NotSupported(f"a sequence of {length} elements; fix that with dims={{name: size}}")
+
+MAX_PIECES = 1 << 14  # of a tensor as a sequence: each is an operator of its own
         return [self.element(x, n) for n in range(length)]
 
     def element(self, x: Stack, n: DimLike) -> Tensor:

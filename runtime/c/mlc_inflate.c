@@ -17,10 +17,11 @@ static int copy_plain(inflation *z) {
   return mlc_bits_over(&z->in);
 }
 
-static const uint16_t LENGTHS[] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
-                                   31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-static const uint16_t DISTANCES[] = {1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-                                     193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+static const uint16_t LENGTHS[] = {
+    3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+static const uint16_t DISTANCES[] = {
+    1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097,
+    6145, 8193, 12289, 16385, 24577};
 
 static int copy_back(inflation *z, int symbol, const mlc_prefix *distances) {
   int n = symbol - 257, extra = n < 8 || n == 28 ? 0 : n / 4 - 1;
@@ -76,7 +77,7 @@ static int inflate_dynamic(inflation *z) {
     }
     if (symbol == 16 && i == 0) return 1;
     uint8_t value = symbol == 16 ? length[i - 1] : 0;
-    int times = symbol == 16 ? 3 + (int)take_bits(z, 2) : symbol == 17 ? 3 + (int)take_bits(z, 3) : 11 + (int)take_bits(z, 7);
+    int bits = symbol == 16 ? 2 : symbol == 17 ? 3 : 7, times = (symbol == 18 ? 11 : 3) + (int)take_bits(z, bits);
     if (i + times > literals + far) return 1;
     for (; times > 0; times--) length[i++] = value;
   }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { SOC = 0xFF4F, SIZ = 0xFF51, COD = 0xFF52, COC, QCD = 0xFF5C, QCC, RGN, POC, PPM, PPT, SOT = 0xFF90, SOD = 0xFF93 };
+enum { SOC = 0xFF4F, SIZ = 0xFF51, COD, COC, QCD = 0xFF5C, QCC, RGN, POC, PPM, PPT, SOT = 0xFF90, SOD = 0xFF93 };
 
 typedef struct part {
   struct part *next; /* of the tile */
@@ -36,7 +36,8 @@ static int read_size(reader *r, mlc_bytes s, mlc_image *image) {
   if (s.over || i->x1 <= i->x0 || i->y1 <= i->y0 || t->x0 > i->x0 || t->y0 > i->y0 || t->x1 <= i->x0 || t->y1 <= i->y0)
     return 1;
   r->across = (i->x1 - t->x0 + width - 1) / width, r->down = (i->y1 - t->y0 + height - 1) / height;
-  if (mlc_image_size(image, (uint64_t)(i->y1 - i->y0), (uint64_t)(i->x1 - i->x0)) || r->across * r->down > 65535) return 1;
+  if (mlc_image_size(image, (uint64_t)(i->y1 - i->y0), (uint64_t)(i->x1 - i->x0))) return 1;
+  if (r->across * r->down > 65535) return 1;
   r->parts = mlc_image_memory(image, (uint64_t)(r->across * r->down), sizeof *r->parts);
   return !r->parts;
 }
@@ -44,7 +45,8 @@ static int read_size(reader *r, mlc_bytes s, mlc_image *image) {
 static int read_coding(mlc_j2k_coding *c, int precincts, mlc_bytes *s) {
   c->levels = (int)mlc_u8(s), c->across = (int)mlc_u8(s) + 2, c->down = (int)mlc_u8(s) + 2;
   c->style = (int)mlc_u8(s), c->reversible = (int)mlc_u8(s);
-  if (c->levels > MLC_J2K_LEVELS || c->across > 10 || c->down > 10 || c->across + c->down > 12 || c->reversible > 1) return 1;
+  if (c->levels > MLC_J2K_LEVELS || c->reversible > 1) return 1;
+  if (c->across > 10 || c->down > 10 || c->across + c->down > 12) return 1;
   for (int n = 0; n <= c->levels; n++) {
     c->precincts[n] = precincts ? (uint8_t)mlc_u8(s) : 0xFF;
     if (n && (c->precincts[n] < 16 || !(c->precincts[n] & 15))) return 1;
@@ -148,7 +150,8 @@ static void unmix(const mlc_j2k_tile *t, int64_t i, int32_t *v) {
     return;
   }
   float y = t->plane[0].real[i], blue = t->plane[1].real[i], red = t->plane[2].real[i];
-  v[0] = rounded(y + 1.402f * red), v[1] = rounded(y - 0.34413f * blue - 0.71414f * red), v[2] = rounded(y + 1.772f * blue);
+  v[0] = rounded(y + 1.402f * red), v[2] = rounded(y + 1.772f * blue);
+  v[1] = rounded(y - 0.34413f * blue - 0.71414f * red);
 }
 
 static void put_tile(const reader *r, const mlc_j2k_tile *t, int mixed, mlc_image *image) {
@@ -181,9 +184,7 @@ static int read_tile(const reader *r, int64_t number, mlc_image *image) {
   }
   int64_t width = r->tile.x1 - r->tile.x0, height = r->tile.y1 - r->tile.y0;
   int64_t x = r->tile.x0 + number % r->across * width, y = r->tile.y0 + number / r->across * height;
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-  t->box = (mlc_box){MAX(x, r->image.x0), MAX(y, r->image.y0), MIN(x + width, r->image.x1), MIN(y + height, r->image.y1)};
+  t->box = mlc_common(&(mlc_box){x, y, x + width, y + height}, &r->image);
   t->count = r->count;
   for (int n = 0; n < r->count; n++) t->plane[n].depth = r->depth[n];
   if (mlc_j2k_packets(t, style, (mlc_bytes){bytes, end, 0}, image)) return 1;
@@ -196,7 +197,7 @@ static int read_tile(const reader *r, int64_t number, mlc_image *image) {
   return 0;
 }
 
-/* The codestream in a file's boxes, if they have one; a palette, or luma and differences to it as colours, are refused. */
+/* The codestream in a file's boxes, if they have one; a palette, or luma and differences as colours, are refused. */
 static int find_codestream(mlc_bytes s, mlc_bytes *found) {
   while (mlc_left(&s) >= 8) {
     uint64_t length = mlc_be32(&s), head = 8;

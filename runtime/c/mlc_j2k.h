@@ -87,6 +87,15 @@ typedef struct {
 
 static inline int64_t mlc_shift_up(int64_t v, int bits) { return (v + ((int64_t)1 << bits) - 1) >> bits; }
 
+static inline int64_t mlc_larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t mlc_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* What two boxes have in common. */
+static inline mlc_box mlc_common(const mlc_box *a, const mlc_box *b) {
+  return (mlc_box){mlc_larger(a->x0, b->x0), mlc_larger(a->y0, b->y0), mlc_smaller(a->x1, b->x1),
+                   mlc_smaller(a->y1, b->y1)};
+}
+
 /* Reads the packets of a tile; 0 ok. */
 int mlc_j2k_packets(mlc_j2k_tile *t, const mlc_j2k_style *style, mlc_bytes s, mlc_image *image);
 

@@ -181,7 +181,8 @@ static void decode_passes(decoder *d, const mlc_j2k_block *b, int style) {
   }
 }
 
-static int decode_block(decoder *d, mlc_j2k_plane *p, const mlc_j2k_band *band, const mlc_j2k_block *b, mlc_image *image) {
+static int decode_block(decoder *d, mlc_j2k_plane *p, const mlc_j2k_band *band, const mlc_j2k_block *b,
+                        mlc_image *image) {
   uint8_t *bytes = b->first ? (uint8_t *)(uintptr_t)b->first->bytes.at : NULL, *end;
   if (!b->first) return 0;
   if (b->first->next) {
@@ -196,7 +197,8 @@ static int decode_block(decoder *d, mlc_j2k_plane *p, const mlc_j2k_band *band, 
   start(d, bytes, b->length);
   decode_passes(d, b, p->coding->style);
   for (int n = 0; n < d->width * d->height; n++) {
-    int64_t y = b->box.y0 - band->box.y0 + band->y + n / d->width, x = b->box.x0 - band->box.x0 + band->x + n % d->width;
+    int64_t y = b->box.y0 - band->box.y0 + band->y + n / d->width;
+    int64_t x = b->box.x0 - band->box.x0 + band->x + n % d->width;
     int negative = *flag_at(d, n % d->width, n / d->width) & NEGATIVE;
     int32_t value = negative ? -d->values[n] : d->values[n];
     if (p->coding->reversible) p->whole[y * p->width + x] = value / 2;

@@ -7,9 +7,6 @@
 enum { LRCP, RLCP, RPCL, PCRL, CPRL }; /* layer, resolution, component, position */
 enum { UNKNOWN = 1 << 20 };
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The nodes of a tree over blocks: those of a level behind those of the level below. */
 static mlc_j2k_node *make_tree(int64_t across, int64_t down, mlc_image *image) {
   int64_t count = 0;
@@ -40,8 +37,7 @@ static int make_part(mlc_j2k_part *p, const mlc_box *b, int across, int down, ml
   if (!p->blocks || !p->inclusion || !p->missing) return 1;
   for (int64_t n = 0; n < p->across * p->down; n++) {
     int64_t left = (x + n % p->across) << across, top = (y + n / p->across) << down;
-    p->blocks[n].box = (mlc_box){larger(left, b->x0), larger(top, b->y0), smaller(left + (1 << across), b->x1),
-                                 smaller(top + (1 << down), b->y1)};
+    p->blocks[n].box = mlc_common(&(mlc_box){left, top, left + (1 << across), top + (1 << down)}, b);
   }
   return 0;
 }
@@ -58,8 +54,7 @@ static int make_parts(const mlc_j2k_coding *c, mlc_j2k_resolution *r, int low, m
     for (int k = 0; k < r->count; k++) {
       const mlc_box *b = &r->band[k].box;
       int64_t left = (first_x + n % r->across) << x, top = (first_y + n / r->across) << y;
-      mlc_box box = {larger(left, b->x0), larger(top, b->y0), smaller(left + ((int64_t)1 << x), b->x1),
-                     smaller(top + ((int64_t)1 << y), b->y1)};
+      mlc_box box = mlc_common(&(mlc_box){left, top, left + ((int64_t)1 << x), top + ((int64_t)1 << y)}, b);
       if (make_part(&r->parts[n * r->count + k], &box, c->across < x ? c->across : x, c->down < y ? c->down : y, image))
         return 1;
     }
@@ -228,9 +223,9 @@ static place *make_places(mlc_j2k_tile *t, int order, int64_t *count, int64_t *m
         int64_t x = ((r->box.x0 >> r->precinct_x) + i % r->across) << (r->precinct_x + left);
         int64_t y = ((r->box.y0 >> r->precinct_y) + i / r->across) << (r->precinct_y + left);
         *at = (place){r, r->parts + i * r->count, {0}};
-        set_key(at, order, n, c, i, larger(y, t->box.y0), larger(x, t->box.x0));
+        set_key(at, order, n, c, i, mlc_larger(y, t->box.y0), mlc_larger(x, t->box.x0));
         for (int k = 0; k < r->count; k++) blocks += at->parts[k].across * at->parts[k].down;
-        *most = larger(*most, blocks);
+        *most = mlc_larger(*most, blocks);
       }
     }
   if (all) qsort(all, (size_t)*count, sizeof *all, by_key);
@@ -246,8 +241,9 @@ int mlc_j2k_packets(mlc_j2k_tile *t, const mlc_j2k_style *style, mlc_bytes s, ml
   if (!all || !lengths) return 1;
   /* Of these places in a row come all packets of a layer, before those of the next. */
   for (int64_t first = 0, end; first < count; first = end) {
-    for (end = first + 1; end < count && (style->order == LRCP || (style->order == RLCP && all[end].key[0] == all[first].key[0]));)
-      end++;
+    int all_at_once = style->order == LRCP, by_first = style->order == RLCP;
+    for (end = first + 1; end < count; end++)
+      if (!all_at_once && !(by_first && all[end].key[0] == all[first].key[0])) break;
     for (int layer = 0; layer < style->layers; layer++)
       for (place *p = all + first; p < all + end; p++)
         if (read_packet(p->resolution, p->parts, layer, &s, lengths, image)) return 1;

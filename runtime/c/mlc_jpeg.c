@@ -1,7 +1,7 @@
 /* JPEG (ITU-T T.81): markers and Huffman codes of baseline, extended and progressive images of 8 bits. */
 #include "mlc_jpeg.h"
 
-enum { MOST_SCANS = 256 /* a progressive image has some ten; each may ask for work on all blocks */ };
+enum { MOST_SCANS = 64 /* a progressive image has some ten; each may ask for work on all blocks */ };
 
 typedef struct {
   uint8_t symbol[256];
@@ -24,9 +24,10 @@ typedef struct {
   int dc[4];
 } reader;
 
-static const uint8_t ZIGZAG[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-                                   41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-                                   30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+static const uint8_t ZIGZAG[64] = {
+    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
+    28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61,
+    54, 47, 55, 62, 63};
 
 /* At least 32 bits; zeros in front of a marker, which only damaged streams consume. */
 static void fill(reader *r) {
@@ -153,7 +154,8 @@ static void read_ac(reader *r, const code *c, int16_t *block) {
 }
 
 static void refine(reader *r, int16_t *coefficient, int bit) {
-  if (take_bits(r, 1) && !(*coefficient & bit)) *coefficient = (int16_t)(*coefficient + (*coefficient < 0 ? -bit : bit));
+  int more = take_bits(r, 1) && !(*coefficient & bit) ? bit : 0;
+  *coefficient = (int16_t)(*coefficient + (*coefficient < 0 ? -more : more));
 }
 
 /* One more bit of the coefficients that there are, and those that begin with this bit. */

@@ -5,7 +5,7 @@ enum { ONE = 13 /* bits behind the point of a factor */, KEPT = 2 /* of them kep
 
 static int64_t descale(int64_t v, int bits) { return (v + ((int64_t)1 << (bits - 1))) >> bits; }
 
-/* Eight values, `apart` from each other, transformed in place (Loeffler, Ligtenberg and Moschytz); `bits` are dropped. */
+/* Eight values, `apart` from each other, transformed in place (Loeffler, Ligtenberg, Moschytz); `bits` are dropped. */
 static void transform8(int64_t *v, int apart, int bits) {
   int64_t z2 = v[2 * apart], z3 = v[6 * apart], z1 = (z2 + z3) * 4433;
   int64_t t2 = z1 - z3 * 15137, t3 = z1 + z2 * 6270;

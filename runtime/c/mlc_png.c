@@ -16,7 +16,8 @@ typedef struct {
 } pass;
 
 static const pass WHOLE = {0, 0, 1, 1};
-static const pass PASSES[] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
+static const pass PASSES[] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4},
+                              {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
 
 static uint32_t crc_of(const uint8_t *at, const uint8_t *end) {
   static const uint32_t HALF[] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
@@ -74,7 +75,7 @@ static unsigned paeth(int a, int b, int c) {
 
 /* A row's bytes from their differences to those on the left and above; on the left of the first pixel stand zeros. */
 static int unfilter(unsigned filter, uint8_t *row, const uint8_t *above, size_t bytes, size_t apart) {
-  for (size_t n = 0; n < apart && filter >= 2; n++) row[n] = (uint8_t)(row[n] + (filter == 3 ? above[n] / 2 : above[n]));
+  for (size_t n = 0; n < apart && filter >= 2; n++) row[n] = (uint8_t)(row[n] + above[n] / (filter == 3 ? 2 : 1));
   const uint8_t *left = row, *corner = above;
   uint8_t *end = row + bytes, *at = row + apart;
   above += apart;
@@ -110,7 +111,7 @@ static void put_pixel(const png *p, const uint8_t *row, int64_t x, uint8_t *to) 
   else to[0] = from[0], to[1] = from[bytes], to[2] = from[2 * bytes];
 }
 
-static size_t row_bytes(const png *p, int64_t width) { return ((size_t)width * (size_t)(p->bits * p->channels) + 7) / 8; }
+static size_t row_bytes(const png *p, int64_t width) { return (size_t)((width * p->bits * p->channels + 7) / 8); }
 
 static int64_t steps(int64_t extent, int64_t first, int64_t apart) {
   return extent > first ? (extent - first + apart - 1) / apart : 0;
@@ -139,7 +140,8 @@ int mlc_png_read(mlc_bytes stream, mlc_image *image) {
     int64_t width = steps(image->width, passes[n].x, passes[n].dx);
     if (width) room += (row_bytes(&p, width) + 1) * (size_t)steps(image->height, passes[n].y, passes[n].dy);
   }
-  uint8_t *data = mlc_image_memory(image, room, 1), *zeros = mlc_image_memory(image, row_bytes(&p, image->width) + 8, 1);
+  uint8_t *data = mlc_image_memory(image, room, 1);
+  uint8_t *zeros = mlc_image_memory(image, row_bytes(&p, image->width) + 8, 1);
   if (!data || !zeros || mlc_inflate((mlc_bytes){p.packed, p.packed + p.length, 0}, data, room)) return 1;
   for (int n = 0; n < count && data; n++) data = put_pass(&p, &passes[n], data, zeros, image);
   return !data;

@@ -1,7 +1,8 @@
-/* TIFF 6.0: strips and tiles; plain, PackBits, LZW and deflate; gray, colour, palettes and CMYK. The first image counts. */
+/* TIFF 6.0: strips and tiles; plain, PackBits, LZW and deflate; gray, colour, palettes and CMYK. The first image of a
+ * file counts. */
 #include "mlc_image.h"
 
-enum { WIDTH = 256, HEIGHT, BITS, CODING, MEANING = 262, BIT_ORDER = 266, STRIPS = 273, SAMPLES = 277, ROWS, SIZES,
+enum { WIDTH = 256, HEIGHT, BITS, CODING, MEANING = 262, BIT_ORDER = 266, STRIPS = 273, TURN, SAMPLES = 277, ROWS, SIZES,
        PLANES = 284, DIFFERENCES = 317, COLOURS = 320, TILE_WIDTH = 322, TILE_HEIGHT, TILES, TILE_SIZES, FORMAT = 339 };
 enum { WHITE_FIRST, BLACK_FIRST, RGB, PALETTE, CMYK = 5 };
 
@@ -16,21 +17,37 @@ typedef struct {
 static unsigned read16(const tiff *t, mlc_bytes *s) { return t->little ? mlc_le16(s) : mlc_be16(s); }
 static uint32_t read32(const tiff *t, mlc_bytes *s) { return t->little ? mlc_le32(s) : mlc_be32(s); }
 
-/* Number `index` of the values under a tag, or `otherwise`. */
-static uint32_t field(const tiff *t, unsigned tag, uint32_t index, uint32_t otherwise) {
+/* The values under a tag; none where it is not there, or they are no whole numbers. */
+typedef struct {
+  unsigned size; /* bytes of one */
+  uint32_t count;
+  mlc_bytes bytes;
+} values;
+
+static values find(const tiff *t, unsigned tag) {
   mlc_bytes s = mlc_from(t->stream, t->directory);
   for (unsigned left = read16(t, &s); left > 0 && !s.over; left--) {
     unsigned name = read16(t, &s), type = read16(t, &s), size = type == 4 ? 4 : type == 3 ? 2 : 1;
     uint32_t count = read32(t, &s);
     mlc_bytes value = mlc_take(&s, 4);
     if (name != tag) continue;
-    if (index >= count || s.over || (type != 1 && type != 3 && type != 4)) return otherwise;
+    if (s.over || (type != 1 && type != 3 && type != 4)) break;
     if ((uint64_t)count * size > 4) value = mlc_from(t->stream, read32(t, &value));
-    mlc_take(&value, (uint64_t)index * size);
-    uint32_t found = size == 4 ? read32(t, &value) : size == 2 ? read16(t, &value) : mlc_u8(&value);
-    return value.over ? otherwise : found;
+    return (values){size, count, value};
   }
-  return otherwise;
+  return (values){0};
+}
+
+static uint32_t value_at(const tiff *t, const values *v, uint32_t index, uint32_t otherwise) {
+  if (index >= v->count) return otherwise;
+  mlc_bytes s = mlc_from(v->bytes, (uint64_t)index * v->size);
+  uint32_t found = v->size == 4 ? read32(t, &s) : v->size == 2 ? read16(t, &s) : mlc_u8(&s);
+  return s.over ? otherwise : found;
+}
+
+static uint32_t field(const tiff *t, unsigned tag, uint32_t otherwise) {
+  values v = find(t, tag);
+  return value_at(t, &v, 0, otherwise);
 }
 
 static int unpack_bits(mlc_bytes from, uint8_t *to, size_t room) {
@@ -122,7 +139,8 @@ static void put_pixel(const tiff *t, const uint8_t *row, int64_t x, unsigned pla
   else mlc_gray(to, t->meaning == WHITE_FIRST ? (uint8_t)(255 - v[0]) : v[0]);
 }
 
-static void put_block(const tiff *t, uint8_t *rows, size_t bytes, int64_t y, int64_t x, unsigned plane, mlc_image *image) {
+static void put_block(const tiff *t, uint8_t *rows, size_t bytes, int64_t y, int64_t x, unsigned plane,
+                      mlc_image *image) {
   for (int64_t i = 0; i < t->block_height && y + i < image->height; i++, rows += bytes) {
     if (t->differences == 2) add_up(t, rows, t->block_width * t->block_samples);
     uint8_t *to = image->pixels + 3 * ((y + i) * image->width + x);
@@ -141,14 +159,15 @@ static int read_blocks(const tiff *t, int tiled, mlc_image *image) {
   size_t bytes = (size_t)((t->block_width * t->block_samples * t->bits + 7) / 8);
   uint8_t *rows = mlc_image_memory(image, (uint64_t)t->block_height, bytes), *turned = NULL;
   if (!rows) return 1;
-  int backwards = field(t, BIT_ORDER, 0, 1) == 2;
+  int backwards = field(t, BIT_ORDER, 1) == 2;
   if (backwards && !(turned = mlc_image_memory(image, mlc_left(&t->stream), 1))) return 1;
+  values starts = find(t, tiled ? TILES : STRIPS), sizes = find(t, tiled ? TILE_SIZES : SIZES);
   uint32_t index = 0;
   for (unsigned plane = 0; plane < (t->apart ? (unsigned)t->samples : 1); plane++)
     for (int64_t y = 0; y < image->height; y += t->block_height)
       for (int64_t x = 0; x < image->width; x += t->block_width, index++) {
-        mlc_bytes s = mlc_from(t->stream, field(t, tiled ? TILES : STRIPS, index, 0));
-        uint32_t size = field(t, tiled ? TILE_SIZES : SIZES, index, UINT32_MAX);
+        mlc_bytes s = mlc_from(t->stream, value_at(t, &starts, index, UINT32_MAX));
+        uint32_t size = value_at(t, &sizes, index, UINT32_MAX);
         if (size < mlc_left(&s)) s = mlc_take(&s, size);
         if (backwards) reverse_bits(s.at, turned, mlc_left(&s)), s.end = turned + mlc_left(&s), s.at = turned;
         int64_t height = !tiled && y + t->block_height > image->height ? image->height - y : t->block_height;
@@ -161,37 +180,57 @@ static int read_blocks(const tiff *t, int tiled, mlc_image *image) {
 static void look_up(const tiff *t, mlc_image *image) {
   uint8_t colours[3][256];
   uint32_t count = 1u << t->bits;
-  for (uint32_t n = 0; n < 3 * count; n++) colours[n / count][n % count] = (uint8_t)(field(t, COLOURS, n, 0) >> 8);
+  values table = find(t, COLOURS);
+  for (uint32_t n = 0; n < 3 * count; n++) colours[n / count][n % count] = (uint8_t)(value_at(t, &table, n, 0) >> 8);
   uint8_t *end = image->pixels + 3 * image->height * image->width;
   for (uint8_t *p = image->pixels; p < end; p += 3)
     for (int n = 2; n >= 0; n--) p[n] = colours[n][p[0]];
+}
+
+/* Turns the image as it is to be seen: from the right or from below, and then rows for columns. */
+static int turn(const tiff *t, mlc_image *image) {
+  uint32_t kind = field(t, TURN, 1);
+  int64_t height = image->height, width = image->width;
+  if (kind < 2 || kind > 8) return 0;
+  uint8_t *stored = mlc_image_memory(image, (uint64_t)(height * width), 3), *from = stored;
+  if (!stored) return 1;
+  memcpy(stored, image->pixels, (size_t)(3 * height * width));
+  int right = kind == 2 || kind == 3 || kind >= 7, below = kind == 3 || kind == 4 || kind == 6 || kind == 7;
+  for (int64_t y = 0; y < height; y++)
+    for (int64_t x = 0; x < width; x++, from += 3) {
+      int64_t row = below ? height - 1 - y : y, column = right ? width - 1 - x : x;
+      memcpy(image->pixels + 3 * (kind < 5 ? row * width + column : column * height + row), from, 3);
+    }
+  if (kind >= 5) image->height = width, image->width = height;
+  return 0;
 }
 
 int mlc_tiff_read(mlc_bytes stream, mlc_image *image) {
   tiff t = {.stream = stream, .little = *stream.at == 'I'};
   mlc_bytes s = mlc_from(stream, 4);
   t.directory = read32(&t, &s);
-  if (mlc_image_size(image, field(&t, HEIGHT, 0, 0), field(&t, WIDTH, 0, 0))) return 1;
-  int tiled = field(&t, TILES, 0, 0) != 0;
-  uint32_t rows = field(&t, tiled ? TILE_HEIGHT : ROWS, 0, (uint32_t)image->height);
-  uint32_t across = tiled ? field(&t, TILE_WIDTH, 0, 0) : (uint32_t)image->width;
-  uint32_t samples = field(&t, SAMPLES, 0, 1), bits = field(&t, BITS, 0, 1), meaning = field(&t, MEANING, 0, 99);
-  t.coding = field(&t, CODING, 0, 1), t.differences = field(&t, DIFFERENCES, 0, 1);
-  t.apart = field(&t, PLANES, 0, 1) == 2 && samples > 1;
+  if (mlc_image_size(image, field(&t, HEIGHT, 0), field(&t, WIDTH, 0))) return 1;
+  int tiled = field(&t, TILES, 0) != 0;
+  uint32_t rows = field(&t, tiled ? TILE_HEIGHT : ROWS, (uint32_t)image->height);
+  uint32_t across = tiled ? field(&t, TILE_WIDTH, 0) : (uint32_t)image->width;
+  uint32_t samples = field(&t, SAMPLES, 1), bits = field(&t, BITS, 1), meaning = field(&t, MEANING, 99);
+  t.coding = field(&t, CODING, 1), t.differences = field(&t, DIFFERENCES, 1);
+  t.apart = field(&t, PLANES, 1) == 2 && samples > 1;
   if (!tiled && rows > (uint32_t)image->height) rows = (uint32_t)image->height;
   uint32_t most = (uint32_t)image->extent;
   if (!rows || !across || rows > most || across > most || samples < 1 || samples > 8) return 1;
+  if (tiled && (rows % 16 || across % 16)) return 1;
   int whole = bits == 8 || bits == 16, narrow = bits == 1 || bits == 2 || bits == 4;
   int fits = meaning == RGB                 ? whole && samples >= 3
              : meaning == CMYK              ? whole && samples >= 4 && !t.apart
              : meaning == PALETTE           ? (bits == 8 || narrow) && samples == 1
              : meaning <= BLACK_FIRST       ? whole || narrow
                                             : 0;
-  if (!fits || (t.apart && meaning == WHITE_FIRST) || field(&t, FORMAT, 0, 1) != 1) return 1;
+  if (!fits || (t.apart && meaning == WHITE_FIRST) || field(&t, FORMAT, 1) != 1) return 1;
   if (t.differences > 2 || (t.differences == 2 && !whole)) return 1;
   t.bits = (int)bits, t.samples = (int)samples, t.meaning = (int)meaning;
   t.block_width = across, t.block_height = rows, t.block_samples = t.apart ? 1 : samples;
   if (read_blocks(&t, tiled, image)) return 1;
   if (meaning == PALETTE) look_up(&t, image);
-  return 0;
+  return turn(&t, image);
 }

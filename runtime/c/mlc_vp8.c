@@ -18,7 +18,7 @@ typedef struct {
   steps step[SEGMENTS];
   uint8_t tokens[4][8][3][11];
   uint8_t *modes_above, modes_left[4]; /* of blocks */
-  uint8_t (*above)[9], left[9];        /* whether blocks have coefficients: 4 of luma, 2 and 2 of chroma, the second one */
+  uint8_t (*above)[9], left[9]; /* whether blocks have coefficients: 4 of luma, 2 and 2 of chroma, the second one */
 } reader;
 
 static unsigned next_byte(mlc_bools *b) {
@@ -192,7 +192,8 @@ static int read_residue(reader *r, mlc_bools *b, const mlc_macroblock *m, uint8_
     spread(coefficients[24], coefficients);
   }
   for (int n = 0; n < 24; n++) {
-    int luma = n < 16, at = luma ? n % 4 : 4 + (n - 16) / 4 * 2 + n % 2, left = luma ? n / 4 : 4 + (n - 16) / 4 * 2 + n / 2 % 2;
+    int luma = n < 16, chroma = 4 + (n - 16) / 4 * 2;
+    int at = luma ? n % 4 : chroma + n % 2, left = luma ? n / 4 : chroma + n / 2 % 2;
     int first = luma && whole;
     int end = read_block(b, r->tokens[luma ? kind : CHROMA], above[at] + r->left[left], first, luma ? q->y : q->chroma,
                          coefficients[n]);

@@ -41,8 +41,9 @@ static void predict_square(uint8_t *to, int64_t stride, int side, int mode, int 
   for (int y = 0; y < side && mode == H_PRED; y++) memset(to + y * stride, to[y * stride - 1], (size_t)side);
 }
 
-/* Of a block of 4 x 4, which means along its border each sample is: the border goes from the lower left, twice, up to the
- * corner (5), and to the right (6 to 13), the last twice. `n`: of n and its neighbours, n twice; 16 + n: of n and n + 1. */
+/* Of a block of 4 x 4, which means along its border each sample is: the border goes from the lower left, twice, up to
+ * the corner (5), and to the right (6 to 13), the last twice. `n`: of n and its neighbours, n twice; 16 + n: of n and
+ * n + 1. */
 static const uint8_t ALONG[][16] = {
     [B_VE_PRED] = {6, 7, 8, 9, 6, 7, 8, 9, 6, 7, 8, 9, 6, 7, 8, 9},
     [B_HE_PRED] = {4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1},
@@ -90,7 +91,8 @@ void mlc_vp8_predict(mlc_vp8 *f, int64_t y, int64_t x, int coefficients[25][16])
       continue;
     }
     predict_square(to, stride, side, plane ? m->chroma : m->luma, y > 0, x > 0);
+    int (*residue)[16] = coefficients + (plane ? 12 + 4 * plane : 0);
     for (int n = 0; n < across * across; n++)
-      add_residue(coefficients[(plane ? 12 + 4 * plane : 0) + n], to + n / across * 4 * stride + n % across * 4, stride);
+      add_residue(residue[n], to + n / across * 4 * stride + n % across * 4, stride);
   }
 }

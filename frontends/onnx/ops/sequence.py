@@ -11,6 +11,7 @@ import numpy as np
 
 from mlc.dialects.dims import Dim, DimLike
 from mlc.dialects.graph.sizes import sizes_of
+from mlc.frontends.onnx.builder import MAX_PIECES
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.control import UNROLLED
@@ -86,9 +87,6 @@ def _joined(node: Node, whole: Tensor) -> Tensor:
         return moved
     shape = moved.shape
     return node.build.reshape(moved, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
-
-
-MAX_PIECES = 1 << 14  # each is an operator of its own
 
 
 @onnx_op("SplitToSequence", since=11)
