@@ -57,6 +57,8 @@ def unsqueeze(node: Node) -> Tensor:
     axes = node.attr("axes") if node.opset < 13 else node.ints(1)
     rank = x.rank + len(axes)
     new, old = {normalise_axis(a, rank) for a in axes}, iter(x.shape)
+    if len(new) != len(axes):
+        raise ValueError(f"axes {list(axes)} name a dimension twice")
     return node.build.reshape(x, [1 if n in new else next(old) for n in range(rank)])
 
 
