@@ -72,6 +72,8 @@ def unsqueeze(node: Node) -> Tensor:
         return node.build.reshape(x, inserted(node, x.shape, axes))
     rank = x.rank + len(axes)
     new, old = {normalise_axis(a, rank) for a in axes}, iter(x.shape)
+    if len(new) != len(axes):
+        raise ValueError(f"axes {list(axes)} name a dimension twice")
     return node.build.reshape(x, [1 if n in new else next(old) for n in range(rank)])
 
 

@@ -132,6 +132,12 @@ def test_more_pieces_than_can_be_made() -> None:
     fails(graph(nodes, {"x": [1 << 20, 3]}, ["y"], {"two": np.array(2)}), "524288 pieces; at most")
 
 
+@pytest.mark.parametrize("axes", [[0, 0], [1, -4, 3]])
+def test_new_dimensions_that_are_named_twice(axes: list[int]) -> None:
+    model = graph([node("Unsqueeze", "x a", "y")], {"x": [3, 2]}, ["y"], {"a": np.array(axes)})
+    fails(model, "axes .* name a dimension twice")
+
+
 @pytest.mark.parametrize("count", [0, 1, 3, 1 << 40])
 def test_another_number_of_parts_than_outputs(count: int) -> None:
     model = graph([node("Split", "x", "y z", num_outputs=count)], {"x": [4, 3]}, ["y", "z"])

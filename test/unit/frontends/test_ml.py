@@ -12,6 +12,7 @@ from single import agrees, by_onnxruntime, close, single, ways
 import mlc
 from mlc.frontends.onnx import UnsupportedError, import_model
 from mlc.frontends.onnx.backend import prepare
+from mlc.runtime.errors import InputError
 
 ML = "ai.onnx.ml"
 
@@ -188,6 +189,16 @@ def test_tables_of_weights_that_fit_nowhere_are_refused(rng: np.random.Generator
     how = forest(rng, "target", 2, 3, 1, "BRANCH_LEQ") | {"n_targets": targets}
     with pytest.raises(UnsupportedError, match=f"nodes by {targets} targets"):
         import_model(single("TreeEnsembleRegressor", {"x": np.ones((2, 3), "f4")}, domain="ai.onnx.ml", **how))
+
+
+@pytest.mark.parametrize(("values", "sizes"), [([1, np.nan], "1"), ([], ""), ([np.nan] * 20, "0.*")])
+def test_sets_that_are_missing_or_empty_are_refused(rng: np.random.Generator, values: list[float], sizes: str) -> None:
+    how = merged(forest(rng, "target", 1, 5, 1, "BRANCH_LEQ"), 2)
+    modes = numpy_helper.to_array(how["nodes_modes"])
+    how["nodes_modes"] = numpy_helper.from_array(np.full_like(modes, 6))
+    how["membership_values"] = numpy_helper.from_array(np.array(values, "f4"))
+    with pytest.raises(InputError, match=rf"sets of \[{sizes}\] members for {modes.size} nodes of mode 6"):
+        import_model(single("TreeEnsemble", {"x": np.ones((2, 5), "f4")}, domain="ai.onnx.ml", version=5, **how))
 
 
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])

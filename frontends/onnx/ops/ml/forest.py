@@ -106,8 +106,12 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
 def members_expanded(node: Node) -> Forest:
     """The tables of a TreeEnsemble; a test for members of a set becomes a chain of tests for one each."""
     modes = _column(node, "nodes_modes", np.int64)
-    sets = iter(_sets(_column(node, "membership_values", np.float64)))
-    tests = [next(sets) if m == MEMBER else [v] for m, v in zip(modes, node.attr("nodes_splits"), strict=True)]
+    sets, count = _sets(_column(node, "membership_values", np.float64)), int((modes == MEMBER).sum())
+    if len(sets) < count or not all(sets):
+        sizes = [len(s) for s in sets]
+        raise ValueError(f"membership_values has sets of {sizes} members for {count} nodes of mode {MEMBER}")
+    given = iter(sets)
+    tests = [next(given) if m == MEMBER else [v] for m, v in zip(modes, node.attr("nodes_splits"), strict=True)]
     starts = np.concatenate([[0], np.cumsum([len(t) for t in tests])]).astype(np.int64)
     weight, first = _column(node, "leaf_weights", np.float64), int(starts[-1])
     owner = np.repeat(np.arange(len(tests)), [len(t) for t in tests])  # the node that a test is of
@@ -141,11 +145,11 @@ def _children(node: Node, side: str, starts: Array) -> Array:
 
 
 def _sets(values: Array) -> list[list[float]]:
-    """The sets between the NaNs that end them."""
+    """The sets in front of the NaNs that end them; the last may have none."""
     found: list[list[float]] = [[]]
     for value in values.tolist():
         if value == value:
             found[-1].append(value)
         else:
             found.append([])
-    return found
+    return found if found[-1] else found[:-1]
