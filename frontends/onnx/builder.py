@@ -216,7 +216,7 @@ class Builder:
             NotSupported: it computes in a narrow type.
         """
         element = check_computes(expr, xs)
-        xs = self._agreeing(xs)
+        xs = tuple(self._agreeing(xs))
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)

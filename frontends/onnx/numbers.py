@@ -78,12 +78,13 @@ class Numbers:
                 return x.trace()
         except (Undecided, NeedsConstant):
             pass
-        names = np.empty(x.shape, dtype=object)
-        for at in np.ndindex(names.shape):
-            name = f"value{len(self.places)}"
-            self.places[name] = x, ", ".join(map(str, at)) or "()"
-            names[at] = Dim.symbol(name)
-        return names
+        shape = tuple(int(str(d)) for d in x.shape)
+        return np.array([self._named(x, at) for at in np.ndindex(shape)], object).reshape(shape)
+
+    def _named(self, x: Tensor, at: tuple[int, ...]) -> Dim:
+        name = f"value{len(self.places)}"
+        self.places[name] = x, ", ".join(map(str, at)) or "()"
+        return Dim.symbol(name)
 
     def read(self, expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
         """An expression that reads each number from its tensor, one of the operands."""
@@ -101,7 +102,7 @@ class Numbers:
     def number(self, text: str) -> Dim:
         """The number that a scalar expression of dimensions and numbers is, computed once when the model runs."""
         scalar = self.build.compute(f"i64({text})", [], ())
-        return self.of(scalar).item()  # type: ignore[no-any-return]
+        return self.of(scalar).item()
 
     def size(self, number: DimLike | str, why: str, most: DimLike | None = None) -> DimLike:
         """``number``, an expression, as a dimension from 0 to ``most``; else the run fails, saying ``why``.
