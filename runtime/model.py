@@ -148,7 +148,7 @@ class Model:
             self._again = nothing
         if out:
             self._check_outputs(plan, given, out)
-        plan, results = self._with_room(library, plan, given, lambda *args: library.call(*args, out))
+        plan, results = self._with_room(library, plan, given, lambda plan, given: library.call(plan, given, out))
         results = self._cut(results, plan.dims) if self._sizes else results
         return results | {name: texts(results[name]) for name in self._texts} if self._texts else results
 

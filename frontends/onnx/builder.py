@@ -67,7 +67,7 @@ class Builder(Emitter):
             NotSupported: it computes in a narrow type.
         """
         element = check_computes(expr, xs)
-        xs = self._agreeing(xs)
+        xs = tuple(self.numbers.agreeing(xs))
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)
@@ -76,21 +76,6 @@ class Builder(Emitter):
         text, rest = inlined(expr, xs)
         result = self.emit(MapOp(text, self.values(*rest)), element)
         return self._followed(result, lambda: fold_expr(parse(expr), [self.numbers.of(x) for x in xs], result.element))
-
-    def _agreeing(self, xs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Operands that broadcast: where sizes that depend on data meet others, a run checks that they are equal."""
-        if not any(sizes_of(x.shape) for x in xs):
-            return xs
-        for axis in range(-max(x.rank for x in xs), 0):
-            extents = dict.fromkeys(x.shape[axis] for x in xs if x.rank >= -axis and x.shape[axis] != 1)
-            one = min(extents, key=lambda d: len(sizes_of([d])), default=1)
-            xs = [self._with_extent(x, axis, one) if axis >= -x.rank and sizes_of(extents) else x for x in xs]
-        return xs
-
-    def _with_extent(self, x: Tensor, axis: int, extent: DimLike) -> Tensor:
-        """``x`` with that extent instead of another one than 1, which a run checks to be the same."""
-        shape = [extent if n == x.rank + axis and d != 1 else d for n, d in enumerate(x.shape)]
-        return self.reshape(x, shape)
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:
         size = product(broadcast_shapes([x.shape for x in xs]))
@@ -297,15 +282,13 @@ class Builder(Emitter):
         """The elements of a sequence one by one.
 
         Raises:
-            NotSupported: their number is a symbol.
-
-MAX_PIECES = 1 << 14  # of a tensor as a sequence: each is an operator of its own
+            NotSupported: their number is a symbol, or over MAX_PIECES.
         """
         length = x.whole.shape[0]
         if not isinstance(length, int):
             raise NotSupported(f"a sequence of {length} elements; fix that with dims={{name: size}}")
-
-MAX_PIECES = 1 << 14  # of a tensor as a sequence: each is an operator of its own
+        if length > MAX_PIECES:
+            raise NotSupported(f"{length} pieces; at most {MAX_PIECES} are made")
         return [self.element(x, n) for n in range(length)]
 
     def element(self, x: Stack, n: DimLike) -> Tensor:

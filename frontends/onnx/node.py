@@ -13,6 +13,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import Array, symbolic
+from mlc.frontends.onnx.numbers import is_open
 from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, Value, text_of
 
 REQUIRED: Any = object()
@@ -171,8 +172,12 @@ class Node:
 
     def ints(self, n: int) -> list[int]:
         """Input ``n`` as a list of whole numbers, known at import and not symbolic."""
-        self._check_number(n)
-        return [int(v) for v in self.concrete(n).flat]
+        found = self.numbers(n)
+        if any(is_open(v) for v in found):
+            raise NeedsConstant(f"input {n} must be a constant or follow from shapes; it is computed at run time")
+        if not all(isinstance(v, int) for v in found):
+            raise NotSupported(f"input {n} depends on a symbolic dimension; fix it with dims={{name: size}}")
+        return [v for v in found if isinstance(v, int)]
 
     def floats(self, n: int) -> list[float]:
         """Input ``n`` as a list of numbers, known at import and not symbolic."""

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects.dims import Dim, DimLike, evaluate, symbols_of
 from mlc.dialects.graph import SizeOp
 from mlc.dialects.graph.loop import steps_of
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.errors import NeedsConstant
 from mlc.frontends.onnx.fold import VALUE, Array, Undecided, at_least
@@ -65,7 +66,7 @@ class Numbers:
             return x.known
         if x.element == TEXT or not followed(x):
             raise NeedsConstant(f"{x} is computed at run time; at most {FEW} whole numbers of a known count may be")
-        value = self.build.value(x)
+        value = x.value or self.build.value(x)  # where it was made, so that it is the same number in regions
         if value not in self.arrays:
             self.arrays[value] = self._traced(x)
         found = self.arrays[value]
@@ -78,12 +79,13 @@ class Numbers:
                 return x.trace()
         except (Undecided, NeedsConstant):
             pass
-        names = np.empty(x.shape, dtype=object)
-        for at in np.ndindex(names.shape):
-            name = f"value{len(self.places)}"
-            self.places[name] = x, ", ".join(map(str, at)) or "()"
-            names[at] = Dim.symbol(name)
-        return names
+        shape = tuple(int(str(d)) for d in x.shape)
+        return np.array([self._named(x, at) for at in np.ndindex(shape)], object).reshape(shape)
+
+    def _named(self, x: Tensor, at: tuple[int, ...]) -> Dim:
+        name = f"value{len(self.places)}"
+        self.places[name] = x, ", ".join(map(str, at)) or "()"
+        return Dim.symbol(name)
 
     def read(self, expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
         """An expression that reads each number from its tensor, one of the operands."""
@@ -101,7 +103,7 @@ class Numbers:
     def number(self, text: str) -> Dim:
         """The number that a scalar expression of dimensions and numbers is, computed once when the model runs."""
         scalar = self.build.compute(f"i64({text})", [], ())
-        return self.of(scalar).item()  # type: ignore[no-any-return]
+        return self.of(scalar).item()
 
     def size(self, number: DimLike | str, why: str, most: DimLike | None = None) -> DimLike:
         """``number``, an expression, as a dimension from 0 to ``most``; else the run fails, saying ``why``.
@@ -123,6 +125,21 @@ class Numbers:
         """The run fails, saying ``why``, where ``number`` is below 0."""
         if isinstance(number, str) or not at_least(number, 0):
             self._sized(f"min({number}, 0)", 0, why)
+
+    def agreeing(self, xs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Operands that broadcast: where sizes that depend on data meet others, a run checks that they are equal."""
+        if not any(sizes_of(x.shape) for x in xs):
+            return xs
+        for axis in range(-max(x.rank for x in xs), 0):
+            extents = dict.fromkeys(x.shape[axis] for x in xs if x.rank >= -axis and x.shape[axis] != 1)
+            one = min(extents, key=lambda d: len(sizes_of([d])), default=1)
+            xs = [self._with_extent(x, axis, one) if axis >= -x.rank and sizes_of(extents) else x for x in xs]
+        return xs
+
+    def _with_extent(self, x: Tensor, axis: int, extent: DimLike) -> Tensor:
+        """``x`` with that extent instead of another one than 1, which a run checks to be the same."""
+        shape = [extent if n == x.rank + axis and d != 1 else d for n, d in enumerate(x.shape)]
+        return self.build.reshape(x, shape)
 
     def _settled(self, number: DimLike) -> DimLike:
         """``number`` with the sizes that its numbers have become."""

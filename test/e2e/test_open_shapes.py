@@ -138,6 +138,46 @@ def test_resize(mode: str) -> None:
     ), rtol=2e-5)  # fmt: skip
 
 
+@pytest.mark.parametrize(("inverse", "onesided"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_fourier_transforms(inverse: int, onesided: int) -> None:
+    """Along an axis that a run chooses, and of a length that it is given, against NumPy."""
+    how = {"inverse": inverse, "onesided": onesided}
+    parts = 1 if onesided and not inverse else 2
+    nodes = [node("DFT", "x _ axis", "y", **how), node("DFT", "x n", "z", **how)]
+    inputs = {"x": (FLOAT, [3, 8, "w", parts]), "axis": (INT64, []), "n": (INT64, [])}
+    proto = model(nodes, inputs, {"y": (FLOAT, None), "z": (FLOAT, None)}, opset=20)
+    feeds, wanted = [], []
+    for w, axis, n in ((5, 1, 7), (6, -2, 3), (9, 0, 9), (4, -3, 12)):
+        x = RNG.standard_normal((3, 8, w, parts)).astype(np.float32)
+        feeds.append({"x": x, "axis": scalar(axis), "n": scalar(n)})
+        wanted.append([_fourier(x, axis if axis >= 0 else axis + 1, None, **how), _fourier(x, 2, n, **how)])
+    agree(proto, *feeds, wanted=wanted, rtol=1e-4)
+
+
+def test_mel_weights() -> None:
+    """As the table that is made at import."""
+    names = ("bins", "length", "rate", "low", "high")
+    kinds = dict(zip(names, (INT64, INT64, INT64, FLOAT, FLOAT), strict=True))
+    nodes = [node("MelWeightMatrix", " ".join(names), "y")]
+    proto = model(nodes, {n: (kind, []) for n, kind in kinds.items()}, {"y": (FLOAT, None)})
+    feeds, wanted = [], []
+    for values in ((8, 16, 8192, 0, 4096), (20, 512, 16000, 20, 7600), (4, 65, 8000, 100, 3000)):
+        typed = (np.float32 if kind == FLOAT else np.int64 for kind in kinds.values())
+        feeds.append({n: scalar(v, t) for n, v, t in zip(names, values, typed, strict=True)})
+        wanted.append([mlc.compile(model(nodes, {}, {"y": (FLOAT, None)}, feeds[-1])).run({})["y"]])
+    agree(proto, *feeds, wanted=wanted, rtol=1e-6)
+
+
+def _fourier(x: Array, axis: int, n: int | None, inverse: int, onesided: int) -> Array:
+    wide = x.astype(np.float64)
+    values = wide[..., 0] + (1j * wide[..., 1] if x.shape[-1] == 2 else 0)
+    if inverse and onesided:
+        return np.fft.irfft(values, n, axis)[..., None].astype(np.float32)
+    y = np.fft.ifft(values, n, axis) if inverse else np.fft.fft(values, n, axis)
+    y = np.take(y, range(y.shape[axis] // 2 + 1), axis) if onesided else y
+    return np.stack([y.real, y.imag], -1).astype(np.float32)
+
+
 def test_in_loops_and_branches() -> None:
     """Rows x[i:i+1] and x[start:start+1], the first i+1 rows, a range as long as the turn, in a loop of open length."""
     turn = [

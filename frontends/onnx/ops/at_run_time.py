@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from mlc.dialects.dims import DimLike, floordiv, product
 from mlc.dialects.graph.loop import steps_of
+from mlc.dialects.types import Shape
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import at_least
@@ -147,14 +148,15 @@ def chosen(axis: int, rank: int, axes: Sequence[DimLike], numbers: Sequence[DimL
     return text
 
 
-def around(node: Node, x: Tensor, axis: DimLike) -> tuple[DimLike, DimLike, DimLike]:
-    """The elements before an axis, along it and behind it: what ``x`` is the product of, whichever axis a run takes."""
+def around(node: Node, shape: Shape, axis: DimLike) -> tuple[DimLike, DimLike, DimLike]:
+    """The elements before an axis, along it and behind it: whichever of the axes of ``shape`` a run takes."""
+    rank = len(shape)
     if isinstance(axis, int):
-        axis = normalise_axis(axis, x.rank)
-        return product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
-    node.check(f"where(({axis} >= {-x.rank}) & ({axis} < {x.rank}), 0, -1)", f"no axis of {x}")
-    parts = [around(node, x, n) for n in range(x.rank)]
-    texts = [chosen_of(axis, x.rank, each) for each in zip(*parts, strict=True)]
+        axis = normalise_axis(axis, rank)
+        return product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
+    node.check(f"where(({axis} >= {-rank}) & ({axis} < {rank}), 0, -1)", f"no axis of {list(shape)}")
+    parts = [around(node, shape, n) for n in range(rank)]
+    texts = [chosen_of(axis, rank, each) for each in zip(*parts, strict=True)]
     before, along, behind = (node.size(t, "an extent") for t in texts)
     return before, along, behind
 

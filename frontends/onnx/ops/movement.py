@@ -57,9 +57,9 @@ def transpose(node: Node) -> Tensor:
 @onnx_op("Squeeze")
 def squeeze(node: Node) -> Tensor:
     x = node[0]
-    axes = node.attr("axes", None) if node.opset < 13 else node.numbers(1) if node.has(1) else None
-    if any_open(axes or ()):
-        return node.build.reshape(x, dropped(node, x.shape, axes))
+    if node.opset >= 13 and node.has(1) and any_open(places := node.numbers(1)):
+        return node.build.reshape(x, dropped(node, x.shape, places))
+    axes = node.attr("axes", None) if node.opset < 13 else node.ints(1) if node.has(1) else None
     gone = {n for n, d in enumerate(x.shape) if d == 1} if axes is None else {normalise_axis(a, x.rank) for a in axes}
     return node.build.reshape(x, [d for n, d in enumerate(x.shape) if n not in gone])
 
@@ -67,9 +67,9 @@ def squeeze(node: Node) -> Tensor:
 @onnx_op("Unsqueeze")
 def unsqueeze(node: Node) -> Tensor:
     x = node[0]
-    axes = node.attr("axes") if node.opset < 13 else node.numbers(1)
-    if any_open(axes):
-        return node.build.reshape(x, inserted(node, x.shape, axes))
+    if node.opset >= 13 and any_open(places := node.numbers(1)):
+        return node.build.reshape(x, inserted(node, x.shape, places))
+    axes = node.attr("axes") if node.opset < 13 else node.ints(1)
     rank = x.rank + len(axes)
     new, old = {normalise_axis(a, rank) for a in axes}, iter(x.shape)
     if len(new) != len(axes):
@@ -106,8 +106,7 @@ def slice_10(node: Node) -> Tensor:
     x, starts, ends = node[0], node.numbers(1), node.numbers(2)
     axes, steps = (node.numbers(n) if node.has(n) else None for n in (3, 4))
     if not any_open((*starts, *ends, *(axes or ()), *(steps or ()))):
-        axes, steps = (node.ints(n) if node.has(n) else None for n in (3, 4))
-        return slices(node.build, x, starts, ends, axes, steps)
+        return slices(node.build, x, starts, ends, *(node.ints(n) if node.has(n) else None for n in (3, 4)))
     axes, steps = axes or list(range(len(starts))), steps or [1] * len(starts)
     if not any_open(axes):
         return sliced(node, x, starts, ends, [normalise_axis(int(a), x.rank) for a in axes], steps)  # type: ignore[arg-type]

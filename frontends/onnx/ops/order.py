@@ -63,7 +63,7 @@ def top_k(node: Node) -> tuple[Tensor, Tensor]:
 def cumulative(node: Node) -> Tensor:
     """Sums or products of the elements up to each one. ONNX CumSum 11, 14; CumProd 26."""
     x, build = node[0], node.build
-    before, size, behind = around(node, x, node.number(1))
+    before, size, behind = around(node, x.shape, node.number(1))
     rows = computed(build, build.reshape(x, (before, size, behind)))
     flags = node.flag("exclusive", 0), node.flag("reverse", 0)
     y = build.emit(ScanOp("add" if node.op == "CumSum" else "mul", build.value(rows), *map(bool, flags)))

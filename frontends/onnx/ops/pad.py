@@ -25,7 +25,7 @@ def pad(node: Node) -> Tensor:
         fill = node.build.reshape(node[2], ()) if node.has(2) else node.build.constant(0, x.element)
         return padded(node, x, low, high, fill)
     value = node.attr("value", 0.0) if node.opset < 11 else node.scalar(2, 0)
-    return node.build.pad(x, low, high, literal(value))
+    return node.build.pad(x, low, high, literal(value))  # type: ignore[arg-type]
 
 
 def _each_axis(axes: Sequence[DimLike], amounts: Sequence[DimLike], rank: int) -> list[Number]:

@@ -79,11 +79,11 @@ def reduction_of(node: Node) -> Reduction:
 def reduced_axes(node: Node) -> list[int] | None:
     """The axes of a reduction (all where none are given); None where there is nothing to reduce."""
     by_input = node.opset >= INPUT_AXES.get(node.op, 18)
-    axes = (node.numbers(1) if node.has(1) else None) if by_input else node.attr("axes", None)
+    axes = (node.ints(1) if node.has(1) else None) if by_input else node.attr("axes", None)
     if not axes and by_input and node.flag("noop_with_empty_axes", 0):
         return None
     rank = node[0].rank
-    return [normalise_axis(int(a), rank) for a in axes] if axes else list(range(rank))
+    return [normalise_axis(a, rank) for a in axes] if axes else list(range(rank))
 
 
 @onnx_op(*SUMS)

@@ -95,17 +95,17 @@ def split_to(node: Node) -> Any:
     x, build = node[0], node.build
     axis = normalise_axis(node.attr("axis", 0), x.rank)
     extent, kept = x.shape[axis], node.has(1) or node.flag("keepdims", 1)
-    whole = not node.has(1) or node[1].rank == 0
-    sizes = None if not node.has(1) else node.ints(1) if whole else node.dims(1, extent)
-    if whole and sizes in (None, [1]) and (not isinstance(extent, int) or extent > UNROLLED):
+    size = None if node.has(1) and node[1].rank else node.ints(1)[0] if node.has(1) else 1
+    if size == 1 and (not isinstance(extent, int) or extent > UNROLLED):
         return (_single(node, x, axis, kept),)
-    if sizes is not None and sizes_of(sizes):
+    if size is None:
+        sizes = node.dims(1, extent)
+    elif not isinstance(extent, int):
+        raise NotSupported("pieces of a symbolic dimension, of several elements; fix it with dims={name: size}")
+    else:
+        sizes = [min(size, extent - n) for n in range(0, extent, size)]
+    if sizes_of(sizes):
         node.check(f"-abs({extent - sum(sizes)})", f"the pieces {sizes} are not the {extent} elements of axis {axis}")
-    if whole:
-        if not isinstance(extent, int):
-            raise NotSupported("pieces of a symbolic dimension, of several elements; fix it with dims={name: size}")
-        size = 1 if sizes is None else sizes[0]
-        sizes = [min(size, extent - n) for n in range(0, extent, size)]  # type: ignore[type-var, arg-type]
     if len(sizes) > MAX_PIECES:
         raise NotSupported(f"{len(sizes)} pieces; at most {MAX_PIECES} are made")
     starts = [sum(sizes[:n]) for n in range(len(sizes))]

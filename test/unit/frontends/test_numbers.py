@@ -112,3 +112,22 @@ def test_a_loop_that_is_not_unrolled_leaves_no_check_behind() -> None:
     proto = of_n(nodes, ["y"], three=np.array(3), true=np.array(True))
     names = [op.name for op in import_model(proto).module.walk()]
     assert names.count("graph.loop") == 1 and names.count("graph.size") == 1
+
+
+def test_a_size_is_the_same_in_a_loop() -> None:
+    turn = helper.make_graph(
+        [node("ConstantOfShape", "n1", "z"), node("Add", "s z", "s1"), node("Identity", "c", "d")],
+        "turn",
+        [helper.make_tensor_value_info("i", I64, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("s", TensorProto.FLOAT, ["m"])],
+        [helper.make_tensor_value_info("d", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("s1", TensorProto.FLOAT, ["m"])],
+    )  # fmt: skip
+    nodes = [
+        node("Unsqueeze", "n axis", "n1"),
+        node("ConstantOfShape", "n1", "s0"),
+        node("Loop", "n _ s0", "y", body=turn),
+    ]
+    imported = import_model(of_n(nodes, ["y"]))
+    names = [op.name for op in imported.module.walk()]
+    assert names.count("graph.loop") == 1 and names.count("graph.size") == 1 and result_shapes(imported) == ["size0"]

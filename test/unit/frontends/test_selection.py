@@ -13,7 +13,7 @@ from single import by_onnxruntime, single
 import mlc
 from mlc.dialects.interpreter import interpret
 from mlc.frontends.onnx import import_model
-from mlc.runtime.errors import InputError
+from mlc.runtime.errors import InputError, RunError
 
 RANDOM = np.random.default_rng(7)
 X = RANDOM.integers(-1, 2, (3, 4, 5)).astype(np.float32)
@@ -136,10 +136,13 @@ def test_conditions_are_vectors_of_predicates(condition: np.ndarray) -> None:
         import_model(single("Compress", {"x": X, "c": condition}, axis=0))
 
 
-def test_two_sizes_do_not_broadcast() -> None:
-    nodes = [node("NonZero", "x", "a"), node("NonZero", "z", "b"), node("Add", "a b", "y")]
-    with pytest.raises(InputError, match="size0.*size1.*do not broadcast"):
-        import_model(graph(nodes, {"x": [4], "z": [4]}, ["y"]))
+def test_two_sizes_must_be_equal_to_meet() -> None:
+    nodes = [node("NonZero", "x", "a"), node("NonZero", "z", "b"), node("Add", "a b", "y", name="sum")]
+    net = mlc.compile(graph(nodes, {"x": [4], "z": [4]}, ["y"]), threads=2)
+    x, z = np.float32([[0, 1, 0, 1], [3, 0, 0, 1]])
+    np.testing.assert_array_equal(net(x, z), [[1, 6]], strict=True)
+    with pytest.raises(RunError, match="Node 'sum': .1, size1. has other elements than .1, size0."):
+        net(x, np.ones(4, np.float32))
 
 
 def test_a_dimension_of_the_users_may_have_the_name_of_a_size() -> None:
