@@ -43,7 +43,9 @@ def _bordered(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Numbe
         near = isinstance(a, int) and isinstance(b, int) and min(a, b) >= 0 and _has(x.shape[axis], max(a, b), mode)
         x = node.build.concat(_borders(node.build, x, axis, mode, a, b), axis) if near else x  # type: ignore[arg-type]
         rest.append((0, 0) if near else (a, b))
-    return _reflected(node, x, *zip(*rest, strict=True), mode) if any(p != (0, 0) for p in rest) else x
+    if all(p == (0, 0) for p in rest):
+        return x
+    return _reflected(node, x, [a for a, _ in rest], [b for _, b in rest], mode)
 
 
 def _has(extent: DimLike, amount: int, mode: str) -> bool:
