@@ -142,12 +142,11 @@ MLC_INLINE uint64_t mlc_key_ui64(uint64_t x) { return x; }
 #define MLC_WIDEN_f32 MLC_WIDEN
 #endif
 
-/* Running sums of rows of `width` elements, a few cache lines at a time; in W, so that long ones lose nothing.
+/* Running sums of rows of `width` elements, a few cache lines at a time; in W, so that long ones lose nothing. V and S:
+ * MLC_LANES of T and of W.
  * scan_line  of single elements
  * scan_block of `lanes` beside each other: a constant where they fill the block, so that the sums stay in registers */
-#define MLC_SCAN(name, op, first, T, W, E)                                                                           \
-  typedef T mlc_scan_##name##_##E##_part __attribute__((vector_size(MLC_LANES * sizeof(T))));                        \
-  typedef W mlc_scan_##name##_##E##_sums __attribute__((vector_size(MLC_LANES * sizeof(W))));                        \
+#define MLC_SCAN(name, op, first, T, W, V, S, E)                                                                     \
   MLC_INLINE void mlc_scan_line_##name##_##E(const T *x, T *y, int64_t n, int64_t step, int64_t exclusive) {         \
     W one = first;                                                                                                   \
     for (int64_t i = 0; i < n; i++, x += step, y += step) {                                                          \
@@ -158,18 +157,17 @@ MLC_INLINE uint64_t mlc_key_ui64(uint64_t x) { return x; }
   }                                                                                                                  \
   MLC_INLINE void mlc_scan_block_##name##_##E(const T *x, T *y, int64_t n, int64_t step, int64_t exclusive,          \
                                               int64_t lanes) {                                                       \
-    mlc_scan_##name##_##E##_sums total[MLC_VECTORS];                                                                 \
-    for (int l = 0; l < MLC_VECTORS; l++) total[l] = (mlc_scan_##name##_##E##_sums){0} + (W)first;                   \
+    S total[MLC_VECTORS];                                                                                            \
+    for (int l = 0; l < MLC_VECTORS; l++) total[l] = (S){0} + (W)first;                                              \
     for (int64_t i = 0; i < n; i++, x += step, y += step) {                                                          \
       _Pragma("GCC unroll 16")                                                                                       \
       for (int64_t l = 0; l < MLC_VECTORS; l++) {                                                                    \
-        const int64_t at = l * MLC_LANES, rest = mlc_clamp(lanes - at, MLC_LANES);                                   \
-        mlc_scan_##name##_##E##_part v = {0};                                                                        \
-        if (!rest) break;                                                                                            \
-        memcpy(&v, x + at, rest == MLC_LANES ? sizeof v : (size_t)rest * sizeof(T));                                 \
-        mlc_scan_##name##_##E##_sums sum = total[l] op MLC_WIDEN_##E(v, mlc_scan_##name##_##E##_sums);               \
-        v = __builtin_convertvector(exclusive ? total[l] : sum, mlc_scan_##name##_##E##_part);                       \
-        memcpy(y + at, &v, rest == MLC_LANES ? sizeof v : (size_t)rest * sizeof(T));                                 \
+        const int64_t at = l * MLC_LANES, rest = lanes - at;                                                         \
+        if (rest <= 0) break;                                                                                        \
+        S sum = total[l] op MLC_WIDEN_##E(rest < MLC_LANES ? mlc_load_n_##V(x + at, rest) : mlc_load_##V(x + at), S); \
+        V v = __builtin_convertvector(exclusive ? total[l] : sum, V);                                                \
+        if (rest < MLC_LANES) mlc_store_n_##V(y + at, v, rest);                                                      \
+        else mlc_store_##V(y + at, v);                                                                               \
         total[l] = sum;                                                                                              \
       }                                                                                                              \
     }                                                                                                                \
@@ -215,19 +213,19 @@ MLC_INLINE void mlc_scatter(const void *data, const void *places, const void *up
     }                                                                                                                \
   }
 
-#define MLC_LIBRARY(T, W, U, E) \
-  MLC_ORDER(T, U, E)           \
-  MLC_SCAN(add, +, 0, T, W, E) \
-  MLC_SCAN(mul, *, 1, T, W, E) \
+#define MLC_LIBRARY(T, W, U, V, S, E) \
+  MLC_ORDER(T, U, E)                 \
+  MLC_SCAN(add, +, 0, T, W, V, S, E) \
+  MLC_SCAN(mul, *, 1, T, W, V, S, E) \
   MLC_SCATTER(add, a + b, T, E)             \
   MLC_SCATTER(mul, a * b, T, E)             \
   MLC_SCATTER(max, MLC_MAXIMUM(a, b), T, E) \
   MLC_SCATTER(min, MLC_MINIMUM(a, b), T, E)
-MLC_LIBRARY(float, double, uint32_t, f32)
-MLC_LIBRARY(double, double, uint64_t, f64)
-MLC_LIBRARY(int32_t, int32_t, uint32_t, i32)
-MLC_LIBRARY(int64_t, int64_t, uint64_t, i64)
-MLC_LIBRARY(uint64_t, uint64_t, uint64_t, ui64)
+MLC_LIBRARY(float, double, uint32_t, f32x8, f64x8, f32)
+MLC_LIBRARY(double, double, uint64_t, f64x8, f64x8, f64)
+MLC_LIBRARY(int32_t, int32_t, uint32_t, i32x8, i32x8, i32)
+MLC_LIBRARY(int64_t, int64_t, uint64_t, i64x8, i64x8, i64)
+MLC_LIBRARY(uint64_t, uint64_t, uint64_t, u64x8, u64x8, ui64)
 
 /* Whether the intersection of two boxes is over `share` of their union. */
 MLC_INLINE int mlc_overlap(const float *a, const float *b, float share) {

@@ -18,30 +18,38 @@ def roi_align(node: Node) -> Tensor:
     samples = node.attr("sampling_ratio", 0)
     scale, mode = literal(node.attr("spatial_scale", 1.0)), node.attr("mode", "avg")
     half = node.opset >= 16 and node.attr("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+    sides = [(n, bins, d) for n, bins, d in zip((1, 0), (height, width), x.shape[2:], strict=True)]
     if samples <= 0:
-        rows = _Side(build, rois, height, x.shape[2], _extent(1, scale, half, "x0"))
-        columns = _Side(build, rois, width, x.shape[3], _extent(0, scale, half, "x0"))
+        rows, columns = (_Side(build, rois, bins, d, _extent(n, scale, half)) for n, bins, d in sides)
         return build.cast((_greatest if mode == "max" else _averaged)(build, x, batch, rows, columns), node[0].element)
-    axes = [_roi_axis(n, bins, samples, scale, half) for n, bins in ((1, height), (0, width))]
-    (y, dy), (z, dz) = (_bilinear(at, extent) for at, extent in zip(axes, x.shape[2:], strict=True))
-    reads = []
-    for row, row_weight in ((f"{y}", f"1 - {dy}"), (f"min({y} + 1, f32({x.shape[2]}) - 1)", dy)):
-        for column, weight in ((f"{z}", f"1 - {dz}"), (f"min({z} + 1, f32({x.shape[3]}) - 1)", dz)):
-            reads.append(f"x0[x2[i0], i1, i64({row}), i64({column})] * ({row_weight}) * ({weight})")
-    outside = " | ".join(f"({at} < -1) | ({at} > f32({d}))" for at, d in zip(axes, x.shape[2:], strict=True))
-    shape, taps = (rois.shape[0], x.shape[1], height, width), (samples, samples)
-    if mode == "max":
-        text = f"where({outside}, 0, max(max({reads[0]}, {reads[1]}), max({reads[2]}, {reads[3]})))"
-        return build.cast(build.compute(text, [x, rois, batch], shape, taps, "max"), node[0].element)
-    total = build.compute(f"where({outside}, 0, {' + '.join(reads)})", [x, rois, batch], shape, taps, "add")
-    return build.cast(build.map(f"x0 * {literal(1 / samples**2)}", total), node[0].element)
+    taps = [_taps(build, rois, bins, samples, d, _extent(n, scale, half)) for n, bins, d in sides]
+    return build.cast(_sampled(build, x, batch, *taps, "max" if mode == "max" else "add"), node[0].element)
 
 
-def _roi_axis(n: int, bins: int, samples: int, scale: str, half: bool) -> str:
-    """The coordinate of sample (i2 or i3, r0 or r1) of a region along an axis; ``n`` is 1 for rows."""
-    first, size = _extent(n, scale, half, "x1")
-    i, r = ("i2", "r0") if n == 1 else ("i3", "r1")
-    return f"({first} + {size} * (f32({i}) + (f32({r}) + 0.5) / {float(samples)}) / {float(bins)})"
+def _taps(
+    build: Builder, rois: Tensor, bins: int, samples: int, extent: DimLike, region: tuple[str, str]
+) -> tuple[Tensor, Tensor]:
+    """[regions, bins, 2 * samples]: both neighbours of each sample of a bin along an axis, and their weights."""
+    first, size = region
+    at = f"({first} + {size} * (f32(i1) + (f32(i2 // 2) + 0.5) / {float(samples)}) / {float(bins)})"
+    low, far = _bilinear(at, extent)
+    shape = (rois.shape[0], bins, 2 * samples)
+    places = build.compute(f"min(i64({low}) + i2 % 2, {extent} - 1)", [rois], shape)
+    weight = f"where(i2 % 2 == 0, 1 - {far}, {far})"
+    return places, build.compute(f"where(({at} >= -1) & ({at} <= f32({extent})), {weight}, 0)", [rois], shape)
+
+
+def _sampled(
+    build: Builder, x: Tensor, batch: Tensor, rows: tuple[Tensor, Tensor], columns: tuple[Tensor, Tensor], fn: str
+) -> Tensor:
+    """Mean or greatest of the weighted neighbours of a bin's samples: along the columns, where whole rows are read,
+    then along the rows. As weights are not negative, this goes for the greatest as well."""
+    (regions, height, taps), channels, width = rows[0].shape, x.shape[1], columns[0].shape[1]
+    text, shape = "x0[x1[i0], i1, x2[i0, i2, r0], i3] * x3[i0, i2, r0]", (regions, channels, height, x.shape[3])
+    tall = build.compute(text, [x, batch, *rows], shape, (taps,), fn)
+    text, shape = "x0[i0, i1, i2, x1[i0, i3, r0]] * x2[i0, i3, r0]", (regions, channels, height, width)
+    y = build.compute(text, [tall, *columns], shape, (taps,), fn)
+    return build.map(f"x0 * {literal(4 / taps**2)}", y) if fn == "add" else y  # type: ignore[operator]
 
 
 def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
@@ -50,9 +58,9 @@ def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
     return f"floor({inside})", f"({inside} - floor({inside}))"
 
 
-def _extent(n: int, scale: str, half: bool, rois: str) -> tuple[str, str]:
-    """Where a region begins along an axis, and how long it is."""
-    start, end = f"{rois}[i0, {n}] * {scale}", f"{rois}[i0, {n + 2}] * {scale}"
+def _extent(n: int, scale: str, half: bool) -> tuple[str, str]:
+    """Where a region of x0 begins along an axis, 1 for rows, and how long it is."""
+    start, end = f"x0[i0, {n}] * {scale}", f"x0[i0, {n + 2}] * {scale}"
     return f"({start} - 0.5)" if half else f"({start})", f"({end} - {start})" if half else f"max({end} - {start}, 1)"
 
 
