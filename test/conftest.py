@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("mlc", deadline=None)  # how long an example takes depends on what else the machine does
+# How long an example takes depends on what else the machine does.
+settings.register_profile("mlc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mlc")
