@@ -39,6 +39,7 @@ CFLAGS = (
 LDFLAGS = ("-shared", "-pthread", "-Wl,--build-id=none", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,--as-needed")
 LIBRARIES = ("-lm", "-ldl")
 COMPILED = (".c", ".S")
+OPTIONAL = {"mlc_image.h": "mlc_image_decode"}  # units with this header are for models that call this function
 # `zig cc` is clang but takes zig's names of CPUs.
 ZIG_NAMES = {"-march=x86-64": "-march=x86_64", "-march=armv8-a": "-march=generic"}
 
@@ -121,10 +122,31 @@ def _answer(command: tuple[str, ...]) -> Toolchain | None:
 
 
 @cache
-def runtime_sources() -> dict[str, Source]:
+@cache
+def runtime_sources() -> Mapping[str, Source]:
     """File name -> text of the C runtime, which becomes part of each library."""
     folder = files("mlc.runtime.c")
     return {f.name: f.read_text() for f in folder.iterdir() if f.name.endswith((".c", ".h"))}
+
+
+@cache
+def _units_with(header: str) -> frozenset[str]:
+    """Units of the runtime that include ``header``."""
+    sources = runtime_sources()
+    return frozenset(name for name in sources if name.endswith(COMPILED) and header in _included(name, sources))
+
+
+def _needed(sources: Mapping[str, Source]) -> dict[str, Source]:
+    """The C runtime without the units that these sources of a model have no use for."""
+    texts = [s for s in sources.values() if isinstance(s, str)]
+    unused = [header for header, call in OPTIONAL.items() if not any(call in text for text in texts)]
+    without = {unit for header in unused for unit in _units_with(header)}
+    return {name: source for name, source in runtime_sources().items() if name not in without}
+
+
+@cache
+def _runtime_key(name: str, flags: tuple[str, ...], version: str) -> str:
+    return object_key(name, runtime_sources(), flags, version)
 
 
 def link_library(sources: Mapping[str, Source], out: Path, target: Target, toolchain: Toolchain, cache: Cache) -> None:
@@ -133,7 +155,7 @@ def link_library(sources: Mapping[str, Source], out: Path, target: Target, toolc
     The C runtime is added. ToolchainError if the compiler fails; OSError if ``out`` cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
-        build = _Build(Path(folder), {**runtime_sources(), **sources}, target, toolchain, cache)
+        build = _Build(Path(folder), {**_needed(sources), **sources}, target, toolchain, cache)
         build.library(out)
 
 
@@ -142,7 +164,7 @@ def prepare(target: Target, toolchain: Toolchain, cache: Cache) -> None:
     if cache.root is None:
         return
     with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
-        _Build(Path(folder), dict(runtime_sources()), target, toolchain, cache).objects(1)
+        _Build(Path(folder), _needed({}), target, toolchain, cache).objects(1)
 
 
 def allowed_cpus() -> int:
@@ -203,7 +225,9 @@ class _Build:
         """Compile one unit, or take its object from the cache; the object's file name."""
         flags = self.toolchain.flags(self.target, unit)
         name = f"{unit}.o"
-        key = object_key(unit, self.sources, flags, self.toolchain.version)
+        version = self.toolchain.version
+        ours = unit in runtime_sources()
+        key = _runtime_key(unit, flags, version) if ours else object_key(unit, self.sources, flags, version)
         entry = self.cache.get("objects", key)
         if entry is not None:
             shutil.copyfile(entry / "object.o", self.folder / name)
