@@ -22,8 +22,8 @@ def roi_align(node: Node) -> Tensor:
     if samples <= 0:
         rows, columns = (_Side(build, rois, bins, d, _extent(n, scale, half)) for n, bins, d in sides)
         return build.cast((_greatest if mode == "max" else _averaged)(build, x, batch, rows, columns), node[0].element)
-    taps = [_taps(build, rois, bins, samples, d, _extent(n, scale, half)) for n, bins, d in sides]
-    return build.cast(_sampled(build, x, batch, *taps, "max" if mode == "max" else "add"), node[0].element)
+    down, along = (_taps(build, rois, bins, samples, d, _extent(n, scale, half)) for n, bins, d in sides)
+    return build.cast(_sampled(build, x, batch, down, along, "max" if mode == "max" else "add"), node[0].element)
 
 
 def _taps(
