@@ -124,17 +124,17 @@ def test_axes() -> None:
 
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_resize(mode: str) -> None:
+    transform = {"nearest": "half_pixel", "linear": "align_corners", "cubic": "half_pixel_symmetric"}[mode]
     nodes = [
-        node("Resize", "x _ _ sizes", "y", mode=mode, axes=[2, 3]),
-        node("Resize", "x _ scales", "z", mode=mode, coordinate_transformation_mode="asymmetric"),
-        node("Resize", "x _ _ sizes", "r", mode=mode, axes=[2, 3], coordinate_transformation_mode="align_corners"),
+        node("Resize", "x _ _ sizes", "y", mode=mode, axes=[3], coordinate_transformation_mode=transform),
+        node("Resize", "x _ scales", "z", mode=mode, axes=[2], coordinate_transformation_mode="asymmetric"),
     ]
-    inputs = {"x": (FLOAT, [1, 2, 5, "w"]), "sizes": (INT64, [2]), "scales": (FLOAT, [4])}
-    proto = model(nodes, inputs, dict.fromkeys("yzr", (FLOAT, None)), opset=19)
+    inputs = {"x": (FLOAT, [1, 2, 5, "w"]), "sizes": (INT64, [1]), "scales": (FLOAT, [1])}
+    proto = model(nodes, inputs, dict.fromkeys("yz", (FLOAT, None)), opset=19)
     agree(proto, *(
-        {"x": RNG.standard_normal((1, 2, 5, w)).astype(np.float32), "sizes": ints(*s),
-         "scales": np.float32([1, 1, *f])}
-        for w, s, f in ((7, (3, 9), (0.6, 2)), (4, (10, 3), (2, 1.75)))
+        {"x": RNG.standard_normal((1, 2, 5, w)).astype(np.float32), "sizes": ints(s),
+         "scales": np.float32([f])}
+        for w, s, f in ((7, 9, 0.6), (4, 3, 1.75))
     ), rtol=2e-5)  # fmt: skip
 
 
