@@ -110,6 +110,7 @@ class Numbers:
 
         What is a dimension anyway stays as it is.
         """
+        number = int(number) if isinstance(number, np.integer) else number  # of a known tensor
         number = number if isinstance(number, str) else self._settled(number)
         if isinstance(number, int) or not is_open(number) and at_least(number, 0):  # type: ignore[arg-type]
             if most is not None and not at_least(most, number):  # type: ignore[arg-type]

@@ -81,7 +81,7 @@ def gather_nd(node: Node) -> Tensor:
 @onnx_op("OneHot", since=9)
 def one_hot(node: Node) -> Tensor:
     indices, values = node[0], node[2]
-    depth = node.size(node.build.numbers.of(node.build.cast(node[1], "i64")).flat[0], "depth")
+    depth = node.size(node.build.numbers.of(node.build.cast(node[1], "i64")).item(0), "depth")
     axis = normalise_axis(node.attr("axis", -1), indices.rank + 1)
     names = [f"i{n}" for n in range(indices.rank + 1)]
     at = f"i64(x0[{', '.join(n for k, n in enumerate(names) if k != axis) or '()'}])"
