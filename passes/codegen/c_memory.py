@@ -124,7 +124,7 @@ def read_places(pointer: str, at: str, layout: Layout, chunk: Chunk, places: Seq
         return read(pointer, f"{at} + {low}", layout, chunk, str(max(steps, default=1)), lanes)
     name, span, width = f"{memory_element(layout.element)}x{chunk.width}", max(own) - low + 1, chunk.width
     if lanes is not None or span > 2 * width:
-        value = _lanes(name, chunk, lanes_of(chunk, lanes), lambda lane: f"{pointer}[{at} + {own[lane]}]")
+        value = _chosen(name, chunk, lanes_of(chunk, lanes), [f"{pointer}[{at} + {p}]" for p in own])
         return _from_memory(value, layout.element, chunk)
     last = max(0, span - width)  # where the second of two vectors begins
     vectors = [_load(name, f"{pointer} + {at} + {low + start}", min(span, width), width) for start in (0, last)]
@@ -137,13 +137,19 @@ def _load(name: str, place: str, n: int, width: int) -> str:
     return f"mlc_load_{name}({place})" if n == width else f"mlc_load_n_{name}({place}, {n})"
 
 
-def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int], str]) -> str:
-    """A vector literal, lane by lane; lanes beyond ``n`` are not read."""
+def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int | str], str]) -> str:
+    """A vector lane by lane; lanes beyond ``n`` are not read. A loop where only the run knows how many there are: of
+    written out conditions the C compiler takes seconds for what is a rest of a row."""
     if n is not None and not n.isdigit():
-        items = [f"{lane} < {n} ? {element(lane)} : 0" for lane in range(chunk.width)]
-    else:
-        items = [element(lane) for lane in range(chunk.width if n is None else int(n))]
+        return f"__extension__({{ {name} v_ = {{0}}; for (int i_ = 0; i_ < {n}; i_++) v_[i_] = {element('i_')}; v_; }})"
+    items = [element(lane) for lane in range(chunk.width if n is None else int(n))]
     return f"({name}){{{', '.join(items)}}}"
+
+
+def _chosen(name: str, chunk: Chunk, n: str | None, places: Sequence[str]) -> str:
+    """A vector of elements that stand at places of their own."""
+    read = [p if n is None else f"{lane} < {n} ? {p} : 0" for lane, p in enumerate(places)]
+    return f"({name}){{{', '.join(read)}}}"
 
 
 def write(pointer: str, at: str, tile: Tile, value: str, chunk: Chunk, stride: str, lanes: str | None) -> str:
