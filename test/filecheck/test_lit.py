@@ -17,8 +17,10 @@ FILES = sorted(str(path.relative_to(HERE)) for path in HERE.rglob("*.mlir"))
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
-    """Name -> {"code": "PASS", "output": ...} of every test that lit found. One of pytest's workers runs lit, which works
-    in parallel itself; the others wait for its report."""
+    """Name -> {"code": "PASS", "output": ...} of every test that lit found.
+
+    One of pytest's workers runs lit, which works in parallel itself; the others wait for its report.
+    """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "lit"
     report = folder / "report.json"
