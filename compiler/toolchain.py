@@ -122,7 +122,6 @@ def _answer(command: tuple[str, ...]) -> Toolchain | None:
 
 
 @cache
-@cache
 def runtime_sources() -> Mapping[str, Source]:
     """File name -> text of the C runtime, which becomes part of each library."""
     folder = files("mlc.runtime.c")

@@ -79,7 +79,7 @@ class Numbers:
                 return x.trace()
         except (Undecided, NeedsConstant):
             pass
-        shape = tuple(int(str(d)) for d in x.shape)
+        shape = tuple(d for d in x.shape if isinstance(d, int))  # all of them, as its numbers are followed
         return np.array([self._named(x, at) for at in np.ndindex(shape)], object).reshape(shape)
 
     def _named(self, x: Tensor, at: tuple[int, ...]) -> Dim:
@@ -110,7 +110,6 @@ class Numbers:
 
         What is a dimension anyway stays as it is.
         """
-        number = int(number) if isinstance(number, np.integer) else number  # of a known tensor
         number = number if isinstance(number, str) else self._settled(number)
         if isinstance(number, int) or not is_open(number) and at_least(number, 0):  # type: ignore[arg-type]
             if most is not None and not at_least(most, number):  # type: ignore[arg-type]

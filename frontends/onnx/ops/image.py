@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mlc.dialects.dims import DimLike
 from mlc.dialects.image_routines import FORMATS
-from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
@@ -30,11 +29,12 @@ def image_decoder(node: Node) -> Tensor:
     too_large = f"node '{node.name}': an image larger than {EXTENT} x {EXTENT} pixels, for which memory is planned"
     room, numbers = 3 * EXTENT * EXTENT, (EXTENT, FORMATS.index(fmt))
     decoded = build.routine("image.decode", [x], (room + 4,), words=(too_large,), numbers=numbers)
-    height, width = _size(build, decoded, room), _size(build, decoded, room + 2)
+    height, width = (_size(node, decoded, room + 2 * n, what) for n, what in enumerate(("height", "width")))
     shape = (height, width, 1 if fmt == "Grayscale" else 3)
     return build.reshape(build.slice(decoded, [0], [shape[0] * shape[1] * shape[2]]), shape)
 
 
-def _size(build: Builder, decoded: Tensor, at: int) -> DimLike:
+def _size(node: Node, decoded: Tensor, at: int, what: str) -> DimLike:
     """The number of two bytes that stands there, as a size."""
-    return build.positions(build.compute(f"i0 < i64(x0[{at}]) + 256*i64(x0[{at + 1}])", [decoded], (EXTENT,))).shape[0]
+    number = node.build.compute(f"i64(x0[{at}]) + 256*i64(x0[{at + 1}])", [decoded], ())
+    return node.size(node.build.numbers.of(number).item(), f"the {what} of the image", EXTENT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mlc.dialects.dims import Dim, DimLike, floordiv, product
 from mlc.dialects.graph.sizes import sizes_of
@@ -212,12 +211,6 @@ def space_to_depth(node: Node) -> Tensor:
     perm = [0, 3, 5, 1, 2, 4] if node.attr("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4]
     moved = node.build.transpose(node.build.reshape(x, (n, c, h // b, b, w // b, b)), perm)
     return node.build.reshape(moved, (n, c * b * b, h // b, w // b))
-
-
-def reversed_axis(build: Builder, x: Tensor, axis: int) -> Tensor:
-    """Elements along ``axis`` in the opposite order."""
-    starts: list[Any] = [d - 1 if n == axis else 0 for n, d in enumerate(x.shape)]
-    return build.slice(x, starts, x.shape, [-1 if n == axis else 1 for n in range(x.rank)])
 
 
 @onnx_op("Trilu", since=14)

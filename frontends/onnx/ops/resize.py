@@ -39,7 +39,7 @@ def upsample(node: Node) -> Tensor:
     if node.opset >= 9 and node[1].known is None:
         return _open(node, list(range(node[0].rank)), {"scales": node[1]}, settings)
     scales = node.attr("scales") if node.opset < 9 else node.floats(1)
-    return _resized(node, node[0], list(range(node[0].rank)), scales, None, None, settings)
+    return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def resize_10(node: Node) -> Tensor:
     if node[1].known is None:
         return _open(node, list(range(node[0].rank)), {"scales": node[1]}, settings)
     scales = node.floats(1)
-    return _resized(node, node[0], list(range(node[0].rank)), scales, None, None, settings)
+    return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
 
 
 @onnx_op("Resize", since=11)
@@ -90,7 +90,7 @@ def resize_11(node: Node) -> Tensor:
     roi = node.floats(1) if settings.transform == "tf_crop_and_resize" else None
     if sizes is not None and (policy := node.attr("keep_aspect_ratio_policy", "stretch")) != "stretch":
         scales, sizes = _kept_ratio([x.shape[a] for a in axes], sizes, policy)
-    return _resized(node, x, axes, scales, sizes, roi, settings)
+    return _resized(node.build, x, axes, scales, sizes, roi, settings)
 
 
 def _open(node: Node, axes: list[int], given: dict[str, Tensor], settings: Settings) -> Tensor:
@@ -117,7 +117,7 @@ def _kept_ratio(extents: list[DimLike], sizes: list[DimLike], policy: str) -> tu
 
 
 def _resized(
-    node: Node,
+    build: Builder,
     x: Tensor,
     axes: list[int],
     scales: list[float] | None,
@@ -125,7 +125,6 @@ def _resized(
     roi: list[float] | None,
     settings: Settings,
 ) -> Tensor:
-    build = node.build
     steps: dict[int, tuple[str, DimLike]] = {}  # the index and the length of axes that repeat or skip elements
     for n, axis in enumerate(axes):
         extent = x.shape[axis]

@@ -6,12 +6,16 @@ Index and weight of each tap are computed as the constants of ``resize.py`` are,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mlc.dialects.dims import DimLike
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node
 from mlc.frontends.onnx.tensors import Tensor
+
+if TYPE_CHECKING:
+    from mlc.frontends.onnx.ops.resize import Settings
 
 LENGTH = "the length of axis {} of the result"
 
@@ -54,7 +58,7 @@ def open_axis(node: Node, x: Tensor, axis: int, n: int, given: dict[str, Tensor]
         count = build.compute(f"i64(floor(f64({extent}) * x0[()] + {half}))", [scale], ())
         length = node.size(build.numbers.of(count).item(), LENGTH.format(axis))
     else:
-        length = node.size(build.numbers.of(given["sizes"])[n], LENGTH.format(axis))
+        length = node.size(build.numbers.of(given["sizes"]).item(n), LENGTH.format(axis))
         scale = build.compute(f"f64({length}) / f64({extent})", [], ())
     roi = given.get("roi")
     ends = None if roi is None else [build.compute(f"f64(x0[{n + k}])", [roi], ()) for k in (0, _half(roi))]
@@ -77,9 +81,9 @@ def one_ratio(node: Node, x: Tensor, axes: list[int], sizes: Tensor, policy: str
     return node.build.compute(text, [sizes], ())
 
 
-def resampled(build: Builder, x: Tensor, how: OpenAxis, settings: object) -> Tensor:
-    """``x`` resampled along one axis; ``settings`` are those of ``resize.Settings``."""
-    at = _positions(build, how, settings.transform)  # type: ignore[attr-defined]
+def resampled(build: Builder, x: Tensor, how: OpenAxis, settings: Settings) -> Tensor:
+    """``x`` resampled along one axis."""
+    at = _positions(build, how, settings.transform)
     index, weight = _taps(build, at, how, settings)
     shape = [how.length if n == how.axis else d for n, d in enumerate(x.shape)]
     reads = ", ".join(f"x1[i{n}, r0]" if n == how.axis else f"i{n}" for n in range(x.rank))
@@ -90,11 +94,11 @@ def resampled(build: Builder, x: Tensor, how: OpenAxis, settings: object) -> Ten
         xs = [wide, index, build.cast(weight, wide.element)]
         y = build.compute(f"x0[{reads}] * x2[i{how.axis}, r0]", xs, shape, [index.shape[1]], "add")
         y = build.cast(y, x.element)
-    if settings.transform != "tf_crop_and_resize":  # type: ignore[attr-defined]
+    if settings.transform != "tf_crop_and_resize":
         return y
     inside = f"(x0[i0] >= 0) & (x0[i0] <= f64({how.extent}) - 1)"
     mask = build.reshape(build.compute(inside, [at], at.shape), [how.length, *[1] * (x.rank - 1 - how.axis)])
-    return build.map("where(x0, x1, x2)", mask, y, build.constant(settings.extrapolation, y.element))  # type: ignore[attr-defined]
+    return build.map("where(x0, x1, x2)", mask, y, build.constant(settings.extrapolation, y.element))
 
 
 def _positions(build: Builder, how: OpenAxis, transform: str) -> Tensor:
@@ -106,22 +110,22 @@ def _positions(build: Builder, how: OpenAxis, transform: str) -> Tensor:
     return build.compute(text, [how.scale, *roi], (how.length,))
 
 
-def _taps(build: Builder, at: Tensor, how: OpenAxis, settings: object) -> tuple[Tensor, Tensor | None]:
+def _taps(build: Builder, at: Tensor, how: OpenAxis, settings: Settings) -> tuple[Tensor, Tensor | None]:
     """(index [length, taps] inside the input, weight [length, taps]) of an interpolation; None: the one weight is 1."""
-    mode, last = settings.mode, f"({how.extent}) - 1"  # type: ignore[attr-defined]
+    mode, last = settings.mode, f"({how.extent}) - 1"
     if mode == "nearest":
-        nearest = NEAREST[settings.nearest]  # type: ignore[attr-defined]
+        nearest = NEAREST[settings.nearest]
         return build.compute(f"min(max(i64({nearest}), 0), {last})", [at], (how.length, 1)), None
     radius, stretch = 1 if mode == "linear" else 2, "1.0"
     taps: DimLike = 2 * radius
-    if settings.antialias:  # type: ignore[attr-defined]
+    if settings.antialias:
         stretch = "min(x1[()], 1.0)"
         count = build.compute(f"i64(ceil({2 * radius} / min(x0[()], 1.0))) + 1", [how.scale], ())
         taps = build.numbers.size(build.numbers.of(count).item(), f"Node '{build.node}': too many taps")
     tap = f"(floor(x0[i0] - {radius} / {stretch}) + 1 + f64(i1))"
     distance = f"(abs(x0[i0] - {tap}) * {stretch})"
-    weight = f"max(1 - {distance}, 0)" if mode == "linear" else _cubic(distance, settings.cubic)  # type: ignore[attr-defined]
-    if settings.exclude_outside:  # type: ignore[attr-defined]
+    weight = f"max(1 - {distance}, 0)" if mode == "linear" else _cubic(distance, settings.cubic)
+    if settings.exclude_outside:
         weight = f"where(({tap} >= 0) & ({tap} <= f64({last})), {weight}, 0)"
     shape = (how.length, taps)
     raw = build.compute(weight, [at, how.scale], shape)
