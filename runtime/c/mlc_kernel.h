@@ -89,7 +89,7 @@ MLC_BFLOAT_VECTOR(16)
     for (int i = 0; i < L; i++) v[i] = x;                                                \
     return v;                                                                            \
   }                                                                                      \
-  MLC_VEC_COPY(_Float16, V, L, ) MLC_VEC_EVERY(_Float16, V, L) MLC_VEC_MINMAX(_Float16, V, L, )
+  MLC_VEC_COPY(_Float16, V, L, ) MLC_VEC_EVERY(_Float16, V, L)
 MLC_HALF_VECTOR(f16x4, 4)
 MLC_HALF_VECTOR(f16x8, 8)
 MLC_HALF_VECTOR(f16x16, 16)
