@@ -156,7 +156,7 @@ def fold_expr(expr: Expr, arrays: Sequence[Array], element: str) -> Array:
     """
     with np.errstate(all="ignore"):
         value = _symbolic_expr(expr, arrays) if symbolic(arrays) else evaluate_expr(expr, arrays, {})
-    return normal(np.broadcast_to(value, np.broadcast_shapes(*(a.shape for a in arrays))), element)
+        return normal(np.broadcast_to(value, np.broadcast_shapes(*(a.shape for a in arrays))), element)
 
 
 def _symbolic_expr(expr: Expr, arrays: Sequence[Array]) -> Any:
@@ -189,6 +189,7 @@ def _on_ints(fn: Callable[..., Any]) -> Callable[..., Any]:
 def fold_reduce(fn: str, array: Array, axes: Sequence[int], keepdims: bool, element: str) -> Array:
     """A reduction of a known array by a monoid."""
     monoid = MONOIDS[fn]
+    array = array if array.size else array.astype(numpy_dtype(element))  # no elements, so none are symbols
     if not symbolic([array]):
         identity = monoid.identity(array.dtype)
         reduced = monoid.numpy.reduce(array, axis=tuple(axes), keepdims=keepdims, initial=identity)

@@ -42,9 +42,9 @@ def string_split(node: Node) -> tuple[Tensor, Tensor]:
     words, splits = (node.attr("delimiter", ""),), node.attr("maxsplit", -1)
     bound = min(splits + 1, PIECES) if splits >= 0 else PIECES
     counts = build.text("pieces", x, words=words, numbers=(splits, bound))
-    most = build.reduce("max", counts, range(x.rank))
-    width = build.positions(build.compute("i0 < x0[()]", [most], (bound,))).shape
-    return build.text("split", x, behind=width, words=words, numbers=(splits,), element=TEXT), counts
+    most = build.numbers.of(build.reduce("max", counts, range(x.rank))).item()
+    width = node.size(f"max({most}, 0)", "the number of pieces", bound)  # no text has no pieces
+    return build.text("split", x, behind=(width,), words=words, numbers=(splits,), element=TEXT), counts
 
 
 @onnx_op("StringNormalizer", since=10)
