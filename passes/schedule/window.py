@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from xdsl.dialects import memref
+
 from mlc.passes.schedule.candidates import by_rank
 from mlc.passes.schedule.cover import cover
 from mlc.passes.schedule.lanes import lane_sizes, long_run
@@ -19,6 +21,7 @@ NEAR = (1, 2, 3, 4)  # strides along the lanes that whole vectors are made from,
 SMALL = 32  # terms of a window that slides
 FEW = 4  # terms of a combination that are too few for lanes
 APART = 2  # rows of a window that slides along lanes which stand apart: it keeps what it has read for its next place
+GATHERED = 4  # rows of a window whose elements stand where data says: they share little, and each lane may be a load
 
 
 def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
@@ -39,7 +42,7 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Ne
         band = [Item(i) for i in others]
         if others:
             usual = APART if _slides_apart(first, lanes) else machine.registers // 2 // vectors - 2
-            rows = max(1, usual // share)
+            rows = max(1, (min(usual, GATHERED) if _gathers(first) else usual) // share)
             band[-1] = Item(others[-1], cover(first.bounds[others[-1]], rows))
         band.append(Item(lanes, lane_sizes(extent, vectors * machine.lanes), True))
         yield Nest("window", names, tuple(band), tuple(map(Item, inner)))
@@ -48,6 +51,11 @@ def window(statements: Sequence[StatementView], machine: Machine) -> Iterator[Ne
 def _slides_apart(s: StatementView, lanes: str) -> bool:
     """Whether a window reads every second, third or fourth element along the lanes, at several places."""
     return any(r.stride(lanes) in NEAR[1:] and r.slides(lanes, k) for r in s.reads for k in s.reduced)
+
+
+def _gathers(s: StatementView) -> bool:
+    """Whether elements are read whose places are data."""
+    return any(isinstance(o, memref.LoadOp) for o in s.op.body.block.ops)
 
 
 def _vectors(s: StatementView, lanes: str, machine: Machine) -> int:

@@ -1,7 +1,7 @@
 """Resize and Upsample: resampling along axes.
 
 Each resized dimension is one operation: a weighted sum of ``taps`` elements around the source position,
-``y[.., i, ..] = sum over t of x[.., index[i, t], ..] * weight[i, t]``. Index and weight are constants made here.
+``y[.., i, ..] = sum over t of x[.., index[t, i], ..] * weight[t, i]``. Index and weight are constants made here.
 Source: ONNX Resize (opset 10, 11, 13, 18, 19).
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from mlc.dialects.dims import DimLike, floordiv
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import Array
+from mlc.frontends.onnx.fold import Array, at_least
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.resize_at_run_time import one_ratio, open_axis, resampled
 from mlc.frontends.onnx.tensors import Tensor
@@ -126,7 +126,7 @@ def _resized(
     settings: Settings,
 ) -> Tensor:
     steps: dict[int, tuple[str, DimLike]] = {}  # the index and the length of axes that repeat or skip elements
-    for n, axis in enumerate(axes):
+    for n, axis in _in_order(x, axes, scales, sizes):
         extent = x.shape[axis]
         scale = scales[n] if scales is not None else None
         length = sizes[n] if sizes is not None else _scaled(extent, scale)  # type: ignore[arg-type]
@@ -143,6 +143,12 @@ def _resized(
         else:
             steps[axis] = step.format(axis), length
     return _stepped(build, x, steps)
+
+
+def _in_order(x: Tensor, axes: list[int], scales: Any, sizes: Any) -> list[tuple[int, int]]:
+    """Axes and which they are: the last first where the others grow, as its elements are gathered lane by lane."""
+    grow = [scales[n] > 1 if sizes is None else not at_least(x.shape[a], sizes[n]) for n, a in enumerate(axes)]
+    return sorted(enumerate(axes), key=lambda each: each[1], reverse=any(grow))
 
 
 def _stepped(build: Builder, x: Tensor, steps: dict[int, tuple[str, DimLike]]) -> Tensor:
@@ -199,10 +205,10 @@ def _resampled(build: Builder, x: Tensor, axis: int, how: Axis, settings: Settin
         y = build.compute(f"x0[{at}]", [x, _known(index[:, 0])], shape)
     else:
         wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
-        at = ", ".join(f"x1[i{n}, r0]" if n == axis else a for n, a in enumerate(names))
-        weights = _known(weight.astype(wide.dtype))
-        text = f"x0[{at}] * x2[i{axis}, r0]"
-        y = build.compute(text, [wide, _known(index), weights], shape, [index.shape[1]], "add")
+        at = ", ".join(f"x1[r0, i{n}]" if n == axis else a for n, a in enumerate(names))
+        weights = _known(weight.T.astype(wide.dtype))
+        text = f"x0[{at}] * x2[r0, i{axis}]"
+        y = build.compute(text, [wide, _known(index.T), weights], shape, [index.shape[1]], "add")
         y = build.cast(y, x.element)
     if settings.transform != "tf_crop_and_resize" or not outside.any():
         return y

@@ -42,10 +42,10 @@ POSITIONS = {  # of element i0, from its scale x0, in the input; d and n: the ex
     "0.5 * (x1[()] + x2[()]) * ({d} - 1) + f64(i0))",
 }
 NEAREST = {
-    "round_prefer_floor": "ceil(x0[i0] - 0.5)",
-    "round_prefer_ceil": "floor(x0[i0] + 0.5)",
-    "floor": "floor(x0[i0])",
-    "ceil": "ceil(x0[i0])",
+    "round_prefer_floor": "ceil(x0[i1] - 0.5)",
+    "round_prefer_ceil": "floor(x0[i1] + 0.5)",
+    "floor": "floor(x0[i1])",
+    "ceil": "ceil(x0[i1])",
 }
 
 
@@ -86,13 +86,13 @@ def resampled(build: Builder, x: Tensor, how: OpenAxis, settings: Settings) -> T
     at = _positions(build, how, settings.transform)
     index, weight = _taps(build, at, how, settings)
     shape = [how.length if n == how.axis else d for n, d in enumerate(x.shape)]
-    reads = ", ".join(f"x1[i{n}, r0]" if n == how.axis else f"i{n}" for n in range(x.rank))
+    reads = ", ".join(f"x1[r0, i{n}]" if n == how.axis else f"i{n}" for n in range(x.rank))
     if weight is None:
-        y = build.compute(f"x0[{reads.replace(', r0]', ', 0]')}]", [x, index], shape)
+        y = build.compute(f"x0[{reads.replace('[r0,', '[0,')}]", [x, index], shape)
     else:
         wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
         xs = [wide, index, build.cast(weight, wide.element)]
-        y = build.compute(f"x0[{reads}] * x2[i{how.axis}, r0]", xs, shape, [index.shape[1]], "add")
+        y = build.compute(f"x0[{reads}] * x2[r0, i{how.axis}]", xs, shape, [index.shape[0]], "add")
         y = build.cast(y, x.element)
     if settings.transform != "tf_crop_and_resize":
         return y
@@ -111,26 +111,26 @@ def _positions(build: Builder, how: OpenAxis, transform: str) -> Tensor:
 
 
 def _taps(build: Builder, at: Tensor, how: OpenAxis, settings: Settings) -> tuple[Tensor, Tensor | None]:
-    """(index [length, taps] inside the input, weight [length, taps]) of an interpolation; None: the one weight is 1."""
+    """(index [taps, length] inside the input, weight [taps, length]) of an interpolation; None: the one weight is 1."""
     mode, last = settings.mode, f"({how.extent}) - 1"
     if mode == "nearest":
         nearest = NEAREST[settings.nearest]
-        return build.compute(f"min(max(i64({nearest}), 0), {last})", [at], (how.length, 1)), None
+        return build.compute(f"min(max(i64({nearest}), 0), {last})", [at], (1, how.length)), None
     radius, stretch = 1 if mode == "linear" else 2, "1.0"
     taps: DimLike = 2 * radius
     if settings.antialias:
         stretch = "min(x1[()], 1.0)"
         count = build.compute(f"i64(ceil({2 * radius} / min(x0[()], 1.0))) + 1", [how.scale], ())
         taps = build.numbers.size(build.numbers.of(count).item(), f"Node '{build.node}': too many taps")
-    tap = f"(floor(x0[i0] - {radius} / {stretch}) + 1 + f64(i1))"
-    distance = f"(abs(x0[i0] - {tap}) * {stretch})"
+    tap = f"(floor(x0[i1] - {radius} / {stretch}) + 1 + f64(i0))"
+    distance = f"(abs(x0[i1] - {tap}) * {stretch})"
     weight = f"max(1 - {distance}, 0)" if mode == "linear" else _cubic(distance, settings.cubic)
     if settings.exclude_outside:
         weight = f"where(({tap} >= 0) & ({tap} <= f64({last})), {weight}, 0)"
-    shape = (how.length, taps)
+    shape = (taps, how.length)
     raw = build.compute(weight, [at, how.scale], shape)
     index = build.compute(f"min(max(i64({tap}), 0), {last})", [at, how.scale], shape)
-    return index, build.map("x0 / x1", raw, build.reduce("add", raw, [1], keepdims=True))
+    return index, build.map("x0 / x1", raw, build.reduce("add", raw, [0], keepdims=True))
 
 
 def _cubic(distance: str, a: float) -> str:
