@@ -19,7 +19,7 @@ from mlc.dialects.graph.loop import IfOp, LoopOp, RegionOp, YieldOp
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.order import OrderOp, ScanOp
-from mlc.dialects.graph.random import RunNumberOp
+from mlc.dialects.graph.random import DrawOp, RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
 from mlc.dialects.graph.routine import RoutineOp
 from mlc.dialects.graph.scatter import ScatterOp
@@ -49,6 +49,7 @@ Graph = Dialect(
         PositionsOp,
         SizeOp,
         RunNumberOp,
+        DrawOp,
         OrderOp,
         ScanOp,
         SuppressOp,
@@ -70,8 +71,8 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "SizeOp", "SizedOp", "RoutineOp", "RunNumberOp", "LibraryOp", "OrderOp", "ScanOp", "SuppressOp",
-    "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
+    "PositionsOp", "SizeOp", "SizedOp", "RoutineOp", "RunNumberOp", "DrawOp", "LibraryOp", "OrderOp", "ScanOp",
+    "SuppressOp", "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

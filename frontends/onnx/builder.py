@@ -186,10 +186,6 @@ class Builder(Emitter):
         """The number of the run, as i64: what lets random operators draw anew."""
         return self.emit(RunNumberOp())
 
-    def steps(self) -> list[Tensor]:
-        """The numbers of turns so far of the loops round here, as i64."""
-        return [self.compute(f"i64({s.step})", [], ()) for s in self.scopes if s.step]
-
     def count_random(self) -> int:
         """A number that no other random operator of the model has got."""
         self.random += 1

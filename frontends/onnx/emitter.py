@@ -42,6 +42,7 @@ class Emitter:
         self.sizes = 0  # that depend on data, so far
         self.random = 0  # operators that draw numbers, and were given no seed
         self.turns: dict[str, DimLike] = {}  # of each loop, at most
+        self.turn_numbers: list[DimLike] = []  # of the loops round here, the outermost first
 
     @property
     def block(self) -> Block:
@@ -49,15 +50,24 @@ class Emitter:
         return self.scopes[-1].block
 
     @contextmanager
-    def region(self, *like: Tensor, step: str | None = None) -> Iterator[Scope]:
+    def region(self, *like: Tensor) -> Iterator[Scope]:
         """The body of a loop or branch, whose first arguments are like these tensors; what it reads of the values
         around it becomes further ones."""
-        scope = Scope(Block(arg_types=[tensor(x.element, x.shape) for x in like]), step)
+        scope = Scope(Block(arg_types=[tensor(x.element, x.shape) for x in like]))
         self.scopes.append(scope)
         try:
             yield scope
         finally:
             self.scopes.pop()
+
+    @contextmanager
+    def turn(self, number: DimLike) -> Iterator[None]:
+        """What is written inside belongs to this turn of a loop."""
+        self.turn_numbers.append(number)
+        try:
+            yield
+        finally:
+            self.turn_numbers.pop()
 
     def size(self) -> str:
         """The name of a new size that depends on data."""

@@ -9,13 +9,9 @@ from xdsl.ir import Block, SSAValue
 
 @dataclass
 class Scope:
-    """A block that is being written. ``used`` are the values around it that it reads, ``seen`` how it sees them.
-
-    ``step``: the number of turns so far, where the block is a loop's.
-    """
+    """A block that is being written. ``used`` are the values around it that it reads, ``seen`` how it sees them."""
 
     block: Block
-    step: str | None = None
     used: list[SSAValue] = field(default_factory=list)
     seen: dict[SSAValue, SSAValue] = field(default_factory=dict)
 

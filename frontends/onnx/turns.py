@@ -52,8 +52,9 @@ def turns(
         StateChanges: a state does not keep its shape and type.
     """
     step = build.step(trips)
-    with build.region(*states, step=step) as scope:
-        given = turn(Dim.symbol(step), [Tensor.of(a) for a in scope.block.args])
+    number = Dim.symbol(step)
+    with build.turn(number), build.region(*states) as scope:
+        given = turn(number, [Tensor.of(a) for a in scope.block.args])
         if not all(isinstance(v, Tensor) for v in (*given.states, *given.collected)):
             raise NeedsConstant(
                 "a number of iterations computed at run time, of a body that does not give tensors alone"

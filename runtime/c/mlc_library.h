@@ -1,5 +1,5 @@
 /* What kernels call where no loop nest says it: order, running sums, writing to computed places,
- * suppression of boxes.
+ * suppression of boxes; and what mlc_random.h draws.
  *
  * A thread does its share of the rows, all that there is to do for them. Buffers come as the caller has them, without
  * type; what of a result is scratch its operator says (dialects/graph/order.py, suppress.py). */
@@ -7,6 +7,7 @@
 #define MLC_LIBRARY_H
 
 #include "mlc_kernel.h"
+#include "mlc_random.h"
 
 /* The rows of thread `tid`, shared out evenly. */
 #define MLC_ROWS(r, rows) for (int64_t r = rows * tid / threads, r##_end = rows * (tid + 1) / threads; r < r##_end; r++)

@@ -1,4 +1,4 @@
-"""The node tests of the onnx package, and the table of those that are expected to fail."""
+"""The backend tests of the onnx package, and the table of those that are expected to fail."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import onnx
 from onnx import ModelProto, SequenceProto, TensorProto, TypeProto, numpy_helper
 
 STORED = ("simple", "pytorch-converted", "pytorch-operator")
+PACKAGES = Path(onnx.__file__).parents[1]  # what paths of light models begin at
 TABLE = Path(__file__).with_name("expected_failures.txt")
 
 
@@ -59,14 +60,29 @@ class Case:
 
 @functools.cache
 def cases() -> dict[str, Case]:
-    """The node tests of the installed onnx package by name, and those it keeps as files (simple, from PyTorch)."""
+    """The tests of the installed onnx package by name."""
+    return small_cases() | light_cases()
+
+
+@functools.cache
+def small_cases() -> dict[str, Case]:
+    """The node tests, and those kept as files (simple, from PyTorch)."""
+    nodes = {c.name: Case(c.model, c.data_sets, c.rtol, c.atol) for c in _tests("node")}
+    stored = [c for kind in STORED for c in _tests(kind)]
+    return nodes | {f"{c.name}": _stored(Path(c.model_dir), c.rtol, c.atol) for c in stored}
+
+
+def light_cases() -> dict[str, Case]:
+    """The light models: whole networks whose weights are ConstantOfShape nodes."""
+    return {c.name: _light(PACKAGES / c.url, c.rtol, c.atol) for c in _tests("real")}
+
+
+def _tests(kind: str) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from onnx.backend.test.loader import load_model_tests
 
-        nodes = {c.name: Case(c.model, c.data_sets, c.rtol, c.atol) for c in load_model_tests(kind="node")}
-        stored = [c for kind in STORED for c in load_model_tests(kind=kind)]
-    return nodes | {f"{c.name}": _stored(Path(c.model_dir), c.rtol, c.atol) for c in stored}
+        return load_model_tests(kind=kind)
 
 
 def _stored(folder: Path, rtol: float, atol: float) -> Case:
@@ -76,6 +92,18 @@ def _stored(folder: Path, rtol: float, atol: float) -> Case:
         inputs = _values(data, "input", [i.type for i in model.graph.input])
         sets.append((inputs, _values(data, "output", [o.type for o in model.graph.output])))
     return Case(model, sets, rtol, atol)
+
+
+def _light(path: Path, rtol: float, atol: float) -> Case:
+    """A model on the inputs that onnx's own runner makes; what it must give stands beside it."""
+    from onnx.backend.test.runner import Runner
+
+    graph = (model := onnx.load(path)).graph
+    given = {t.name for t in graph.initializer}
+    inputs = [Runner.generate_dummy_data(i) for i in graph.input if i.name not in given]
+    files = [path.with_name(f"{path.stem}_output_{n}.pb") for n in range(len(graph.output))]
+    outputs = [_value(f.read_bytes(), o.type) for f, o in zip(files, graph.output, strict=True)]
+    return Case(model, [(inputs, outputs)], rtol, atol)
 
 
 def _values(folder: Path, kind: str, types: list[TypeProto]) -> list[Any]:

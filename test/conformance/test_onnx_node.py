@@ -1,4 +1,5 @@
-"""The node tests of the onnx package, through the reference interpreter and through compiled code.
+"""The backend tests of the onnx package (nodes, stored and light models), through the reference interpreter and through
+compiled code.
 
 ``expected_failures.txt`` names those that fail, with reasons; a test that it names and that passes fails the run.
 """

@@ -1,4 +1,7 @@
-"""Whole models against onnxruntime: small members of every family, static and symbolic, and the light models."""
+"""Whole models against onnxruntime: small members of every family, static and symbolic, and light models.
+
+With their own weights, light models are in test/conformance.
+"""
 
 from __future__ import annotations
 
@@ -54,11 +57,6 @@ def test_static(name: str, batch: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", models.FAMILIES)
 def test_symbolic_batch(name: str, tmp_path: Path) -> None:
     check(write(tmp_path, name, "batch"), *({"batch": batch} for batch in BATCHES))
-
-
-@pytest.mark.parametrize("name", light.names())
-def test_light(name: str) -> None:
-    check(light.path(name), {})
 
 
 @pytest.mark.parametrize("name", sorted(set(light.names()) - TOO_LARGE))

@@ -122,7 +122,8 @@ def _unrolled(node: Node, decided: bool = False) -> tuple[Any, ...]:
         flag = build.constant(True, "i1") if active is None else active
         if flag.known is None and (decided or collected):
             raise _Undecided("a loop that ends on a condition computed at run time")
-        results = node.branch(body, [build.constant(step, "i64"), flag, *states])
+        with build.turn(step):
+            results = node.branch(body, [build.constant(step, "i64"), flag, *states])
         new, outs = results[1 : 1 + len(states)], results[1 + len(states) :]
         if flag.known is None:
             new = [_selected(build, flag, n, o) for n, o in zip(new, states, strict=True)]

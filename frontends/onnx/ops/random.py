@@ -2,7 +2,8 @@
 
 Element ``e`` of a node is number ``e`` of the sequence that starts where the node's seed and the number of the run (in
 a loop: and of the turn) say. So elements need no order, and results depend neither on threads nor on the target.
-Without ``seed``, nodes have sequences of their own; those of one ``seed`` draw the same.
+Nodes have sequences of their own. One with a ``seed`` draws the numbers of onnx's reference implementation instead
+(``seeded.py``); but for Multinomial, which that does not have: of one ``seed``, it draws the same.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops import seeded
 from mlc.frontends.onnx.ops.reduce import extreme_place
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
 
@@ -27,7 +29,8 @@ def bits(node: Node, shape: Sequence[DimLike]) -> Tensor:
     """[shape] of u64, each value as likely as any other."""
     build = node.build
     start = _word(build, 0)
-    for number in (build.run_number(), *build.steps()):
+    turns = [build.compute(f"i64({n})", [], ()) for n in build.turn_numbers]
+    for number in (build.run_number(), *turns):
         start = _mixed(build, build.map("x0 + as_ui64(x1)", start, number))
     start = _mixed(build, build.map("x0 + x1", start, _word(build, _seed(node))))
     count = build.compute("as_ui64(i64(i0))", [], (product(shape),))
@@ -61,12 +64,18 @@ def fraction(build: Builder, words: Tensor, element: str) -> Tensor:
 
 
 def uniform(node: Node, shape: Sequence[DimLike], element: str) -> Tensor:
+    """At least 0 and below 1; of type f64 where the node has a seed."""
+    if (seed := seeded.seed_of(node)) is not None:
+        return seeded.uniform(node.build, seed, shape)
     return fraction(node.build, bits(node, shape), element)
 
 
 def normal(node: Node, shape: Sequence[DimLike], element: str) -> Tensor:
     """By Box and Muller (1958), from the upper and the lower half of a word; in f64 from two words."""
-    build, words = node.build, bits(node, shape)
+    build = node.build
+    if (seed := seeded.seed_of(node)) is not None:
+        return build.cast(seeded.normal(build, seed, shape), element)
+    words = bits(node, shape)
     wide = "f64" if element == "f64" else "f32"
     other = _mixed(build, words) if wide == "f64" else build.map("x0 << 32", words)
     radius = build.map("sqrt(-2 * log(1 - x0))", fraction(build, words, wide))
@@ -96,7 +105,9 @@ def _shape(node: Node) -> tuple[Sequence[DimLike], str]:
 def random_uniform(node: Node) -> Tensor:
     """Between ``low`` and ``high``. ONNX opset 1, 22."""
     low, high = node.attr("low", 0.0), node.attr("high", 1.0)
-    return node.build.map(f"x0 * {high - low!r} + {low!r}", uniform(node, *_shape(node)))
+    shape, element = _shape(node)
+    drawn = node.build.cast(uniform(node, shape, element), element)
+    return node.build.map(f"x0 * {high - low!r} + {low!r}", drawn)
 
 
 @onnx_op("RandomNormal", "RandomNormalLike")
@@ -111,6 +122,8 @@ def bernoulli(node: Node) -> Tensor:
     """1 with the probability that the input says. ONNX opset 15, 22."""
     x, build = node[0], node.build
     element = element_of_onnx(node.attr("dtype")) if "dtype" in node.attributes else x.element
+    if (seed := seeded.seed_of(node)) is not None:
+        return build.cast(seeded.bernoulli(build, seed, x), element)
     wide = build.wide(x)
     return build.cast(build.map("x0 < x1", uniform(node, x.shape, wide.element), wide), element)
 
@@ -123,7 +136,7 @@ def multinomial(node: Node) -> Tensor:
     """
     build, wide = node.build, node.build.wide(node[0])
     (batch, classes), samples = wide.shape, node.attr("sample_size", 1)
-    drawn = uniform(node, (batch, samples, classes), wide.element)
+    drawn = fraction(build, bits(node, (batch, samples, classes)), wide.element)
     half = 0.5 * 2.0 ** -DIGITS[wide.element]  # 0 has no logarithm
     scores = build.compute(f"x0[i0, i2] - log(-log(x1[i0, i1, i2] + {half!r}))", [wide, drawn], drawn.shape)
     return build.cast(extreme_place(build, "max", scores, 2), element_of_onnx(node.attr("dtype", 6)))
@@ -134,6 +147,6 @@ def dropout(node: Node, x: Tensor, ratio: Tensor, training: Tensor) -> tuple[Ten
     build = node.build
     wide = build.wide(x)
     drawn, share = uniform(node, x.shape, wide.element), build.cast(ratio, wide.element)
-    mask = build.map("(x0 >= x1) | not_(x2)", drawn, share, training)
+    mask = build.map("(x0 >= x1) | not_(x2)", drawn, build.cast(ratio, drawn.element), training)
     scale = build.map("where(x1, 1 / (1 - x0), 1)", share, training)
     return build.cast(build.map("where(x1, x0 * x2, 0)", wide, mask, scale), x.element), mask

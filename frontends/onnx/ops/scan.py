@@ -94,7 +94,8 @@ def _unrolled(node: Node, states: list[Any], xs: Sequence[Tensor], steps: int) -
     for step in range(steps):
         at = [_place(step, steps, b) for b in _backward(node, "input")]
         slices = [_element(node.build, x, n) for x, n in zip(xs, at, strict=True)]
-        results = node.branch(node.attr("body"), [*states, *slices])
+        with node.build.turn(step):
+            results = node.branch(node.attr("body"), [*states, *slices])
         states = results[: len(states)]
         for seen, out in zip(collected, results[len(states) :], strict=True):
             seen.append(out)

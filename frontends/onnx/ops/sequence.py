@@ -135,7 +135,8 @@ def map_elements(node: Node) -> Any:
     others = [node.build.elements(x) if isinstance(x, Stack) else x for x in others]
     for n, element in enumerate(_list(node)):
         rest = [other[n] if isinstance(other, list) else other for other in others]
-        results.append(node.branch(body, [element, *rest]))
+        with node.build.turn(n):
+            results.append(node.branch(body, [element, *rest]))
     return tuple(list(each) for each in zip(*results, strict=True)) or tuple([] for _ in body.output)
 
 

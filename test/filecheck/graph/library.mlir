@@ -66,3 +66,43 @@ func.func @main(%d: tensor<9x4xf32>, %p: tensor<3xi64>, %u: tensor<2x4xf32>) -> 
 }
 
 // CHECK:      graph.scatter: updates tensor<2x4xf32> do not fit places tensor<3xi64>
+
+// -----
+
+// What follows from its predecessors: fractions, and points of the disc.
+
+func.func @main(%k: tensor<3xi64>) -> (tensor<?xf64, #graph.dims<["n"]>>, tensor<30x2xf64>) {
+  %u = graph.draw "uniform"(%k) : tensor<3xi64> -> tensor<?xf64, #graph.dims<["n"]>>
+  %p = graph.draw "disc"(%k) : tensor<3xi64> -> tensor<30x2xf64>
+  func.return %u, %p : tensor<?xf64, #graph.dims<["n"]>>, tensor<30x2xf64>
+}
+
+// CHECK:      %u = graph.draw "uniform"(%k) : tensor<3xi64> -> tensor<?xf64, #graph.dims<["n"]>>
+// CHECK-NEXT: %p = graph.draw "disc"(%k) : tensor<3xi64> -> tensor<30x2xf64>
+
+// -----
+
+func.func @main(%k: tensor<3xi64>) -> tensor<30x3xf64> {
+  %p = graph.draw "disc"(%k) : tensor<3xi64> -> tensor<30x3xf64>
+  func.return %p : tensor<30x3xf64>
+}
+
+// CHECK:      graph.draw: the result type is tensor<30x3xf64>, the operands give tensor<30x2xf64>
+
+// -----
+
+func.func @main(%k: tensor<3xi64>) -> tensor<30xf64> {
+  %p = graph.draw "poisson"(%k) : tensor<3xi64> -> tensor<30xf64>
+  func.return %p : tensor<30xf64>
+}
+
+// CHECK:      graph.draw: there are uniform and disc, not 'poisson'
+
+// -----
+
+func.func @main(%k: tensor<3xi32>) -> tensor<30xf64> {
+  %p = graph.draw "uniform"(%k) : tensor<3xi32> -> tensor<30xf64>
+  func.return %p : tensor<30xf64>
+}
+
+// CHECK:      graph.draw: a key is a vector of i64, not tensor<3xi32>
