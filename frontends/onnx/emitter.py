@@ -60,6 +60,21 @@ class Emitter:
         finally:
             self.scopes.pop()
 
+    def is_outside(self, x: Tensor) -> bool:
+        """Whether a block round this one computes ``x``."""
+        return x.value is not None and block_of(x.value) is not self.block
+
+    @contextmanager
+    def around(self, x: Tensor) -> Iterator[None]:
+        """What is written inside goes to the block that ``x`` comes from."""
+        scopes = self.scopes
+        depth = next((n for n, s in enumerate(scopes) if x.value is not None and s.block is block_of(x.value)), -1)
+        self.scopes = scopes[: depth + 1] if depth >= 0 else scopes
+        try:
+            yield
+        finally:
+            self.scopes = scopes
+
     @contextmanager
     def turn(self, number: DimLike) -> Iterator[None]:
         """What is written inside belongs to this turn of a loop."""

@@ -11,6 +11,8 @@ from xdsl.ir import Operation
 from mlc.dialects.dims import Dim, DimLike
 from mlc.dialects.expr import CHEAP, Call, walk
 from mlc.dialects.graph import ConstantOp, IfOp, LoopOp, MapOp, ReshapeOp, WeightOp, YieldOp
+from mlc.dialects.graph.loop import size_made
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.types import elements_in
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
@@ -62,6 +64,7 @@ def turns(
         for n, (old, new) in enumerate(zip(states, given.states, strict=True)):
             if (old.element, old.shape) != (new.element, new.shape):
                 raise StateChanges(f"state {n} is {old} before a turn and {new} behind it; give it one shape and type")
+        _check_collected(scope, given.collected)
         goes_on = given.goes_on
         if goes_on is not None and goes_on.known is not None:
             trips = trips if bool(goes_on.known) else smaller(trips, 1)
@@ -86,6 +89,17 @@ def turns(
         strict if given.collected else None,
     )
     return build.emit_all(op)
+
+
+def _check_collected(scope: Scope, xs: Sequence[Tensor]) -> None:
+    """NotSupported where turns may give tensors of different sizes."""
+    made = {size for op in scope.block.walk() if (size := size_made(op)) is not None}
+    for x in xs:
+        if sizes_of(x.shape) & made:
+            raise NotSupported(
+                f"a loop that collects {x}, of a size that each turn computes; give the tensor one size, known before "
+                "the loop, or pad it to its largest"
+            )
 
 
 def _nothing(build: Builder, x: Tensor) -> Tensor:

@@ -217,3 +217,24 @@ def test_greedy_decoding_into_a_buffer() -> None:
     nodes = [node("Loop", "most _ first none", "token keys words", body=step)]
     outputs = {"token": (INT64, [1]), "keys": (FLOAT, [most, size]), "words": (INT64, None)}
     agree(model(nodes, {"first": (INT64, [1])}, outputs, weights), *({"first": np.array([n])} for n in range(words)))
+
+
+def table(count: str, *before: object) -> ModelProto:
+    """y[i, j] = x + i + j; each turn of the outer loop collects ``count`` rows of the inner."""
+    j, i = ({name: (INT64, []), "c": (BOOL, [])} for name in "ji")
+    ended = {"d": (BOOL, [])}
+    inner = body([node("Add", "x j", "z"), node("Identity", "c", "d")], j, ended | {"z": (INT64, [2])})
+    nodes = [*before, node("Loop", f"{count} _", "rows", body=inner), node("Add", "rows i", "row")]
+    outer = body([*nodes, node("Identity", "c", "d")], i, ended | {"row": (INT64, None)})  # type: ignore[list-item]
+    inputs = {"n": (INT64, []), "m": (INT64, []), "x": (INT64, [2])}
+    return model([node("Loop", "n _", "y", body=outer)], inputs, {"y": (INT64, None)})
+
+
+def test_what_is_collected_in_a_loop_and_again_round_it() -> None:
+    counts = ((3, 4), (1, 7), (2, 0))
+    agree(table("m"), *({"n": np.array(n), "m": np.array(m), "x": np.array([10, 20])} for n, m in counts))
+
+
+def test_turns_that_may_collect_different_sizes_are_refused() -> None:
+    with pytest.raises(mlc.MlcError, match="Loop.y.*of a size that each turn computes"):
+        mlc.compile(table("k", node("Add", "m i", "k")))

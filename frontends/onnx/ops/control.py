@@ -90,14 +90,24 @@ def _trips(node: Node, collects: bool) -> tuple[DimLike, Tensor | None, str | No
     if count is not None and count.known is not None:
         value = count.known.reshape(()).item()
         return (value if isinstance(value, Dim) else max(int(value), 0)), None, None
-    limit = None if count is None else node.build.reshape(node.build.cast(count, "i64"), ())
+    limit = None if count is None else _scalar(node.build, count)
     if not collects:
         return FOREVER, limit, None
     most = count.range[1] if count is not None else None
     why = (
         f"Loop '{node.name}' needs more than the {COLLECTED} iterations that there is memory for; give it a trip count"
     )
+    if limit is not None and node.build.is_outside(limit):  # every turn of the loop round this one collects as many
+        with node.build.around(limit):
+            number = node.build.numbers.of(limit).item()
+            return node.build.numbers.size(f"max({number}, 0)", why, COLLECTED if most is None else most), None, None
     return (COLLECTED, limit, why.replace('"', "'").replace("\\", "/")) if most is None else (most, limit, None)
+
+
+def _scalar(build: Builder, count: Tensor) -> Tensor:
+    """The number as i64, in the block that it comes from."""
+    with build.around(count):
+        return build.reshape(build.cast(count, "i64"), ())
 
 
 # -- unrolled
