@@ -122,6 +122,42 @@ def test_axes() -> None:
     agree(proto, *({"x": tall[:n], "axes": ints(*a)} for n, a in ((5, (0, 1)), (2, (-1, 1)), (3, (2, 0)))))
 
 
+def test_constants_under_shapes_and_along_axes_of_a_run() -> None:
+    nodes = [
+        node("Reshape", "x shape", "reshaped"),
+        node("Unsqueeze", "x axis", "thin"),
+        node("ReduceMax", "x axis", "most"),
+        node("CumSum", "x one", "sums"),
+    ]
+    inputs = {"shape": (INT64, [2]), "axis": (INT64, [1]), "one": (INT64, [])}
+    names = ("reshaped", "thin", "most", "sums")
+    proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), {"x": X}, opset=18)
+    feeds = [((8, 3), 1, 0), ((-1, 4), -2, 1), ((0, -1), 0, -1)]
+    agree(proto, *({"shape": ints(*a), "axis": ints(b), "one": scalar(c)} for a, b, c in feeds))
+
+
+def test_a_place_that_follows_from_a_size() -> None:
+    """The number of elements that are not 0, as a place in a table, of either sign."""
+    nodes = [
+        node("NonZero", "x", "found"),
+        node("Size", "found", "count"),
+        node("Mod", "count three", "place"),
+        node("Gather", "table place", "shape"),
+        node("Reshape", "x shape", "y"),
+        node("Sub", "place three", "back"),
+        node("Gather", "table back", "z"),
+    ]
+    weights = {"three": scalar(3), "table": np.array([[2, 3], [6, -1], [1, 6]])}
+    proto = model(nodes, {"x": (FLOAT, [6])}, {"y": (FLOAT, None), "z": (INT64, [2])}, weights, opset=18)
+    agree(proto, *({"x": np.float32(x)} for x in ([1, 0, 0, 2, 3, 0], [1, 2, 3, 4, 0, 0], [0, 0, 0, 0, 0, 5])))
+
+
+def test_a_slice_behind_the_last_element() -> None:
+    proto = model([node("Slice", "x last end one", "y")], {"x": (FLOAT, [4, 6]), "end": (INT64, [1])},
+                  {"y": (FLOAT, None)}, {"last": ints(6), "one": ints(1)}, opset=18)  # fmt: skip
+    agree(proto, *({"x": X, "end": ints(n)} for n in (9, -2)))
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_resize(mode: str) -> None:
     transform = {"nearest": "half_pixel", "linear": "align_corners", "cubic": "half_pixel_symmetric"}[mode]

@@ -22,13 +22,14 @@ from onnx import ModelProto
 from open_steps import OPEN
 from quantized_steps import QUANTIZED
 from random_steps import RANDOM
+from run_time_steps import RUN_TIME
 from shape_steps import SHAPES
 from steps import STEPS
 from text_steps import TEXTS
 from typed_steps import TYPED
 from window_steps import WINDOWS
 
-FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, TEXTS, RANDOM)
+FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, TEXTS, RANDOM, RUN_TIME)
 
 
 def grown(seed: int, size: int = 8) -> ModelProto:

@@ -110,7 +110,8 @@ def _sliced(node: Node, x: Tensor, axis: int, start: Number, end: Number, step: 
     first = build.numbers.number(_clamped(d, start, step, "0"))
     last = build.numbers.number(_clamped(d, end, step, "-1"))
     count = f"max((where({step} < 0, {first - last}, {last - first}) + abs({step}) - 1) // max(abs({step}), 1), 0)"
-    size = node.size(f"where({step} == 0, -1, {count})" if is_open(step) else count, "the number of elements", d)
+    most = d - first if step == 1 and isinstance(first, int) else d
+    size = node.size(f"where({step} == 0, -1, {count})" if is_open(step) else count, "the number of elements", most)
     if step == 1:
         return build.cut(x, axis, node.size(first, "the first element", d), size)
     reads = [f"{first} + i{n} * ({step})" if n == axis else f"i{n}" for n in range(x.rank)]
