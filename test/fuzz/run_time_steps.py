@@ -1,7 +1,4 @@
-"""Steps whose shapes, places, counts and axes a run chooses. Extents that follow from these are None.
-
-Of values with such extents no other step reads any; some of these do, and what they sum up is read by all.
-"""
+"""Steps whose shapes, places, counts and axes a run chooses. Extents that follow from these are None."""
 
 from __future__ import annotations
 
@@ -12,12 +9,10 @@ import numpy as np
 from chosen import picked, rows
 from growing import MOST, Graph
 from onnx import numpy_helper
+from unsized_steps import MOVED, UNSIZED, made, unsized
 
-MOVED = ("float32", "int32", "int64", "float64")
-UNARY = ("Tanh", "Neg", "Abs", "Sigmoid")
 SUMS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare",
         "ReduceLogSumExp")  # fmt: skip
-Open = tuple[int | None, ...]
 
 
 def _known(g: Graph, rank: int, kinds: Sequence[str] = MOVED) -> str:
@@ -25,19 +20,8 @@ def _known(g: Graph, rank: int, kinds: Sequence[str] = MOVED) -> str:
     return g.value(rank, kinds) or g.new(g.shape(g.random.randint(max(rank, 1), 4)), g.random.choice(kinds))
 
 
-def _open(g: Graph, rank: int, kinds: Sequence[str] = ("float32",)) -> str | None:
-    """A value of which only a run knows an extent."""
-    fits = (n for n, s in g.shapes.items() if s is not None and None in s and len(s) >= rank)
-    names = [n for n in fits if g.types[n] in kinds]
-    return g.random.choice(names[-3:]) if names else None
-
-
 def _any(g: Graph, rank: int, kinds: Sequence[str] = MOVED) -> str:
-    return (g.random.random() < 0.5 and _open(g, rank, kinds)) or _known(g, rank, kinds)
-
-
-def _made(g: Graph, op: str, inputs: list[str], shape: Open, kind: str = "", **how: object) -> str:
-    return g.add(op, inputs, shape, kind, last=None in shape, **how)  # type: ignore[arg-type]
+    return (g.random.random() < 0.5 and unsized(g, rank, kinds)) or _known(g, rank, kinds)
 
 
 def _maybe(g: Graph, choices: Sequence[object], kind: str = "int64") -> str:
@@ -62,7 +46,7 @@ def filled(g: Graph) -> None:
     value = np.array([g.random.randint(1, 5)], g.random.choice(MOVED))
     shape = picked(g, rows(g, lambda: g.shape(rank)))
     how = {"value": numpy_helper.from_array(value)}
-    _made(g, "ConstantOfShape", [shape], (None,) * rank, value.dtype.name, **how)
+    made(g, "ConstantOfShape", [shape], (None,) * rank, value.dtype.name, **how)
 
 
 def cut(g: Graph) -> None:
@@ -75,7 +59,7 @@ def cut(g: Graph) -> None:
     starts, stops, steps = (_maybe(g, rows(g, lambda f=f: g.random.choices(f, k=count)), kind) for f in ends)
     along = picked(g, rows(g, lambda: _axes(g, len(shape), count)), kind) if free else g.constant(np.array(axes, kind))
     result = [None if free or n in axes or n - len(shape) in axes else d for n, d in enumerate(shape)]
-    _made(g, "Slice", [x, starts, stops, along, steps], tuple(result))
+    made(g, "Slice", [x, starts, stops, along, steps], tuple(result))
 
 
 def window(g: Graph) -> None:
@@ -92,7 +76,7 @@ def window(g: Graph) -> None:
 def reshape(g: Graph) -> None:
     x = _known(g, 1)
     rank = g.random.randint(1, 4)
-    _made(g, "Reshape", [x, picked(g, rows(g, lambda: _shaped(g, g.shapes[x], rank)))], (None,) * rank)
+    made(g, "Reshape", [x, picked(g, rows(g, lambda: _shaped(g, g.shapes[x], rank)))], (None,) * rank)
 
 
 def _shaped(g: Graph, shape: Sequence[int], rank: int) -> list[int]:
@@ -109,12 +93,6 @@ def _shaped(g: Graph, shape: Sequence[int], rank: int) -> list[int]:
     return result
 
 
-def flat(g: Graph) -> None:
-    """All elements of a value behind each other, or below each other."""
-    if x := _open(g, 1, MOVED):
-        _made(g, "Reshape", [x, picked(g, [[-1, 1], [1, -1]])], (None, None))
-
-
 def expand(g: Graph) -> None:
     x = _known(g, 1)
     shape = g.shapes[x]
@@ -126,7 +104,7 @@ def expand(g: Graph) -> None:
 
     choices = rows(g, wider)
     if 4 ** (more + shape.count(1)) * math.prod(shape) <= MOST:
-        _made(g, "Expand", [x, picked(g, choices)], (*[None] * more, *(d if d > 1 else None for d in shape)))
+        made(g, "Expand", [x, picked(g, choices)], (*[None] * more, *(d if d > 1 else None for d in shape)))
 
 
 def pad(g: Graph) -> None:
@@ -142,7 +120,7 @@ def pad(g: Graph) -> None:
     value = [g.constant(np.array(3, g.types[x]))] if mode == "constant" and g.random.random() < 0.5 else [""]
     along = picked(g, rows(g, lambda: g.random.sample(axes, len(axes)))) if free else g.constant(axes)
     if math.prod(d + 4 for d in shape) <= MOST:
-        _made(g, "Pad", [*inputs, *value, along], (None,) * len(shape), mode=mode)
+        made(g, "Pad", [*inputs, *value, along], (None,) * len(shape), mode=mode)
 
 
 def resize(g: Graph) -> None:
@@ -159,7 +137,7 @@ def resize(g: Graph) -> None:
         return  # half of one is none
     wanted = picked(g, rows(g, lambda: [*outer, *g.random.choices(ends, k=2)]), kind)
     inputs = [g.new(shape), "", wanted] if scaled else [g.new(shape), "", "", wanted]
-    _made(g, "Resize", inputs, (*shape[:2], None, None), **how, **({"axes": [2, 3]} if axes else {}))
+    made(g, "Resize", inputs, (*shape[:2], None, None), **how, **({"axes": [2, 3]} if axes else {}))
 
 
 def tile(g: Graph) -> None:
@@ -167,7 +145,7 @@ def tile(g: Graph) -> None:
     rank = len(g.shapes[x])
     if 3**rank * math.prod(g.shapes[x]) <= MOST:
         times = rows(g, lambda: [g.random.choice([0, 1, 1, 2, 2, 3, 3]) for _ in range(rank)])
-        _made(g, "Tile", [x, picked(g, times)], (None,) * rank)
+        made(g, "Tile", [x, picked(g, times)], (None,) * rank)
 
 
 def top_k(g: Graph) -> None:
@@ -176,7 +154,7 @@ def top_k(g: Graph) -> None:
     axis = g.random.randrange(len(shape))
     k = picked(g, rows(g, lambda: [g.random.randint(1, shape[axis])]))
     result = (*shape[:axis], None, *shape[axis + 1 :])
-    _made(g, "TopK", [g.new(shape), k], result, axis=axis, largest=g.random.randint(0, 1))
+    made(g, "TopK", [g.new(shape), k], result, axis=axis, largest=g.random.randint(0, 1))
     g.more(result, "int64", last=True)  # type: ignore[arg-type]
 
 
@@ -189,7 +167,7 @@ def split(g: Graph) -> None:
     rest = g.add("Sub", [g.constant([shape[axis]]), first], (1,), "int64", last=True)
     sizes = g.add("Concat", [first, rest], (2,), "int64", axis=0, last=True)
     part = (*shape[:axis], None, *shape[axis + 1 :])
-    _made(g, "Split", [x, sizes], part, axis=axis)
+    made(g, "Split", [x, sizes], part, axis=axis)
     g.more(part, g.types[x], last=True)  # type: ignore[arg-type]
 
 
@@ -198,7 +176,7 @@ def one_hot(g: Graph) -> None:
     axis = g.random.randint(0, len(shape))
     depth = picked(g, rows(g, lambda: g.random.randint(1, 7)))
     inputs = [g.new(shape, "int64"), depth, g.constant(np.float32([0, 2]))]
-    _made(g, "OneHot", inputs, (*shape[:axis], None, *shape[axis:]), "float32", axis=axis)
+    made(g, "OneHot", inputs, (*shape[:axis], None, *shape[axis:]), "float32", axis=axis)
 
 
 def reduce(g: Graph) -> None:
@@ -207,8 +185,8 @@ def reduce(g: Graph) -> None:
     count = g.random.randint(1, rank)
     axes = picked(g, rows(g, lambda: _axes(g, rank, count)))
     result = (None,) * rank if keep else (None,) * (rank - count)
-    y = _made(g, g.random.choice(SUMS), [x, axes], result, keepdims=keep)
-    _made(g, "Softsign", [y], result)
+    y = made(g, g.random.choice(SUMS), [x, axes], result, keepdims=keep)
+    made(g, "Softsign", [y], result)
 
 
 def squeeze(g: Graph) -> None:
@@ -216,13 +194,13 @@ def squeeze(g: Graph) -> None:
     if g.random.random() < 0.5:
         x = g.new((1, *g.shape(2), 1), g.random.choice(MOVED))
         choices, result = [[n] for n, d in enumerate(g.shapes[x]) if d == 1], (None,) * 3
-        _made(g, "Squeeze", [x, picked(g, choices)], result)
+        made(g, "Squeeze", [x, picked(g, choices)], result)
     else:
         x = _any(g, 1)
         rank, more = len(g.shapes[x]), g.random.randint(1, 2)
         axes = picked(g, rows(g, lambda: _axes(g, rank + more, more)))
         if rank + more < 6:
-            _made(g, "Unsqueeze", [x, axes], (None,) * (rank + more))
+            made(g, "Unsqueeze", [x, axes], (None,) * (rank + more))
 
 
 def running(g: Graph) -> None:
@@ -230,7 +208,7 @@ def running(g: Graph) -> None:
     shape = g.shapes[x]
     axis = picked(g, range(-len(shape), len(shape)), g.random.choice(["int64", "int32"]))
     how = {"exclusive": g.random.randint(0, 1), "reverse": g.random.randint(0, 1)}
-    _made(g, "Softsign", [_made(g, "CumSum", [x, axis], shape, **how)], shape)
+    made(g, "Softsign", [made(g, "CumSum", [x, axis], shape, **how)], shape)
 
 
 def fourier(g: Graph) -> None:
@@ -243,53 +221,37 @@ def fourier(g: Graph) -> None:
     how = {"inverse": inverse, "onesided": 0 if inverse or parts == 2 else g.random.randint(0, 1)} | (
         {} if free else {"axis": 1}
     )
-    y = _made(g, "DFT", inputs, (*(None,) * (len(shape) - 1), 2), **how)
-    _made(g, "Softsign", [y], g.shapes[y])
+    y = made(g, "DFT", inputs, (*(None,) * (len(shape) - 1), 2), **how)
+    made(g, "Softsign", [y], g.shapes[y])
+
+
+def framed(g: Graph) -> None:
+    """The spectra of frames; windows for such."""
+    if g.random.random() < 0.5:
+        size, how = picked(g, rows(g, lambda: g.random.randint(2, 20))), {"periodic": g.random.randint(0, 1)}
+        g.add(f"{g.random.choice(['Hann', 'Hamming', 'Blackman'])}Window", [size], (None,), "float32", last=True, **how)  # type: ignore[arg-type]
+        return
+    batch, length, side = g.random.randint(1, 3), g.random.randint(8, 20), g.random.randint(0, 1)
+    step, size = (picked(g, rows(g, lambda n=n: g.random.randint(1, n))) for n in (4, 8))
+    y = made(g, "STFT", [g.new((batch, length, 1)), step, "", size], (batch, None, None, 2), onesided=side)
+    made(g, "Softsign", [y], g.shapes[y])
+
+
+def centred(g: Graph) -> None:
+    """Cropped or padded around the middle, along some axes."""
+    x = _any(g, 1, ("float32", "int32", "float64"))
+    rank = len(g.shapes[x])
+    axes = _axes(g, rank, g.random.randint(1, rank))
+    sizes = picked(g, rows(g, lambda: [g.random.randint(1, 9) for _ in axes]))
+    made(g, "CenterCropPad", [x, sizes], (None,) * rank, axes=axes)
 
 
 def triangle(g: Graph) -> None:
     x = _any(g, 2)
-    _made(g, "Trilu", [x, picked(g, range(-3, 4))], g.shapes[x], upper=g.random.randint(0, 1))
-
-
-def onwards(g: Graph) -> None:
-    """What keeps the extents, whatever they are."""
-    if x := _open(g, 1):
-        shape = g.shapes[x]
-        op = g.random.choice([*UNARY, "Softmax", "Add", "Mul"])
-        how = {"axis": g.random.randrange(len(shape))} if op == "Softmax" else {}
-        other = [g.random.choice([x, g.constant(np.float32(0.5))])] if op in ("Add", "Mul") else []
-        y = _made(g, op, [x, *other], shape, **how)
-        _made(g, "Tanh", [y], shape)
-
-
-def turned(g: Graph) -> None:
-    """Other orders of dimensions, and the product of what becomes of them."""
-    if x := _open(g, 2):
-        shape = g.shapes[x]
-        order = g.random.sample(range(len(shape)), len(shape))
-        y = _made(g, "Transpose", [x], tuple(shape[n] for n in order), perm=order)
-        if len(shape) == 2 and order == [1, 0]:
-            product = _made(g, "MatMul", [x, y], (shape[0], shape[0]))
-            _made(g, "Softsign", [product], g.shapes[product])
-
-
-def joined(g: Graph) -> None:
-    if x := _open(g, 1, MOVED):
-        rank = len(g.shapes[x])
-        _made(g, "Concat", [x, x], (None,) * rank, axis=g.random.randrange(-rank, rank))
-
-
-def collected(g: Graph) -> None:
-    """The sum of all elements, which any step reads; the shape."""
-    if x := _open(g, 1):
-        if g.random.random() < 0.3:
-            g.add("Shape", [x], (len(g.shapes[x]),), "int64")
-        else:
-            g.add("Softsign", [g.add("ReduceSum", [x], (), keepdims=0)], ())
+    made(g, "Trilu", [x, picked(g, range(-3, 4))], g.shapes[x], upper=g.random.randint(0, 1))
 
 
 RUN_TIME: tuple[Callable[[Graph], None], ...] = (
-    counted, filled, cut, cut, cut, window, reshape, reshape, flat, expand, pad, pad, resize, tile, top_k, split,
-    one_hot, reduce, reduce, squeeze, squeeze, running, fourier, triangle, onwards, onwards, turned, joined, collected,
+    counted, filled, cut, cut, cut, window, reshape, reshape, expand, pad, pad, resize, tile, top_k, split, one_hot,
+    reduce, reduce, squeeze, squeeze, running, fourier, framed, centred, triangle, *UNSIZED,
 )  # fmt: skip
