@@ -107,6 +107,34 @@ def test_slices_and_pads() -> None:
     ))  # fmt: skip
 
 
+def test_slices_of_nothing() -> None:
+    nodes = [
+        node("Split", "x sizes", "left right", axis=1),
+        node("Slice", "left start end axis back", "y"),
+        node("Slice", "left start end axis", "z"),
+    ]
+    inputs = {"x": (FLOAT, [4, 6]), "start": (INT64, [1]), "end": (INT64, [1])}
+    weights = {"sizes": ints(0, 6), "axis": ints(1), "back": ints(-1)}
+    proto = model(nodes, inputs, dict.fromkeys(("y", "z", "right"), (FLOAT, None)), weights, opset=18)
+    agree(proto, *({"x": X, "start": ints(a), "end": ints(b)} for a, b in ((3, -2), (-1, 5))))
+
+
+def test_pads_of_nothing() -> None:
+    """Of the first n columns there may be none: what is around them is still there."""
+    nodes = [
+        node("Slice", "x none n one", "part"),
+        node("Pad", "part pads value", "padded"),
+        node("Pad", "part two value", "wide"),
+        node("CenterCropPad", "part size", "centred", axes=[1]),
+    ]
+    inputs = {"x": (FLOAT, [4, 6]), "n": (INT64, [1]), "pads": (INT64, [4]), "size": (INT64, [1])}
+    names = ("padded", "wide", "centred")
+    weights = {"none": ints(0), "one": ints(1), "two": ints(1, 2, 0, 1), "value": scalar(3, np.float32)}
+    proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), weights, opset=18)
+    feeds = [(0, (1, 0, 2, 3), 5), (3, (-1, 2, 0, -1), 2), (0, (0, 0, 0, 0), 3)]
+    agree(proto, *({"x": X, "n": ints(n), "pads": ints(*pads), "size": ints(size)} for n, pads, size in feeds))
+
+
 def test_axes() -> None:
     nodes = [
         node("ReduceMean", "x axes", "kept"),

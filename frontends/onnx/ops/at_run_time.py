@@ -104,6 +104,8 @@ def sliced(
 
 def _sliced(node: Node, x: Tensor, axis: int, start: Number, end: Number, step: Number) -> Tensor:
     build, d = node.build, x.shape[axis]
+    if d == 0:
+        return x
     length = end - start if not isinstance(start, str) and not isinstance(end, str) else None
     if step == 1 and isinstance(length, int) and length > 0 and at_least(d, length) is not False:
         return build.cut(x, axis, _first(node, d, start, length), length)  # type: ignore[arg-type]
@@ -222,4 +224,13 @@ def padded(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number],
     at = [f"i{n} - ({a})" for n, a in enumerate(low)]
     inside = " & ".join(f"({p} >= 0) & ({p} < {d})" for p, d in zip(at, x.shape, strict=True)) or "True"
     reads = ", ".join(f"max(min({p}, ({d}) - 1), 0)" for p, d in zip(at, x.shape, strict=True)) or "()"
-    return node.build.compute(f"where({inside}, x0[{reads}], x1[()])", [x, value], shape)
+    return node.build.compute(f"where({inside}, x0[{reads}], x1[()])", [_with_spare(node.build, x, value), value], shape)
+
+
+def _with_spare(build: Builder, x: Tensor, value: Tensor) -> Tensor:
+    """``x`` with one more element, ``value``, along axes that may have none: so there is one to read."""
+    for axis, d in enumerate(x.shape):
+        if not at_least(d, 1):
+            spare = build.broadcast(value, [1 if n == axis else e for n, e in enumerate(x.shape)])
+            x = build.concat([x, spare], axis)
+    return x
