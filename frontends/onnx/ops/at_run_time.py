@@ -224,7 +224,8 @@ def padded(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number],
     at = [f"i{n} - ({a})" for n, a in enumerate(low)]
     inside = " & ".join(f"({p} >= 0) & ({p} < {d})" for p, d in zip(at, x.shape, strict=True)) or "True"
     reads = ", ".join(f"max(min({p}, ({d}) - 1), 0)" for p, d in zip(at, x.shape, strict=True)) or "()"
-    return node.build.compute(f"where({inside}, x0[{reads}], x1[()])", [_with_spare(node.build, x, value), value], shape)
+    xs = [_with_spare(node.build, x, value), value]
+    return node.build.compute(f"where({inside}, x0[{reads}], x1[()])", xs, shape)
 
 
 def _with_spare(build: Builder, x: Tensor, value: Tensor) -> Tensor:
