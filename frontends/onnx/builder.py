@@ -232,7 +232,7 @@ class Builder(Emitter):
         if tuple(shape) == x.shape:
             return x
         if x.known is not None and all(isinstance(d, int) for d in shape):
-            return self._moved(x, x.known.reshape(tuple(shape)))  # type: ignore[arg-type]
+            return self._moved(x, x.known.reshape(tuple(shape)))
         had, has = product(x.shape), product(shape)
         if had != has and sizes_of([had, has]):
             why = f"Node '{self.node}': {list(x.shape)} has other elements than {list(shape)}"

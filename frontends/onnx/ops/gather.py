@@ -32,12 +32,12 @@ def _from_the_start(indices: Tensor) -> bool:
 def gather(node: Node) -> Tensor:
     x, indices, build = node[0], node[1], node.build
     axis = normalise_axis(node.attr("axis", 0), x.rank)
-    fixed = indices.known is not None and not symbolic([indices.known])
-    if fixed:
+    places = None if indices.known is None or symbolic([indices.known]) else indices.known
+    if places is not None:
         if x.known is not None:
-            return Tensor.from_known(x.known.take(indices.known, axis), x.element)
+            return Tensor.from_known(x.known.take(places, axis), x.element)
         if indices.rank == 0:
-            index = int(indices.known)
+            index = int(places)
             one = build.cut(x, axis, index if index >= 0 else x.shape[axis] + index, 1)
             return build.reshape(one, (*x.shape[:axis], *x.shape[axis + 1 :]))
     if indices.rank == 0 and _inside(indices, x.shape[axis]):
@@ -45,8 +45,8 @@ def gather(node: Node) -> Tensor:
         if not values_of([turn]):
             return build.reshape(build.cut(x, axis, turn, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
     result = gathered(build, x, indices, axis)
-    if fixed and followed(result):
-        result.trace = lambda: build.numbers.of(x).take(indices.known, axis)
+    if places is not None and followed(result):
+        result.trace = lambda: build.numbers.of(x).take(places, axis)
     return result
 
 
