@@ -186,6 +186,15 @@ def test_a_slice_behind_the_last_element() -> None:
     agree(proto, *({"x": X, "end": ints(n)} for n in (9, -2)))
 
 
+@pytest.mark.parametrize("op", ["ReduceL2", "ReduceMax", "ReduceMean"])
+def test_a_reduction_needs_no_more_than_its_operand(op: str) -> None:
+    """Along any axes: no room is asked for."""
+    proto = model([node(op, "x axes", "y")], {"x": (FLOAT, [1, 4, 1, 6]), "axes": (INT64, [2])}, {"y": (FLOAT, None)},
+                  opset=18)  # fmt: skip
+    agree(proto, *({"x": X[None, :, None], "axes": ints(*a)} for a in ((0, 1), (-1, 2), (3, 1))))
+    assert mlc.compile(proto).signature["dims"] == []
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_resize(mode: str) -> None:
     transform = {"nearest": "half_pixel", "linear": "align_corners", "cubic": "half_pixel_symmetric"}[mode]

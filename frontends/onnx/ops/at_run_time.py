@@ -11,7 +11,7 @@ from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.types import Shape
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import at_least
+from mlc.frontends.onnx.fold import at_least, larger
 from mlc.frontends.onnx.node import Node, normalise_axis
 from mlc.frontends.onnx.numbers import is_open, values_of
 from mlc.frontends.onnx.tensors import Tensor
@@ -178,9 +178,9 @@ def split_axes(node: Node, x: Tensor, axes: Sequence[DimLike]) -> tuple[Tensor, 
     kept: list[DimLike] = []
     split: list[DimLike] = []
     for n, d in enumerate(x.shape):
-        here = _among(n, x.rank, axes)
-        kept.append(node.size(f"where({here}, 1, {d})", "an extent"))
-        split += [kept[-1], node.size(f"where({here}, {d}, 1)", "an extent")]
+        here, most = _among(n, x.rank, axes), larger(d, 1)
+        kept.append(1 if d == 1 else node.size(f"where({here}, 1, {d})", "an extent", most))
+        split += [kept[-1], 1 if d == 1 else node.size(f"where({here}, {d}, 1)", "an extent", most)]
     return node.build.reshape(x, split), list(range(1, 2 * x.rank, 2)), kept
 
 
