@@ -227,7 +227,7 @@ class Builder(Emitter):
     def reshape(self, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
         if tuple(shape) == x.shape:
             return x
-        if x.known is not None:
+        if x.known is not None and all(isinstance(d, int) for d in shape):
             return self._moved(x, x.known.reshape(tuple(shape)))
         had, has = product(x.shape), product(shape)
         if had != has and sizes_of([had, has]):

@@ -107,6 +107,34 @@ def test_slices_and_pads() -> None:
     ))  # fmt: skip
 
 
+def test_slices_of_nothing() -> None:
+    nodes = [
+        node("Split", "x sizes", "left right", axis=1),
+        node("Slice", "left start end axis back", "y"),
+        node("Slice", "left start end axis", "z"),
+    ]
+    inputs = {"x": (FLOAT, [4, 6]), "start": (INT64, [1]), "end": (INT64, [1])}
+    weights = {"sizes": ints(0, 6), "axis": ints(1), "back": ints(-1)}
+    proto = model(nodes, inputs, dict.fromkeys(("y", "z", "right"), (FLOAT, None)), weights, opset=18)
+    agree(proto, *({"x": X, "start": ints(a), "end": ints(b)} for a, b in ((3, -2), (-1, 5))))
+
+
+def test_pads_of_nothing() -> None:
+    """Of the first n columns there may be none: what is around them is still there."""
+    nodes = [
+        node("Slice", "x none n one", "part"),
+        node("Pad", "part pads value", "padded"),
+        node("Pad", "part two value", "wide"),
+        node("CenterCropPad", "part size", "centred", axes=[1]),
+    ]
+    inputs = {"x": (FLOAT, [4, 6]), "n": (INT64, [1]), "pads": (INT64, [4]), "size": (INT64, [1])}
+    names = ("padded", "wide", "centred")
+    weights = {"none": ints(0), "one": ints(1), "two": ints(1, 2, 0, 1), "value": scalar(3, np.float32)}
+    proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), weights, opset=18)
+    feeds = [(0, (1, 0, 2, 3), 5), (3, (-1, 2, 0, -1), 2), (0, (0, 0, 0, 0), 3)]
+    agree(proto, *({"x": X, "n": ints(n), "pads": ints(*pads), "size": ints(size)} for n, pads, size in feeds))
+
+
 def test_axes() -> None:
     nodes = [
         node("ReduceMean", "x axes", "kept"),
@@ -120,6 +148,51 @@ def test_axes() -> None:
     proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), opset=18)
     tall = RNG.standard_normal((5, 4, 3)).astype(np.float32)
     agree(proto, *({"x": tall[:n], "axes": ints(*a)} for n, a in ((5, (0, 1)), (2, (-1, 1)), (3, (2, 0)))))
+
+
+def test_constants_under_shapes_and_along_axes_of_a_run() -> None:
+    nodes = [
+        node("Reshape", "x shape", "reshaped"),
+        node("Unsqueeze", "x axis", "thin"),
+        node("ReduceMax", "x axis", "most"),
+        node("CumSum", "x one", "sums"),
+    ]
+    inputs = {"shape": (INT64, [2]), "axis": (INT64, [1]), "one": (INT64, [])}
+    names = ("reshaped", "thin", "most", "sums")
+    proto = model(nodes, inputs, dict.fromkeys(names, (FLOAT, None)), {"x": X}, opset=18)
+    feeds = [((8, 3), 1, 0), ((-1, 4), -2, 1), ((0, -1), 0, -1)]
+    agree(proto, *({"shape": ints(*a), "axis": ints(b), "one": scalar(c)} for a, b, c in feeds))
+
+
+def test_a_place_that_follows_from_a_size() -> None:
+    """The number of elements that are not 0, as a place in a table, of either sign."""
+    nodes = [
+        node("NonZero", "x", "found"),
+        node("Size", "found", "count"),
+        node("Mod", "count three", "place"),
+        node("Gather", "table place", "shape"),
+        node("Reshape", "x shape", "y"),
+        node("Sub", "place three", "back"),
+        node("Gather", "table back", "z"),
+    ]
+    weights = {"three": scalar(3), "table": np.array([[2, 3], [6, -1], [1, 6]])}
+    proto = model(nodes, {"x": (FLOAT, [6])}, {"y": (FLOAT, None), "z": (INT64, [2])}, weights, opset=18)
+    agree(proto, *({"x": np.float32(x)} for x in ([1, 0, 0, 2, 3, 0], [1, 2, 3, 4, 0, 0], [0, 0, 0, 0, 0, 5])))
+
+
+def test_a_slice_behind_the_last_element() -> None:
+    proto = model([node("Slice", "x last end one", "y")], {"x": (FLOAT, [4, 6]), "end": (INT64, [1])},
+                  {"y": (FLOAT, None)}, {"last": ints(6), "one": ints(1)}, opset=18)  # fmt: skip
+    agree(proto, *({"x": X, "end": ints(n)} for n in (9, -2)))
+
+
+@pytest.mark.parametrize("op", ["ReduceL2", "ReduceMax", "ReduceMean"])
+def test_a_reduction_needs_no_more_than_its_operand(op: str) -> None:
+    """Along any axes: no room is asked for."""
+    proto = model([node(op, "x axes", "y")], {"x": (FLOAT, [1, 4, 1, 6]), "axes": (INT64, [2])}, {"y": (FLOAT, None)},
+                  opset=18)  # fmt: skip
+    agree(proto, *({"x": X[None, :, None], "axes": ints(*a)} for a in ((0, 1), (-1, 2), (3, 1))))
+    assert mlc.compile(proto).signature["dims"] == []
 
 
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])

@@ -22,13 +22,15 @@ from onnx import ModelProto
 from open_steps import OPEN
 from quantized_steps import QUANTIZED
 from random_steps import RANDOM
+from run_time_steps import RUN_TIME
 from shape_steps import SHAPES
 from steps import STEPS
 from text_steps import TEXTS
 from typed_steps import TYPED
+from unsized_steps import ROWS, first_rows
 from window_steps import WINDOWS
 
-FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, TEXTS, RANDOM)
+FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, TEXTS, RANDOM, RUN_TIME)
 
 
 def grown(seed: int, size: int = 8) -> ModelProto:
@@ -46,12 +48,11 @@ def grown(seed: int, size: int = 8) -> ModelProto:
 
 
 def _open(graph: Graph, size: int) -> ModelProto:
-    """A model whose inputs have an open dimension."""
-    for rank in (2, 4):
-        name = graph.new((5, *graph.shape(rank - 1)))
-        graph.inputs[name] = graph.shapes[name]
-        graph.open.add(name)
+    """A model whose inputs have an open dimension, or of which it reads as many rows as a run says."""
+    names = [graph.new((ROWS, *graph.shape(rank - 1))) for rank in (2, 4)]
+    graph.inputs |= {name: graph.shapes[name] for name in names}
     graph.constants.clear()
+    graph.open |= {*(names if graph.random.random() < 0.5 else first_rows(graph, names))}
     while len(graph.nodes) < size:
         graph.random.choice(OPEN)(graph)
     return graph.model()

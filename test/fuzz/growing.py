@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -33,6 +34,7 @@ class Graph:
     inputs: dict[str, Shape] = field(default_factory=dict)
     opset: int = 18
     open: set[str] = field(default_factory=set)  # values whose first dimension is not known
+    choices: dict[str, Any] = field(default_factory=dict)  # inputs that are one of some arrays
 
     def shape(self, rank: int | None = None) -> Shape:
         """A random shape, with dimensions of 1 more often than others."""
@@ -56,6 +58,14 @@ class Graph:
             self.inputs[name] = shape
         else:
             self.constant(drawn(np.random.default_rng(self.random.getrandbits(32)), shape, kind), name)
+        return name
+
+    def given(self, choices: Any) -> str:
+        """An input that is one of the rows of an array, which nothing else reads."""
+        name = f"v{len(self.shapes)}"
+        self.shapes[name] = self.inputs[name] = choices.shape[1:]
+        self.types[name], self.choices[name] = choices.dtype.name, choices
+        self.last.add(name)
         return name
 
     def fixed(self, shape: Shape) -> str:
@@ -121,7 +131,9 @@ class Graph:
         read = {i for node in self.nodes for i in node.input}
         made = [o for node in self.nodes for o in node.output if o not in read and o in self.types]
         outputs = [tensor_info(name, self._result(name), self.types[name]) for name in made]
-        inputs = [tensor_info(name, self._declared(name), self.types[name]) for name in self.inputs]
+        inputs = [
+            tensor_info(name, self._declared(name), self.types[name], self._choices(name)) for name in self.inputs
+        ]
         graph = helper.make_graph(self.nodes, "grown", inputs, outputs, self.constants)
         versions = VERSIONS | ({"ai.onnx.ml": 5} if self.opset >= FORESTS else {})
         domains = {"": self.opset} | {n.domain: versions[n.domain] for n in self.nodes if n.domain}
@@ -131,6 +143,9 @@ class Graph:
     def _declared(self, name: str) -> tuple[int | str, ...]:
         shape = self.shapes[name]
         return ("n", *shape[1:]) if name in self.open else shape
+
+    def _choices(self, name: str) -> str:
+        return json.dumps(self.choices[name].tolist()) if name in self.choices else ""
 
     def _result(self, name: str) -> Sequence[int | None] | None:
         return [None] * len(self.shapes[name]) if self.open else self.shapes[name]
@@ -151,12 +166,14 @@ def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
 
 
 def feeds(model: ModelProto, seed: int, size: int = 0) -> dict[str, Any]:
-    """Random inputs of a model, open dimensions of such a size."""
-    random, found = np.random.default_rng(seed), {}
+    """Random inputs of a model, open dimensions of such a size; one of those that its description lists."""
+    random, found = np.random.default_rng((seed, size)), {}
     for info in model.graph.input:
         type_ = info.type.tensor_type
         shape = tuple(d.dim_value if d.HasField("dim_value") else size for d in type_.shape.dim)
-        found[info.name] = drawn(random, shape, helper.tensor_dtype_to_np_dtype(type_.elem_type).name)
+        kind = helper.tensor_dtype_to_np_dtype(type_.elem_type).name
+        choices = np.array(json.loads(info.doc_string or "[]"), kind)
+        found[info.name] = np.asarray(random.choice(choices)) if len(choices) else drawn(random, shape, kind)
     return found
 
 
@@ -213,5 +230,5 @@ def _reads(node: NodeProto) -> set[str]:
     return set(node.input).union(*(_reads(inner) for a in node.attribute for inner in a.g.node))
 
 
-def tensor_info(name: str, shape: Sequence[int | str | None] | None, kind: str) -> Any:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+def tensor_info(name: str, shape: Sequence[int | str | None] | None, kind: str, description: str = "") -> Any:
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape, description)

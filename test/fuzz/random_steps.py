@@ -13,26 +13,18 @@ from growing import Graph
 FLOATS = {"float32": 1, "float64": 11}
 
 
-def uniform(g: Graph) -> None:
-    """From 3 to below 4, rounded down."""
+def drawn(g: Graph) -> None:
+    """From 3 to below 4, rounded down; far from the mean, where there is nothing."""
     shape, kind = g.shape(g.random.randint(1, 4)), g.random.choice(list(FLOATS))
-    how = {"low": 3.0, "high": 4.0, "dtype": FLOATS[kind]}
-    if g.random.random() < 0.5:
-        y = g.add("RandomUniform", [], shape, kind, shape=list(shape), last=True, **how)
-    else:
-        y = g.add("RandomUniformLike", [g.new(shape, "int32")], shape, kind, last=True, **how)
-    g.add("Floor", [y], shape)
-
-
-def normal(g: Graph) -> None:
-    """Far from the mean there is nothing."""
-    shape, kind = g.shape(g.random.randint(1, 4)), g.random.choice(list(FLOATS))
-    how = {"mean": 7.0, "scale": 0.5, "dtype": FLOATS[kind]}
-    if g.random.random() < 0.5:
-        y = g.add("RandomNormal", [], shape, kind, shape=list(shape), last=True, **how)
-    else:
-        y = g.add("RandomNormalLike", [g.new(shape, "int32")], shape, kind, last=True, **how)
-    g.add("Less", [y, g.constant(np.array(99, kind))], shape, "bool")
+    far = g.constant(np.array(99, kind))
+    op, how, test, others, result = g.random.choice([
+        ("RandomUniform", {"low": 3.0, "high": 4.0}, "Floor", [], kind),
+        ("RandomNormal", {"mean": 7.0, "scale": 0.5}, "Less", [far], "bool"),
+    ])  # fmt: skip
+    like = [g.new(shape, "int32")] if g.random.random() < 0.5 else []
+    op, how = (f"{op}Like", how) if like else (op, how | {"shape": list(shape)})
+    y = g.add(op, like, shape, kind, last=True, dtype=FLOATS[kind], **how)
+    g.add(test, [y, *others], shape, result)
 
 
 def certain(g: Graph) -> None:
@@ -70,4 +62,4 @@ def trained(g: Graph) -> None:
         g.more(shape, "float32", last=True)
 
 
-RANDOM: tuple[Callable[[Graph], None], ...] = (uniform, normal, certain, trained, trained)
+RANDOM: tuple[Callable[[Graph], None], ...] = (drawn, drawn, certain, trained, trained)

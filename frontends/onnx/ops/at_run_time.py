@@ -11,7 +11,7 @@ from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.types import Shape
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import at_least
+from mlc.frontends.onnx.fold import at_least, larger
 from mlc.frontends.onnx.node import Node, normalise_axis
 from mlc.frontends.onnx.numbers import is_open, values_of
 from mlc.frontends.onnx.tensors import Tensor
@@ -104,13 +104,16 @@ def sliced(
 
 def _sliced(node: Node, x: Tensor, axis: int, start: Number, end: Number, step: Number) -> Tensor:
     build, d = node.build, x.shape[axis]
+    if d == 0:
+        return x
     length = end - start if not isinstance(start, str) and not isinstance(end, str) else None
     if step == 1 and isinstance(length, int) and length > 0 and at_least(d, length) is not False:
         return build.cut(x, axis, _first(node, d, start, length), length)  # type: ignore[arg-type]
     first = build.numbers.number(_clamped(d, start, step, "0"))
     last = build.numbers.number(_clamped(d, end, step, "-1"))
     count = f"max((where({step} < 0, {first - last}, {last - first}) + abs({step}) - 1) // max(abs({step}), 1), 0)"
-    size = node.size(f"where({step} == 0, -1, {count})" if is_open(step) else count, "the number of elements", d)
+    most = d - first if step == 1 and isinstance(first, int) else d
+    size = node.size(f"where({step} == 0, -1, {count})" if is_open(step) else count, "the number of elements", most)
     if step == 1:
         return build.cut(x, axis, node.size(first, "the first element", d), size)
     reads = [f"{first} + i{n} * ({step})" if n == axis else f"i{n}" for n in range(x.rank)]
@@ -175,9 +178,9 @@ def split_axes(node: Node, x: Tensor, axes: Sequence[DimLike]) -> tuple[Tensor, 
     kept: list[DimLike] = []
     split: list[DimLike] = []
     for n, d in enumerate(x.shape):
-        here = _among(n, x.rank, axes)
-        kept.append(node.size(f"where({here}, 1, {d})", "an extent"))
-        split += [kept[-1], node.size(f"where({here}, {d}, 1)", "an extent")]
+        here, most = _among(n, x.rank, axes), larger(d, 1)
+        kept.append(1 if d == 1 else node.size(f"where({here}, 1, {d})", "an extent", most))
+        split += [kept[-1], 1 if d == 1 else node.size(f"where({here}, {d}, 1)", "an extent", most)]
     return node.build.reshape(x, split), list(range(1, 2 * x.rank, 2)), kept
 
 
@@ -221,4 +224,14 @@ def padded(node: Node, x: Tensor, low: Sequence[Number], high: Sequence[Number],
     at = [f"i{n} - ({a})" for n, a in enumerate(low)]
     inside = " & ".join(f"({p} >= 0) & ({p} < {d})" for p, d in zip(at, x.shape, strict=True)) or "True"
     reads = ", ".join(f"max(min({p}, ({d}) - 1), 0)" for p, d in zip(at, x.shape, strict=True)) or "()"
-    return node.build.compute(f"where({inside}, x0[{reads}], x1[()])", [x, value], shape)
+    xs = [_with_spare(node.build, x, value), value]
+    return node.build.compute(f"where({inside}, x0[{reads}], x1[()])", xs, shape)
+
+
+def _with_spare(build: Builder, x: Tensor, value: Tensor) -> Tensor:
+    """``x`` with one more element, ``value``, along axes that may have none: so there is one to read."""
+    for axis, d in enumerate(x.shape):
+        if not at_least(d, 1):
+            spare = build.broadcast(value, [1 if n == axis else e for n, e in enumerate(x.shape)])
+            x = build.concat([x, spare], axis)
+    return x

@@ -14,20 +14,30 @@ from mlc.frontends.onnx.tensors import Tensor
 def position(indices: Tensor, at: str, extent: DimLike) -> str:
     """A loaded index as an expression: negative ones count from the end. ``at`` is the load, such as ``x1[i0]``."""
     load = at if indices.element == "i64" else f"i64({at})"
-    if indices.element.startswith("ui") or (indices.known is not None and (indices.known >= 0).all()):
+    if indices.element.startswith("ui") or _from_the_start(indices):
         return load
     return f"where({load} < 0, {load} + ({extent}), {load})"
+
+
+def _from_the_start(indices: Tensor) -> bool:
+    """Whether it is known that no index is below 0."""
+    if indices.known is None:
+        return False
+    if symbolic([indices.known]):
+        return all(at_least(n, 0) for n in indices.known.flat)
+    return bool((indices.known >= 0).all())
 
 
 @onnx_op("Gather")
 def gather(node: Node) -> Tensor:
     x, indices, build = node[0], node[1], node.build
     axis = normalise_axis(node.attr("axis", 0), x.rank)
-    if indices.known is not None and not symbolic([indices.known]):
+    places = None if indices.known is None or symbolic([indices.known]) else indices.known
+    if places is not None:
         if x.known is not None:
-            return Tensor.from_known(x.known.take(indices.known, axis), x.element)
+            return Tensor.from_known(x.known.take(places, axis), x.element)
         if indices.rank == 0:
-            index = int(indices.known)
+            index = int(places)
             one = build.cut(x, axis, index if index >= 0 else x.shape[axis] + index, 1)
             return build.reshape(one, (*x.shape[:axis], *x.shape[axis + 1 :]))
     if indices.rank == 0 and _inside(indices, x.shape[axis]):
@@ -35,8 +45,8 @@ def gather(node: Node) -> Tensor:
         if not values_of([turn]):
             return build.reshape(build.cut(x, axis, turn, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
     result = gathered(build, x, indices, axis)
-    if indices.known is not None and followed(result):
-        result.trace = lambda: build.numbers.of(x).take(indices.known, axis)
+    if places is not None and followed(result):
+        result.trace = lambda: build.numbers.of(x).take(places, axis)
     return result
 
 

@@ -65,9 +65,9 @@ class Reduction:
         return y if self.shape is None else build.reshape(y, self.shape)
 
 
-def reduction_of(node: Node) -> Reduction:
-    """The operand and axes of a reduction; axes that are computed at run time become known ones of more dimensions."""
-    x, keepdims = node[0], node.flag("keepdims", 1)
+def reduction_of(node: Node, x: Tensor) -> Reduction:
+    """The operand ``x`` and axes of a reduction; axes that a run computes become known ones of more dimensions."""
+    keepdims = node.flag("keepdims", 1)
     by_input = node.opset >= INPUT_AXES.get(node.op, 18) and node.has(1)
     if not by_input or not any_open(axes := node.numbers(1)):
         return Reduction(x, reduced_axes(node), keepdims)
@@ -89,10 +89,10 @@ def reduced_axes(node: Node) -> list[int] | None:
 @onnx_op(*SUMS)
 def reduction(node: Node) -> Tensor:
     before, monoid, after = SUMS[node.op]
-    given, build = reduction_of(node), node.build
-    x = build.wide(given.x) if monoid in ("add", "mul") else given.x
-    x = build.map(before, x) if before else x
-    y = x if given.axes is None else build.reduce(monoid, x, given.axes, given.keepdims)
+    x, build = node[0], node.build
+    x = build.wide(x) if monoid in ("add", "mul") else x
+    given = reduction_of(node, build.map(before, x) if before else x)
+    y = given.x if given.axes is None else build.reduce(monoid, given.x, given.axes, given.keepdims)
     if after and not is_float(y.element):
         after = f"{y.element}({after.replace('x0', 'f64(x0)')})"
     return given.shaped(build, build.cast(build.map(after, y) if after else y, node[0].element))
@@ -100,7 +100,7 @@ def reduction(node: Node) -> Tensor:
 
 @onnx_op("ReduceMean")
 def reduce_mean(node: Node) -> Tensor:
-    given, build = reduction_of(node), node.build
+    given, build = reduction_of(node, node[0]), node.build
     if given.axes is None:
         return node[0]
     return given.shaped(build, mean_over(build, given.x, given.axes, given.keepdims))
@@ -108,7 +108,7 @@ def reduce_mean(node: Node) -> Tensor:
 
 @onnx_op("ReduceLogSumExp")
 def reduce_log_sum_exp(node: Node) -> Tensor:
-    given, build = reduction_of(node), node.build
+    given, build = reduction_of(node, node[0]), node.build
     axes, x = given.axes, build.wide(given.x)
     if axes is None:
         return node[0]

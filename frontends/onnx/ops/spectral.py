@@ -14,7 +14,7 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, at_least
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.numbers import is_open
-from mlc.frontends.onnx.ops.at_run_time import around, chosen_of
+from mlc.frontends.onnx.ops.at_run_time import around, chosen_of, padded
 from mlc.frontends.onnx.tensors import Tensor, element_of_onnx
 
 
@@ -46,29 +46,26 @@ def _dft(node: Node, x: Tensor, axis: int) -> Tensor:
     length = wanted[0] if wanted else extent
     inverse, onesided = node.attr("inverse", 0), node.attr("onesided", 0)
     if inverse and onesided:
-        return _real_inverse(build, x, axis, wanted[0] if wanted else 2 * (extent - 1))
-    x = _of_length(build, x, axis, length)
+        return _real_inverse(node, x, axis, wanted[0] if wanted else 2 * (extent - 1))
+    x = _of_length(node, x, axis, length)
     spectrum = length // 2 + 1
     real, imaginary = transform(build, x, axis, length, spectrum if onesided else length, bool(inverse))
     return build.concat([build.reshape(p, (*p.shape, 1)) for p in (real, imaginary)], -1)
 
 
-def _of_length(build: Builder, x: Tensor, axis: int, length: DimLike) -> Tensor:
+def _of_length(node: Node, x: Tensor, axis: int, length: DimLike) -> Tensor:
     """``x`` with ``length`` elements along an axis: cut, or with zeros behind it."""
-    extent = x.shape[axis]
-    if length == extent:
-        return x
-    if isinstance(length - extent, int):
-        return build.pad(x, [0] * x.rank, [length - extent if n == axis else 0 for n in range(x.rank)])
-    reads = [f"min(i{n}, ({extent}) - 1)" if n == axis else f"i{n}" for n in range(x.rank)]
-    text = f"where(i{axis} < {extent}, x0[{', '.join(reads)}], 0)"
-    return build.compute(text, [x], [length if n == axis else d for n, d in enumerate(x.shape)])
+    more, build = length - x.shape[axis], node.build
+    none, high = [0] * x.rank, [more if n == axis else 0 for n in range(x.rank)]
+    if isinstance(more, int):
+        return build.pad(x, none, high)
+    return padded(node, x, none, high, build.constant(0, x.element))
 
 
-def _real_inverse(build: Builder, x: Tensor, axis: int, length: DimLike) -> Tensor:
+def _real_inverse(node: Node, x: Tensor, axis: int, length: DimLike) -> Tensor:
     """The real signal of a one-sided spectrum: every bin but the first (and the middle one) counts twice."""
-    bins = length // 2 + 1
-    x = _of_length(build, x, axis, bins)
+    build, bins = node.build, length // 2 + 1
+    x = _of_length(node, x, axis, bins)
     letters = "abcdefghij"[: x.rank - 1]
     equation = f"{letters},{letters[axis]}z->{letters.replace(letters[axis], 'z')}"
     sums = []
