@@ -143,6 +143,7 @@ def _extent(bound: DimLike, symbols: Mapping[str, int]) -> int:
     return value
 
 
+@np.errstate(all="ignore")  # infinities and NaN are results as others are
 def evaluate_statement(
     statement: Statement, operands: Sequence[Array], result: Array, symbols: Mapping[str, int]
 ) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from cases import as_array, assert_same, cases, expected_failure, expected_failures
 
@@ -26,8 +25,7 @@ class Interpreted:
         self.imported = import_model(model)
 
     def run(self, feeds: dict[str, Any]) -> dict[str, Any]:
-        with np.errstate(all="ignore"):
-            return interpret(self.imported.module, self.imported.weights, feeds)
+        return interpret(self.imported.module, self.imported.weights, feeds)
 
 
 class InterpreterBackend(MlcBackend):
