@@ -160,6 +160,30 @@ def test_recurrent_steps() -> None:
     check(nodes, {"x": normal(4, 2, 2), "w": normal(1, 12, 2), "r": normal(1, 12, 3), "b": normal(1, 24)}, "x w r b")
 
 
+def test_steps_of_different_lengths() -> None:
+    nodes = [node("GRU", "x w r _ lengths", "all last", hidden_size=2), node("Mul", "all all", "y")]
+    feeds = {"x": normal(3, 2, 2), "w": normal(1, 6, 2), "r": normal(1, 6, 2), "lengths": np.array([3, 1], "i4")}
+    check(nodes, feeds, "x w r")
+
+
+def test_axes_that_the_run_knows() -> None:
+    feeds = {"x": normal(2, 3, 2), "a": numbers(1)}
+    check([node("ReduceProd", "x a", "p"), node("Mul", "p p", "y")], feeds, "x")
+
+
+def test_rows_that_data_selects() -> None:
+    nodes = [node("Compress", "x c", "z", axis=0), node("Mul", "z z", "y")]
+    check(nodes, {"x": normal(4, 3), "c": np.array([True, False, True, True])}, "x")
+
+
+def test_sixteen_bits() -> None:
+    """The gradient of a bias is a sum of 4096 elements, which 16 bits cannot count by ones."""
+    feeds = {"x": np.ones((4096, 2), "f2"), "b": np.zeros(2, "f2")}
+    nodes = [node("Add", "x b", "y"), gradient("b", "d", "b", "y")]
+    for found in ways(model(nodes, feeds, ["d"], {}, 22), feeds):
+        np.testing.assert_array_equal(found["d"], np.array([4096, 4096], "f2"))
+
+
 def test_embedding() -> None:
     nodes = [node("Gather", "e t", "g"), node("Tanh", "g", "h"), node("ReduceSum", "h", "y")]
     check(nodes, {"e": normal(7, 3), "t": numbers(2, 0, 6, 2, 2).reshape(1, 5)}, "e", shapes={"t": [1, "words"]})

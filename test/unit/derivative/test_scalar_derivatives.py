@@ -7,7 +7,7 @@ import pytest
 
 from mlc.dialects.derivative.scalar import FORMULAS, NoDerivative, pullback, total
 from mlc.dialects.evaluate import evaluate_expr
-from mlc.dialects.expr import FUNCTIONS, Load, element_type, parse
+from mlc.dialects.expr import FUNCTIONS, PREDICATES, Load, element_type, parse
 
 STEP = 1e-6
 INSIDE = {"asin": (-0.9, 0.9), "acos": (-0.9, 0.9), "atanh": (-0.9, 0.9), "acosh": (1.1, 4), "log1p": (-0.9, 3)}
@@ -46,6 +46,11 @@ def test_each_function(fn: str) -> None:
     if fn in ("mod", "fmod", "div", "floordiv"):
         xs[1] = random.uniform(0.3, 2.0, 50)
     agrees(f"{fn}({', '.join(f'x{n}' for n in range(len(xs)))})", *xs)
+
+
+def test_every_function_of_floats_has_a_formula() -> None:
+    of_others = {*PREDICATES, "and_", "or_", "xor", "not_", "shl", "shr", "dot4"}  # predicates and whole numbers
+    assert FUNCTIONS.keys() - FORMULAS.keys() - of_others == {"where", "max", "min"}
 
 
 @pytest.mark.parametrize(
