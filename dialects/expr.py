@@ -120,7 +120,7 @@ MACROS = {
     "clip": "min(max(x0, x1), x2)",
     "square": "x0 * x0",
     "reciprocal": "1 / x0",
-    "softplus": "max(x0, 0) + log1p(exp(-abs(x0)))",
+    "softplus": "max(x0, 0) + log1p(exp(where(x0 > 0, -x0, x0)))",  # -abs(x0), but smooth at 0 (scalar.py)
     "isinf": "abs(x0) == inf",
 }
 _BINARY = {

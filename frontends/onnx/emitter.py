@@ -110,6 +110,16 @@ class Emitter:
         finally:
             self.node = before
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Operations made inside come from nodes of their own, and random operators there count for themselves."""
+        before = self.node, self.random
+        self.node = ""
+        try:
+            yield
+        finally:
+            self.node, self.random = before
+
     def emit(self, op: Operation, element: str | None = None) -> Tensor:
         """Add an operator; ``element`` says TEXT where its result are the numbers of texts.
 

@@ -17,6 +17,7 @@ from mlc.frontends.onnx.errors import NeedsConstant, NotSupported, Unsupported
 from mlc.frontends.onnx.functions import body_of, bound
 from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
 from mlc.frontends.onnx.ops import load_all
+from mlc.frontends.onnx.part import Part
 from mlc.frontends.onnx.tensors import Tensor, Value
 from mlc.runtime.errors import InputError
 
@@ -46,21 +47,26 @@ class Importer:
         self.unsupported: list[Unsupported] = []
         self.depth = 0
 
-    def nodes(self, nodes: Sequence[NodeProto], values: dict[str, Any], prefix: str = "") -> None:
-        """Import ``nodes`` in order, reading and adding to ``values`` by name ('' is the absent value)."""
-        for index, node in enumerate(nodes):
-            name = prefix + (node.name or f"{node.op_type}_{index}")
-            with self.build.at(name):
-                results = self._node(node, name, [values.get(i) if i else None for i in node.input], values)
-            values.update((n, r) for n, r in zip(node.output, results, strict=False) if n)
+    def nodes(self, part: Part) -> None:
+        """Import the nodes of ``part`` in order, reading and adding to its values by name ('' is the absent value)."""
+        for index in range(len(part.nodes)):
+            part.drawn[index] = self.build.random
+            self._import(part, index)
 
-    def _node(self, node: NodeProto, name: str, inputs: list[Any], values: dict[str, Any]) -> Sequence[Any]:
+    def _import(self, part: Part, index: int) -> None:
+        node, name = part.nodes[index], part.name(index)
+        with self.build.at(name):
+            results = self._node(part, index, [part.values.get(i) if i else None for i in node.input])
+        part.values.update((n, r) for n, r in zip(node.output, results, strict=False) if n and n not in part.fixed)
+
+    def _node(self, part: Part, index: int, inputs: list[Any]) -> Sequence[Any]:
+        node, name = part.nodes[index], part.name(index)
         poisoned = any(isinstance(i, Poison) for i in inputs)
         try:
             translate = self._translation(node)
             if poisoned:
                 return [Poison()] * len(node.output)
-            result = translate(self._bind(node, name, inputs, values))
+            result = translate(self._bind(part, index, inputs))
             return result if isinstance(result, tuple) else (result,)
         except NotSupported as e:
             self._reject(node, name, e)
@@ -68,11 +74,37 @@ class Importer:
         except MISTAKES as e:
             raise _mistake(node, name, inputs, e) from e
 
-    def _bind(self, node: NodeProto, name: str, inputs: list[Value], values: dict[str, Any]) -> Node:
-        def branch(graph: GraphProto, given: Sequence[Value]) -> list[Any]:
-            return self.subgraph(graph, given, values, f"{name}/")
+    def _bind(self, part: Part, index: int, inputs: list[Value]) -> Node:
+        node, name = part.nodes[index], part.name(index)
 
-        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data, self.attempt)
+        def branch(graph: GraphProto, given: Sequence[Value]) -> list[Any]:
+            return self.subgraph(graph, given, part.values, f"{name}/")
+
+        def again(y: str, given: Mapping[str, Value]) -> Any:
+            return self.again(part, index, y, given)
+
+        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data, self.attempt, again)
+
+    def again(self, part: Part, end: int, y: str, given: Mapping[str, Value]) -> Any:
+        """The value of ``y``, a name in ``part``, where other names have given values: what depends on these is
+        imported once more, and draws the same random numbers.
+
+        Raises:
+            NotSupported: no node before ``end`` computes it, or it may depend on names of other graphs.
+        """
+        if part.inside:
+            raise NotSupported("in the body of a control-flow node; place it in the graph itself")
+        for name in given:
+            if name not in part.values:
+                raise NotSupported(f"no tensor before it is named '{name}'")
+        if y not in given and not part.computes(y, end):
+            raise NotSupported(f"no node before it computes '{y}'")
+        copy = part.with_values(given)
+        with self.build.apart():
+            for index in copy.between(end, y):
+                self.build.random = part.drawn[index]
+                self._import(copy, index)
+        return copy.values[y]
 
     def _opset(self, node: NodeProto) -> int:
         return self.opsets.get(STANDARD.get(node.domain, node.domain), 1)
@@ -98,14 +130,14 @@ class Importer:
         inner = Importer(self.build, self.data, opsets, ())
         inner.functions, inner.unsupported, inner.depth = self.functions, self.unsupported, self.depth + 1
         values: dict[str, Any] = dict(zip(function.input, node.inputs, strict=False))
-        inner.nodes(bound(function, node.attributes), values, f"{node.name}/")
+        inner.nodes(Part(bound(function, node.attributes), values, f"{node.name}/"))
         return tuple(values.get(name) for name in function.output)
 
     def subgraph(self, graph: GraphProto, inputs: Sequence[Value], outer: Mapping[str, Any], prefix: str) -> list[Any]:
         """Import the body of a control-flow node in place; it sees the values around it."""
         given = dict(zip((i.name for i in graph.input), inputs, strict=False))
         values = {**outer, **self.tensors(graph), **given}
-        self.nodes(graph.node, values, prefix)
+        self.nodes(Part(graph.node, values, prefix, inside=True))
         return [values.get(o.name) for o in graph.output]
 
     def attempt(self, make: Callable[[], Any]) -> Any:

@@ -21,6 +21,7 @@ from mlc.frontends.onnx.dims import DimNames
 from mlc.frontends.onnx.errors import NotSupported, Unsupported
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.load import read
+from mlc.frontends.onnx.part import Part
 from mlc.frontends.onnx.sequences import parts_of
 from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, element_of_onnx
 from mlc.frontends.onnx.validate import check_functions, check_graph
@@ -41,7 +42,7 @@ def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -
     importer = Importer(build, TensorData(weights, source.file, build.texts), opsets, proto.functions)
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
-    importer.nodes(proto.graph.node, values)
+    importer.nodes(Part(proto.graph.node, values))
     outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
     module = ModuleOp([]) if importer.unsupported else _module(block, inputs, outputs, importer.build)
     return module, weights, source.name, importer.unsupported

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onnx import AttributeProto, GraphProto, NodeProto, helper
@@ -36,6 +36,7 @@ class Node:
         branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
         data: TensorData,
         attempt: Callable[[Callable[[], Any]], Any],
+        again: Callable[[str, Mapping[str, Value]], Value],
     ) -> None:
         self.proto = proto
         self.op = proto.op_type
@@ -45,6 +46,7 @@ class Node:
         self.build = build
         self.branch = branch  # imports a subgraph in place, given its inputs
         self.attempt = attempt  # what a function returns; None, and nothing is noted, where that is not supported
+        self.again = again  # the tensor of a name in the graph round it, computed from other values of some names
         self.tensor, self._array = data.tensor, data.array  # read a tensor proto
         self.attributes = {a.name: a for a in proto.attribute}
 

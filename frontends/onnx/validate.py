@@ -93,7 +93,7 @@ def _check_order(nodes: Sequence[NodeProto], defined: set[str]) -> None:
     later = {o for node in nodes for o in node.output if o}
     ready = set(defined)
     for index, node in enumerate(nodes):
-        for name in {*node.input, *_captured(node)} - {""} - ready:
+        for name in {*node.input, *captured(node)} - {""} - ready:
             why = (
                 "before it is computed: the nodes form a cycle or are out of order"
                 if name in later
@@ -103,14 +103,14 @@ def _check_order(nodes: Sequence[NodeProto], defined: set[str]) -> None:
         ready.update(node.output)
 
 
-def _captured(node: NodeProto) -> set[str]:
+def captured(node: NodeProto) -> set[str]:
     """Names that the bodies of a node read from around it."""
     found: set[str] = set()
     for body in subgraphs(node):
         own = (
             {i.name for i in body.input} | {t.name for t in body.initializer} | {o for n in body.node for o in n.output}
         )
-        found |= {i for n in body.node for i in {*n.input, *_captured(n)}} - own
+        found |= {i for n in body.node for i in {*n.input, *captured(n)}} - own
         found |= {o.name for o in body.output} - own
     return found
 

@@ -183,6 +183,8 @@ def _symbolic(op: StructuredOp) -> bool:
             dims += dims_of(op.starts)
         case PadOp():
             dims += dims_of(op.low)
+        case MapOp():
+            return bool(symbols_of(dims)) or any(isinstance(e, Index) for e in walk(op.scalar))
         case ComputeOp():
             iterators = {f"i{n}" for n in range(len(dims))} | {f"r{n}" for n in range(len(op.reduce))}
             dims += dims_of(op.reduce)

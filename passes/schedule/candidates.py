@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, TypeVar
 
+from mlc.passes.schedule.dependences import components
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.schedule import Nest
 from mlc.passes.schedule.view import StatementView
@@ -44,12 +45,16 @@ def candidates(statements: Sequence[StatementView], machine: Machine, rules: Seq
     return first_of(rule(statements, machine) for rule in rules if one_extent)
 
 
-def merged(parts: Sequence[list[StatementView]], machine: Machine, rules: Sequence[Rule]) -> list[list[StatementView]]:
-    """Neighbouring components go into one nest where one rule takes both, as the two ends of a padding."""
+def merged(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> list[list[StatementView]]:
+    """The components of ``statements``; neighbours that one rule takes, as the two ends of a padding, go into one nest.
+
+    In a nest they keep their order, which components may share out alternately (S0 → S2 beside S1).
+    """
     out: list[list[StatementView]] = []
-    for part in parts:
-        if out and any(candidates([*out[-1], *part], machine, rules)):
-            out[-1] += part
+    for part in components(statements):
+        both = [s for s in statements if out and (s in out[-1] or s in part)]
+        if both and any(candidates(both, machine, rules)):
+            out[-1] = both
         else:
             out.append(part)
     return out

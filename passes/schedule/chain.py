@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from mlc.dialects.dims import Dim, product
 from mlc.passes.schedule.candidates import Rule, candidates, merged
-from mlc.passes.schedule.dependences import components
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
 from mlc.passes.schedule.schedule import Nest, Split
@@ -29,7 +28,7 @@ Handed = dict[str, list[tuple[int, Access]]]
 
 def chain(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
     """``S0[c, w] writes t[c, w], S1[f, y, c] reads t[c, y]`` → ``stages: S0 | w@9 c w | & contraction: S1 | y@9 …``."""
-    stages = [part for stage in _stages(statements, machine) for part in merged(components(stage), machine, rules)]
+    stages = [part for stage in _stages(statements, machine) for part in merged(stage, machine, rules)]
     if len(stages) == 1:
         return
     handed = _handed(stages)

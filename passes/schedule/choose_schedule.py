@@ -17,7 +17,7 @@ from mlc.dialects import kernel
 from mlc.passes.schedule.candidates import Rule, candidates, first_of, merged
 from mlc.passes.schedule.chain import chain
 from mlc.passes.schedule.contraction import contraction
-from mlc.passes.schedule.dependences import components, one_point
+from mlc.passes.schedule.dependences import one_point
 from mlc.passes.schedule.elementwise import elementwise
 from mlc.passes.schedule.machine import Machine
 from mlc.passes.schedule.rows import rows
@@ -51,7 +51,7 @@ def schedules(statements: Sequence[StatementView], machine: Machine) -> Iterator
 
 def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
     """Nests side by side, the n-th candidate of each; on one thread where that cuts one."""
-    parts = [_part(part, machine) for part in merged(components(statements), machine, RULES)]
+    parts = [_part(part, machine) for part in merged(statements, machine, RULES)]
     best: Sequence[list[Nest]] = ()
     for row in zip_longest(*parts):
         best = best or row

@@ -12,6 +12,7 @@ FAMILIES = (
     "determinant",
     "elementwise",
     "gather",
+    "gradient",
     "microsoft.activations",
     "microsoft.attention",
     "microsoft.fused",

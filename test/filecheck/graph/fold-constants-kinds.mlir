@@ -54,3 +54,15 @@ func.func @stays(%x: tensor<?x3xf32, #graph.dims<["n", "3"]>>) -> (tensor<?x3xf3
 // CHECK-NEXT: %2 = graph.map "x0 + x1 * x2"(%x, %0, %1) : (tensor<?x3xf32, #graph.dims<["n", "3"]>>, tensor<3xf32>, tensor<?x3xf32, #graph.dims<["n", "3"]>>) -> tensor<?x3xf32, #graph.dims<["n", "3"]>>
 // CHECK-NEXT: %3 = graph.weight "constant.folded" {graph.node = ["/nine"]} : tensor<9xf32>
 // CHECK-NEXT: func.return %2, %3 : tensor<?x3xf32, #graph.dims<["n", "3"]>>, tensor<9xf32>
+
+// -----
+
+func.func @mean_of_symbolic_rows(%x: tensor<?xf32, #graph.dims<["n"]>>) -> tensor<f32> {
+  %c = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %0 = graph.map "x0 / f32(n)"(%c) {graph.node = ["/share"]} : (tensor<f32>) -> tensor<f32>
+  func.return %0 : tensor<f32>
+}
+
+// CHECK:      func.func @mean_of_symbolic_rows
+// CHECK-NEXT: %c = graph.constant dense<1.000000e+00> : tensor<f32> : tensor<f32>
+// CHECK-NEXT: %0 = graph.map "x0 / f32(n)"(%c) {graph.node = ["/share"]} : (tensor<f32>) -> tensor<f32>

@@ -102,3 +102,16 @@ kernel.func @depthwise(%x: tensor<3x20x40xf32>, %w: tensor<3x3x3xf32>) -> tensor
 }
 
 // CHECK:      kernel.func @depthwise{{.*}}schedule = "window: S0 | i0 i1/2*9 i2/16v | r1 r0"
+
+// -----
+
+// Statements of a nest keep their order, also where those of another component stand between them.
+
+kernel.func @between(%x: tensor<3x5xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x15xf32>) {
+  %0 = graph.map "exp(x0)"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %1 = graph.map "exp(-x0)"(%y) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %2 = graph.pad(%0) {low = ["0", "10"], high = ["0", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<3x5xf32>) -> tensor<3x15xf32>
+  kernel.return %0, %1, %2 : tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x15xf32>
+}
+
+// CHECK:      kernel.func @between{{.*}}schedule = "elementwise: S0 S1 S2 | i0/1*3 i1/5v | ; elementwise: S3 |
