@@ -17,7 +17,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.getreports(outcome):
             if match := _TEST.search(report.nodeid):
                 reason = expected_failure(match["name"], match["way"])
-                as_expected = f"not supported: {reason}" if reason else "right"
+                as_expected = f"expected to fail: {reason}" if reason else "right"
                 counts.setdefault(match["way"], Counter())[as_expected if outcome == "passed" else "failed"] += 1
     for way, found in sorted(counts.items()):
         terminalreporter.section(f"conformance, {way}: {found['right']} of {found.total()} right")
