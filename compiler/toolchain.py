@@ -135,7 +135,7 @@ def _units_with(header: str) -> frozenset[str]:
     return frozenset(name for name in sources if name.endswith(COMPILED) and header in _included(name, sources))
 
 
-def _needed(sources: Mapping[str, Source]) -> dict[str, Source]:
+def runtime_for(sources: Mapping[str, Source]) -> dict[str, Source]:
     """The C runtime without the units that these sources of a model have no use for."""
     texts = [s for s in sources.values() if isinstance(s, str)]
     unused = [header for header, call in OPTIONAL.items() if not any(call in text for text in texts)]
@@ -154,7 +154,7 @@ def link_library(sources: Mapping[str, Source], out: Path, target: Target, toolc
     The C runtime is added. ToolchainError if the compiler fails; OSError if ``out`` cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
-        build = _Build(Path(folder), {**_needed(sources), **sources}, target, toolchain, cache)
+        build = _Build(Path(folder), {**runtime_for(sources), **sources}, target, toolchain, cache)
         build.library(out)
 
 
@@ -163,7 +163,7 @@ def prepare(target: Target, toolchain: Toolchain, cache: Cache) -> None:
     if cache.root is None:
         return
     with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
-        _Build(Path(folder), _needed({}), target, toolchain, cache).objects(1)
+        _Build(Path(folder), runtime_for({}), target, toolchain, cache).objects(1)
 
 
 def allowed_cpus() -> int:

@@ -10,7 +10,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from toy_build import HERE, compile_c, compiler, kernel_features, write_toy_files
+from toy_build import HERE, RUNTIME, compile_c, compiler, kernel_features, write_toy_files
 
 from mlc.runtime import c
 from mlc.runtime.elf import exported_functions
@@ -44,8 +44,8 @@ def test_driver(tmp_path, sanitizer):
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread", None])
 def test_parts_of_phases_run_once_and_in_order(tmp_path, sanitizer):
-    flags, runtime = sanitizer_flags(tmp_path, sanitizer), sorted(c.INCLUDE_DIR.glob("*.c"))
-    compile_c(tmp_path / "phases", [HERE / "phases.c", *runtime], *flags)
+    flags = sanitizer_flags(tmp_path, sanitizer)
+    compile_c(tmp_path / "phases", [HERE / "phases.c", *RUNTIME], *flags)
     check_driver(tmp_path / "phases")
 
 
@@ -56,8 +56,8 @@ def small_stacks():
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread", None])
 def test_workers_have_stack_enough(tmp_path, sanitizer):
-    flags, runtime = sanitizer_flags(tmp_path, sanitizer), sorted(c.INCLUDE_DIR.glob("*.c"))
-    compile_c(tmp_path / "stack", [HERE / "stack.c", *runtime], *flags)
+    flags = sanitizer_flags(tmp_path, sanitizer)
+    compile_c(tmp_path / "stack", [HERE / "stack.c", *RUNTIME], *flags)
     check_driver(tmp_path / "stack", preexec_fn=small_stacks)
 
 
@@ -112,7 +112,7 @@ int main(int count, char **names) {
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the table holds x86 features")
 def test_cpu_features_against_the_kernel(tmp_path):
     (tmp_path / "isa.c").write_text(ISA_DRIVER)
-    sources = [tmp_path / "isa.c", *sorted(c.INCLUDE_DIR.glob("mlc_*.c"))]
+    sources = [tmp_path / "isa.c", *RUNTIME]
     compile_c(tmp_path / "isa", sources, "-O1")
     known = re.findall(r'{"([^"]+)", \d', (c.INCLUDE_DIR / "mlc_isa.c").read_text())
     assert len(known) > 20

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from mlc.runtime import c, weights
+from mlc.toolchain import runtime_for
 
 HERE = Path(__file__).parent
+RUNTIME = [c.INCLUDE_DIR / name for name in runtime_for({}) if name.endswith(".c")]
 BIAS = np.array([0.5, -1, 2, 4, -0.25, 8, 1, -2], np.float32)
 SIGNATURE = {
     "abi": 2,
@@ -80,7 +82,7 @@ def write_toy_files(folder: Path, bias: np.ndarray = BIAS, signature: dict = SIG
     (folder / "toy_signature.h").write_text(text)
     template = (c.INCLUDE_DIR / "mlc_model.h.in").read_text()
     (folder / "toy.h").write_text(template.replace("@PREFIX@", "toy"))
-    return [HERE / "toy_model.c", *sorted(c.INCLUDE_DIR.glob("mlc_*.c"))]
+    return [HERE / "toy_model.c", *RUNTIME]
 
 
 def reference(x: np.ndarray, shift: np.ndarray, bias: np.ndarray = BIAS) -> tuple[np.ndarray, np.ndarray]:
