@@ -6,7 +6,8 @@ What is not smooth everywhere has one derivative there all the same:
 
 - max and min of two equal values give each half of the adjoint (as PyTorch's ``maximum`` and JAX's ``max``); equal to a
   number written in the expression, that number wins: the derivative of ``max(x0, 0)`` at 0 is 0 (as of their relu);
-- of ``abs`` it is ``sign``, 0 at 0; of floor, ceil, round, trunc, sign and floor division it is 0;
+- of ``abs`` it is ``sign``, 0 at 0; of floor, ceil, round, trunc, sign, floor division and of a cast to whole numbers,
+  which are steps, it is 0;
 - a branch of ``where`` (or of max and min) that is not taken adds 0, even where its derivative is infinite or NaN.
 """
 

@@ -210,7 +210,7 @@ TRAINING = "ai.onnx.preview.training"
 
 def test_everything_unsupported_is_listed_at_once() -> None:
     nodes = [
-        helper.make_node("Gradient", ["x"], ["a"], domain=TRAINING, name="slope", xs=["x"], y="x"),
+        helper.make_node("Gradient", ["x"], ["a"], domain=TRAINING, name="slope", xs=["x"], y="z"),
         node("Relu", "a", "b"),
         helper.make_node("Magic", ["x"], ["c"], domain="com.example", name="magic"),
         node("Add", "b c", "y"),
