@@ -32,7 +32,7 @@ def agrees(op: str, outputs: int = 1, rtol: float = 0.0, given: Any = None, **at
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS, ids=["0", "1", "random", "negative", "large"])
 def test_uniform_and_normal(seed: float, kind: str) -> None:
     how = {"seed": float(seed), "dtype": TYPES[kind], "shape": [3, 1, 217]}
     agrees("RandomUniform", rtol=EPSILON[kind], low=-2.0, high=5.0, **how)
