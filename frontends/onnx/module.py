@@ -86,8 +86,10 @@ def _taken(name: str, element: str, shape: Shape, build: Builder) -> Tensor:
 
 def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:
     """What is computed only for an output, as the elements of a shape, comes from a node of the output's name."""
-    with importer.build.at(info.name):
-        return list(_outputs(info, values, importer))
+    found: list[tuple[str, SSAValue]] = []
+    with importer.build.at(info.name), importer.rejecting("Output", info.name):
+        found += _outputs(info, values, importer)
+    return found
 
 
 def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> Iterator[tuple[str, SSAValue]]:
@@ -105,8 +107,7 @@ def _outputs(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer
         yield f"{info.name}.keys", _returned(value.keys, importer.build)
         yield f"{info.name}.values", _returned(value.values, importer.build)
     elif not importer.unsupported and not info.type.HasField("optional_type"):
-        with importer.rejecting("Output", info.name):
-            raise NotSupported("outputs that are not tensors are not supported")
+        raise NotSupported("outputs that are not tensors are not supported")
 
 
 def _returned(value: Tensor, build: Builder) -> SSAValue:
