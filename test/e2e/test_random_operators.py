@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 import mlc
 from mlc.dialects.interpreter import interpret
 from mlc.frontends.onnx import import_model
+from mlc.frontends.onnx.ops import random
 
 MASK = (1 << 64) - 1
 SIZE = 20_000
@@ -107,6 +108,16 @@ def test_bernoulli_and_multinomial_have_the_given_probabilities() -> None:
     assert (abs(taken.mean(0) - share) <= FAR * np.sqrt(share * (1 - share) / SIZE)).all()
     found = np.stack([np.bincount(row, minlength=4) for row in classes]) / SIZE
     assert (abs(found - odds) <= FAR * np.sqrt(odds * (1 - odds) / SIZE)).all()
+
+
+def test_multinomial_at_the_largest_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All classes draw the largest one there is: the likelier class is taken, and none for an infinite score."""
+    largest = np.full((1, 3, 2), 2**64 - 1, np.uint64)
+    monkeypatch.setattr(random, "bits", lambda node, shape: node.build.constant(largest, "ui64"))
+    node = helper.make_node("Multinomial", ["logs"], ["y0"], sample_size=3, dtype=TensorProto.INT64)
+    imported = import_model(model(node, inputs=[("logs", TensorProto.FLOAT, [1, 2])]))
+    logs = np.array([[-5, -0.5]], np.float32)
+    assert interpret(imported.module, imported.weights, {"logs": logs})["y0"].tolist() == [[1, 1, 1]]
 
 
 def test_dropout_keeps_the_mean_where_it_is_training() -> None:

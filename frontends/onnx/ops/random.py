@@ -57,9 +57,9 @@ def _seed(node: Node) -> int:
     return node.build.count_random()
 
 
-def fraction(build: Builder, words: Tensor, element: str) -> Tensor:
-    """At least 0 and below 1, from the upper bits."""
-    digits = DIGITS[element]
+def fraction(build: Builder, words: Tensor, element: str, digits: int = 0) -> Tensor:
+    """At least 0 and below 1, from the upper ``digits`` bits (by default as many as ``element`` has)."""
+    digits = digits or DIGITS[element]
     return build.map(f"{element}(i64(x0 >> {64 - digits})) * {element}({2.0**-digits!r})", words)
 
 
@@ -136,8 +136,9 @@ def multinomial(node: Node) -> Tensor:
     """
     build, wide = node.build, node.build.wide(node[0])
     (batch, classes), samples = wide.shape, node.attr("sample_size", 1)
-    drawn = fraction(build, bits(node, (batch, samples, classes)), wide.element)
-    half = 0.5 * 2.0 ** -DIGITS[wide.element]  # 0 has no logarithm
+    digits = DIGITS[wide.element] - 1
+    drawn = fraction(build, bits(node, (batch, samples, classes)), wide.element, digits)
+    half = 0.5 * 2.0**-digits  # more than 0, which has no logarithm, and less than 1, whose logarithm has none
     scores = build.compute(f"x0[i0, i2] - log(-log(x1[i0, i1, i2] + {half!r}))", [wide, drawn], drawn.shape)
     return build.cast(extreme_place(build, "max", scores, 2), element_of_onnx(node.attr("dtype", 6)))
 
