@@ -12,12 +12,13 @@ from mlc.dialects.graph.base import (
     with_nodes,
 )
 from mlc.dialects.graph.bitcast import BitcastOp
+from mlc.dialects.graph.compute import ComputeOp
 from mlc.dialects.graph.contract import ContractOp, ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.library import LibraryOp
 from mlc.dialects.graph.loop import IfOp, LoopOp, RegionOp, YieldOp
 from mlc.dialects.graph.map import MapOp
-from mlc.dialects.graph.move import BroadcastOp, ComputeOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph.move import BroadcastOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from mlc.dialects.graph.order import OrderOp, ScanOp
 from mlc.dialects.graph.random import DrawOp, RunNumberOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp

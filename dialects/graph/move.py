@@ -1,4 +1,4 @@
-"""Operators that move elements: reshape, transpose, broadcast, slice, pad, concat; and any other read of elements."""
+"""Operators that move elements: reshape, transpose, broadcast, slice, pad, concat."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -19,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike, product
-from mlc.dialects.expr import Const, Expr, ExprError, element_type, loads, parse, verify_computes
+from mlc.dialects.expr import Const, parse
 from mlc.dialects.graph.base import (
     PURE,
     StructuredOp,
@@ -32,7 +31,7 @@ from mlc.dialects.graph.base import (
     iterators,
 )
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.statement import MONOIDS, Statement, statement
+from mlc.dialects.statement import Statement, statement
 from mlc.dialects.types import element_of, shape_of, tensor
 
 
@@ -324,81 +323,3 @@ def _infer_concat(args: Sequence[SSAValue], axis: int) -> TensorType:
         raise VerifyException(f"graph.concat: operands {types} differ beside axis {axis}")
     total = sum((s[axis] for s in shapes[1:]), shapes[0][axis])
     return tensor(element_of(args[0]), (*shapes[0][:axis], total, *shapes[0][axis + 1 :]))
-
-
-@irdl_op_definition
-class ComputeOp(StructuredOp):
-    """Any statement over a box: element ``i0, i1, …`` of the result is ``expr``, combined over ``r0, r1, …`` if there
-    is a monoid.
-
-    The general form under the named operators; gathers read at a loaded index:
-    ``%y = graph.compute "x0[x1[i0], i1]"(%table, %ids) {shape = ["4", "8"], reduce = []} : …``
-    """
-
-    name = "graph.compute"
-    expr = prop_def(StringAttr)
-    args = var_operand_def(TensorType)
-    result = result_def(TensorType)
-    shape = prop_def(ArrayAttr[StringAttr])
-    reduce = prop_def(ArrayAttr[StringAttr])
-    monoid = opt_prop_def(StringAttr)
-    traits = traits_def(PURE)
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
-
-    def __init__(
-        self,
-        expr: str,
-        args: Sequence[SSAValue],
-        shape: Sequence[DimLike],
-        reduce: Sequence[DimLike] = (),
-        monoid: str | None = None,
-    ):
-        text = str(parse(expr))
-        properties = {
-            "expr": StringAttr(text),
-            "shape": dims_attr(shape),
-            "reduce": dims_attr(reduce),
-            "monoid": StringAttr(monoid) if monoid else None,
-        }
-        super().__init__(
-            operands=[args], properties=properties, result_types=[_infer_compute(text, args, shape, reduce, monoid)]
-        )
-
-    def infer(self) -> TensorType:
-        monoid = self.monoid.data if self.monoid else None
-        return _infer_compute(self.expr.data, self.args, dims_of(self.shape), dims_of(self.reduce), monoid)
-
-    def statements(self) -> tuple[Statement, ...]:
-        shape, reduce = dims_of(self.shape), dims_of(self.reduce)
-        names, over = " ".join(iterators(len(shape))), " ".join(f"r{n}" for n in range(len(reduce)))
-        monoid = self.monoid.data if self.monoid else None
-        return (statement(names, (*shape, *reduce), self.expr.data, reduce=over, monoid=monoid),)
-
-
-def _infer_compute(
-    text: str, args: Sequence[SSAValue], shape: Sequence[DimLike], reduce: Sequence[DimLike], monoid: str | None
-) -> TensorType:
-    if bool(reduce) != bool(monoid) or (monoid and monoid not in MONOIDS):
-        raise VerifyException(f"graph.compute: reduced extents {list(reduce)} with the monoid {monoid!r}")
-    try:
-        expr = parse(text)
-        _verify_loads(expr, args)
-        elements = [element_of(a) for a in args]
-        verify_computes(expr, elements)
-        element = element_type(expr, elements)
-    except ExprError as e:
-        raise VerifyException(f"graph.compute: {e}") from e
-    if element is None:
-        raise VerifyException(f"graph.compute: {text} has no type; write a cast such as f32(...)")
-    return tensor(element, shape)
-
-
-def _verify_loads(expr: Expr, args: Sequence[SSAValue]) -> None:
-    """Each load names an operand and has an index for each of its dimensions."""
-    for load in loads(expr):
-        if load.operand >= len(args):
-            raise VerifyException(f"graph.compute: {load} reads x{load.operand} of {len(args)} operands")
-        rank, given = len(shape_of(args[load.operand])), len(load.index or ())
-        if given != rank:
-            raise VerifyException(f"graph.compute: {load} has {given} indices for an operand of rank {rank}")

@@ -1,0 +1,102 @@
+"""Any statement over a box, for what no named operator says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.dims import DimLike
+from mlc.dialects.expr import Expr, ExprError, element_type, loads, parse, verify_computes
+from mlc.dialects.graph.base import PURE, StructuredOp, dims_attr, dims_of, iterators
+from mlc.dialects.statement import MONOIDS, Statement, statement
+from mlc.dialects.types import element_of, shape_of, tensor
+
+
+@irdl_op_definition
+class ComputeOp(StructuredOp):
+    """Any statement over a box: element ``i0, i1, …`` of the result is ``expr``, combined over ``r0, r1, …`` if there
+    is a monoid.
+
+    The general form under the named operators; gathers read at a loaded index:
+    ``%y = graph.compute "x0[x1[i0], i1]"(%table, %ids) {shape = ["4", "8"], reduce = []} : …``
+    """
+
+    name = "graph.compute"
+    expr = prop_def(StringAttr)
+    args = var_operand_def(TensorType)
+    result = result_def(TensorType)
+    shape = prop_def(ArrayAttr[StringAttr])
+    reduce = prop_def(ArrayAttr[StringAttr])
+    monoid = opt_prop_def(StringAttr)
+    traits = traits_def(PURE)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
+
+    def __init__(
+        self,
+        expr: str,
+        args: Sequence[SSAValue],
+        shape: Sequence[DimLike],
+        reduce: Sequence[DimLike] = (),
+        monoid: str | None = None,
+    ):
+        text = str(parse(expr))
+        properties = {
+            "expr": StringAttr(text),
+            "shape": dims_attr(shape),
+            "reduce": dims_attr(reduce),
+            "monoid": StringAttr(monoid) if monoid else None,
+        }
+        super().__init__(
+            operands=[args], properties=properties, result_types=[_infer_compute(text, args, shape, reduce, monoid)]
+        )
+
+    def infer(self) -> TensorType:
+        monoid = self.monoid.data if self.monoid else None
+        return _infer_compute(self.expr.data, self.args, dims_of(self.shape), dims_of(self.reduce), monoid)
+
+    def statements(self) -> tuple[Statement, ...]:
+        shape, reduce = dims_of(self.shape), dims_of(self.reduce)
+        names, over = " ".join(iterators(len(shape))), " ".join(f"r{n}" for n in range(len(reduce)))
+        monoid = self.monoid.data if self.monoid else None
+        return (statement(names, (*shape, *reduce), self.expr.data, reduce=over, monoid=monoid),)
+
+
+def _infer_compute(
+    text: str, args: Sequence[SSAValue], shape: Sequence[DimLike], reduce: Sequence[DimLike], monoid: str | None
+) -> TensorType:
+    if bool(reduce) != bool(monoid) or (monoid and monoid not in MONOIDS):
+        raise VerifyException(f"graph.compute: reduced extents {list(reduce)} with the monoid {monoid!r}")
+    try:
+        expr = parse(text)
+        _verify_loads(expr, args)
+        elements = [element_of(a) for a in args]
+        verify_computes(expr, elements)
+        element = element_type(expr, elements)
+    except ExprError as e:
+        raise VerifyException(f"graph.compute: {e}") from e
+    if element is None:
+        raise VerifyException(f"graph.compute: {text} has no type; write a cast such as f32(...)")
+    return tensor(element, shape)
+
+
+def _verify_loads(expr: Expr, args: Sequence[SSAValue]) -> None:
+    """Each load names an operand and has an index for each of its dimensions."""
+    for load in loads(expr):
+        if load.operand >= len(args):
+            raise VerifyException(f"graph.compute: {load} reads x{load.operand} of {len(args)} operands")
+        rank, given = len(shape_of(args[load.operand])), len(load.index or ())
+        if given != rank:
+            raise VerifyException(f"graph.compute: {load} has {given} indices for an operand of rank {rank}")
