@@ -53,7 +53,12 @@ class Emitter:
     def region(self, *like: Tensor) -> Iterator[Scope]:
         """The body of a loop or branch, whose first arguments are like these tensors; what it reads of the values
         around it becomes further ones."""
-        scope = Scope(Block(arg_types=[tensor(x.element, x.shape) for x in like]))
+        with self.inside(Scope(Block(arg_types=[tensor(x.element, x.shape) for x in like]))) as scope:
+            yield scope
+
+    @contextmanager
+    def inside(self, scope: Scope) -> Iterator[Scope]:
+        """What is written inside goes to the block of ``scope``."""
         self.scopes.append(scope)
         try:
             yield scope

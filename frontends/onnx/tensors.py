@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +84,13 @@ class Tensor:
         array = np.asarray(array)
         element = element or ("i64" if array.dtype == object else element_of_dtype(array.dtype))
         return Tensor(element, array.shape, known=normal(array, element), name=name)
+
+    @staticmethod
+    def of_dims(dims: Sequence[DimLike]) -> Tensor:
+        """A shape as [rank] of i64 known at import."""
+        array = np.empty(len(dims), dtype=object)
+        array[:] = dims
+        return Tensor.from_known(array, "i64")
 
     @property
     def rank(self) -> int:

@@ -1,26 +1,19 @@
-"""Loops and branches that stay so in the compiled model."""
+"""Loops that stay so in the compiled model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from xdsl.ir import Operation
 
 from mlc.dialects.dims import Dim, DimLike
-from mlc.dialects.expr import CHEAP, Call, walk
-from mlc.dialects.graph import ConstantOp, IfOp, LoopOp, MapOp, ReshapeOp, WeightOp, YieldOp
+from mlc.dialects.graph import LoopOp, YieldOp
 from mlc.dialects.graph.loop import size_made
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.types import elements_in
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import smaller
 from mlc.frontends.onnx.scopes import Scope
 from mlc.frontends.onnx.tensors import Tensor
-
-FEW = 1 << 12  # elements that are computed in the time of a barrier
 
 
 @dataclass(frozen=True)
@@ -105,60 +98,3 @@ def _check_collected(scope: Scope, xs: Sequence[Tensor]) -> None:
 def _nothing(build: Builder, x: Tensor) -> Tensor:
     """What no turn collected."""
     return build.broadcast(build.reshape(build.constant(0, x.element), [1] * (x.rank + 1)), (0, *x.shape))
-
-
-@dataclass
-class Branches:
-    """Two imported branches that are not part of the model yet."""
-
-    build: Builder
-    scopes: list[Scope]
-
-    def emit(self, condition: Tensor) -> list[Tensor]:
-        """Let the one that ``condition`` says run."""
-        used = list(dict.fromkeys(v for scope in self.scopes for v in scope.used))
-        for scope in self.scopes:  # both take all that either uses, in one order
-            arguments = dict(zip(scope.used, scope.block.args, strict=True))
-            for value in used:
-                argument = scope.block.insert_arg(value.type, len(scope.block.args))
-                if value in arguments:
-                    arguments[value].replace_all_uses_with(argument)
-            for old in arguments.values():
-                scope.block.erase_arg(old)
-        op = IfOp(self.build.value(condition), used, *(scope.block for scope in self.scopes))
-        return self.build.emit_all(op)
-
-
-def branches(build: Builder, sides: Sequence[Callable[[], Sequence[Any]]]) -> Branches:
-    """Import both sides of a condition.
-
-    Raises:
-        NotSupported: they give different shapes or types, or something else than tensors.
-    """
-    scopes, given = [], []
-    for side in sides:
-        with build.region() as scope:
-            values = side()
-            if not all(isinstance(v, Tensor) for v in values):
-                raise NeedsConstant("branches on a condition computed at run time that do not give tensors")
-            scope.block.add_op(YieldOp(build.values(*values)))
-        scopes.append(scope)
-        given.append(values)
-    for a, b in zip(*given, strict=True):
-        if (a.element, a.shape) != (b.element, b.shape):
-            raise NeedsConstant(f"branches that give {a} and {b} on a condition computed at run time")
-    return Branches(build, scopes)
-
-
-def is_cheap(found: Branches) -> bool:
-    """Whether both branches together cost less than a barrier: maps of cheap functions over a few elements."""
-    return all(_cheap(op) for scope in found.scopes for op in scope.block.ops)
-
-
-def _cheap(op: Operation) -> bool:
-    if isinstance(op, MapOp):
-        size = elements_in(op.result)
-        return (
-            all(e.fn in CHEAP for e in walk(op.scalar) if isinstance(e, Call)) and isinstance(size, int) and size <= FEW
-        )
-    return isinstance(op, WeightOp | ConstantOp | ReshapeOp | YieldOp)

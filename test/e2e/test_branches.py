@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from control import BOOL, FLOAT, INT64, Array, agree, body, kinds, model, node
-from onnx import GraphProto, ModelProto
+from onnx import GraphProto, ModelProto, helper
 
 import mlc
 from mlc.frontends.onnx.errors import UnsupportedError
@@ -58,18 +58,62 @@ def test_a_branch_that_gives_a_captured_value() -> None:
     agree(proto, {"x": np.abs(normal(33, 33))}, {"x": -np.abs(normal(33, 33))})
 
 
-def test_branches_of_different_shapes_are_refused() -> None:
+def choosing(then: GraphProto, other: GraphProto, rows: int | str = 3) -> ModelProto:
+    """z of one of two branches, and its elements' products with themselves."""
+    nodes = [node("If", "c", "z", then_branch=then, else_branch=other), node("Mul", "z z", "w")]
+    return model(nodes, {"c": (BOOL, []), "x": (FLOAT, [rows, 4])}, {"z": (FLOAT, None), "w": (FLOAT, None)})
+
+
+def only(op: str, **attributes: object) -> GraphProto:
+    return body([node(op, "x", "y", **attributes)], {}, {"y": (FLOAT, None)})
+
+
+OTHERS = {
+    "sum": only("ReduceSum"),
+    "transposed": only("Transpose", perm=[1, 0]),
+    "nothing": body([node("Slice", "x at at", "y")], {}, {"y": (FLOAT, None)}, {"at": np.array([1])}),
+    "captured": only("Identity"),
+}
+
+
+@pytest.mark.parametrize("rows", [3, "n"])
+@pytest.mark.parametrize("other", OTHERS)
+def test_branches_of_different_extents(other: str, rows: int | str) -> None:
+    then = body([node("Tanh", "x", "t"), node("Concat", "t x t", "y", axis=0)], {}, {"y": (FLOAT, None)})
+    for proto in (choosing(then, OTHERS[other], rows), choosing(OTHERS[other], then, rows)):
+        x = normal(3, 4)
+        agree(proto, {"c": np.array(True), "x": x}, {"c": np.array(False), "x": x})
+
+
+def test_branches_of_different_extents_in_each_other() -> None:
+    """The extents of the inner one are data in a branch of the outer; a third gives as many rows as are positive."""
+    choice = node("If", "d", "a", then_branch=OTHERS["sum"], else_branch=OTHERS["transposed"])
+    inner = body([choice, node("Tanh", "a", "y")], {}, {"y": (FLOAT, None)})
+    proto = choosing(inner, OTHERS["captured"])
+    proto.graph.input.append(helper.make_tensor_value_info("d", BOOL, []))
+    x = normal(3, 4)
+    agree(proto, *({"c": np.array(c), "d": np.array(d), "x": x} for c in (True, False) for d in (True, False)))
+
+
+def test_branches_whose_sizes_data_says() -> None:
+    """Rows of which the first element is positive, or all."""
     nodes = [
-        node(
-            "If",
-            "c",
-            "z",
-            then_branch=side("Identity"),
-            else_branch=body([node("ReduceSum", "x", "y")], {}, {"y": (FLOAT, None)}),
-        )
+        node("Gather", "x zero", "first", axis=1),
+        node("Greater", "first zerof", "mask"),
+        node("Compress", "x mask", "rows", axis=0),
+        node("Exp", "rows", "y"),
     ]
-    with pytest.raises(UnsupportedError, match=r"branches that give f32\[3, 4\] and f32\[1, 1\]"):
-        mlc.compile(model(nodes, {"c": (BOOL, []), "x": (FLOAT, [3, 4])}, {"z": (FLOAT, None)}))
+    chosen = body(nodes, {}, {"y": (FLOAT, None)}, {"zero": np.int64(0), "zerof": np.float32(0)})
+    x = normal(9, 4)
+    for proto in (choosing(chosen, OTHERS["captured"], "n"), choosing(OTHERS["transposed"], chosen, 9)):
+        agree(proto, *({"c": np.array(c), "x": y} for c in (True, False) for y in (x, -x, np.abs(x), -np.abs(x))))
+
+
+@pytest.mark.parametrize("other", [only("Flatten", axis=0), only("Shape")])
+def test_branches_of_different_ranks_or_types_are_refused(other: GraphProto) -> None:
+    squeezed = body([node("ReduceSum", "x", "y", keepdims=0)], {}, {"y": (FLOAT, None)})
+    with pytest.raises(UnsupportedError, match=r"branches that give f32\[\] and "):
+        mlc.compile(choosing(squeezed, other))
 
 
 def test_a_branch_in_a_loop_in_a_loop() -> None:

@@ -1,7 +1,7 @@
 """Control flow: If and Loop (opset 1 and newer).
 
 What is known when the model is imported is followed then: the taken branch, the iterations of a short loop. The rest
-stays control flow (``turns.py``).
+stays control flow (``turns.py``, ``branches.py``).
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.dims import Dim, DimLike
+from mlc.frontends.onnx.branches import branches
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
 from mlc.frontends.onnx.fold import symbolic
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.tensors import Tensor
-from mlc.frontends.onnx.turns import Turn, branches, is_cheap, turns
+from mlc.frontends.onnx.turns import Turn, turns
 
 MAX_STEPS = 2048  # that are unrolled where a loop cannot stay one
 UNROLLED = 16  # iterations up to which straight-line code comes first: it needs no barrier for a turn
@@ -37,7 +38,7 @@ def if_(node: Node) -> tuple[Any, ...]:
         return tuple(node.branch(node.attr(names[not bool(condition.known.reshape(()))]), ()))
     scalar = node.build.reshape(condition, ())
     found = branches(node.build, [partial(node.branch, node.attr(name), ()) for name in names])
-    if is_cheap(found):
+    if found.are_cheap:
         sides = [node.branch(node.attr(name), ()) for name in names]
         return tuple(node.build.map("where(x0, x1, x2)", scalar, a, b) for a, b in zip(*sides, strict=True))
     return tuple(found.emit(scalar))

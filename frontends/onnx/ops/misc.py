@@ -61,14 +61,7 @@ def dropout(node: Node) -> Tensor | tuple[Tensor, Tensor]:
 @onnx_op("Shape")
 def shape(node: Node) -> Tensor:
     dims = node[0].shape[node.attr("start", 0) : node.attr("end", None)]
-    return known_dims(dims)
-
-
-def known_dims(dims: tuple[DimLike, ...] | list[DimLike]) -> Tensor:
-    """A shape as an i64 tensor known at import."""
-    array = np.empty(len(dims), dtype=object)
-    array[:] = dims
-    return Tensor.from_known(array, "i64")
+    return Tensor.of_dims(dims)
 
 
 @onnx_op("Size")

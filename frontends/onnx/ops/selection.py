@@ -14,7 +14,6 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.gather import gathered
-from mlc.frontends.onnx.ops.misc import known_dims
 from mlc.frontends.onnx.ops.order import order, running_sum
 from mlc.frontends.onnx.ops.scatter import scattered
 from mlc.frontends.onnx.tensors import Tensor
@@ -69,7 +68,7 @@ def unique(node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     group = running_sum(build, build.cast(begins, "i64"))
     zeros = build.broadcast(build.constant(0, "i64"), (count,))
     inverse = scattered(build, zeros, places, build.map("x0 - 1", group), 1)
-    ends = build.slice(build.concat([starts, known_dims([count])], 0), [1], found)
+    ends = build.slice(build.concat([starts, Tensor.of_dims([count])], 0), [1], found)
     counts = build.map("x0 - x1", ends, starts)
     first = build.compute("x0[x1[i0]]", [places, starts], found)
     if not node.flag("sorted", 1):

@@ -16,7 +16,6 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
 from mlc.frontends.onnx.ops.control import UNROLLED
 from mlc.frontends.onnx.ops.gather import gathered
-from mlc.frontends.onnx.ops.misc import known_dims
 from mlc.frontends.onnx.tensors import Stack, Tensor
 from mlc.frontends.onnx.turns import Turn, turns
 
@@ -62,7 +61,7 @@ def erase(node: Node) -> Any:
 def length(node: Node) -> Tensor:
     given = node.inputs[0]
     if isinstance(given, Stack):
-        return node.build.reshape(known_dims(given.whole.shape[:1]), ())
+        return node.build.reshape(Tensor.of_dims(given.whole.shape[:1]), ())
     return Tensor.from_known(np.asarray(len(_list(node)), np.int64))
 
 

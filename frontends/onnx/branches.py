@@ -1,0 +1,132 @@
+"""Branches that stay so in the compiled model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from xdsl.ir import Operation
+
+from mlc.dialects.dims import DimLike, product, symbols_of
+from mlc.dialects.expr import CHEAP, Call, walk
+from mlc.dialects.graph import ConstantOp, IfOp, MapOp, ReshapeOp, WeightOp, YieldOp
+from mlc.dialects.graph.loop import size_bound, size_made
+from mlc.dialects.graph.sizes import room_of, upper
+from mlc.dialects.types import elements_in
+from mlc.frontends.onnx.builder import Builder
+from mlc.frontends.onnx.errors import NeedsConstant
+from mlc.frontends.onnx.fold import larger
+from mlc.frontends.onnx.scopes import Scope
+from mlc.frontends.onnx.tensors import Tensor
+
+FEW = 1 << 12  # elements that are computed in the time of a barrier
+
+
+@dataclass
+class Branches:
+    """Two imported branches that are not part of the model yet, and the pairs of tensors that they give."""
+
+    build: Builder
+    scopes: list[Scope]
+    given: list[tuple[Tensor, Tensor]]
+
+    def emit(self, condition: Tensor) -> list[Tensor]:
+        """Let the one that ``condition`` says run."""
+        used = list(dict.fromkeys(v for scope in self.scopes for v in scope.used))
+        for scope in self.scopes:  # both take all that either uses, in one order
+            arguments = dict(zip(scope.used, scope.block.args, strict=True))
+            for value in used:
+                argument = scope.block.insert_arg(value.type, len(scope.block.args))
+                if value in arguments:
+                    arguments[value].replace_all_uses_with(argument)
+            for old in arguments.values():
+                scope.block.erase_arg(old)
+        op = IfOp(self.build.value(condition), used, *(scope.block for scope in self.scopes))
+        results = iter(self.build.emit_all(op))
+        return [
+            next(results) if alike(a, b) else self._shaped(next(results), next(results), a, b) for a, b in self.given
+        ]
+
+    @property
+    def are_cheap(self) -> bool:
+        """Whether both together cost less than a barrier: maps of cheap functions over a few elements."""
+        alone = all(alike(a, b) for a, b in self.given)
+        return alone and all(_cheap(op) for scope in self.scopes for op in scope.block.ops)
+
+    @cached_property
+    def _bounds(self) -> dict[str, DimLike]:
+        """What the sizes that the branches compute never exceed."""
+        found: dict[str, DimLike] = {}
+        for scope in self.scopes:
+            for op in scope.block.walk():
+                if (size := size_made(op)) is not None:
+                    found[size] = upper(size_bound(op), found)
+        return found
+
+    def _most(self, a: DimLike, b: DimLike) -> DimLike:
+        return larger(upper(a, self._bounds), upper(b, self._bounds))
+
+    def fit(self, a: Tensor, b: Tensor) -> bool:
+        """Whether one tensor can stand for both: of the same rank and type, and with a bound known here."""
+        most = symbols_of([self._most(d, e) for d, e in zip(a.shape, b.shape, strict=False)])
+        return (a.element, a.rank) == (b.element, b.rank) and not most & {room_of(size) for size in self._bounds}
+
+    def fitted(self, n: int) -> list[Tensor]:
+        """What branch ``n`` gives: a tensor, or all its elements in a row as long as the longest, and its extents."""
+        found = []
+        for pair in self.given:
+            x, most = pair[n], self._most(product(pair[0].shape), product(pair[1].shape))
+            row = self.build.reshape(x, (product(x.shape),))
+            found += [x] if alike(*pair) else [self._padded(row, most), Tensor.of_dims(x.shape)]
+        return found
+
+    def _padded(self, row: Tensor, most: DimLike) -> Tensor:
+        return self.build.pad(row, [0], [most - row.shape[0]])
+
+    def _shaped(self, row: Tensor, extents: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """A tensor of ``extents``, those of ``a`` or ``b``, from its elements."""
+        numbers, why = self.build.numbers, f"Node '{self.build.node}': an extent is neither branch's"
+        shape = [
+            d if d == e else numbers.size(n, why, self._most(d, e))
+            for n, d, e in zip(numbers.of(extents), a.shape, b.shape, strict=True)
+        ]
+        return self.build.reshape(self.build.cut(row, 0, 0, product(shape)), shape)
+
+
+def alike(a: Tensor, b: Tensor) -> bool:
+    return (a.element, a.shape) == (b.element, b.shape)
+
+
+def branches(build: Builder, sides: Sequence[Callable[[], Sequence[Any]]]) -> Branches:
+    """Import both sides of a condition. They may give different extents: which is then data.
+
+    Raises:
+        NotSupported: they give different ranks or types, or something else than tensors.
+    """
+    scopes, given = [], []
+    for side in sides:
+        with build.region() as scope:
+            values = side()
+        if not all(isinstance(v, Tensor) for v in values):
+            raise NeedsConstant("branches on a condition computed at run time that do not give tensors")
+        scopes.append(scope)
+        given.append(values)
+    found = Branches(build, scopes, list(zip(*given, strict=True)))
+    for a, b in found.given:
+        if not found.fit(a, b):
+            raise NeedsConstant(f"branches that give {a} and {b} on a condition computed at run time")
+    for n, scope in enumerate(scopes):
+        with build.inside(scope):
+            scope.block.add_op(YieldOp(build.values(*found.fitted(n))))
+    return found
+
+
+def _cheap(op: Operation) -> bool:
+    if isinstance(op, MapOp):
+        size = elements_in(op.result)
+        return (
+            all(e.fn in CHEAP for e in walk(op.scalar) if isinstance(e, Call)) and isinstance(size, int) and size <= FEW
+        )
+    return isinstance(op, WeightOp | ConstantOp | ReshapeOp | YieldOp)
