@@ -95,7 +95,8 @@ class Comparison:
 
 
 def load(files: Iterable[Path]) -> Comparison:
-    """The comparisons in some files as one; the peers are those of all, else machine and setup are the first one's.
+    """The comparisons in some files as one; the peers, dates and revisions are those of all, else machine and setup are
+    the first one's.
 
     Raises ValueError if they were not measured in the same way.
     """
@@ -106,6 +107,9 @@ def load(files: Iterable[Path]) -> Comparison:
         first.setup.peers.extend(peer for peer in part.setup.peers if peer not in first.setup.peers)
         first.results.extend(part.results)
         first.failed.update(part.failed)
+        for key in ("date", "revision"):
+            known = first.machine[key].split(", ")
+            first.machine[key] = ", ".join(dict.fromkeys([*known, part.machine[key]]))
     return first
 
 

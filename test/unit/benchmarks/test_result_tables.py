@@ -39,6 +39,13 @@ def test_a_file_holds_everything(comparison: Comparison, tmp_path: Path) -> None
     assert len(results.load([tmp_path / "a.json"] * 2).results) == 4
 
 
+def test_several_files_say_each_revision_once(comparison: Comparison, tmp_path: Path) -> None:
+    for name, revision in (("a", "r1"), ("b", "r2"), ("c", "r1")):
+        comparison.machine["revision"] = revision
+        comparison.save(tmp_path / f"{name}.json")
+    assert results.load(tmp_path / f"{name}.json" for name in "abc").machine["revision"] == "r1, r2"
+
+
 def test_a_missing_peer_leaves_cells_empty_and_means_right(comparison: Comparison) -> None:
     table = tables.latency(comparison.results, comparison.setup.peers)
     assert table.headings[5:] == ["onnxruntime", "PyTorch", "best peer", "ratio", "apart ns"]
