@@ -41,8 +41,7 @@ def test_a_file_holds_everything(comparison: Comparison, tmp_path: Path) -> None
 
 def test_several_files_say_each_revision_once(comparison: Comparison, tmp_path: Path) -> None:
     for name, revision in (("a", "r1"), ("b", "r2"), ("c", "r1")):
-        comparison.machine["revision"] = revision
-        comparison.save(tmp_path / f"{name}.json")
+        replace(comparison, machine={**MACHINE, "revision": revision}).save(tmp_path / f"{name}.json")
     assert results.load(tmp_path / f"{name}.json" for name in "abc").machine["revision"] == "r1, r2"
 
 
