@@ -5,19 +5,37 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.dims import symbols_of
-from mlc.dialects.graph import ConstantOp, StructuredOp, WeightOp
+from mlc.dialects.expr import Index, parse, walk
+from mlc.dialects.graph import ComputeOp, ConstantOp, MapOp, PadOp, SliceOp, StructuredOp, WeightOp, dims_of
 from mlc.dialects.types import shape_of
 
 
 def constant_values(block: Block) -> set[SSAValue]:
-    """Values of static shape made from weights and constants alone; they will be weights when constants are folded."""
+    """Values made from weights and constants alone; they will be weights when constants are folded."""
     found: set[SSAValue] = set()
     for op in block.ops:
         made = isinstance(op, StructuredOp) and op.operands and all(v in found for v in op.operands)
-        static = made and not symbols_of(shape_of(op.results[0]))
-        if static or isinstance(op, WeightOp | ConstantOp):
+        if (made and not is_symbolic(op)) or isinstance(op, WeightOp | ConstantOp):
             found.add(op.results[0])
     return found
+
+
+def is_symbolic(op: StructuredOp) -> bool:
+    """Whether the value depends on a symbolic dimension."""
+    dims = list(shape_of(op.results[0]))
+    match op:
+        case SliceOp():
+            dims += dims_of(op.starts)
+        case PadOp():
+            dims += dims_of(op.low)
+        case MapOp():
+            return bool(symbols_of(dims)) or any(isinstance(e, Index) for e in walk(op.scalar))
+        case ComputeOp():
+            iterators = {f"i{n}" for n in range(len(dims))} | {f"r{n}" for n in range(len(op.reduce))}
+            dims += dims_of(op.reduce)
+            if any(isinstance(e, Index) and e.name not in iterators for e in walk(parse(op.expr.data))):
+                return True
+    return bool(symbols_of(dims))
 
 
 def constants_first(block: Block) -> set[SSAValue]:

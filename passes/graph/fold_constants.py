@@ -19,9 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import symbols_of
 from mlc.dialects.evaluate import Array
-from mlc.dialects.expr import Index, parse, walk
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -30,12 +28,9 @@ from mlc.dialects.graph import (
     ConvOp,
     ConvTransposeOp,
     MapOp,
-    PadOp,
     RegionOp,
-    SliceOp,
     StructuredOp,
     WeightOp,
-    dims_of,
     source_nodes,
     with_nodes,
 )
@@ -43,7 +38,7 @@ from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_n
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
 from mlc.passes.graph.cleanup import eliminate_dead, merge_common
-from mlc.passes.graph.constants import constant_values
+from mlc.passes.graph.constants import constant_values, is_symbolic
 from mlc.passes.graph.kernels import kernel_of
 from mlc.passes.rewriter import bodies
 from mlc.runtime.errors import InputError
@@ -114,7 +109,7 @@ class _Folder:
         return None
 
     def _computed(self, op: StructuredOp) -> Load | None:
-        if not all(v in self.loads for v in op.operands) or _symbolic(op) or self._grows(op):
+        if not all(v in self.loads for v in op.operands) or is_symbolic(op) or self._grows(op):
             return None
         kernel, loads, nodes = kernel_of(op), [self.loads[v] for v in op.operands], source_nodes(op)
 
@@ -173,24 +168,6 @@ def _feeding(ops: Sequence[Operation], constants: set[SSAValue]) -> set[SSAValue
         elif op.results and op.results[0] in found:
             found.update(op.operands)
     return found
-
-
-def _symbolic(op: StructuredOp) -> bool:
-    """Whether the value depends on a symbolic dimension."""
-    dims = list(shape_of(op.results[0]))
-    match op:
-        case SliceOp():
-            dims += dims_of(op.starts)
-        case PadOp():
-            dims += dims_of(op.low)
-        case MapOp():
-            return bool(symbols_of(dims)) or any(isinstance(e, Index) for e in walk(op.scalar))
-        case ComputeOp():
-            iterators = {f"i{n}" for n in range(len(dims))} | {f"r{n}" for n in range(len(op.reduce))}
-            dims += dims_of(op.reduce)
-            if any(isinstance(e, Index) and e.name not in iterators for e in walk(parse(op.expr.data))):
-                return True
-    return bool(symbols_of(dims))
 
 
 def _constant(result: SSAValue, load: Load) -> ConstantOp | None:
