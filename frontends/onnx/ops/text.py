@@ -43,7 +43,7 @@ def string_split(node: Node) -> tuple[Tensor, Tensor]:
     bound = min(splits + 1, PIECES) if splits >= 0 else PIECES
     counts = build.text("pieces", x, words=words, numbers=(splits, bound))
     most = build.numbers.of(build.reduce("max", counts, range(x.rank))).item()
-    width = node.size(f"max({most}, 0)", "the number of pieces", bound)  # no text has no pieces
+    width = node.size(build.numbers.number(f"max({most}, 0)"), "the number of pieces", bound)  # no text has no pieces
     return build.text("split", x, behind=(width,), words=words, numbers=(splits,), element=TEXT), counts
 
 

@@ -53,6 +53,11 @@ def test_split(delimiter: str | None, most: int | None) -> None:
         assert counts.tolist() == np.reshape([len(p) for p in pieces], (2, 5)).tolist()
 
 
+def test_the_pieces_of_known_texts_have_a_known_shape() -> None:
+    model = single("StringSplit", {"x": texts("a b", "c")}, 2, constants=["x"])
+    assert "graph.size" not in str(import_model(model).module)
+
+
 def test_too_many_pieces() -> None:
     net = mlc.compile(single("StringSplit", {"x": texts("a")}, 2))
     with pytest.raises(RunError, match="StringSplit_0.*too many pieces.*maxsplit"):
