@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import Dim, DimLike, parse_dim, symbols_of
 from mlc.dialects.graph.base import dims_attr, dims_of
-from mlc.dialects.graph.sizes import SIZE, SizedOp, sizes_of
+from mlc.dialects.graph.sizes import SIZE, SizedOp, sizes_of, upper
 from mlc.dialects.types import element_of, shape_of, tensor
 
 STEP = re.compile(r"step\d+")  # how the numbers of turns are called, which are dimensions inside a loop
@@ -223,10 +223,14 @@ def size_made(op: Operation) -> str | None:
     return None if size is None else size.data
 
 
-def size_bound(op: Operation) -> DimLike:
-    """What the size that ``op`` makes never exceeds."""
-    assert isinstance(op, SizedOp | LoopOp)
-    return op.most if isinstance(op, LoopOp) else op.bound
+def size_bounds(ops: Iterable[Operation]) -> dict[str, DimLike]:
+    """What the sizes that operators make, in this order, never exceed; in terms of other symbols."""
+    found: dict[str, DimLike] = {}
+    for op in ops:
+        if (size := size_made(op)) is not None:
+            assert isinstance(op, SizedOp | LoopOp)
+            found[size] = upper(op.most if isinstance(op, LoopOp) else op.bound, found)
+    return found
 
 
 def steps_of(dims: Iterable[DimLike]) -> set[str]:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from mlc.dialects.dims import DimLike, product, symbols_of
 from mlc.dialects.expr import CHEAP, Call, walk
 from mlc.dialects.graph import ConstantOp, IfOp, MapOp, ReshapeOp, WeightOp, YieldOp
-from mlc.dialects.graph.loop import size_bound, size_made
+from mlc.dialects.graph.loop import size_bounds
 from mlc.dialects.graph.sizes import room_of, upper
 from mlc.dialects.types import elements_in
 from mlc.frontends.onnx.builder import Builder
@@ -58,12 +58,7 @@ class Branches:
     @cached_property
     def _bounds(self) -> dict[str, DimLike]:
         """What the sizes that the branches compute never exceed."""
-        found: dict[str, DimLike] = {}
-        for scope in self.scopes:
-            for op in scope.block.walk():
-                if (size := size_made(op)) is not None:
-                    found[size] = upper(size_bound(op), found)
-        return found
+        return size_bounds(op for scope in self.scopes for op in scope.block.walk())
 
     def _most(self, a: DimLike, b: DimLike) -> DimLike:
         return larger(upper(a, self._bounds), upper(b, self._bounds))
@@ -77,13 +72,13 @@ class Branches:
         """What branch ``n`` gives: a tensor, or all its elements in a row as long as the longest, and its extents."""
         found = []
         for pair in self.given:
-            x, most = pair[n], self._most(product(pair[0].shape), product(pair[1].shape))
-            row = self.build.reshape(x, (product(x.shape),))
-            found += [x] if alike(*pair) else [self._padded(row, most), Tensor.of_dims(x.shape)]
+            found += [pair[n]] if alike(*pair) else [self._row(pair, n), Tensor.of_dims(pair[n].shape)]
         return found
 
-    def _padded(self, row: Tensor, most: DimLike) -> Tensor:
-        return self.build.pad(row, [0], [most - row.shape[0]])
+    def _row(self, pair: tuple[Tensor, Tensor], n: int) -> Tensor:
+        counts = [product(x.shape) for x in pair]
+        row = self.build.reshape(pair[n], (counts[n],))
+        return self.build.pad(row, [0], [self._most(*counts) - counts[n]])
 
     def _shaped(self, row: Tensor, extents: Tensor, a: Tensor, b: Tensor) -> Tensor:
         """A tensor of ``extents``, those of ``a`` or ``b``, from its elements."""

@@ -67,18 +67,22 @@ class Emitter:
 
     def is_outside(self, x: Tensor) -> bool:
         """Whether a block round this one computes ``x``."""
-        return x.value is not None and block_of(x.value) is not self.block
+        return self._depth(x) < len(self.scopes) - 1
 
     @contextmanager
     def around(self, x: Tensor) -> Iterator[None]:
         """What is written inside goes to the block that ``x`` comes from."""
         scopes = self.scopes
-        depth = next((n for n, s in enumerate(scopes) if x.value is not None and s.block is block_of(x.value)), -1)
-        self.scopes = scopes[: depth + 1] if depth >= 0 else scopes
+        self.scopes = scopes[: self._depth(x) + 1]
         try:
             yield
         finally:
             self.scopes = scopes
+
+    def _depth(self, x: Tensor) -> int:
+        """In how many others the block that computes ``x`` is; this block's where none does."""
+        blocks: list[Block | None] = [scope.block for scope in self.scopes]
+        return len(blocks) - 1 if x.value is None else blocks.index(block_of(x.value))
 
     @contextmanager
     def turn(self, number: DimLike) -> Iterator[None]:

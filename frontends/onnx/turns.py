@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlc.dialects.dims import Dim, DimLike
 from mlc.dialects.graph import LoopOp, YieldOp
-from mlc.dialects.graph.loop import size_made
+from mlc.dialects.graph.loop import size_bounds
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
@@ -86,7 +86,7 @@ def turns(
 
 def _check_collected(scope: Scope, xs: Sequence[Tensor]) -> None:
     """NotSupported where turns may give tensors of different sizes."""
-    made = {size for op in scope.block.walk() if (size := size_made(op)) is not None}
+    made = size_bounds(scope.block.walk()).keys()
     for x in xs:
         if sizes_of(x.shape) & made:
             raise NotSupported(

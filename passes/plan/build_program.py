@@ -35,13 +35,12 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
-from mlc.dialects.graph.loop import size_bound, size_made
+from mlc.dialects.graph.loop import size_bounds, size_made
 from mlc.dialects.graph.sizes import room_of, sizes_of, upper
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
 from mlc.passes.fuse.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.build_regions import build_if, build_loop
-from mlc.passes.rewriter import nested
 
 Home = tuple[SSAValue, DimLike]  # a buffer, and the bytes of it before a value
 
@@ -76,18 +75,6 @@ def _fresh(names: list[str], taken: list[str]) -> list[str]:
     return [name + "_" * (1 + max(map(len, taken))) if name in taken else name for name in names]
 
 
-def _bounds(main: Block) -> tuple[dict[str, DimLike], list[str]]:
-    """What the data-dependent sizes never exceed, and which of them only loops or branches know."""
-    found: dict[str, DimLike] = {}
-    inner: list[str] = []
-    for block in nested(main):
-        for op in block.ops:
-            if (size := size_made(op)) is not None:
-                found[size] = upper(size_bound(op), found)
-                inner += [size] if block is not main else []
-    return found, inner
-
-
 @dataclass
 class Builder:
     main: func.FuncOp
@@ -104,9 +91,10 @@ class Builder:
         dims = sorted(symbols_of(d for a in block.args for d in shape_of(a)))
         inputs = names_of(main.arg_attrs, len(block.args), "input")
         outputs = names_of(main.res_attrs, len(returned), "output")
-        self.bounds, inner = _bounds(block)
+        self.bounds = size_bounds(block.walk())
         dims += [room for size in self.bounds if (room := room_of(size)) in symbols_of([self.bounds[size]])]
-        inner = [size for size in inner if room_of(size) not in dims]
+        outer = {size_made(op) for op in block.ops}
+        inner = [size for size in self.bounds if size not in outer and room_of(size) not in dims]
         told = [size for size in self.bounds if size not in inner]
         outputs += _fresh(told, outputs)
         self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds, inner)

@@ -94,15 +94,16 @@ def _trips(node: Node, collects: bool) -> tuple[DimLike, Tensor | None, str | No
     limit = None if count is None else _scalar(node.build, count)
     if not collects:
         return FOREVER, limit, None
-    most = count.range[1] if count is not None else None
+    most = None if count is None else count.range[1]
+    bound = COLLECTED if most is None else most
     why = (
         f"Loop '{node.name}' needs more than the {COLLECTED} iterations that there is memory for; give it a trip count"
     )
     if limit is not None and node.build.is_outside(limit):  # every turn of the loop round this one collects as many
         with node.build.around(limit):
             number = node.build.numbers.of(limit).item()
-            return node.build.numbers.size(f"max({number}, 0)", why, COLLECTED if most is None else most), None, None
-    return (COLLECTED, limit, why.replace('"', "'").replace("\\", "/")) if most is None else (most, limit, None)
+            return node.build.numbers.size(f"max({number}, 0)", why, bound), None, None
+    return bound, limit, why.replace('"', "'").replace("\\", "/") if most is None else None
 
 
 def _scalar(build: Builder, count: Tensor) -> Tensor:

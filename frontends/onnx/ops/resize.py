@@ -18,7 +18,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.fold import Array, at_least
 from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
-from mlc.frontends.onnx.ops.resize_at_run_time import one_ratio, open_axis, resampled
+from mlc.frontends.onnx.ops.resize_at_run_time import Settings, one_ratio, open_axis, resampled
 from mlc.frontends.onnx.tensors import Tensor
 
 
@@ -40,19 +40,6 @@ def upsample(node: Node) -> Tensor:
         return _open(node, list(range(node[0].rank)), {"scales": node[1]}, settings)
     scales = node.attr("scales") if node.opset < 9 else node.floats(1)
     return _resized(node.build, node[0], list(range(node[0].rank)), scales, None, None, settings)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Attributes of Resize."""
-
-    mode: str
-    transform: str
-    nearest: str
-    cubic: float
-    exclude_outside: bool
-    antialias: bool
-    extrapolation: float
 
 
 @onnx_op("Resize", since=10)
@@ -145,10 +132,13 @@ def _resized(
     return _stepped(build, x, steps)
 
 
-def _in_order(x: Tensor, axes: list[int], scales: Any, sizes: Any) -> list[tuple[int, int]]:
+def _in_order(
+    x: Tensor, axes: list[int], scales: list[float] | None, sizes: list[DimLike] | None
+) -> list[tuple[int, int]]:
     """Axes and which they are: the last first where the others grow, as its elements are gathered lane by lane."""
-    grow = [scales[n] > 1 if sizes is None else not at_least(x.shape[a], sizes[n]) for n, a in enumerate(axes)]
-    return sorted(enumerate(axes), key=lambda each: each[1], reverse=any(grow))
+    lengths = zip(axes, sizes or (), strict=False)
+    shrinks = [s <= 1 for s in scales or ()] if sizes is None else [at_least(x.shape[a], d) for a, d in lengths]
+    return sorted(enumerate(axes), key=lambda each: each[1], reverse=not all(shrinks))
 
 
 def _stepped(build: Builder, x: Tensor, steps: dict[int, tuple[str, DimLike]]) -> Tensor:

@@ -6,7 +6,6 @@ Index and weight of each tap are computed as the constants of ``resize.py`` are,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mlc.dialects.dims import DimLike
 from mlc.frontends.onnx.builder import Builder
@@ -14,10 +13,20 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node
 from mlc.frontends.onnx.tensors import Tensor
 
-if TYPE_CHECKING:
-    from mlc.frontends.onnx.ops.resize import Settings
-
 LENGTH = "the length of axis {} of the result"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Attributes of Resize."""
+
+    mode: str
+    transform: str
+    nearest: str
+    cubic: float
+    exclude_outside: bool
+    antialias: bool
+    extrapolation: float
 
 
 @dataclass(frozen=True)
@@ -86,9 +95,10 @@ def resampled(build: Builder, x: Tensor, how: OpenAxis, settings: Settings) -> T
     at = _positions(build, how, settings.transform)
     index, weight = _taps(build, at, how, settings)
     shape = [how.length if n == how.axis else d for n, d in enumerate(x.shape)]
-    reads = ", ".join(f"x1[r0, i{n}]" if n == how.axis else f"i{n}" for n in range(x.rank))
+    tap = 0 if weight is None else "r0"
+    reads = ", ".join(f"x1[{tap}, i{n}]" if n == how.axis else f"i{n}" for n in range(x.rank))
     if weight is None:
-        y = build.compute(f"x0[{reads.replace('[r0,', '[0,')}]", [x, index], shape)
+        y = build.compute(f"x0[{reads}]", [x, index], shape)
     else:
         wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
         xs = [wide, index, build.cast(weight, wide.element)]
