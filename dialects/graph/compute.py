@@ -18,10 +18,11 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.dims import DimLike
-from mlc.dialects.expr import Expr, ExprError, element_type, loads, parse, verify_computes
+from mlc.dialects.expr import parse
 from mlc.dialects.graph.base import PURE, StructuredOp, dims_attr, dims_of, iterators
+from mlc.dialects.graph.map import scalar_element
 from mlc.dialects.statement import MONOIDS, Statement, statement
-from mlc.dialects.types import element_of, shape_of, tensor
+from mlc.dialects.types import tensor
 
 
 @irdl_op_definition
@@ -79,24 +80,4 @@ def _infer_compute(
 ) -> TensorType:
     if bool(reduce) != bool(monoid) or (monoid and monoid not in MONOIDS):
         raise VerifyException(f"graph.compute: reduced extents {list(reduce)} with the monoid {monoid!r}")
-    try:
-        expr = parse(text)
-        _verify_loads(expr, args)
-        elements = [element_of(a) for a in args]
-        verify_computes(expr, elements)
-        element = element_type(expr, elements)
-    except ExprError as e:
-        raise VerifyException(f"graph.compute: {e}") from e
-    if element is None:
-        raise VerifyException(f"graph.compute: {text} has no type; write a cast such as f32(...)")
-    return tensor(element, shape)
-
-
-def _verify_loads(expr: Expr, args: Sequence[SSAValue]) -> None:
-    """Each load names an operand and has an index for each of its dimensions."""
-    for load in loads(expr):
-        if load.operand >= len(args):
-            raise VerifyException(f"graph.compute: {load} reads x{load.operand} of {len(args)} operands")
-        rank, given = len(shape_of(args[load.operand])), len(load.index or ())
-        if given != rank:
-            raise VerifyException(f"graph.compute: {load} has {given} indices for an operand of rank {rank}")
+    return tensor(scalar_element("graph.compute", text, args, indexed=True), shape)

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.expr import Expr, ExprError, element_type, loads, parse, substitute, verify_computes
+from mlc.dialects.expr import Expr, ExprError, Load, element_type, loads, parse, substitute, verify_computes
 from mlc.dialects.graph.base import PURE, StructuredOp, broadcast_index, broadcast_shapes, iterators
 from mlc.dialects.statement import Statement
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -56,20 +56,18 @@ def _infer(text: str, args: Sequence[SSAValue]) -> TensorType:
     return tensor(element, broadcast_shapes([shape_of(a) for a in args]))
 
 
-def scalar_element(op: str, text: str, args: Sequence[SSAValue]) -> str:
+def scalar_element(op: str, text: str, args: Sequence[SSAValue], *, indexed: bool = False) -> str:
     """The element name in which ``text`` computes, a scalar expression over whole operands of the operator ``op``.
+
+    ``indexed``: over their elements instead, ``x0[i0, i1]``.
 
     Raises:
         VerifyException: not an expression over ``args``, or of no one type.
     """
     try:
-        expr = parse(text)
-        used = {load.operand for load in loads(expr)}
-        if any(load.index is not None for load in loads(expr)):
-            raise VerifyException(f"{op} reads whole operands (x0), not elements (x0[i])")
-        if used and max(used) >= len(args):
-            raise VerifyException(f"{op}: {text} reads x{max(used)} of {len(args)} operands")
-        elements = [element_of(a) for a in args]
+        expr, elements = parse(text), [element_of(a) for a in args]
+        for load in loads(expr):
+            _verify_load(op, text, load, args, indexed)
         verify_computes(expr, elements)
         element = element_type(expr, elements)
     except ExprError as e:
@@ -77,3 +75,14 @@ def scalar_element(op: str, text: str, args: Sequence[SSAValue]) -> str:
     if element is None:
         raise VerifyException(f"{op}: {text} has no type; write a cast such as f32(...)")
     return element
+
+
+def _verify_load(op: str, text: str, load: Load, args: Sequence[SSAValue], indexed: bool) -> None:
+    """It names an operand, and an index for each of its dimensions where elements are read."""
+    if load.operand >= len(args):
+        raise VerifyException(f"{op}: {text} reads x{load.operand} of {len(args)} operands")
+    rank, given = len(shape_of(args[load.operand])), len(load.index or ())
+    if indexed and given != rank:
+        raise VerifyException(f"{op}: {load} has {given} indices for an operand of rank {rank}")
+    if not indexed and load.index is not None:
+        raise VerifyException(f"{op} reads whole operands (x0), not elements (x0[i])")

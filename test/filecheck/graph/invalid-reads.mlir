@@ -43,7 +43,7 @@ func.func @index(%x: tensor<4xi64>) {
   func.return
 }
 
-// CHECK:      graph.compute: x1[i0] reads x1 of 1 operands
+// CHECK:      graph.compute: x0[x1[i0]] reads x1 of 1 operands
 
 // -----
 
