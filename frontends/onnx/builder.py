@@ -41,6 +41,7 @@ from mlc.dialects.types import TEXT, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx.emitter import Emitter
 from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
+from mlc.frontends.onnx.extents import agreeing, with_extent
 from mlc.frontends.onnx.fold import Array, Undecided, at_least, fold_expr, fold_reduce
 from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.literals import inlined
@@ -67,7 +68,7 @@ class Builder(Emitter):
             NotSupported: it computes in a narrow type.
         """
         element = check_computes(expr, xs)
-        xs = tuple(self.numbers.agreeing(xs))
+        xs = tuple(agreeing(self, xs, [range(-x.rank, 0) for x in xs]))
         if all(x.known is not None for x in xs):
             try:
                 return self._folded_map(expr, xs)
@@ -94,6 +95,7 @@ class Builder(Emitter):
     def contract(self, equation: str, a: Tensor, b: Tensor) -> Tensor:
         """Sum of products; 16-bit floats are summed in f32."""
         check_combines("a product", a.element, b.element)
+        a, b = agreeing(self, [a, b], equation.partition("->")[0].split(","))
         wide = ContractOp(equation, self.value(self.wide(a)), self.value(self.wide(b)))
         return self.cast(self.emit(wide), a.element)
 
@@ -102,6 +104,7 @@ class Builder(Emitter):
         check_combines("a convolution", x.element, w.element)
         if groups > 1 and not isinstance(w.shape[0], int):
             raise NotSupported(f"{w.shape[0]} filters in {groups} groups; fix their number with dims={{name: size}}")
+        x = with_extent(self, x, 1, w.shape[1] * groups)
         op = ConvOp(self.value(self.wide(x)), self.value(self.wide(w)), strides, dilations, groups)
         return self.cast(self.emit(op), x.element)
 
@@ -313,6 +316,7 @@ class Builder(Emitter):
     def concat(self, xs: Sequence[Tensor], axis: int) -> Tensor:
         if len(xs) == 1:
             return xs[0]
+        xs = agreeing(self, xs, [[None if n == axis else n for n in range(x.rank)] for x in xs])
         if all(x.known is not None for x in xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]

@@ -33,7 +33,7 @@ def symbol_name(text: str) -> str:
 class DimNames:
     """Gives the dimensions of a model's inputs their symbols, or the sizes a user fixed them to."""
 
-    def __init__(self, fixed: Mapping[str, int]) -> None:
+    def __init__(self, fixed: Mapping[str, DimLike]) -> None:
         self.fixed = {symbol_name(name): size for name, size in fixed.items()}
         self.plain: set[str] = set()
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from mlc.dialects.dims import DimLike, evaluate
 from mlc.dialects.graph import RoutineOp
 from mlc.dialects.texts import escaped
 from mlc.dialects.types import TEXT, Shape, tensor
@@ -19,8 +20,9 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.data import TensorData
 from mlc.frontends.onnx.dims import DimNames
 from mlc.frontends.onnx.errors import NotSupported, Unsupported
+from mlc.frontends.onnx.extents import Fixed
 from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
-from mlc.frontends.onnx.load import read
+from mlc.frontends.onnx.load import Source, read
 from mlc.frontends.onnx.part import Part
 from mlc.frontends.onnx.sequences import parts_of
 from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, element_of_onnx
@@ -32,7 +34,21 @@ Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
 
 def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -> Translated:
     """(module, weights, name, what is not supported); the module is only complete where the last is empty."""
-    source = read(model)
+    source, fixed = read(model), dict[str, DimLike](dims)
+    while True:
+        try:
+            return _translated(source, fixed)
+        except Fixed as found:
+            fixed = {name: evaluate(d, {found.symbol: found.extent}) for name, d in fixed.items()}
+            fixed[found.symbol] = found.extent
+
+
+def _translated(source: Source, dims: Mapping[str, DimLike]) -> Translated:
+    """As ``translate``.
+
+    Raises:
+        Fixed: the model can only be right where that dimension has one extent.
+    """
     proto, weights = source.proto, WeightStore()
     opsets = {STANDARD.get(o.domain, o.domain): o.version for o in proto.opset_import} or {"": 1}
     check_functions(proto.functions)

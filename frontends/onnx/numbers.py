@@ -17,7 +17,6 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects.dims import Dim, DimLike, evaluate, symbols_of
 from mlc.dialects.graph import SizeOp
 from mlc.dialects.graph.loop import steps_of
-from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.types import TEXT
 from mlc.frontends.onnx.errors import NeedsConstant
 from mlc.frontends.onnx.fold import VALUE, Array, Undecided, at_least
@@ -125,21 +124,6 @@ class Numbers:
         """The run fails, saying ``why``, where ``number`` is below 0."""
         if isinstance(number, str) or not at_least(number, 0):
             self._sized(f"min({number}, 0)", 0, why)
-
-    def agreeing(self, xs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Operands that broadcast: where sizes that depend on data meet others, a run checks that they are equal."""
-        if not any(sizes_of(x.shape) for x in xs):
-            return xs
-        for axis in range(-max(x.rank for x in xs), 0):
-            extents = dict.fromkeys(x.shape[axis] for x in xs if x.rank >= -axis and x.shape[axis] != 1)
-            one = min(extents, key=lambda d: len(sizes_of([d])), default=1)
-            xs = [self._with_extent(x, axis, one) if axis >= -x.rank and sizes_of(extents) else x for x in xs]
-        return xs
-
-    def _with_extent(self, x: Tensor, axis: int, extent: DimLike) -> Tensor:
-        """``x`` with that extent instead of another one than 1, which a run checks to be the same."""
-        shape = [extent if n == x.rank + axis and d != 1 else d for n, d in enumerate(x.shape)]
-        return self.build.reshape(x, shape)
 
     def _settled(self, number: DimLike) -> DimLike:
         """``number`` with the sizes that its numbers have become."""
