@@ -103,10 +103,19 @@ class _Lowering:
 
     def _replaces(self, value: SSAValue) -> SSAValue | None:
         """The result of the last reader of a value whose rows are reduced before, if it is like it."""
-        *others, last = sorted({u.operation for u in value.uses}, key=list(self.fn.block.ops).index)
+        place = {op: n for n, op in enumerate(self.fn.block.ops)}
+        *others, last = sorted({u.operation for u in value.uses}, key=place.__getitem__)
         if not isinstance(last, MapOp) or not any(map(_reduces_rows, others)):
             return None
-        return last.result if last.result.type == value.type else None
+        overwritten_first = any(self._reads_until(op, place) > place[last] for op in others)
+        return last.result if last.result.type == value.type and not overwritten_first else None
+
+    def _reads_until(self, op: Operation, place: dict[Operation, int]) -> int:
+        """Where ``op`` may read its operands last: where its value is read, if it is computed there."""
+        given = any(isinstance(u.operation, kernel.ReturnOp) for r in op.results for u in r.uses)
+        if given or not isinstance(op, StructuredOp) or op.statements()[0].monoid:
+            return place[op]
+        return max((self._reads_until(u.operation, place) for u in op.results[0].uses), default=place[op])
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
         """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""

@@ -45,6 +45,26 @@ def test_softmax_keeps_nan_to_its_row_and_takes_infinities() -> None:
     np.testing.assert_allclose(y[2], softmax(x[2:])[0], rtol=2e-6)
 
 
+READERS = """<ir_version: 8, opset_import: ["" : 17]>
+rows (float[5,{width}] x) => (float[5,{width}] twice, float[5,{long}] padded) {{
+  y = Softmax (x)
+  negative = Neg (y)
+  twice = Add (y, y)
+  pads = Constant <value = int64[4] {{0, 0, 0, 2}}> ()
+  padded = Pad (negative, pads)
+}}"""
+
+
+@pytest.mark.parametrize("width", [4, 37, 1000])
+def test_another_reads_what_a_result_stands_in(width: int) -> None:
+    """The exponentials lie where the first result will; the second is computed behind it."""
+    x = np.random.default_rng().standard_normal((5, width)).astype("f4")
+    net = mlc.compile(onnx.parser.parse_model(READERS.format(width=width, long=width + 2)))
+    twice, padded = net(x)
+    np.testing.assert_allclose(twice, 2 * softmax(x), rtol=1e-5)
+    np.testing.assert_allclose(padded, np.pad(-softmax(x), ((0, 0), (0, 2))), rtol=1e-5)
+
+
 SIZES = [(1, 300, 64), (1, 7, 40), (2, 33, 64), (9, 33, 64), (1, 65, 16)]
 
 

@@ -52,3 +52,26 @@ kernel.func @computed_where_read(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tenso
 // CHECK-NEXT: kernel.yield %11 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: kernel.return
+
+// -----
+
+// The second result is computed where it is padded, behind the first, which therefore must not stand where it reads.
+
+kernel.func @read_behind_the_result(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tensor<3x5xf32>, tensor<4x5xf32>) {
+  %0 = graph.map "exp(x0)"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %1 = graph.reduce "add"(%0) {axes = array<i64: 1>, keepdims = true} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+  %2 = graph.map "neg(x0)"(%0) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  %3 = graph.map "x0 / x1"(%0, %1) : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
+  %4 = graph.pad(%2) {low = ["0", "0"], high = ["1", "0"], interior = array<i64: 0, 0>, value = "0"} : (tensor<3x5xf32>) -> tensor<4x5xf32>
+  kernel.return %1, %3, %4 : tensor<3x1xf32>, tensor<3x5xf32>, tensor<4x5xf32>
+}
+
+// CHECK:      kernel.func @read_behind_the_result(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>, %3: memref<4x5xf32>) {
+// CHECK-NEXT: %4 = kernel.local : memref<3x5xf32>
+// CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%4 : memref<3x5xf32>)
+// CHECK:      math.exp
+// CHECK:      kernel.generic ["i0", "i1"] ins(%4 : memref<3x5xf32>) outs(%1 : memref<3x1xf32>)
+// CHECK:      kernel.generic ["i0", "i1"] ins(%4, %1 : memref<3x5xf32>, memref<3x1xf32>) outs(%2 : memref<3x5xf32>)
+// CHECK:      arith.divf
+// CHECK:      kernel.generic ["i0", "i1"] ins(%4 : memref<3x5xf32>) outs(%3 : memref<4x5xf32>)
+// CHECK:      arith.negf
