@@ -46,6 +46,7 @@ class _Lowering:
     inlined: dict[SSAValue, Statement] = field(default_factory=dict)
     locals: list[SSAValue] = field(default_factory=list)  # values in local buffers
     taken: set[SSAValue] = field(default_factory=set)  # buffers of results that hold another value first
+    held: dict[SSAValue, SSAValue] = field(default_factory=dict)  # the value that is in a buffer at this point
     anchor: Statement | None = None  # the contraction or window whose iterators its epilogue adopts
 
     def run(self) -> None:
@@ -55,6 +56,7 @@ class _Lowering:
         types = [memref_type(element_of(v), shape_of(v)) for v in (*old.args, *results)]
         self.new = Block(arg_types=types)
         self.buffers.update(zip((*old.args, *results), self.new.args, strict=True))
+        self.held.update((self.buffers[v], v) for v in old.args)
         ops = [o for o in old.ops if isinstance(o, StructuredOp)]
         for n, op in enumerate(ops):
             self._lower(op, set(results), ops[n + 1 :])
@@ -85,6 +87,7 @@ class _Lowering:
             self.buffers[value] = self._home(value, results)
         for s in statements:
             self._emit(s, op)
+        self.held[self.buffers[value]] = value
 
     def _home(self, value: SSAValue, results: set[SSAValue]) -> SSAValue:
         """A buffer for ``value``: that of the value which replaces it point by point once its rows are reduced, or a
@@ -159,10 +162,13 @@ class _Lowering:
         return reads <= 1 or _cheap(s.value)
 
     def _emit(self, s: Statement, op: StructuredOp) -> None:
+        values, nodes = list(self.buffers), ", ".join(source_nodes(op)) or None
+        if any(self.held.get(self.buffers[v]) is not v for v in (values[load.operand] for load in loads(s.value))):
+            raise IllegalIR("it reads a value that is overwritten", op=op.name, node=nodes, stage="lower-kernels")
         try:
             generic(self.new, s, list(self.buffers.values()), self.buffers[op.results[0]])
         except ExprError as error:
-            nodes, hint = ", ".join(source_nodes(op)) or None, "Cast the operand, as in exp(f32(x0))"
+            hint = "Cast the operand, as in exp(f32(x0))"
             raise IllegalIR(str(error), op=op.name, node=nodes, stage="lower-kernels", hint=hint) from error
 
 
