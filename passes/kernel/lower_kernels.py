@@ -114,11 +114,14 @@ class _Lowering:
         return last.result if last.result.type == value.type and not overwritten_first else None
 
     def _reads_until(self, op: Operation, place: dict[Operation, int]) -> int:
-        """Where ``op`` may read its operands last: where its value is read, if it is computed there."""
-        given = any(isinstance(u.operation, kernel.ReturnOp) for r in op.results for u in r.uses)
-        if given or not isinstance(op, StructuredOp) or op.statements()[0].monoid:
-            return place[op]
-        return max((self._reads_until(u.operation, place) for u in op.results[0].uses), default=place[op])
+        """Where the operands of ``op`` may be read last: where its value is read, if it is computed there."""
+        readers = [op]
+        for reader in readers:  # which grow
+            given = any(isinstance(u.operation, kernel.ReturnOp) for r in reader.results for u in r.uses)
+            if not given and isinstance(reader, StructuredOp) and not reader.statements()[0].monoid:
+                users = dict.fromkeys(u.operation for u in reader.results[0].uses)
+                readers += [user for user in users if user not in readers]
+        return max(place[reader] for reader in readers)
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
         """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""
