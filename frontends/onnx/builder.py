@@ -14,7 +14,7 @@ from xdsl.ir import Block
 
 from mlc.dialects.dims import Dim, DimLike, product
 from mlc.dialects.evaluate import evaluate_statement
-from mlc.dialects.expr import ExprError, element_type, parse
+from mlc.dialects.expr import Call, ExprError, element_type, parse, walk
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -91,6 +91,12 @@ class Builder(Emitter):
     def wide(self, x: Tensor) -> Tensor:
         """``x`` in the precision sums are made in: f32 for the 16-bit floats."""
         return self.cast(x, "f32") if x.element in ("f16", "bf16") else x
+
+    def formula(self, expr: str, *xs: Tensor) -> Tensor:
+        """As ``map``; several steps on 16-bit floats are made in f32 and rounded once, their constants never."""
+        if sum(isinstance(each, Call) for each in walk(parse(expr))) < 2 or xs[0].element not in ("f16", "bf16"):
+            return self.map(expr, *xs)
+        return self.cast(self.map(expr, *map(self.wide, xs)), xs[0].element)
 
     def contract(self, equation: str, a: Tensor, b: Tensor) -> Tensor:
         """Sum of products; 16-bit floats are summed in f32."""

@@ -82,7 +82,7 @@ VARIADIC = {"Max": "max(x0, x1)", "Min": "min(x0, x1)", "Sum": "x0 + x1"}
 def simple(node: Node) -> Tensor:
     expr, defaults = SIMPLE[node.op]
     text = expr.format(**{name: literal(node.attr(name, value)) for name, value in defaults.items()})
-    return node.build.map(text, *node.tensors())
+    return node.build.formula(text, *node.tensors())
 
 
 @onnx_op(*BINARY)
@@ -116,7 +116,7 @@ def power(node: Node) -> Tensor:
     known = exponent.known if exponent.known is not None and exponent.known.size == 1 and exponent.rank == 0 else None
     special = {2.0: "x0 * x0", 3.0: "x0 * x0 * x0", 0.5: "sqrt(x0)", 1.0: "x0", -1.0: "1 / x0", -0.5: "rsqrt(x0)"}
     if known is not None and known.dtype != object and float(known) in special and base.element[0] in "fb":
-        return node.build.map(special[float(known)], base)
+        return node.build.formula(special[float(known)], base)
     if base.element == exponent.element or base.element[0] in "fb":
         return node.build.map("x0 ** x1", base, node.build.cast(exponent, base.element))
     wide = "f64" if "f64" in (base.element, exponent.element) or exponent.element[0] != "f" else "f32"
@@ -140,7 +140,7 @@ def prelu(node: Node) -> Tensor:
     x, slope = node[0], node[1]
     if node.opset < 7 and slope.rank == 1 and slope.shape != (1,):
         slope = node.build.reshape(slope, (*slope.shape, *[1] * (x.rank - 2)))
-    return node.build.map("where(x0 < 0, x1 * x0, x0)", x, slope)
+    return node.build.formula("where(x0 < 0, x1 * x0, x0)", x, slope)
 
 
 @onnx_op("Shrink")
@@ -149,14 +149,14 @@ def shrink(node: Node) -> Tensor:
     x, threshold, bias = node[0], literal(node.attr("lambd", 0.5)), literal(node.attr("bias", 0.0))
     real = x if x.element[0] in "fb" else node.build.cast(x, "f64")
     text = f"where(x0 < -{threshold}, x0 + {bias}, where(x0 > {threshold}, x0 - {bias}, x0 - x0))"
-    return node.build.cast(node.build.map(text, real), x.element)
+    return node.build.cast(node.build.formula(text, real), x.element)
 
 
 @onnx_op("Gelu")
 def gelu(node: Node) -> Tensor:
     exact = "0.5 * x0 * (1 + erf(x0 * 0.7071067811865476))"
     tanh = "0.5 * x0 * (1 + tanh(0.7978845608028654 * (x0 + 0.044715 * x0 * x0 * x0)))"
-    return node.build.map(tanh if node.attr("approximate", "none") == "tanh" else exact, node[0])
+    return node.build.formula(tanh if node.attr("approximate", "none") == "tanh" else exact, node[0])
 
 
 @onnx_op("IsInf")

@@ -18,18 +18,18 @@ def gelu(node: Node) -> Tensor:
     node.only()
     bias = node.get(1)
     x = node[0] if bias is None else node.build.map("x0 + x1", node[0], bias)
-    return node.build.map(GELUS[node.op], x)
+    return node.build.formula(GELUS[node.op], x)
 
 
 @onnx_op("QuickGelu", domain=DOMAIN)
 def quick_gelu(node: Node) -> Tensor:
     """x times the logistic function of alpha x."""
     node.only("alpha")
-    return node.build.map(f"x0 * sigmoid({literal(node.attr('alpha', 1.702))} * x0)", node[0])
+    return node.build.formula(f"x0 * sigmoid({literal(node.attr('alpha', 1.702))} * x0)", node[0])
 
 
 @onnx_op("BiasAdd", domain=DOMAIN)
 def bias_add(node: Node) -> Tensor:
     """x + bias + skip: [N, S, C], with a bias of [C]."""
     node.only()
-    return node.build.map("x0 + x1 + x2", node[0], node[1], node[2])
+    return node.build.formula("x0 + x1 + x2", node[0], node[1], node[2])
