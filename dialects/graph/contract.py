@@ -228,7 +228,10 @@ class ConvOp(StructuredOp):
         return (make(window, spatial, kernel),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """As the statement says; plain layouts of floats as a product with all windows, which is faster."""
+        """As the statement says; plain layouts of floats as a product with all windows, which is faster.
+
+        In float64, rounded once: how a sum in float32 comes out depends on the channel and on the CPU (BLAS).
+        """
         x, w = operands
         plain = self.layout.data == "NCX" and not self.product and x.dtype in (np.float32, np.float64)
         if not plain or not x.size or not w.size:
@@ -284,7 +287,8 @@ def _by_windows(x: Array, w: Array, strides: Sequence[int], dilations: Sequence[
     taken = taken.reshape(x.shape[0], groups, w.shape[1], *taken.shape[2:])
     kernels = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
     spatial, kernel = "uvw"[: len(strides)], "xyz"[: len(strides)]
-    y = np.einsum(f"ngc{spatial}{kernel},gfc{kernel}->ngf{spatial}", taken, kernels, optimize=True)
+    wide = taken.astype(np.float64), kernels.astype(np.float64)
+    y = np.einsum(f"ngc{spatial}{kernel},gfc{kernel}->ngf{spatial}", *wide, optimize=True).astype(x.dtype)
     return np.ascontiguousarray(y.reshape(x.shape[0], w.shape[0], *y.shape[3:]))
 
 
