@@ -97,11 +97,11 @@ def _of_two(fn: str, a: Range, b: Range) -> Range:
             return _either(larger, a[0], b[0]), _both(larger, a[1], b[1])
         case "min":
             return _both(smaller, a[0], b[0]), _either(smaller, a[1], b[1])
-    if fn == "mul" and a[0] is not None and a[0] == a[1]:
+    if fn == "mul" and (b[0] is None or b[0] != b[1]):
         a, b = b, a
-    if b[0] is None or b[0] != b[1] or not at_least(b[0], 1):
+    if b[0] is None or b[0] != b[1] or not at_least(b[0], int(fn != "mul")):
         return UNKNOWN
-    match fn:  # by a positive number
+    match fn:  # by a number that is not negative
         case "mul":
             return _both(lambda x, y: x * y, a[0], b[0]), _both(lambda x, y: x * y, a[1], b[0])
         case "floordiv":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mlc.dialects.dims import DimLike, product
 from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.onnx.extents import with_extent
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.contract import biased
 from mlc.frontends.onnx.ops.windows import Window
@@ -29,8 +30,10 @@ def deform_conv(node: Node) -> Tensor:
 
 def _columns(node: Node, window: Window) -> Tensor:
     """[N, C, taps, output...]: the element of each channel that each tap of each window reads."""
-    x, offset, mask, build, groups = node[0], node[2], node.get(4), node.build, node.attr("offset_group", 1)
+    x, mask, build, groups = node[0], node.get(4), node.build, node.attr("offset_group", 1)
     taps, rank, wide = product(window.kernel), x.rank - 2, build.wide(x)
+    offset = with_extent(build, node[2], 1, groups * taps * rank)
+    mask = None if mask is None else with_extent(build, mask, 1, groups * taps)
     here = ", ".join(f"i{n + 3}" for n in range(rank))
     group = f"(i1 // {x.shape[1] // groups})"
     reads, weights = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx.parser
 import pytest
 from graphs import graph, node
 from onnx import TensorProto, helper
@@ -15,7 +16,7 @@ from mlc.dialects.expr import parse
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.onnx import import_model
 from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.inside import kept_inside, plain_ranges
+from mlc.frontends.onnx.inside import kept_inside, plain_ranges, range_of
 from mlc.frontends.onnx.tensors import Tensor
 from mlc.runtime.errors import InputError, RunError
 
@@ -50,6 +51,22 @@ def test_symbolic_extents() -> None:
     assert clamped == parse("x0[min(max(i64(x1[i0]), 0), n_ - 1)]")
     ((_, span, extent),) = plain_ranges(parse("x0[n_ - 1 - i0]"), [rows], {"i0": N})
     assert (span, extent) == ((0, N - 1), N)
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [("i0 * 4 + i1", (0, 3)), ("4 * (i0 // 2) + i1", (0, 3)), ("i0 * 0", (0, 0)), ("i1 * i1", (None, None))],
+)
+def test_the_range_of_a_product_whose_other_factor_is_constant_too(text: str, span: tuple[int | None, ...]) -> None:
+    assert range_of(parse(text), [], {"i0": 1, "i1": 4}) == span
+
+
+def test_the_model_decides_how_many_offsets_and_masks_a_deformed_window_has() -> None:
+    head = '<ir_version: 10, opset_import: ["" : 22]>'
+    inputs = "float[1,2,5,5] x, float[3,2,2,2] w, float[1,o,4,4] offset, float[1,m,4,4] mask"
+    text = f'{head} g ({inputs}) => (float[1,3,4,4] y) {{ y = DeformConv(x, w, offset, "", mask) }}'
+    found = mlc.compile(onnx.parser.parse_model(text)).inputs
+    assert (found["offset"].shape, found["mask"].shape) == ((1, 8, 4, 4), (1, 4, 4, 4))
 
 
 @pytest.mark.parametrize("text", ["x0[i0 + 2, i1]", "x0[i0, i1 - 1]", "x0[0 - i0, i1]", "x0[i0, 3]"])
