@@ -186,6 +186,15 @@ def test_a_slice_behind_the_last_element() -> None:
     agree(proto, *({"x": X, "end": ints(n)} for n in (9, -2)))
 
 
+@pytest.mark.parametrize("rows", [4, "n"])
+@pytest.mark.parametrize(("start", "end"), [(-2, 3), (-3, 2), (-6, -1), (-6, 9), (1, 3), (-3, -1), (2, 9), (3, 1)])
+def test_a_known_slice_beside_an_open_one(start: int, end: int, rows: int | str) -> None:
+    nodes = [node("Concat", "one step", "steps", axis=0), node("Slice", "x starts ends axes steps", "y")]
+    weights = {"one": ints(1), "starts": ints(start, -5), "ends": ints(end, 4), "axes": ints(0, 1)}
+    proto = model(nodes, {"x": (FLOAT, [rows, 6]), "step": (INT64, [1])}, {"y": (FLOAT, None)}, weights, opset=18)
+    agree(proto, *({"x": X, "step": ints(n)} for n in (1, 2, -1)))
+
+
 @pytest.mark.parametrize("op", ["ReduceL2", "ReduceMax", "ReduceMean"])
 def test_a_reduction_needs_no_more_than_its_operand(op: str) -> None:
     """Along any axes: no room is asked for."""

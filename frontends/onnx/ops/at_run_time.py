@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlc.dialects.dims import DimLike, floordiv, product
+from mlc.dialects.dims import Dim, DimLike, floordiv, product
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.types import Shape
 from mlc.frontends.onnx.builder import Builder
@@ -106,7 +106,7 @@ def _sliced(node: Node, x: Tensor, axis: int, start: Number, end: Number, step: 
     build, d = node.build, x.shape[axis]
     if d == 0:
         return x
-    length = end - start if not isinstance(start, str) and not isinstance(end, str) else None
+    length = end - start if isinstance(start, Dim) and isinstance(end, Dim) else None  # as of x[i:i+2]
     if step == 1 and isinstance(length, int) and length > 0 and at_least(d, length) is not False:
         return build.cut(x, axis, _first(node, d, start, length), length)  # type: ignore[arg-type]
     first = build.numbers.number(_clamped(d, start, step, "0"))
