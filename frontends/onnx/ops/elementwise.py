@@ -75,6 +75,8 @@ BINARY = {
     "Sub": "x0 - x1",
     "Xor": "x0 ^ x1",
 }
+GELU = "0.5 * x0 * (1 + erf(x0 * 0.7071067811865476))"
+GELU_BY_TANH = "0.5 * x0 * (1 + tanh(0.7978845608028654 * (x0 + 0.044715 * x0 * x0 * x0)))"
 VARIADIC = {"Max": "max(x0, x1)", "Min": "min(x0, x1)", "Sum": "x0 + x1"}
 
 
@@ -154,9 +156,7 @@ def shrink(node: Node) -> Tensor:
 
 @onnx_op("Gelu")
 def gelu(node: Node) -> Tensor:
-    exact = "0.5 * x0 * (1 + erf(x0 * 0.7071067811865476))"
-    tanh = "0.5 * x0 * (1 + tanh(0.7978845608028654 * (x0 + 0.044715 * x0 * x0 * x0)))"
-    return node.build.formula(tanh if node.attr("approximate", "none") == "tanh" else exact, node[0])
+    return node.build.formula(GELU_BY_TANH if node.attr("approximate", "none") == "tanh" else GELU, node[0])
 
 
 @onnx_op("IsInf")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.elementwise import GELU, GELU_BY_TANH
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.tensors import Tensor
 
-EXACT = "0.5 * x0 * (1 + erf(x0 * 0.7071067811865476))"
-TANH = "0.5 * x0 * (1 + tanh(0.7978845608028654 * (x0 + 0.044715 * x0 * x0 * x0)))"
-GELUS = {"Gelu": EXACT, "BiasGelu": EXACT, "FastGelu": TANH}
+GELUS = {"Gelu": GELU, "BiasGelu": GELU, "FastGelu": GELU_BY_TANH}
 
 
 @onnx_op(*GELUS, domain=DOMAIN)
