@@ -6,7 +6,6 @@ the C text 28 of them. The outermost ``scf.parallel`` is split over the threads 
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,8 +19,10 @@ from mlc.dialects.graph import dims_of
 from mlc.dialects.types import element_of, elements_in
 from mlc.passes.codegen import c_memory, c_reduce
 from mlc.passes.codegen.c_dims import c_dim
+from mlc.passes.codegen.c_inline import inlines, is_dot4, sums_parts
+from mlc.passes.codegen.c_literal import float_literal
 from mlc.passes.codegen.c_ops import expression
-from mlc.passes.codegen.c_types import Chunk, CodegenError, Tile, c_scalar, element, layout, vector_name
+from mlc.passes.codegen.c_types import Chunk, Tile, element, layout, vector_name
 from mlc.passes.tile.tile_kernels import SERIAL
 
 
@@ -350,54 +351,3 @@ class _Printer:
         totals = [name for r in op.results for name in self.env[r].names if len(self.env[r].names) > 1]
         if totals:
             self.line(" ".join(f"MLC_IN_MEMORY({name});" for name in totals))
-
-
-def sums_parts(op: scf.ForOp) -> bool:
-    """Whether a loop in ``op`` carries sums that do not start from those that ``op`` carries."""
-    inner = [o for o in op.body.block.ops if isinstance(o, scf.ForOp) and o.iter_args]
-    return any(v not in op.body.block.args for o in inner for v in o.iter_args)
-
-
-def inlines(value: SSAValue) -> bool:
-    """Whether a value stands in the expression that uses it, so that few registers are live at a time: one side of a
-    register tile's update (a row's scalars), and the product that is added to the accumulator."""
-    user = value.get_user_of_unique_use()
-    if user is None or user.parent is not value.owner.parent:
-        return False
-    if isinstance(value.owner, kernel.ReadOp) and isinstance(user, vector.BroadcastOp):
-        return value.owner.lanes is None and layout(value.type, WIDEST).scalar and inlines_broadcast(user)
-    if is_dot4(value.owner):
-        return isinstance(user, arith.AddiOp)
-    return isinstance(value.owner, arith.MulfOp) and isinstance(user, arith.AddfOp)
-
-
-def is_dot4(op: Operation | Block) -> bool:
-    return isinstance(op, kernel.LanewiseOp) and op.op.data == "dot4"
-
-
-def inlines_broadcast(op: vector.BroadcastOp) -> bool:
-    """Whether the product that reads a broadcast follows it with nothing written in between."""
-    user = op.vector.get_user_of_unique_use()
-    if user is None or not (isinstance(user, arith.MulfOp) or is_dot4(user)):
-        return False
-    return user.parent is op.parent and inlines(user.results[0])
-
-
-WIDEST = 16
-
-
-def float_literal(value: float, name: str) -> str:
-    """An exact C literal; of bfloat16 its bits."""
-    if name == "bf16":
-        bits = struct.unpack("<I", struct.pack("<f", value))[0]
-        return "0x7fc0" if value != value else str((bits + 0x7FFF + (bits >> 16 & 1)) >> 16)
-    if name not in ("f16", "f32", "f64"):
-        raise CodegenError(f"no C literal of type {name}")
-    if value != value:
-        text = "__builtin_nanf(\"\")"
-    elif value in (float("inf"), float("-inf")):
-        text = "__builtin_inff()" if value > 0 else "(-__builtin_inff())"
-    else:
-        text = f"{value!r}{'f' if name != 'f64' else ''}"
-        text = f"({text})" if text.startswith("-") else text
-    return f"(({c_scalar(name)}){text})" if name == "f16" else text

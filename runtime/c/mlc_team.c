@@ -3,69 +3,23 @@
  * left. A phase ends with its last part. Nobody waits for a thread that has claimed nothing: one that sleeps, or that
  * another process keeps from its CPU, comes late, finds the parts gone and catches up. */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "mlc_internal.h"
+#include "mlc_team.h"
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <xmmintrin.h>
-#endif
-
-/* How long to spin before sleeping: waking a sleeper costs 5-50 us, so the end of a phase, which comes soon, is worth
- * more than the next inference, which may never come. From SPIN_ALONE_NS on others may have the CPU between two looks:
- * one of them may be the thread that is waited for. */
-enum { SPIN_PHASE_NS = 1000000, SPIN_IDLE_NS = 100000, SPIN_ALONE_NS = 30000, CHECKS_PER_CLOCK_READ = 64 };
-
-/* How long a share is left to its owner. */
-enum { PATIENCE_NS = 4000 };
+/* How long a worker spins for the next inference, which may never come. */
+enum { SPIN_IDLE_NS = 100000 };
 
 /* Work of a launch, of about 2 us on one thread, below which the end of its phase costs more than a second one gains. */
 enum { SHARED_WORK = 200000 };
 
-/* Parts in the share of one thread: more balance better, and each costs a call. */
-enum { PARTS = 2, PART_BITS = 8 };
-
 /* Bytes of a worker's stack, at least: kernels keep there what one of their nests hands to the next, up to about
  * 640 KiB. Threads have 128 KiB by default with musl, 512 KiB on macOS. */
 enum { STACK = 2 << 20 };
-
-/* A counter that threads can wait on: first spinning, then asleep. */
-typedef struct {
-  _Alignas(64) atomic_uint value;
-  atomic_int sleepers;
-  pthread_mutex_t mutex;
-  pthread_cond_t changed;
-} gate;
-
-/* One thread's parts: the phase they belong to, then in PART_BITS the number of the next. */
-typedef struct {
-  _Alignas(64) _Atomic uint64_t next;
-} share;
-
-struct mlc_team {
-  gate start, phase; /* both count: inferences, and phases since the team was made */
-  _Alignas(64) atomic_int done; /* parts of the phase */
-  _Alignas(64) atomic_bool busy;
-  int threads, forks;
-  bool oversubscribed;
-  const mlc_program *program;
-  pthread_mutex_t handover; /* of what follows, to workers that may be late */
-  mlc_call call;            /* points into `arguments` */
-  bool leave;               /* the workers are to end */
-  uint64_t phases;          /* before the next call */
-  int64_t *arguments, *sizes;
-  mlc_decision *decisions;
-  pthread_t *workers;
-  share shares[];
-};
 
 typedef struct {
   mlc_team *team;
@@ -80,12 +34,6 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static void count_fork(void) { atomic_fetch_add(&forks, 1); }
 static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
-uint64_t mlc_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int mlc_allowed_cpus(void) {
 #ifdef __linux__
   cpu_set_t set;
@@ -94,192 +42,6 @@ int mlc_allowed_cpus(void) {
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? (int)online : 1;
 }
-
-static inline void pause_cpu(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("isb" ::: "memory"); /* `yield` is a no-op on most cores */
-#endif
-}
-
-static bool gate_spin(gate *g, unsigned old, uint64_t limit_ns) {
-  uint64_t start = 0;
-  for (;;) {
-    for (int i = 0; i < CHECKS_PER_CLOCK_READ; i++) {
-      if (atomic_load_explicit(&g->value, memory_order_acquire) != old) return true;
-      pause_cpu();
-    }
-    if (limit_ns == 0) return false;
-    uint64_t now = mlc_now();
-    if (start == 0) start = now;
-    if (now - start > limit_ns) return false;
-    if (now - start > SPIN_ALONE_NS) sched_yield();
-  }
-}
-
-/* Waits until the gate's value is no longer `old`. */
-static void gate_wait(gate *g, unsigned old, uint64_t spin_ns) {
-  if (gate_spin(g, old, spin_ns)) return;
-  pthread_mutex_lock(&g->mutex);
-  atomic_fetch_add(&g->sleepers, 1);
-  while (atomic_load(&g->value) == old) pthread_cond_wait(&g->changed, &g->mutex);
-  atomic_fetch_sub(&g->sleepers, 1);
-  pthread_mutex_unlock(&g->mutex);
-}
-
-/* Sequential consistency of value and sleepers: either we see the sleeper, or it sees the new value. */
-static void gate_open(gate *g) {
-  atomic_fetch_add(&g->value, 1);
-  if (atomic_load(&g->sleepers) == 0) return;
-  pthread_mutex_lock(&g->mutex);
-  pthread_cond_broadcast(&g->changed);
-  pthread_mutex_unlock(&g->mutex);
-}
-
-static void gate_init(gate *g) {
-  pthread_mutex_init(&g->mutex, NULL);
-  pthread_cond_init(&g->changed, NULL);
-}
-
-static void gate_destroy(gate *g) {
-  pthread_cond_destroy(&g->changed);
-  pthread_mutex_destroy(&g->mutex);
-}
-
-/* Takes the next part of a share; -1: none is left. A share of an earlier phase is a whole one: before a phase ends,
- * all its parts are taken, so a thread that comes late finds none. */
-static int share_take(share *s, uint64_t phase) {
-  uint64_t first = phase << PART_BITS, next = atomic_load_explicit(&s->next, memory_order_relaxed);
-  while (next < first + PARTS) {
-    uint64_t mine = next < first ? first : next;
-    if (atomic_compare_exchange_weak(&s->next, &next, mine + 1)) return (int)(mine - first);
-  }
-  return -1;
-}
-
-/* Whoever has done the last part opens the next phase. */
-static void phase_end(mlc_team *team) {
-  atomic_store_explicit(&team->done, 0, memory_order_relaxed);
-  gate_open(&team->phase);
-}
-
-/* Counts the parts claimed since the last report as done. */
-static void report(mlc_call *c) {
-  int done = c->claimed;
-  c->claimed = 0;
-  if (done && atomic_fetch_add(&c->team->done, done) + done == c->parts) phase_end(c->team);
-}
-
-/* A part of another's share. The owner, whose cache has the data, first gets the time to come and take it. */
-static int steal(mlc_call *c) {
-  mlc_team *team = c->team;
-  if (c->visited == 0 && gate_spin(&team->phase, (unsigned)c->phase, PATIENCE_NS)) c->visited = team->threads;
-  for (c->visited += c->visited == 0; c->visited < team->threads; c->visited++) {
-    int owner = (c->tid + c->visited) % team->threads, part = share_take(&team->shares[owner], c->phase);
-    if (part >= 0) return owner * PARTS + part;
-  }
-  return -1;
-}
-
-int mlc_claim(mlc_call *c) {
-  if (!c->team) return c->claimed++ ? -1 : 0;
-  int part = c->visited ? -1 : share_take(&c->team->shares[c->tid], c->phase);
-  if (part >= 0)
-    part += c->tid * PARTS;
-  else
-    report(c), part = steal(c);
-  c->claimed += part >= 0;
-  return part;
-}
-
-void mlc_join(mlc_call *c) {
-  c->claimed = c->visited = 0;
-  if (!c->team) return;
-  gate_wait(&c->team->phase, (unsigned)c->phase, c->team->oversubscribed ? 0 : SPIN_PHASE_NS);
-  c->phase++;
-}
-
-void mlc_positions(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count) {
-  const uint8_t *from = mask;
-  int64_t *to = where, found = 0;
-  for (int64_t i = 0; i < n;) {
-    uint64_t eight = 1;
-    if (i + 8 <= n) memcpy(&eight, from + i, sizeof eight);
-    if (!eight) { /* most masks are sparse */
-      i += 8;
-      continue;
-    }
-    for (int64_t end = i + 8 < n ? i + 8 : n; i < end; i++) {
-      to[found] = i; /* without a branch that nobody can predict; there is room for all */
-      found += from[i] != 0;
-    }
-  }
-  *(int64_t *)count = found;
-  __atomic_store_n(&c->sizes[size], found, __ATOMIC_RELAXED);
-}
-
-void mlc_measure(mlc_call *c, int size, const void *value, int64_t most, void *told, int grows, const char *why) {
-  int64_t found = *(const int64_t *)value, inside = found < 0 ? 0 : found > most ? most : found;
-  *(int64_t *)told = found;
-  __atomic_store_n(&c->sizes[size], inside, __ATOMIC_RELAXED);
-  if (found == inside) return;
-  if (found > 0 && grows) *c->grow = 1 + size;
-  mlc_stop(c, why);
-}
-
-/* A thread that comes late may read a size of the next inference; it finds no part left to use it for. */
-int64_t mlc_size(const mlc_call *c, int size) { return __atomic_load_n(&c->sizes[size], __ATOMIC_RELAXED); }
-
-void mlc_decide(mlc_call *c, int number, uint64_t run, int64_t step, int goes_on) {
-  mlc_decision *d = &c->decisions[number];
-  atomic_fetch_add(&d->version, 1);
-  atomic_store(&d->phase, c->phase + 1);
-  atomic_store(&d->run, run);
-  atomic_store(&d->step, step);
-  atomic_store(&d->goes_on, goes_on);
-  atomic_fetch_add(&d->version, 1);
-}
-
-/* What was decided last, which for a thread that comes late may be about a later turn, or another inference. */
-static int decided(mlc_decision *d, uint64_t *phase, mlc_loop *loop) {
-  for (;;) {
-    uint64_t before = atomic_load(&d->version);
-    *phase = atomic_load(&d->phase);
-    *loop = (mlc_loop){atomic_load(&d->run), atomic_load(&d->step)};
-    int goes_on = atomic_load(&d->goes_on);
-    if (before % 2 == 0 && atomic_load(&d->version) == before) return goes_on;
-    pause_cpu();
-  }
-}
-
-/* Which phase a thread is in that has left a loop late is not known, only that it is a past one: so it finds no part.
- * A loop round that one tells it, for which each of its turns is decided on as well. */
-int mlc_turn(mlc_call *c, int number, mlc_loop *loop) {
-  uint64_t phase;
-  mlc_loop now;
-  int goes_on = decided(&c->decisions[number], &phase, &now);
-  if (c->team && phase != c->phase) {
-    if (now.run != loop->run) return 0;
-    if (atomic_load(&c->team->phase.value) == (unsigned)c->phase) { /* others have decided on the turn after this one */
-      loop->step = now.step - 1;
-      return 1;
-    }
-    c->phase = phase;
-    gate_wait(&c->team->phase, (unsigned)phase - 1, c->team->oversubscribed ? 0 : SPIN_PHASE_NS);
-  }
-  loop->step = now.step;
-  return goes_on;
-}
-
-int mlc_branch(mlc_call *c, int number) {
-  uint64_t phase;
-  mlc_loop now;
-  int taken = decided(&c->decisions[number], &phase, &now);
-  return c->team && phase != c->phase ? -1 : taken;
-}
-
-void mlc_stop(mlc_call *c, const char *why) { __atomic_store_n(c->error, why, __ATOMIC_RELAXED); }
 
 /* Bytes of what a call points to: dims, then inputs and outputs. */
 static size_t argument_bytes(const mlc_program *p) {
@@ -313,7 +75,7 @@ static void *worker_main(void *argument) {
   unsigned seen = 0;
   mlc_call call;
   for (;;) {
-    gate_wait(&team->start, seen, team->oversubscribed ? 0 : SPIN_IDLE_NS);
+    mlc_gate_wait(&team->start, seen, team->oversubscribed ? 0 : SPIN_IDLE_NS);
     if (!team_call(team, &seen, &call, arg->arguments)) break;
     call.tid = arg->tid;
     call.profile = NULL;
@@ -382,8 +144,8 @@ mlc_team *mlc_team_create(const mlc_program *program, int threads) {
   if (!team) return NULL;
   if (!team->workers || !team->arguments || !team->sizes || !team->decisions) return team_free(team), NULL;
   team->oversubscribed = threads > mlc_allowed_cpus();
-  gate_init(&team->start);
-  gate_init(&team->phase);
+  mlc_gate_init(&team->start);
+  mlc_gate_init(&team->phase);
   pthread_mutex_init(&team->handover, NULL);
   start_workers(team, threads);
   return team;
@@ -400,7 +162,7 @@ static void team_announce(mlc_team *team, const mlc_call *call) {
     team->call = call_copy(team->program, call, team->arguments);
   else
     team->leave = true;
-  gate_open(&team->start);
+  mlc_gate_open(&team->start);
   pthread_mutex_unlock(&team->handover);
 }
 
@@ -409,8 +171,8 @@ void mlc_team_destroy(mlc_team *team) {
   if (team_alive(team)) {
     team_announce(team, NULL);
     for (int i = 1; i < team->threads; i++) pthread_join(team->workers[i - 1], NULL);
-    gate_destroy(&team->start);
-    gate_destroy(&team->phase);
+    mlc_gate_destroy(&team->start);
+    mlc_gate_destroy(&team->phase);
     pthread_mutex_destroy(&team->handover);
   }
   team_free(team);
