@@ -15,6 +15,7 @@ from mlc.dialects.interpreter import interpret
 from mlc.frontends.onnx import import_model
 
 Array = np.ndarray[Any, Any]
+ML = "ai.onnx.ml"
 OPSETS = {"": 22, "ai.onnx.ml": 3, "com.microsoft": 1, "ai.onnx.preview.training": 1}
 
 
@@ -69,6 +70,11 @@ def agrees(
     for results in ways(model, feeds, compiled):
         for actual, right in zip(results.values(), expected, strict=True):
             close(actual, right, rtol, steps)
+
+
+def ml(op: str, inputs: Mapping[str, Array], outputs: int = 1, **how: Any) -> None:
+    """An operator of ai.onnx.ml; see ``agrees``."""
+    agrees(op, inputs, outputs, domain=ML, **how)
 
 
 def ways(model: ModelProto, feeds: Mapping[str, Array], compiled: bool = True) -> list[dict[str, Array]]:
