@@ -66,7 +66,6 @@ class _Kernel:
     """A kernel's nests, the choices of its largest, and the one taken."""
 
     fn: kernel.FuncOp
-    chosen: str | None = None
 
     def __post_init__(self) -> None:
         text = self.fn.attributes[SCHEDULE]
@@ -75,7 +74,7 @@ class _Kernel:
         self.nests = parse_schedule(text.data)
         self.main = max(self.nests, key=self._points)
         self.choices = list(self._choices())
-        self.chosen = next(iter(self.choices), None)
+        self.chosen = self.default = next(iter(self.choices), None)
         self.periods = cache(self._periods)
 
     def _points(self, nest: Nest) -> int:
@@ -106,7 +105,7 @@ class _Kernel:
         return self.periods(self.chosen).get(argument)
 
     def write(self) -> None:
-        if self.chosen is None or self.chosen == self.choices[0]:
+        if self.chosen is None or self.chosen == self.default:
             return
         wanted = self.periods(self.chosen)
         nests = [n if n.splits else replace(n, splits=self._splits(n, wanted)) for n in self.nests]
@@ -121,6 +120,11 @@ class _Kernel:
             if isinstance(extent, int) and same:
                 return (Split(item.iterator, min(self._blocks(), _tiles(item, extent))),)
         return ()
+
+    def again(self) -> int:
+        """How many times more than once what is read in full is read: by each thread, in each block if it does not
+        stay in the cache until the next."""
+        return FEW - 1 if self.chosen != self.default and self._blocks() == FEW else 1
 
     def _blocks(self) -> int:
         whole = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(self.chosen).items() if p is None)
@@ -156,7 +160,7 @@ class _Edge:
         """Seconds in which what a thread has not written itself, or all read, comes to it."""
         wanted = self.user.share(self.argument)
         if not self.makers:
-            return self.size / machine.memory if wanted is None else 0.0
+            return self.user.again() * self.size / machine.memory if wanted is None else 0.0
         if wanted is None:
             return self.size / machine.remote
         strange = sum(maker.share(n) != wanted for maker, n in self.makers)

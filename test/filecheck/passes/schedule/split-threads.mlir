@@ -25,6 +25,23 @@ func.func @chain(%x: tensor<1x2x3136x16xf32>) -> tensor<1x2x2916x16xf32> {
 
 // -----
 
+// Weights that do not stay in the cache are read again in each block of rows: that takes longer than to read what the
+// other threads have written.
+
+func.func @read_again(%x: tensor<1x16x196x16xf32>) -> tensor<1x16x196x16xf32> {
+  %w = graph.weight "w" : tensor<64x16x1x16x16xf32>
+  %u = graph.weight "u" : tensor<16x64x1x16x16xf32>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 1 : i64, layout = "NCXc"} : (tensor<1x16x196x16xf32>, tensor<64x16x1x16x16xf32>) -> tensor<1x64x196x16xf32>
+  %1 = graph.conv(%0, %u) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 1 : i64, layout = "NCXc"} : (tensor<1x64x196x16xf32>, tensor<16x64x1x16x16xf32>) -> tensor<1x16x196x16xf32>
+  func.return %1 : tensor<1x16x196x16xf32>
+}
+
+// CHECK:      kernel.func @conv_{{.*}}schedule = "contraction: S0 | f/{{[^@]*}}"}
+// CHECK:      kernel.func @conv_{{.*}}schedule = "contraction: S0 | f/{{[^@]*}}"}
+// BEFORE:     kernel.func @conv_
+
+// -----
+
 // Where weights are much larger than the image, each thread reads its own part of them and all of the image.
 
 func.func @large_weights(%x: tensor<1x32x9x9x16xf32>) -> tensor<1x32x5x5x16xf32> {
