@@ -206,13 +206,14 @@ def _rows(
         return
     inner, extent = rows[-1], _size(bounds[rows[-1]])
     outer = math.prod(_size(bounds[r]) for r in rows[:-1])
-    for sizes in (cover(bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
-        yield outer * _cycles(bounds[inner], sizes, 1, vectors, machine), (Item(inner, sizes),)
+    # of as many cycles first: a taller tile reads less of B
     if len(rows) > 1 and isinstance(bounds[inner], int) and 2 * extent <= limit:
         sizes = cover(bounds[rows[-2]], limit // extent)
         cycles = _cycles(bounds[rows[-2]], sizes, extent, vectors, machine)
         others = math.prod(_size(bounds[r]) for r in rows[:-2])
         yield others * cycles, (Item(rows[-2], sizes), Item(inner, ((extent, 1),)))
+    for sizes in (cover(bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
+        yield outer * _cycles(bounds[inner], sizes, 1, vectors, machine), (Item(inner, sizes),)
 
 
 def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:
