@@ -124,11 +124,15 @@ class _Kernel:
     def again(self) -> int:
         """How many times more than once what is read in full is read: by each thread, in each block if it does not
         stay in the cache until the next."""
-        return FEW - 1 if self.chosen != self.default and self._blocks() == FEW else 1
+        return FEW - 1 if self.chosen != self.default and self._whole() >= Machine().l2 else 1
 
     def _blocks(self) -> int:
-        whole = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(self.chosen).items() if p is None)
-        return MANY if sum(b for b in whole if isinstance(b, int)) <= Machine().l2 // 2 else FEW
+        return MANY if self._whole() <= Machine().l2 // 2 else FEW
+
+    def _whole(self) -> int:
+        """Bytes of what is read in full."""
+        sizes = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(self.chosen).items() if p is None)
+        return sum(b for b in sizes if isinstance(b, int))
 
 
 def _tiles(item: Item, extent: object) -> int:
