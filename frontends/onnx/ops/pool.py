@@ -8,12 +8,12 @@ from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.reduce import lowest, mean_over
-from mlc.frontends.onnx.ops.windows import Window
+from mlc.frontends.onnx.ops.windows import Window, counts
 from mlc.frontends.onnx.tensors import Tensor
 
 
 def _window(node: Node) -> Window:
-    x, kernel = node[0], node.attr("kernel_shape")
+    x, kernel = node[0], counts(node, "kernel_shape")
     if len(kernel) != x.rank - 2:
         raise NotSupported(f"a window of {len(kernel)} dimensions over a tensor of rank {x.rank}")
     return Window.of(node, x.shape[2:], kernel)

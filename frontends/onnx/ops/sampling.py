@@ -7,6 +7,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.scatter import scattered
+from mlc.frontends.onnx.ops.windows import counts
 from mlc.frontends.onnx.tensors import Tensor
 
 CUBIC = -0.75
@@ -84,9 +85,9 @@ def _inside(tap: str, weight: str, extent: DimLike, padding: str, corners: int) 
 def max_unpool(node: Node) -> Tensor:
     """Each element goes to the place that its maximum came from. ONNX opset 9, 11, 22."""
     x, positions, build = node[0], node[1], node.build
-    kernel = node.attr("kernel_shape")
+    kernel = counts(node, "kernel_shape")
     rank = len(kernel)
-    strides, pads = node.attr("strides", None) or [1] * rank, node.attr("pads", None) or [0] * (2 * rank)
+    strides, pads = counts(node, "strides", rank), node.attr("pads", None) or [0] * (2 * rank)
     sizes = [
         (d - 1) * s + k - pads[n] - pads[n + rank]
         for n, (d, s, k) in enumerate(zip(x.shape[2:], strides, kernel, strict=True))
@@ -103,7 +104,7 @@ def col2im(node: Node) -> Tensor:
     """[N, C·k, L] columns added up where they overlap: each pixel sums the kernel offsets that reach it."""
     x, image, kernel = node[0], node.dims(1), node.dims(2)
     rank, build = len(kernel), node.build
-    strides, dilations = node.attr("strides", None) or [1] * rank, node.attr("dilations", None) or [1] * rank
+    strides, dilations = counts(node, "strides", rank), counts(node, "dilations", rank)
     pads = node.attr("pads", None) or [0] * (2 * rank)
     windows = [
         (d + pads[n] + pads[n + rank] - dilations[n] * (kernel[n] - 1) - 1) // strides[n] + 1

@@ -10,6 +10,7 @@ from mlc.frontends.onnx.builder import Builder
 from mlc.frontends.onnx.errors import NotSupported
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.contract import biased
+from mlc.frontends.onnx.ops.windows import counts
 from mlc.frontends.onnx.tensors import Tensor
 
 FILLED = 16  # filters from which on they fill vectors without the phases beside them
@@ -20,7 +21,7 @@ def conv_transpose(node: Node) -> Tensor:
     """As convolutions: one a phase of the output where there are strides, else one with flipped weights."""
     x, w, rank, build = node[0], node[1], node[0].rank - 2, node.build
     groups = node.attr("group", 1)
-    strides, dilations = node.attr("strides", None) or [1] * rank, node.attr("dilations", None) or [1] * rank
+    strides, dilations = counts(node, "strides", rank), counts(node, "dilations", rank)
     low, high = _transposed_pads(node, w.shape[2:], strides, dilations)
     if any(s > 1 for s in strides) and all(d == 1 for d in dilations):
         if groups == 1 and (rows := _whole_rows(x, w, strides, low, high)):

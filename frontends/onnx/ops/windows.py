@@ -28,8 +28,7 @@ class Window:
     def of(node: Node, spatial: Sequence[DimLike], kernel: Sequence[DimLike]) -> Window:
         """Read the attributes; pads that auto_pad asks for depend on the input's extents."""
         rank = len(spatial)
-        strides = node.attr("strides", None) or [1] * rank
-        dilations = node.attr("dilations", None) or [1] * rank
+        strides, dilations = counts(node, "strides", rank), counts(node, "dilations", rank)
         size = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
         low, high = _pads(node, spatial, size, strides)
         extra: list[DimLike] = [0] * rank
@@ -49,6 +48,14 @@ class Window:
         high = self.high[n] + self.extra[n]
         left = (extent + self.low[n] + high - self.dilations[n] * (self.kernel[n] - 1) - 1) % self.strides[n]
         return high - min(high, left) if isinstance(left, int) and isinstance(high, int) else high
+
+
+def counts(node: Node, name: str, rank: int | None = None) -> list[int]:
+    """An attribute of numbers from 1; all are 1 where one of ``rank`` numbers is missing."""
+    values: list[int] = node.attr(name) if rank is None else node.attr(name, None) or [1] * rank
+    if any(value < 1 for value in values):
+        raise NotSupported(f"{name} of {', '.join(map(str, values))}: numbers from 1 are meant")
+    return values
 
 
 def _check_fits(node: Node, size: DimLike, extent: DimLike) -> None:

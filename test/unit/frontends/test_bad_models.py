@@ -163,6 +163,24 @@ def test_paddings_that_leave_less_than_nothing() -> None:
     fails(model, "-1 elements of a dimension of extent 4")
 
 
+WINDOWS = {
+    "MaxPool": {"kernel_shape": [3, 3]}, "AveragePool": {"kernel_shape": [3, 3]}, "LpPool": {"kernel_shape": [3, 3]},
+    "MaxUnpool": {"kernel_shape": [2, 2], "strides": [2, 2]}, "Conv": {"strides": [1, 1]},
+    "ConvTranspose": {"dilations": [1, 1]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("op", WINDOWS)
+@pytest.mark.parametrize("number", [0, -1, -(1 << 63)])
+def test_windows_of_nothing(op: str, number: int) -> None:
+    inputs = "x p" if op == "MaxUnpool" else "x w" if "Conv" in op else "x"
+    positions = {"p": np.arange(32, dtype="i8").reshape(1, 2, 4, 4)}
+    weights = {n: a for n, a in {**positions, "w": np.ones((2, 2, 3, 3), "f4")}.items() if n in inputs}
+    attributes = WINDOWS[op] | {name: [number, *rest] for name, (_, *rest) in list(WINDOWS[op].items())[:1]}
+    model = graph([node(op, inputs, "y", **attributes)], {"x": [1, 2, 4, 4]}, ["y"], weights)
+    fails(model, f"{next(iter(WINDOWS[op]))} of {number}, [123]: numbers from 1")
+
+
 def test_blocks_of_less_than_nothing() -> None:
     model = graph([node("SpaceToDepth", "x", "y", blocksize=-2)], {"x": [1, 2, 4, 6]}, ["y"])
     fails(model, "sizes below 0 in graph.reshape to f32")
