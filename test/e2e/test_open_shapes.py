@@ -204,6 +204,15 @@ def test_a_reduction_needs_no_more_than_its_operand(op: str) -> None:
     assert mlc.compile(proto).signature["dims"] == []
 
 
+@pytest.mark.parametrize("op", ["ReduceLogSumExp", "ReduceMean", "ReduceL2"])
+def test_a_reduction_of_much_fits_into_memory(op: str) -> None:
+    """A million elements; the square of that would not."""
+    x = RNG.standard_normal((1024, 1, 1024)).astype(np.float32)
+    proto = model([node(op, "x axes", "y", keepdims=0)], {"x": (FLOAT, x.shape), "axes": (INT64, [1])},
+                  {"y": (FLOAT, None)}, opset=18)  # fmt: skip
+    agree(proto, {"x": x, "axes": ints(0)}, {"x": x, "axes": ints(-1)}, {"x": x, "axes": ints(1)})
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_resize(mode: str) -> None:
     transform = {"nearest": "half_pixel", "linear": "align_corners", "cubic": "half_pixel_symmetric"}[mode]

@@ -113,10 +113,23 @@ def reduce_log_sum_exp(node: Node) -> Tensor:
     if axes is None:
         return node[0]
     top = build.map("where(abs(x0) == inf, 0, x0)", build.reduce("max", x, axes, keepdims=True))
-    total = build.reduce("add", build.map("exp(x0 - x1)", x, top), axes, keepdims=True)
+    total = build.reduce("add", _powers(node, given, x, top), axes, keepdims=True)
     y = build.map("log(x0) + x1", total, top)
     kept = [d for n, d in enumerate(x.shape) if n not in axes]
     return given.shaped(build, build.cast(y if given.keepdims else build.reshape(y, kept), node[0].element))
+
+
+def _powers(node: Node, given: Reduction, x: Tensor, top: Tensor) -> Tensor:
+    """exp(x - top). Where the run says the axes, in the operand's own shape: the most that each dimension of ``x`` may
+    have gives, all together, the square of its elements."""
+    build = node.build
+    if given.shape is None:
+        return build.map("exp(x0 - x1)", x, top)
+    whole, kept = build.wide(node[0]), [d for n, d in enumerate(top.shape) if n not in (given.axes or ())]
+    here = ", ".join(f"i{n}" for n in range(whole.rank))
+    least = ", ".join(f"min(i{n}, {d} - 1)" for n, d in enumerate(kept))
+    powers = build.compute(f"exp(x0[{here}] - x1[{least}])", [whole, build.reshape(top, kept)], whole.shape)
+    return build.reshape(powers, x.shape)
 
 
 @onnx_op("ArgMax", "ArgMin")
