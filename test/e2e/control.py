@@ -82,3 +82,11 @@ def _close(actual: Mapping[str, Array], expected: Sequence[Array], rtol: float) 
         assert (value.dtype, value.shape) == (want.dtype, want.shape), (name, value.shape, want.shape)
         scale = rtol * float(np.abs(want).max(initial=0)) if want.dtype.kind == "f" else 0
         np.testing.assert_allclose(value, want, rtol=rtol, atol=scale, err_msg=name)
+
+
+def ints(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+def scalar(value: float, dtype: type = np.int64) -> Array:
+    return np.array(value, dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from central import central_differences
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 import mlc
@@ -53,15 +54,11 @@ def differences(nodes: Nodes, feeds: Mapping[str, Array], x: str, y: str, weight
     values = {n: a.astype("f8") if a.dtype == np.float32 else a for n, a in {**feeds, **weights}.items()}
     known = {n: values.pop(n) for n in weights if n != x}
     forward = import_model(model(nodes, values, [y], known, opset))
-    right = np.zeros(values[x].shape)
-    for at in np.ndindex(right.shape):
-        sums = []
-        for step in (STEP, -STEP):
-            moved = values[x].copy()
-            moved[at] += step
-            sums.append(float(interpret(forward.module, forward.weights, {**values, x: moved})[y].sum()))
-        right[at] = (sums[0] - sums[1]) / (2 * STEP)
-    return right
+
+    def total(moved: Array) -> float:
+        return float(interpret(forward.module, forward.weights, {**values, x: moved})[y].sum())
+
+    return central_differences(total, values[x], STEP)
 
 
 def check(nodes: Nodes, feeds: Mapping[str, Array], xs: str, opset: int = 22, y: str = "y", *,

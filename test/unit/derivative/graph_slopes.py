@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from central import central_differences
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -86,12 +87,7 @@ def check(make: Make, *arrays: Array, shapes: Sequence[Sequence[DimLike]] | None
 
 
 def _differences(module: ModuleOp, arrays: Sequence[Array], n: int, symbols: Mapping[str, int]) -> Array:
-    right = np.zeros(arrays[n].shape)
-    for at in np.ndindex(right.shape):
-        ends = []
-        for step in (STEP, -STEP):
-            moved = arrays[n].copy()
-            moved[at] += step
-            ends.append(seeded(run(module, [*arrays[:n], moved, *arrays[n + 1 :]], symbols)[0]))
-        right[at] = (ends[0] - ends[1]) / (2 * STEP)
-    return right
+    def total(moved: Array) -> float:
+        return seeded(run(module, [*arrays[:n], moved, *arrays[n + 1 :]], symbols)[0])
+
+    return central_differences(total, arrays[n], STEP)

@@ -6,17 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from single import by_onnxruntime, close, single
 from test_microsoft import normal
 from test_ml import forest
 
 import mlc
-
-
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(19)
 
 
 def symbolic(op: str, inputs: Mapping[str, Any], names: Mapping[str, str], outputs: int = 1, **how: Any) -> None:

@@ -14,11 +14,6 @@ MS = "com.microsoft"
 Array = np.ndarray[Any, Any]
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(11)
-
-
 def ms(op: str, inputs: dict[str, Any], outputs: int = 1, **how: Any) -> None:
     agrees(op, inputs, outputs, **{"domain": MS, **how})
 

@@ -13,11 +13,6 @@ import mlc
 from mlc.frontends.onnx import UnsupportedError
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(13)
-
-
 @pytest.mark.parametrize("mask", ["none", "keys", "lengths", "full"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_multi_head_attention(rng: np.random.Generator, mask: str, bias: bool) -> None:

@@ -9,11 +9,6 @@ import pytest
 from test_microsoft import Array, ms
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(17)
-
-
 def numbers(rng: np.random.Generator, dtype: str, *shape: int) -> Array:
     info = np.iinfo(dtype)
     return rng.integers(info.min, info.max + 1, shape).astype(dtype)

@@ -8,11 +8,6 @@ from forests import forest
 from single import agrees, ml
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
 @pytest.mark.parametrize("dtype", ["f4", "i8"])
 def test_array_feature_extractor(rng: np.random.Generator, dtype: str) -> None:
     x = (10 * rng.standard_normal((5, 7))).astype(dtype)

@@ -14,11 +14,6 @@ from mlc.frontends.onnx import UnsupportedError, import_model
 from mlc.frontends.onnx.backend import prepare
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
 @pytest.mark.parametrize("labels", [[3, 8, 5], ["a", "b", "c"]])
 def test_zip_map(rng: np.random.Generator, labels: list[Any]) -> None:
     """As a sequence of maps by the backend, as two tensors from a compiled model."""

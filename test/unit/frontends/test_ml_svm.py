@@ -8,12 +8,6 @@ import numpy as np
 import pytest
 from single import ML, by_onnxruntime, ml, single, ways
 
-
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
 KERNELS = {"LINEAR": [0.0, 0.0, 0.0], "POLY": [0.3, 0.5, 3.0], "RBF": [0.2, 0.0, 0.0], "SIGMOID": [0.1, 0.2, 0.0]}
 
 

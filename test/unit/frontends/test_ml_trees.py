@@ -12,11 +12,6 @@ from mlc.frontends.onnx import UnsupportedError, import_model
 from mlc.runtime.errors import InputError
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
 @pytest.mark.parametrize("mode", ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "MIXED"])
 @pytest.mark.parametrize("aggregate", ["SUM", "AVERAGE", "MIN", "MAX"])
 def test_tree_ensemble_regressor(rng: np.random.Generator, mode: str, aggregate: str) -> None:

@@ -10,11 +10,6 @@ from single import agrees, single
 from mlc.frontends.onnx import UnsupportedError, import_model
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(5)
-
-
 @pytest.mark.parametrize("shape", [(3, 3), (2, 3, 7, 7), (5, 1, 1), (4, 2, 2)])
 def test_det(rng: np.random.Generator, shape: tuple[int, ...]) -> None:
     x = rng.standard_normal(shape).astype("f4")

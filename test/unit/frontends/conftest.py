@@ -1,0 +1,9 @@
+"""Fixtures of random data."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
