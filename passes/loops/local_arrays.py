@@ -17,7 +17,7 @@ from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.point import Buffer
 from mlc.passes.schedule.raise_to_poly import array_names
 from mlc.passes.schedule.schedule import Nest, groups_of
-from mlc.passes.schedule.view import ScheduleError, StatementView
+from mlc.passes.schedule.view import Access, ScheduleError, StatementView
 from mlc.passes.tile.tile_kernels import SERIAL
 
 LINE, FEW_SETS = 16, 512  # elements: of a cache line; between those that two sets of an L1 cache of 64 hold
@@ -44,13 +44,23 @@ class Arrays:
             return Buffer(value, shape, (), True)
         uses = [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == name]
         fixed = self._tile_coordinates({s for s, _ in uses})
-        kept = tuple(n for n in range(len(shape)) if not all(_fixed(a.index[n], fixed[s]) for s, a in uses))
+        kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
         static = [d for d in (shape[n] for n in kept) if isinstance(d, int)]
         if len(static) != len(kept):
             raise ScheduleError(f"the part of local array {name} that a tile needs has no constant size: {shape}")
         shape = _spread(static)
         local = kernel.LocalOp(memref(element_of(value), shape))
         return Buffer(entry.emit(local), shape, kept)
+
+    def _one(self, uses: Sequence[tuple[str, Access]], n: int, fixed: Mapping[str, set[str]]) -> bool:
+        """Whether all that a tile or block touches of an array has one index along a dimension."""
+        for group in groups_of(self.nests):
+            names = {s for nest in group for s in nest.statements}
+            indices = {a.index[n] for s, a in uses if s in names}
+            constants = sum(isinstance(i, int) for i in indices)
+            if constants > 1 or constants == 1 < len(indices):
+                return False
+        return all(_fixed(a.index[n], fixed[s]) for s, a in uses)
 
     def _tile_coordinates(self, users: set[str]) -> dict[str, set[str]]:
         """The iterators of statements that have one value wherever they share an array: in a tile those of bands tiled

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics | filecheck %s
+// RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics --split-input-file | filecheck %s
 
 // A row that is read backwards lives in a local array of the tile's part, 5 of 6x5; what is left of it is one short step, without a
 // loop as the one before.
@@ -32,3 +32,29 @@ kernel.func @row(%0: memref<6x5xf32>, %1: memref<6x5xf32>) attributes {schedule 
 // CHECK:      kernel.read [[T]][{{.*}}] {strides = array<i64: -1>} : memref<5xf32> -> vector<1xf32>
 // CHECK:      kernel.write {{.*}}, %1[{{.*}}] {strides = array<i64: 1>} : vector<1xf32>, memref<6x5xf32>
 // CHECK:      scf.reduce
+
+// -----
+
+// Two statements write the two halves of a row's part, which the third reads: both are kept, of one row.
+
+kernel.func @halves(%a: memref<6x5xf32>, %b: memref<6x5xf32>) attributes {schedule = "x: S0 S1 | i@6 i j | & x: S2 | i@6 i j | "} {
+  %t = kernel.local : memref<2x6x1x5xf32>
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%t : memref<2x6x1x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[0, i, 0, j] }"]} do {
+  ^bb0(%x: f32):
+    %y = math.exp %x : f32
+    poly.yield %y : f32
+  }
+  poly.statement "S1" ins(%a : memref<6x5xf32>) outs(%t : memref<2x6x1x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> b0[i, j] }", "{ S1[i, j] -> t0[1, i, 0, j] }"]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  poly.statement "S2" ins(%t, %t : memref<2x6x1x5xf32>, memref<2x6x1x5xf32>) outs(%b : memref<6x5xf32>) {domain = "{ S2[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S2[i, j] -> t0[0, i, 0, j] }", "{ S2[i, j] -> t0[1, i, 0, 4 - j] }", "{ S2[i, j] -> b1[i, j] }"]} do {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @halves({{.*}}
+// CHECK-NEXT: kernel.local : memref<2x5xf32>
