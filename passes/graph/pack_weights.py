@@ -28,17 +28,18 @@ from mlc.passes.graph.quantized import DOT4, PRODUCT, WORD
 from mlc.passes.rewriter import bodies, erase_unused
 
 L1_PERIOD = 4096  # bytes after which addresses share a set of the L1 cache: 64 sets of 64-byte lines
-FEW_ROWS = 2  # up to which two vectors are fewer sums than a CPU adds to at once, so that each waits for the last
-TWO_LINES = 32  # columns
+FEW_ROWS = 2  # up to which a block's two vectors are fewer sums than a CPU adds to at once, so that each waits
 MANY_PANELS = 8  # that threads can share out
-FEW_COLUMNS = 8  # below this a panel would be mostly padding; a dot product a column is as fast
+ONE_THREAD = 1 << 16  # products that are done before a second thread could help
+FEW_COLUMNS = 8  # below this a panel would be mostly padding
+ONE_VECTOR = 16  # columns up to which, in few rows, each sum would wait for its last addition
 
 
 @dataclass(frozen=True)
 class PackWeights(ModulePass):
     """Pack constant matrices. ``block``: columns of a panel, for 4-byte elements (half as many for 8 bytes); ``wide``:
-    the same where the rows of the left operand conflict in the L1 cache. Where it has few rows, panels have two lines
-    of memory, if these are at most two blocks."""
+    the same where the rows of the left operand conflict in the L1 cache. Where it has few rows, panels have two
+    blocks."""
 
     name = "pack-weights"
     block: int = 32
@@ -93,11 +94,11 @@ def _pack(op: ContractOp, constants: set[SSAValue], options: PackWeights) -> Non
         return
     k, n = lhs[-1], out[-1]
     extents = dict(zip(rhs, shape_of(op.rhs), strict=True))
-    columns = extents[n]
-    if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < FEW_COLUMNS:
+    rows, columns = product(shape_of(op.lhs)[:-1]), extents[n]
+    if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < _enough(op, rows):
         return
     stride = extents[k] * ITEMSIZE[element_of(op.lhs)]
-    block = _block(product(shape_of(op.lhs)[:-1]), columns, stride, options) * 4 // ITEMSIZE[element]
+    block = _block((rows, extents[k], columns), stride, options) * 4 // ITEMSIZE[element]
     emitter = Emitter(op)
     matrix = emitter.transpose(op.rhs, [rhs.index(k), rhs.index(n)])  # [K, N]
     if op.product is None:
@@ -107,12 +108,25 @@ def _pack(op: ContractOp, constants: set[SSAValue], options: PackWeights) -> Non
     _replace(op, f"{lhs},{k}{n}->{out}", emitter.by_fours(matrix), block, DOT4)
 
 
-def _block(rows: DimLike, columns: int, stride: DimLike, options: PackWeights) -> int:
-    """Columns of a panel for a left operand of rows ``stride`` bytes apart; wider ones where little is padding."""
-    block, long = options.wide if _conflicts(stride) else options.block, min(2 * options.block, TWO_LINES)
-    if isinstance(rows, int) and rows <= FEW_ROWS and columns >= MANY_PANELS * long:
+def _block(shape: tuple[DimLike, DimLike, int], stride: DimLike, options: PackWeights) -> int:
+    """Columns of a panel of a product M x K x N with ``stride`` bytes between the rows of the left operand; wider ones
+    where little is padding."""
+    rows, terms, columns = shape
+    block, long = options.wide if _conflicts(stride) else options.block, 2 * options.block
+    small = isinstance(terms, int) and terms * columns <= ONE_THREAD
+    if _few(rows) and columns >= (1 if small else MANY_PANELS) * long:
         block = max(block, long)
     return block if -columns % block * 8 <= columns else options.block
+
+
+def _enough(op: ContractOp, rows: DimLike) -> int:
+    """Columns from which on panels are faster than a dot product a column."""
+    by_columns = op.terms[1][-1] == op.terms[0][-1]
+    return ONE_VECTOR + 1 if by_columns and _few(rows) and op.product is None else FEW_COLUMNS
+
+
+def _few(rows: DimLike) -> bool:
+    return isinstance(rows, int) and rows <= FEW_ROWS
 
 
 def _conflicts(stride: DimLike) -> bool:
