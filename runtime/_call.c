@@ -20,7 +20,7 @@ typedef struct {
 typedef int (*Run)(void *, const void *const *, void *const *, const int64_t *, void *);
 
 typedef struct {
-  PyObject *dtype, *shape; /* as numpy.empty takes them */
+  PyObject *name, *dtype, *shape; /* the last two as numpy.empty takes them */
   Py_ssize_t rank, extents[];
 } Spec;
 
@@ -62,11 +62,9 @@ static PyObject *made(const Call *call, void **written) {
 }
 
 /* The output, or a tuple of several; None where the arrays are others or the run fails: then the slow way says why. */
-static PyObject *run(PyObject *self, PyObject *const *values, size_t flagged, PyObject *names) {
-  const Call *call = (const Call *)self;
+static PyObject *on(const Call *call, PyObject *const *values) {
   const void *read[MOST];
   void *written[MOST];
-  if (names || PyVectorcall_NARGS(flagged) != call->inputs) Py_RETURN_NONE;
   for (int n = 0; n < call->inputs; n++) {
     if (!fits(call, values[n], call->specs[n])) Py_RETURN_NONE;
     read[n] = ((Array *)values[n])->data;
@@ -85,13 +83,46 @@ static PyObject *run(PyObject *self, PyObject *const *values, size_t flagged, Py
   Py_RETURN_NONE;
 }
 
+static PyObject *run(PyObject *self, PyObject *const *values, size_t flagged, PyObject *names) {
+  const Call *call = (const Call *)self;
+  if (names || PyVectorcall_NARGS(flagged) != call->inputs) Py_RETURN_NONE;
+  return on(call, values);
+}
+
+/* {name: output} of what ``on`` gives; takes that over. */
+static PyObject *by_name(const Call *call, PyObject *results) {
+  PyObject *named = PyDict_New();
+  for (int n = 0; named && n < call->outputs; n++) {
+    PyObject *result = call->outputs == 1 ? results : PyTuple_GET_ITEM(results, n);
+    if (PyDict_SetItem(named, call->specs[call->inputs + n]->name, result)) Py_CLEAR(named);
+  }
+  Py_DECREF(results);
+  return named;
+}
+
+/* The same of {name: array}, which gives {name: output}. The dictionary may change during the run: it keeps nothing. */
+static PyObject *named(PyObject *self, PyObject *inputs) {
+  const Call *call = (const Call *)self;
+  PyObject *values[MOST];
+  if (!PyDict_CheckExact(inputs) || PyDict_GET_SIZE(inputs) != call->inputs) Py_RETURN_NONE;
+  int count = 0;
+  for (; count < call->inputs; count++) {
+    if (!(values[count] = PyDict_GetItemWithError(inputs, call->specs[count]->name))) break;
+    Py_INCREF(values[count]);
+  }
+  PyErr_Clear();
+  PyObject *results = count == call->inputs ? on(call, values) : Py_NewRef(Py_None);
+  while (count) Py_DECREF(values[--count]);
+  return results == Py_None ? results : by_name(call, results);
+}
+
 static Spec *spec_of(PyObject *item) {
-  PyObject *shape, *dtype;
-  if (!PyArg_ParseTuple(item, "O!O", &PyTuple_Type, &shape, &dtype)) return NULL;
+  PyObject *name, *shape, *dtype;
+  if (!PyArg_ParseTuple(item, "UO!O", &name, &PyTuple_Type, &shape, &dtype)) return NULL;
   Py_ssize_t rank = PyTuple_GET_SIZE(shape);
   Spec *spec = PyMem_Malloc(sizeof(Spec) + rank * sizeof(Py_ssize_t));
   if (!spec) return (Spec *)PyErr_NoMemory();
-  spec->rank = rank, spec->shape = Py_NewRef(shape), spec->dtype = Py_NewRef(dtype);
+  spec->rank = rank, spec->name = Py_NewRef(name), spec->shape = Py_NewRef(shape), spec->dtype = Py_NewRef(dtype);
   for (Py_ssize_t n = 0; n < rank; n++) spec->extents[n] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, n));
   return spec;
 }
@@ -123,6 +154,7 @@ static void destroy(PyObject *self) {
   Call *call = (Call *)self;
   for (int n = 0; n < call->inputs + call->outputs; n++) {
     if (!call->specs[n]) continue;
+    Py_DECREF(call->specs[n]->name);
     Py_DECREF(call->specs[n]->shape);
     Py_DECREF(call->specs[n]->dtype);
     PyMem_Free(call->specs[n]);
@@ -133,6 +165,11 @@ static void destroy(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
+static PyMethodDef methods[] = {
+    {"named", named, METH_O, "named({name: array}) -> {name: output}, or None as a call"},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyTypeObject call_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "mlc.runtime._call.Call",
     .tp_doc = "Call(owner, run, model, dims, empty, ndarray, inputs, outputs): runs on arrays of these shapes and dtypes.",
@@ -140,6 +177,7 @@ static PyTypeObject call_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(Call, vectorcall),
     .tp_call = PyVectorcall_Call,
+    .tp_methods = methods,
     .tp_new = create,
     .tp_dealloc = destroy,
 };

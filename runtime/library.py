@@ -53,7 +53,7 @@ _NULL = _ffi.NULL
 
 
 def nothing(*_: Any) -> None:
-    """``again`` where there is no shorter way."""
+    """``again`` and ``named`` where there is no shorter way."""
 
 
 class NeedsRoom(Exception):
@@ -68,13 +68,15 @@ class NeedsRoom(Exception):
 class Plan:
     """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes, bytes of outputs.
 
-    ``again(*arrays)`` runs on arrays of these very layouts, or is None where any of them differs.
+    ``again(*arrays)`` runs on arrays of these very layouts, or is None where any of them differs; ``named`` takes and
+    gives them by name.
     """
 
     dims: dict[str, int]
     values: Any
     outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any], int], ...]
     again: Callable[..., Any] = nothing
+    named: Callable[[Any], dict[str, Array] | None] = nothing
 
 
 class Library:
@@ -133,15 +135,18 @@ class Library:
         dtypes = [POINTERS if spec.dtype == TEXTS else spec.dtype for spec in outputs.values()]
         sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
         results = tuple(zip(outputs, shapes, dtypes, sizes, strict=True))
-        return Plan(dims, values, results, self._again(values, inputs, results))
+        again = self._again(values, inputs, results)
+        return Plan(dims, values, results, again, again.named) if again else Plan(dims, values, results)
 
-    def _again(self, values: Any, inputs: Sequence[Array], results: Sequence[tuple[Any, ...]]) -> Callable[..., Any]:
+    def _again(self, values: Any, inputs: Sequence[Array], results: Sequence[tuple[Any, ...]]) -> Any:
+        """The ``Call`` for these arrays; None where there is none."""
         plain = len(inputs) + len(results) <= MOST and all(type(a) is np.ndarray for a in inputs)
         if Call is None or not plain or any(size >= memory.LARGE for *_, size in results):
-            return nothing
+            return None
         run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, values))
-        given = tuple((a.shape, a.dtype) for a in inputs)
-        made = tuple((shape, dtype) for _, shape, dtype, _ in results)
+        names = [each["name"] for each in self.signature["inputs"]]
+        given = tuple((name, a.shape, a.dtype) for name, a in zip(names, inputs, strict=True))
+        made = tuple((name, shape, dtype) for name, shape, dtype, _ in results)
         return Call((self, values), run, model, dims, np.empty, np.ndarray, given, made)
 
     def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -47,9 +47,9 @@ class Model:
         self._plain = TEXTS not in [spec.dtype for spec in (*self.inputs.values(), *self.outputs.values())]
         self._library: Library | None = library
         self._names = tuple(self.inputs)
-        self._result = next(iter(self.outputs)) if len(self.outputs) == 1 else None
         self._plans: dict[tuple[Any, ...], Plan] = {}
-        self._again = nothing  # runs on arrays like those of the call before
+        self._again: Callable[..., Any] = nothing  # runs on arrays like those of the call before
+        self._named: Callable[..., Any] = nothing  # the same by name
 
     def __call__(self, *values: Any, **named: Any) -> Array | tuple[Array, ...]:
         """Runs on arrays given in signature order or by name; the output array, or a tuple of several.
@@ -67,10 +67,9 @@ class Model:
 
         An array in ``out`` must have the output's dtype and shape, be contiguous and writable, and overlap no other.
         """
-        given = tuple(inputs.values()) if tuple(inputs) == self._names else self._order((), inputs)
-        if not out and (result := self._again(*given)) is not None:
-            return {self._result: result} if self._result else dict(zip(self.outputs, result, strict=True))
-        return self._execute(given, out or {})
+        if not out and (results := self._named(inputs)) is not None:
+            return results
+        return self._execute(self._order((), inputs), out or {})
 
     def seed(self, number: int) -> None:
         """Numbers the next run, and counts on from there; a loaded model begins at 0. -2^63 <= ``number`` < 2^63.
@@ -102,7 +101,7 @@ class Model:
 
     def close(self) -> None:
         """Stops the threads and frees the memory once the calls in flight have ended; later calls raise RunError."""
-        self._library, self._plans, self._again = None, {}, nothing
+        self._library, self._plans, self._again, self._named = None, {}, nothing, nothing
 
     def __enter__(self) -> Model:
         return self
@@ -143,9 +142,9 @@ class Model:
             plan = None
         if plan is None:
             plan, given = self._fit(library, given)
-        self._again = plan.again
+        self._again, self._named = plan.again, plan.named
         if self._library is None:  # closed meanwhile
-            self._again = nothing
+            self._again = self._named = nothing
         if out:
             self._check_outputs(plan, given, out)
         plan, results = self._with_room(library, plan, given, lambda plan, given: library.call(plan, given, out))
@@ -208,7 +207,7 @@ class Model:
             self._plans = {}
         plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._written)
         if self._sizes or not self._plain:
-            plan = self._plans[arrays.layouts(inputs)] = replace(plan, again=nothing)
+            plan = self._plans[arrays.layouts(inputs)] = replace(plan, again=nothing, named=nothing)
         return plan
 
 

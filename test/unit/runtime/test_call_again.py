@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -27,6 +28,9 @@ def test_the_second_call_goes_the_short_way(toy, monkeypatch):
         x, shift = arguments(9, seed)
         assert_right(net(x, shift), x, shift)
         assert_right(tuple(net.run({"x": x, "shift": shift}).values()), x, shift)
+        by_name = net.run({"shift": shift, "x": x})
+        assert list(by_name) == list(net.outputs)
+        assert_right(tuple(by_name.values()), x, shift)
         with pytest.raises(TypeError):
             net(*arguments(10))
 
@@ -38,6 +42,7 @@ def test_what_differs_goes_the_long_way(toy):
         net(x, shift)
         assert_right(net(other, shift), x, shift)
         assert_right(net(other, shift=shift), x, shift)
+        assert_right(tuple(net.run(MappingProxyType({"x": other, "shift": shift})).values()), x, shift)
     for n in (6, 0, 1, 200, 6):
         more, moved = arguments(n)
         assert_right(net(more, moved), more, moved)
@@ -55,9 +60,14 @@ def test_errors_are_those_of_the_long_way(toy, wrong):
     with pytest.raises(RunError) as again:
         net(wrong, shift)
     assert str(again.value) == str(first.value)
+    with pytest.raises(RunError) as again:
+        net.run({"x": wrong, "shift": shift})
+    assert str(again.value) == str(first.value)
     for values in ((), (shift,), (*arguments(6), shift)):
         with pytest.raises(RunError, match="takes 2 inputs"):
             net(*values)
+        with pytest.raises(RunError, match="takes 2 inputs"):
+            net.run(dict(zip(("x", "y", "shift"), values, strict=False)))
 
 
 def test_nothing_is_kept_or_lost(toy):
@@ -67,9 +77,12 @@ def test_nothing_is_kept_or_lost(toy):
     gc.collect()  # cycles of earlier tests hold references to None and to the data type
     counts = [sys.getrefcount(each) for each in (x, shift, x.dtype, None)]
     results = [net(x, shift) for _ in range(1000)]
-    watched = weakref.ref(results[0][0])
-    del results
-    assert watched() is None
+    named = [net.run({"x": x, "shift": shift}) for _ in range(1000)]
+    missing = [net._named(wrong) for wrong in ({"x": x, "y": shift}, {"x": x}, {"x": 1, "shift": shift}, [x]) * 1000]
+    watched = [weakref.ref(results[0][0]), *map(weakref.ref, named[0].values())]
+    assert {type(each) for each in missing} == {type(None)}
+    del results, named, missing
+    assert [ref() for ref in watched] == [None] * len(watched)
     assert abs(sum(counts) - sum(sys.getrefcount(each) for each in (x, shift, x.dtype, None))) < 100
 
 
