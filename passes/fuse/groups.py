@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from mlc.dialects.dims import product
+from mlc.dialects.expr import Index, Load, parse, walk
 from mlc.dialects.graph import (
     ComputeOp,
+    ContractOp,
     ConvOp,
     LibraryOp,
     MapOp,
@@ -141,7 +143,17 @@ def _joins(op: StructuredOp) -> bool:
     first = op.operands[0].owner if op.operands else None
     if isinstance(op, WinogradSumsOp):
         return op.deep and isinstance(first, ConvOp)
+    if isinstance(op, ComputeOp) and isinstance(first, ContractOp):
+        return _in_panels(op, first)
     return isinstance(first, StructuredOp) and (op.JOINS or _leads_to_one(first))
+
+
+def _in_panels(op: ComputeOp, product: ContractOp) -> bool:
+    """Whether each panel of a result is computed of one panel of a product (``interleave-gates``)."""
+    lhs, rhs, out = product.terms
+    panels = out[0] == rhs[0] and out[0] not in lhs and op.monoid is None
+    read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load) and e.operand == 0 and e.index]
+    return panels and all(e.index and e.index[0] == Index("i0") for e in read)
 
 
 def _leads_to_one(op: StructuredOp) -> bool:

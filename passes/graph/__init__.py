@@ -22,6 +22,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
     from mlc.passes.graph.fold_scale import FoldScale
     from mlc.passes.graph.hoist_loop_invariants import HoistLoopInvariants
     from mlc.passes.graph.integer_products import IntegerProducts
+    from mlc.passes.graph.interleave_gates import InterleaveGates
     from mlc.passes.graph.pack_weights import PackWeights
     from mlc.passes.graph.pack_words import PackWords
     from mlc.passes.graph.simplify_quantization import SimplifyQuantization
@@ -44,6 +45,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         CanonicalizeGraph(),
         FuseMaps(),
         HoistInvariants(),
+        InterleaveGates(),
         *fewer_products,
         FoldConstants(),
         CanonicalizeGraph(),

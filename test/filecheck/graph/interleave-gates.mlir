@@ -1,0 +1,68 @@
+// RUN: mlc-opt %s -p interleave-gates --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p interleave-gates,form-kernels --split-input-file | filecheck %s --check-prefix KERNELS
+// RUN: mlc-opt %s -p 'interleave-gates,form-kernels,lower-kernels,raise-to-poly,choose-schedule{lanes=2 registers=16}' --split-input-file | filecheck %s --check-prefix SCHEDULE
+
+// The product of a row and two slices of 8 columns: panels of 4 hold 2 columns of each. The sums read their panel.
+
+func.func @step(%h: tensor<1x3xf32>, %x: tensor<1x16xf32>, %c: tensor<1x8xf32>) -> (tensor<1x8xf32>, tensor<1x8xf32>) {
+  %w = graph.weight "w" : tensor<4x3x4xf32>
+  %q = graph.contract "mk,kn->mn"(%h, %w) {columns = 16 : i64, block = 4 : i64} : (tensor<1x3xf32>, tensor<4x3x4xf32>) -> tensor<1x16xf32>
+  %z = graph.map "x0 + x1"(%x, %q) : (tensor<1x16xf32>, tensor<1x16xf32>) -> tensor<1x16xf32>
+  %a = graph.slice(%z) {starts = ["0", "0"], sizes = ["1", "8"], steps = array<i64: 1, 1>} : (tensor<1x16xf32>) -> tensor<1x8xf32>
+  %b = graph.slice(%z) {starts = ["0", "8"], sizes = ["1", "8"], steps = array<i64: 1, 1>} : (tensor<1x16xf32>) -> tensor<1x8xf32>
+  %0 = graph.map "x0 * tanh(x1)"(%c, %b) : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
+  %1 = graph.map "x0 - x1"(%a, %0) : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
+  func.return %0, %1 : tensor<1x8xf32>, tensor<1x8xf32>
+}
+
+// CHECK:      func.func @step
+// CHECK:      [[W:%\w+]] = graph.transpose({{%\w+}}) {perm = array<i64: 2, 0, 1, 3>} : (tensor<3x2x4x2xf32>) -> tensor<4x3x2x2xf32>
+// CHECK-NEXT: [[Q:%\w+]] = graph.contract "mk,pkgl->pgml"(%h, [[W]]) : (tensor<1x3xf32>, tensor<4x3x2x2xf32>) -> tensor<4x2x1x2xf32>
+// CHECK-NEXT: [[C:%\w+]] = graph.compute "(x1[0, ((0 + (2 * i0)) + i1)] * tanh((x2[0, ((8 + (2 * i0)) + i1)] + x0[i0, 1, 0, i1])))"([[Q]], %c, %x) {shape = ["4", "2"], reduce = []}
+// CHECK-NEXT: [[C2:%\w+]] = graph.reshape([[C]]) {shape = ["1", "8"]}
+// CHECK-NEXT: [[D:%\w+]] = graph.compute "((x1[0, ((0 + (2 * i0)) + i1)] + x0[i0, 0, 0, i1]) - x2[i0, i1])"([[Q]], %x, [[C]]) {shape = ["4", "2"], reduce = []}
+// CHECK-NEXT: [[D2:%\w+]] = graph.reshape([[D]]) {shape = ["1", "8"]}
+// CHECK-NEXT: func.return [[C2]], [[D2]]
+
+// KERNELS:          kernel.func @contract_
+// KERNELS:          graph.contract
+// KERNELS-COUNT-2:  graph.compute
+// KERNELS:          kernel.return
+
+// SCHEDULE: schedule = "contraction: S0 | p@4 p g/2*1 l/2v | k & elementwise: S1 S2 | i0@4 i0 i1/2v | "
+
+// -----
+
+// A sum of products that something else reads as well stays, and its elementwise operator has a kernel of its own.
+
+func.func @read(%h: tensor<1x3xf32>, %x: tensor<1x16xf32>) -> (tensor<1x8xf32>, tensor<1x16xf32>) {
+  %w = graph.weight "w" : tensor<4x3x4xf32>
+  %q = graph.contract "mk,kn->mn"(%h, %w) {columns = 16 : i64, block = 4 : i64} : (tensor<1x3xf32>, tensor<4x3x4xf32>) -> tensor<1x16xf32>
+  %z = graph.map "x0 + x1"(%x, %q) : (tensor<1x16xf32>, tensor<1x16xf32>) -> tensor<1x16xf32>
+  %a = graph.slice(%z) {starts = ["0", "0"], sizes = ["1", "8"], steps = array<i64: 1, 1>} : (tensor<1x16xf32>) -> tensor<1x8xf32>
+  %0 = graph.map "tanh(x0)"(%a) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  func.return %0, %z : tensor<1x8xf32>, tensor<1x16xf32>
+}
+
+// CHECK:     func.func @read
+// CHECK-NOT: graph.compute
+// CHECK:     graph.map "tanh(x0)"
+// KERNELS:   kernel.func @map_
+
+// -----
+
+// Two panels are too few.
+
+func.func @few(%h: tensor<1x3xf32>) -> tensor<1x4xf32> {
+  %w = graph.weight "w" : tensor<2x3x4xf32>
+  %q = graph.contract "mk,kn->mn"(%h, %w) {columns = 8 : i64, block = 4 : i64} : (tensor<1x3xf32>, tensor<2x3x4xf32>) -> tensor<1x8xf32>
+  %z = graph.map "tanh(x0)"(%q) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %a = graph.slice(%z) {starts = ["0", "0"], sizes = ["1", "4"], steps = array<i64: 1, 1>} : (tensor<1x8xf32>) -> tensor<1x4xf32>
+  %b = graph.slice(%z) {starts = ["0", "4"], sizes = ["1", "4"], steps = array<i64: 1, 1>} : (tensor<1x8xf32>) -> tensor<1x4xf32>
+  %0 = graph.map "x0 * x1"(%a, %b) : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+  func.return %0 : tensor<1x4xf32>
+}
+
+// CHECK:     func.func @few
+// CHECK-NOT: graph.compute
+// CHECK:     graph.map "x0 * x1"
