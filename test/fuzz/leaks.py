@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from sanitized import loaded
 
-from mlc.runtime.library import Library, nothing
+from mlc.runtime.library import Library
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def own_allocations() -> Iterator[None]:
     if not loaded():
         yield
         return
-    with patch.multiple(Library, _bind=_bind, _again=lambda *_: nothing):
+    with patch.multiple(Library, _bind=_bind, _again=lambda *_: None):
         yield
     if report := _report():
         raise MemoryError(report)
