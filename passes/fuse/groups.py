@@ -151,9 +151,9 @@ def _joins(op: StructuredOp) -> bool:
 def _in_panels(op: ComputeOp, product: ContractOp) -> bool:
     """Whether each panel of a result is computed of one panel of a product (``interleave-gates``)."""
     lhs, rhs, out = product.terms
-    panels = out[0] == rhs[0] and out[0] not in lhs and op.monoid is None
-    read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load) and e.operand == 0 and e.index]
-    return panels and all(e.index and e.index[0] == Index("i0") for e in read)
+    panels = out[:1] == rhs[:1] != "" and out[:1] not in lhs and op.monoid is None
+    read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load) and e.operand == 0]
+    return panels and all((e.index or ())[:1] == (Index("i0"),) for e in read)
 
 
 def _leads_to_one(op: StructuredOp) -> bool:

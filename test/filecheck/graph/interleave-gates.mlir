@@ -66,3 +66,33 @@ func.func @few(%h: tensor<1x3xf32>) -> tensor<1x4xf32> {
 // CHECK:     func.func @few
 // CHECK-NOT: graph.compute
 // CHECK:     graph.map "x0 * x1"
+
+// -----
+
+// What reads the one number that a product gives has a kernel of its own.
+
+func.func @number(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<4xf32> {
+  %0 = graph.contract "k,k->"(%a, %b) : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
+  %1 = graph.compute "x0[()] * f32(i0)"(%0) {shape = ["4"], reduce = []} : (tensor<f32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+// CHECK:        func.func @number
+// CHECK-NOT:    graph.reshape
+// KERNELS:      func.func @number
+// KERNELS:      kernel.call @contract_
+// KERNELS-NEXT: kernel.call @compute_
+
+// -----
+
+// So has what reads a product with one number.
+
+func.func @scaled(%a: tensor<3xf32>, %b: tensor<f32>) -> tensor<3xf32> {
+  %0 = graph.contract "k,->k"(%a, %b) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %1 = graph.compute "x0[i0] * f32(i0)"(%0) {shape = ["3"], reduce = []} : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %1 : tensor<3xf32>
+}
+
+// KERNELS:      func.func @scaled
+// KERNELS:      kernel.call @contract_
+// KERNELS-NEXT: kernel.call @compute_
