@@ -182,8 +182,8 @@ class _Lowering:
         members = [self.statements[s.data] for s in tile.statements]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
         inner = parse_schedule("x: | | " + " ".join(i.data for i in tile.inner))[0].inner
-        once = not any(n.splits for n in self.nests if members[0].name in n.statements)  # its weights pass, in a thread
-        ahead = Prefetch(self.buffers, [i.data for i in tile.iters]) if once else None
+        nest = next(n for n in self.nests if members[0].name in n.statements)
+        ahead = Prefetch(self.buffers, nest)
         TileBody(members, TileValues(self.buffers), ahead).emit(out, Point(at, (*axes, *lanes)), inner)
 
 

@@ -12,23 +12,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlc.dialects import kernel
-from mlc.dialects.dims import DimLike, dim_min, evaluate, floordiv, product
+from mlc.dialects.dims import DimLike, ceildiv, dim_min, evaluate, floordiv, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 from mlc.passes.loops.index_math import Emitter
 from mlc.passes.loops.point import Buffer, Point
+from mlc.passes.schedule.schedule import Nest
 from mlc.passes.schedule.view import Access, StatementView
 
 LINE = 64  # bytes of a line of the caches
 POINT = 1 << 12  # of fixed point numbers
 LARGE = 512 << 10  # bytes of weights that are not in L2 when they are needed
+FEW = 16  # tiles in a block of rows, which reads weights that the blocks before it have read
 
 
 @dataclass(frozen=True)
 class Prefetch:
-    """For one kind of tile of a product; ``band``: its iterators, the outermost first."""
+    """For the tiles of a product; ``nest``: their schedule."""
 
     buffers: Mapping[str, Buffer]
-    band: Sequence[str]
+    nest: Nest
 
     def prepare(self, out: Emitter, s: StatementView, point: Point) -> None:
         """In front of the loops of a tile: what they share, the divisions by a symbolic number of rows."""
@@ -52,10 +54,27 @@ class Prefetch:
         (read,) = reads
         rows = [i for i in s.parallel if not read.depends_on(i)]
         static = all(isinstance(s.bounds[i], int) for i in s.iters if i not in rows)
-        columns = [i for i in s.parallel if i not in rows]
-        if static and rows and max(map(self.band.index, columns)) < min(map(self.band.index, rows)):
-            return _Weights(self.buffers[read.array], read, s, point, rows)
+        order = self._order(s)
+        columns = [i for i in order if i not in rows]
+        last = max(map(order.index, columns))
+        if static and rows and all(i in self._shared(s) for i in order[:last] if i in rows):
+            return _Weights(self.buffers[read.array], read, s, point, {i: self._passing(i, s) for i in rows}, columns)
         return None
+
+    def _passing(self, iterator: str, s: StatementView) -> DimLike:
+        """How far an iterator of rows goes while the weights pass once: through a block, where there are blocks."""
+        blocks = next((split.blocks for split in self.nest.splits if split.iterator == iterator), 1)
+        return ceildiv(s.bounds[iterator], blocks)
+
+    def _order(self, s: StatementView) -> list[str]:
+        """Its iterators in the band, the outermost loop first: one whose tiles threads share out comes before all."""
+        shared = self._shared(s)
+        return sorted((i.iterator for i in self.nest.band if i.iterator in s.parallel), key=lambda i: i not in shared)
+
+    def _shared(self, s: StatementView) -> set[str]:
+        """The iterators that have as many blocks as tiles."""
+        sizes = {i.iterator: i.size for i in self.nest.band}
+        return {i.iterator for i in self.nest.splits if i.blocks * sizes[i.iterator] == s.bounds.get(i.iterator)}
 
     def _large(self, access: Access) -> bool:
         size = bytes_of(self.buffers[access.array].value)
@@ -64,13 +83,15 @@ class Prefetch:
 
 @dataclass(frozen=True)
 class _Weights:
-    """What a statement reads along the lanes, at a point of its loops, while ``rows`` pass."""
+    """What a statement reads along the lanes, at a point of its loops, while ``rows`` pass; ``columns``: iterators of
+    the tiles that it is read in, the outermost loop first."""
 
     buffer: Buffer
     access: Access
     s: StatementView
     point: Point
-    rows: Sequence[str]
+    rows: Mapping[str, DimLike]
+    columns: Sequence[str]
 
     @property
     def part(self) -> int:
@@ -80,14 +101,15 @@ class _Weights:
     @property
     def whole(self) -> DimLike:
         """All rows."""
-        return product(self.s.bounds[i] for i in self.rows)
+        return product(self.rows.values())
 
     @property
     def before(self) -> DimLike:
         """The rows that have passed before this tile."""
         count: DimLike = 0
-        for i in self.rows:
-            count = count * self.s.bounds[i] + self.start(i)
+        for i, extent in self.rows.items():
+            start, whole = self.start(i), self.s.bounds[i] == extent
+            count = count * extent + (start if whole else start - floordiv(start, extent) * extent)
         return count
 
     def share(self, step: DimLike) -> DimLike:
@@ -114,7 +136,9 @@ class _Weights:
         """Whether the tile asks for anything in this step."""
         if not isinstance(self.whole, int):
             return True
-        return 2 * self.part <= self.whole and self._reaches_a_line(self.whole)
+        passes_again = any(self.s.bounds[i] != extent for i, extent in self.rows.items())
+        most = FEW * self.part if passes_again else self.whole
+        return 2 * self.part <= self.whole <= most and self._reaches_a_line(self.whole)
 
     def _reaches_a_line(self, whole: int) -> bool:
         """Whether this step asks for another line than the one before, where steps are written out one by one."""
@@ -128,14 +152,15 @@ class _Weights:
 
     def next(self) -> Iterator[tuple[DimLike, DimLike, int]]:
         """Of each run of memory of the next column tile: its first element, those of the steps before, its length."""
-        columns = [a for a in self.point.axes if self.access.depends_on(a.iterator)]
-        moving = next((a for a in columns if a.size < self.extent(a.iterator)), None)
+        axes = [a for a in self.point.axes if self.access.depends_on(a.iterator)]
+        sizes = dict.fromkeys(self.columns, 1) | {a.iterator: a.size for a in axes}
+        moving = next((i for i in reversed(self.columns) if sizes[i] < self.extent(i)), None)
         if moving is None:
             return
-        at = {a.iterator: self.start(a.iterator) for a in columns}
-        at[moving.iterator] = at[moving.iterator] + moving.size
-        panel = columns[0].iterator
-        for n in range(columns[0].size if len(columns) > 1 else 1):
+        at = {i: self.start(i) for i in (*(a.iterator for a in axes), moving)}
+        at[moving] = at[moving] + sizes[moving]
+        panel = axes[0].iterator
+        for n in range(axes[0].size if len(axes) > 1 else 1):
             here = self._linear(at | {panel: at[panel] + n})
             first = self._linear(at | {panel: at[panel] + n} | dict.fromkeys(self.s.reduced, 0))
             yield first, here - first, self._length()
