@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject *owner, *empty; /* what keeps run, model and dims alive; numpy.empty */
+  PyObject *owner, *empty; /* what keeps run, model and dims alive; numpy.empty or alike */
   PyTypeObject *array;
   Run run;
   void *model;

@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -66,15 +66,17 @@ class NeedsRoom(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes, bytes of outputs.
+    """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes of outputs.
 
+    ``empty`` makes an output, as numpy.empty does.
     ``again(*arrays)`` runs on arrays of these very layouts, or is None where any of them differs; ``named`` takes and
     gives them by name.
     """
 
     dims: dict[str, int]
     values: Any
-    outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any], int], ...]
+    outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any]], ...]
+    empty: Callable[[tuple[int, ...], np.dtype[Any]], Array] = np.empty
     again: Callable[..., Any] = nothing
     named: Callable[[Any], dict[str, Array] | None] = nothing
 
@@ -134,20 +136,19 @@ class Library:
         shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
         dtypes = [POINTERS if spec.dtype == TEXTS else spec.dtype for spec in outputs.values()]
         sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
-        results = tuple(zip(outputs, shapes, dtypes, sizes, strict=True))
-        again = self._again(values, inputs, results)
-        return Plan(dims, values, results, again, again.named) if again else Plan(dims, values, results)
+        results = tuple(zip(outputs, shapes, dtypes, strict=True))
+        plan = Plan(dims, values, results, memory.empty if memory.is_kept(sizes) else np.empty)
+        again = self._again(plan, inputs)
+        return replace(plan, again=again, named=again.named) if again else plan
 
-    def _again(self, values: Any, inputs: Sequence[Array], results: Sequence[tuple[Any, ...]]) -> Any:
+    def _again(self, plan: Plan, inputs: Sequence[Array]) -> Any:
         """The ``Call`` for these arrays; None where there is none."""
-        plain = len(inputs) + len(results) <= MOST and all(type(a) is np.ndarray for a in inputs)
-        if Call is None or not plain or any(size >= memory.LARGE for *_, size in results):
+        if Call is None or len(inputs) + len(plan.outputs) > MOST or any(type(a) is not np.ndarray for a in inputs):
             return None
-        run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, values))
+        run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, plan.values))
         names = [each["name"] for each in self.signature["inputs"]]
         given = tuple((name, a.shape, a.dtype) for name, a in zip(names, inputs, strict=True))
-        made = tuple((name, shape, dtype) for name, shape, dtype, _ in results)
-        return Call((self, values), run, model, dims, np.empty, np.ndarray, given, made)
+        return Call((self, plan.values), run, model, dims, plan.empty, np.ndarray, given, plan.outputs)
 
     def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:
         shape = _ffi.new("int64_t[]", rank)
@@ -166,15 +167,12 @@ class Library:
         for array in inputs:  # loops, because in every call a comprehension would cost more than what it does
             read.append(_from_buffer(array))
         try:
-            for name, shape, dtype, size in plan.outputs:
-                if name in out:
-                    array = out[name]
-                else:
-                    array = np.empty(shape, dtype) if size < memory.LARGE else memory.empty(shape, dtype, size)
+            for name, shape, dtype in plan.outputs:
+                array = out[name] if name in out else plan.empty(shape, dtype)
                 outputs[name] = array
                 written.append(_from_buffer(array))
         except (ValueError, MemoryError):
-            raise _too_large(name, shape, size) from None
+            raise _too_large(name, shape, dtype) from None
         if times is None:
             failed = self._c.run(self._model, read, written, plan.values, _NULL)
         else:
@@ -213,8 +211,8 @@ def _release(destroy: Any, model: Any, handle: int) -> None:
     _ctypes.dlclose(handle)
 
 
-def _too_large(name: str, shape: tuple[int, ...], size: int) -> RunError:
-    message = f"Cannot allocate output '{name}' of the shape {shape}, {size} bytes"
+def _too_large(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RunError:
+    message = f"Cannot allocate output '{name}' of the shape {shape}, {math.prod(shape) * dtype.itemsize} bytes"
     return RunError(message, hint="Check the shapes of the inputs")
 
 

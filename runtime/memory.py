@@ -6,14 +6,18 @@ than most kernels take to fill them.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-LARGE = 32 << 20  # bytes; below, glibc comes to keep the memory itself
-KEPT = 2  # blocks, of different sizes
+LARGE = 32 << 20  # bytes; below, glibc comes to keep the memory of one array itself
+SEVERAL = 128 << 10  # bytes from which on it gives back that of several
+KEPT = 64 << 20  # bytes in free blocks, or two blocks
 
-_free: dict[int, np.ndarray[Any, Any]] = {}
+_free: dict[int, list[np.ndarray[Any, Any]]] = {}
 
 
 class _Lease:
@@ -24,15 +28,31 @@ class _Lease:
         self.__array_interface__ = block.__array_interface__
 
     def __del__(self) -> None:
-        if len(_free) >= KEPT:
+        size = self.block.nbytes
+        if size + sum(n * len(blocks) for n, blocks in list(_free.items())) > max(KEPT, 2 * size):
             _free.clear()
-        _free[self.block.nbytes] = self.block
+        _free.setdefault(size, []).append(self.block)
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> np.ndarray[Any, Any]:
-    """An uninitialised array of ``size`` bytes, in memory that no other array lives in."""
-    if size < LARGE:
+def is_kept(sizes: Iterable[int]) -> bool:
+    """Whether arrays of these bytes, made in each call, should be made by ``empty``."""
+    paged = [size for size in sizes if size >= SEVERAL]
+    return len(paged) > 1 or any(size >= LARGE for size in paged)
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An uninitialised array, if it is not small in memory that no other array lives in.
+
+    Raises MemoryError or ValueError as numpy.empty does.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    if size < SEVERAL:
         return np.empty(shape, dtype)
-    block = _free.pop(size, None)
-    lease: Any = _Lease(np.empty(size, np.uint8) if block is None else block)
+    lease: Any = _Lease(_block(size))
     return np.asarray(lease).view(dtype).reshape(shape)
+
+
+def _block(size: int) -> np.ndarray[Any, Any]:
+    with suppress(KeyError, IndexError):  # another thread may have taken the last one
+        return _free[size].pop()
+    return np.empty(size, np.uint8)

@@ -175,7 +175,7 @@ class Model:
         if not out.keys() <= self.outputs.keys():
             raise RunError(f"Model '{self.name}' has the outputs {list(self.outputs)}, not {list(out)}")
         others = list(inputs)
-        for name, shape, dtype, _ in plan.outputs:
+        for name, shape, dtype in plan.outputs:
             if name in out:
                 if name in self._texts:
                     raise RunError(f"Output '{name}' has texts", hint="Take the array that the call returns")
