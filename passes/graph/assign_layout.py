@@ -12,9 +12,9 @@ Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is 
 
 A value is held blocked from the convolution that makes it until an operator needs it plain, so no blocking follows an
 unblocking. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
-blocks, and depthwise ones of a value that is held blocked already. A 1x1 convolution works on all positions as one
-dimension, unless it writes into a padding, which has gaps between the rows. Fewer input channels than a block make one
-short block. Padding channels have zero weights and always hold finite numbers (see ``lanes``).
+blocks, and depthwise ones of narrow images or of a value that is held blocked already. A 1x1 convolution works on all
+positions as one dimension, unless it writes into a padding, which has gaps between the rows. Fewer input channels than
+a block make one short block. Padding channels have zero weights and always hold finite numbers (see ``lanes``).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Layout:
         if block is None or not isinstance(channels, int) or not all(isinstance(d, int) for d in weight):
             return None
         if groups > 1 and channels == groups and weight[0] == groups:
-            return self._depthwise(op, emitter, block) if op.input in self.views else None
+            return self._depthwise(op, emitter, block) if op.input in self.views or _narrow(op, block) else None
         if groups > 1 and (weight[1] % block or weight[0] % (groups * block)):
             return None
         return self._dense(op, emitter, block)
@@ -181,6 +181,12 @@ class Layout:
         window, groups = (ints_of(op.strides), ints_of(op.dilations)), op.groups.value.data
         new = ConvOp(emitter.deep(x), weight, *window, groups, "NCXc_depthwise", op.product)
         return Blocked(emitter.emit(new), int(shape[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
+
+
+def _narrow(op: ConvOp, block: int) -> bool:
+    """Whether the rows of the result would leave half of a vector empty, and its channels fill vectors."""
+    _, channels, *_, width = shape_of(op.result)
+    return isinstance(width, int) and 2 * width <= block and isinstance(channels, int) and channels % block == 0
 
 
 def _same(x: SSAValue) -> SSAValue:

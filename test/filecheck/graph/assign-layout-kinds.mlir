@@ -34,6 +34,32 @@ func.func @depthwise(%x: tensor<1x8x7xf32>) -> tensor<1x6x2xf32> {
 
 // -----
 
+// Rows of two elements would fill half of a vector.
+
+func.func @depthwise_narrow(%x: tensor<1x8x4xf32>) -> tensor<1x8x2xf32> {
+  %w = graph.weight "w" : tensor<8x1x3xf32>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 8 : i64, layout = "NCX"} : (tensor<1x8x4xf32>, tensor<8x1x3xf32>) -> tensor<1x8x2xf32>
+  func.return %0 : tensor<1x8x2xf32>
+}
+
+// CHECK-LABEL: func.func @depthwise_narrow(
+// CHECK:       graph.conv({{.*}}layout = "NCXc_depthwise"} : (tensor<1x2x4x4xf32>, tensor<2x3x4xf32>) -> tensor<1x2x2x4xf32>
+
+// -----
+
+// These channels would not fill vectors either.
+
+func.func @depthwise_narrow_uneven(%x: tensor<1x6x4xf32>) -> tensor<1x6x2xf32> {
+  %w = graph.weight "w" : tensor<6x1x3xf32>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 6 : i64, layout = "NCX"} : (tensor<1x6x4xf32>, tensor<6x1x3xf32>) -> tensor<1x6x2xf32>
+  func.return %0 : tensor<1x6x2xf32>
+}
+
+// CHECK-LABEL: func.func @depthwise_narrow_uneven(
+// CHECK:       graph.conv({{.*}}layout = "NCX"}
+
+// -----
+
 // What is not held in blocks stays so for a depthwise convolution.
 
 func.func @depthwise_alone(%x: tensor<1x6x7xf32>) -> tensor<1x6x5xf32> {
