@@ -56,7 +56,7 @@ class Prefetch:
         static = all(isinstance(s.bounds[i], int) for i in s.iters if i not in rows)
         order = self._order(s)
         columns = [i for i in order if i not in rows]
-        last = max(map(order.index, columns))
+        last = max(map(order.index, columns), default=0)
         if static and rows and all(i in self._shared(s) for i in order[:last] if i in rows):
             return _Weights(self.buffers[read.array], read, s, point, {i: self._passing(i, s) for i in rows}, columns)
         return None
