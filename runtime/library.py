@@ -5,7 +5,6 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -135,7 +134,7 @@ class Library:
         values = _ffi.new("int64_t[]", list(dims.values()))
         shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
         dtypes = [POINTERS if spec.dtype == TEXTS else spec.dtype for spec in outputs.values()]
-        sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
+        sizes = map(memory.size_of, shapes, dtypes)
         results = tuple(zip(outputs, shapes, dtypes, strict=True))
         plan = Plan(dims, values, results, memory.empty if memory.is_kept(sizes) else np.empty)
         again = self._again(plan, inputs)
@@ -212,7 +211,7 @@ def _release(destroy: Any, model: Any, handle: int) -> None:
 
 
 def _too_large(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RunError:
-    message = f"Cannot allocate output '{name}' of the shape {shape}, {math.prod(shape) * dtype.itemsize} bytes"
+    message = f"Cannot allocate output '{name}' of the shape {shape}, {memory.size_of(shape, dtype)} bytes"
     return RunError(message, hint="Check the shapes of the inputs")
 
 

@@ -34,6 +34,11 @@ class _Lease:
         _free.setdefault(size, []).append(self.block)
 
 
+def size_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    """Bytes of an array."""
+    return math.prod(shape) * dtype.itemsize
+
+
 def is_kept(sizes: Iterable[int]) -> bool:
     """Whether arrays of these bytes, made in each call, should be made by ``empty``."""
     paged = [size for size in sizes if size >= SEVERAL]
@@ -45,7 +50,7 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
     Raises MemoryError or ValueError as numpy.empty does.
     """
-    size = math.prod(shape) * dtype.itemsize
+    size = size_of(shape, dtype)
     if size < SEVERAL:
         return np.empty(shape, dtype)
     lease: Any = _Lease(_block(size))

@@ -185,8 +185,8 @@ class Layout:
 
 def _narrow(op: ConvOp, block: int) -> bool:
     """Whether the rows of the result would leave half of a vector empty, and its channels fill vectors."""
-    _, channels, *_, width = shape_of(op.result)
-    return isinstance(width, int) and 2 * width <= block and isinstance(channels, int) and channels % block == 0
+    width = shape_of(op.result)[-1]
+    return isinstance(width, int) and 2 * width <= block and op.groups.value.data % block == 0
 
 
 def _same(x: SSAValue) -> SSAValue:

@@ -54,10 +54,11 @@ class Prefetch:
         (read,) = reads
         rows = [i for i in s.parallel if not read.depends_on(i)]
         static = all(isinstance(s.bounds[i], int) for i in s.iters if i not in rows)
-        order = self._order(s)
-        columns = [i for i in order if i not in rows]
-        last = max(map(order.index, columns), default=0)
-        if static and rows and all(i in self._shared(s) for i in order[:last] if i in rows):
+        shared = self._shared(s)
+        order = sorted((i.iterator for i in self.nest.band if i.iterator in s.parallel), key=lambda i: i not in shared)
+        loops = [i for i in order if i not in shared]  # of one thread
+        if static and rows and loops == sorted(loops, key=rows.__contains__):
+            columns = [i for i in order if i not in rows]
             return _Weights(self.buffers[read.array], read, s, point, {i: self._passing(i, s) for i in rows}, columns)
         return None
 
@@ -66,13 +67,8 @@ class Prefetch:
         blocks = next((split.blocks for split in self.nest.splits if split.iterator == iterator), 1)
         return ceildiv(s.bounds[iterator], blocks)
 
-    def _order(self, s: StatementView) -> list[str]:
-        """Its iterators in the band, the outermost loop first: one whose tiles threads share out comes before all."""
-        shared = self._shared(s)
-        return sorted((i.iterator for i in self.nest.band if i.iterator in s.parallel), key=lambda i: i not in shared)
-
     def _shared(self, s: StatementView) -> set[str]:
-        """The iterators that have as many blocks as tiles."""
+        """The iterators that have as many blocks as tiles: the outermost loops, which threads share out."""
         sizes = {i.iterator: i.size for i in self.nest.band}
         return {i.iterator for i in self.nest.splits if i.blocks * sizes[i.iterator] == s.bounds.get(i.iterator)}
 
@@ -108,9 +104,12 @@ class _Weights:
         """The rows that have passed before this tile."""
         count: DimLike = 0
         for i, extent in self.rows.items():
-            start, whole = self.start(i), self.s.bounds[i] == extent
-            count = count * extent + (start if whole else start - floordiv(start, extent) * extent)
+            start = self.start(i)
+            count = count * extent + (start - floordiv(start, extent) * extent if self._in_blocks(i) else start)
         return count
+
+    def _in_blocks(self, iterator: str) -> bool:
+        return self.s.bounds[iterator] != self.rows[iterator]
 
     def share(self, step: DimLike) -> DimLike:
         """``step * part // whole``; for a symbolic ``whole`` in fixed point, whose division leaves the loops."""
@@ -136,8 +135,7 @@ class _Weights:
         """Whether the tile asks for anything in this step."""
         if not isinstance(self.whole, int):
             return True
-        passes_again = any(self.s.bounds[i] != extent for i, extent in self.rows.items())
-        most = FEW * self.part if passes_again else self.whole
+        most = FEW * self.part if any(map(self._in_blocks, self.rows)) else self.whole
         return 2 * self.part <= self.whole <= most and self._reaches_a_line(self.whole)
 
     def _reaches_a_line(self, whole: int) -> bool:

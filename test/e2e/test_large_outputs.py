@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,9 @@ import pytest
 from onnx import TensorProto, helper
 
 import mlc
-from mlc.runtime import memory
 
+pytestmark = pytest.mark.usefixtures("no_memory_kept")
 SHAPE = (3, 1 << 16)
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept() -> Iterator[None]:
-    memory._free.clear()
-    yield
-    memory._free.clear()
 
 
 @pytest.fixture(scope="module")

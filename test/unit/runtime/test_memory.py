@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from mlc.runtime import memory
 
-SHAPE, FLOAT, SIZE = (8, 1 << 20), np.dtype("f4"), 32 << 20
+pytestmark = pytest.mark.usefixtures("no_memory_kept")
+SHAPE, FLOAT = (8, 1 << 20), np.dtype("f4")
 
 
 def place(array: np.ndarray) -> int:
     return int(array.ctypes.data)
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept() -> Iterator[None]:
-    memory._free.clear()
-    yield
-    memory._free.clear()
 
 
 def test_memory_comes_back_once_the_array_is_gone() -> None:
