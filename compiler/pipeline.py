@@ -24,6 +24,7 @@ from mlc.passes.context import MlcContext
 from mlc.passes.fuse.block_rows import BlockRows
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.group_heads import GroupHeads
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
 from mlc.passes.fuse.split_yields import SplitYields
 from mlc.passes.graph import graph_pipeline
@@ -54,7 +55,7 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
         ("graph", graph_pipeline(options.numerics, channels=lanes, columns=2 * lanes, wide=wide * lanes)),
-        ("fuse", [BlockRows(), SinkReshapes(), SplitYields(), FormKernels(), DeduplicateKernels(),
+        ("fuse", [GroupHeads(), BlockRows(), SinkReshapes(), SplitYields(), FormKernels(), DeduplicateKernels(),
                   ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers),

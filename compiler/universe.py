@@ -20,7 +20,8 @@ _PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants assign-layout pack-weights pack-words interleave-gates winograd"
     " differentiate",
-    "fuse": "fuse-maps hoist-invariants block-rows sink-reshapes split-yields form-kernels deduplicate-kernels",
+    "fuse": "fuse-maps hoist-invariants group-heads block-rows sink-reshapes split-yields form-kernels"
+    " deduplicate-kernels",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule split-threads verify-poly",
     "tile": "tile-kernels",
