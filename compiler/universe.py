@@ -18,7 +18,7 @@ _DIALECTS = {"graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 
 _PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
-    " hoist-loop-invariants assign-layout pack-weights pack-words interleave-gates winograd"
+    " hoist-loop-invariants assign-layout pack-weights pack-words interleave-gates winograd scale-weights"
     " differentiate",
     "fuse": "fuse-maps hoist-invariants group-heads block-rows sink-reshapes split-yields form-kernels"
     " deduplicate-kernels",

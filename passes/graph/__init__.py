@@ -25,6 +25,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
     from mlc.passes.graph.interleave_gates import InterleaveGates
     from mlc.passes.graph.pack_weights import PackWeights
     from mlc.passes.graph.pack_words import PackWords
+    from mlc.passes.graph.scale_weights import ScaleWeights
     from mlc.passes.graph.simplify_quantization import SimplifyQuantization
     from mlc.passes.graph.verify_graph import VerifyGraph
     from mlc.passes.graph.winograd import Winograd
@@ -47,6 +48,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         HoistInvariants(),
         InterleaveGates(),
         *fewer_products,
+        ScaleWeights(numerics),
         FoldConstants(),
         CanonicalizeGraph(),
         VerifyGraph(),

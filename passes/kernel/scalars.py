@@ -93,10 +93,19 @@ _UNARY: dict[str, Any] = {
 }
 _CMPF = dict(zip(COMPARISONS, ("oeq", "une", "olt", "ole", "ogt", "oge"), strict=True))
 _CMPI = dict(zip(COMPARISONS, ("eq", "ne", "slt", "sle", "sgt", "sge"), strict=True))
+FLOAT_ONLY = {"isnan": "isnan", "sigmoid": "sigmoid", "gated": "sigmoid"}
 TRANSCENDENTAL = frozenset(
     {"exp", "log", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh"}
     | {"atanh", "expm1", "log1p", "pow", "atan2", "sigmoid"}
 )
+
+
+def _gated(expr: Call) -> Call | None:
+    """x * sigmoid(y) as one function."""
+    match expr:
+        case Call(fn="mul", args=(x, Call(fn="sigmoid", args=(y,))) | (Call(fn="sigmoid", args=(y,)), x)):
+            return Call("gated", (x, y))
+    return None
 
 
 def _untyped(expr: Expr) -> bool:
@@ -185,11 +194,13 @@ class ScalarBuilder:
             condition, _ = self.build(expr.args[0], "i1")
             (a, b), element = self._args(expr.args[1:], want)
             return self.emit(arith.SelectOp(condition, a, b)), element
+        if gated := _gated(expr):
+            expr = gated
         args, element = self._args(expr.args, None if expr.fn in COMPARISONS else want)
         if is_narrow(element):
             raise ExprError(f"nothing computes in {element}")
-        if expr.fn in ("isnan", "sigmoid") and not is_float(element):
-            raise ExprError(f"{expr.fn} is not defined on {element}")
+        if expr.fn in FLOAT_ONLY and not is_float(element):
+            raise ExprError(f"{FLOAT_ONLY[expr.fn]} is not defined on {element}")
         if expr.fn in COMPARISONS:
             return self._compare(expr.fn, args, element), "i1"
         if expr.fn == "isnan":
@@ -242,9 +253,12 @@ class ScalarBuilder:
         return self._select(positive, one, self._select(negative, self.constant(-1, element), x))
 
     def _sigmoid(self, x: SSAValue, element: str) -> SSAValue:
-        one = self.constant(1, element)
-        e = self.emit(math.ExpOp(self._neg(x, element)))
-        return self.emit(arith.DivfOp(one, self.emit(arith.AddfOp(one, e))))
+        return self._gated(self.constant(1, element), x, element)
+
+    def _gated(self, x: SSAValue, gate: SSAValue, element: str) -> SSAValue:
+        """x sigmoid(gate) as x / (1 + exp(-gate)): a multiplication less."""
+        e = self.emit(math.ExpOp(self._neg(gate, element)))
+        return self.emit(arith.DivfOp(x, self.emit(arith.AddfOp(self.constant(1, element), e))))
 
     def _floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         if is_float(element):

@@ -22,10 +22,20 @@ MLC_INLINE VF MLC_V(exp_tail)(VF r) {
 /* x - n ln(2). The first part of ln(2) has 15 bits, so that n times it is exact without a fused multiply-add. */
 MLC_INLINE VF MLC_V(exp_rest)(VF x, VF n) { return x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f; }
 
+#ifdef MLC_TABLE
+/* e^x = 2^(n + j/32) e^r with |r| <= ln(2)/64: a short polynomial, for one look into a table that is two registers. The
+ * low 5 bits of `biased` are j, those above are n. The first part of ln(2) has 12 bits, and n + j/32 as many. */
+MLC_INLINE VF MLC_V(exp_inside)(VF x) {
+  VF biased = x * (32 * MLC_LOG2E) + MLC_TO_INT, n = biased * 0x1p-5f - MLC_TO_INT * 0x1p-5f;
+  VF r = x - n * 0x1.62ep-1f - n * 0x1.0bfbe8p-15f, tail = r * 0x1.555556p-3f + .5f, power = MLC_V(power)((VI)biased);
+  return MLC_V(scale)(power + power * (r + r * r * tail), n, (VF)((VI)biased >> 5));
+}
+#else
 MLC_INLINE VF MLC_V(exp_inside)(VF x) {
   VF biased = x * MLC_LOG2E + MLC_TO_INT, n = biased - MLC_TO_INT, r = MLC_V(exp_rest)(x, n);
   return MLC_V(scale)(1.f + (r + r * r * MLC_V(exp_tail)(r)), n, biased);
 }
+#endif
 
 MLC_INLINE VF MLC_V(exp)(VF x) { return MLC_V(exp_inside)(MLC_V(max)(MLC_V(min)(x, 89.f), -104.f)); }
 
@@ -52,14 +62,6 @@ MLC_INLINE VF MLC_V(expm1)(VF x) {
   VF power, m = MLC_V(exp_parts)(MLC_V(max)(MLC_V(min)(x, 89.f), -20.f), 1, &power);
   VF y = 2.f * (power * m + (power - .5f));
   return MLC_V(copysign)(MLC_V(blend)(MLC_V(abs)(x) < 0x1p-25f, x, y), x);
-}
-
-/* With e = e^-|x|: 1 / (1 + e), or e / (1 + e) for negative x, which reaches down to the denormals. Either is
- * top (1 - e / (1 + e)): the rounding of 1 + e then weighs only e / (1 + e). */
-MLC_INLINE VF MLC_V(sigmoid)(VF x) {
-  VF e = MLC_V(exp_inside)(MLC_V(max)(-MLC_V(abs)(x), -104.f));
-  VF top = MLC_V(blend)(x < 0.f, e, MLC_V(fill)(1.f));
-  return top - top * (e / (1.f + e));
 }
 
 /* An odd polynomial to 0.6, then 1 - 2 / (1 + e^2x), which is 1 from 9.02 on. */

@@ -40,13 +40,7 @@ def stated_bounds() -> dict[str, float]:
     return {name: float(bound) for name, bound in re.findall(r"\b([a-z]+[0-9]?p?) (\d\.\d)", comment)}
 
 
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    e = np.exp(-np.abs(x))
-    return np.where(x < 0, e, 1) / (1 + e)
-
-
 REFERENCE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "sigmoid": sigmoid,
     "erf": lambda x: np.fromiter(map(math.erf, x), np.float64, len(x)),
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "roundeven": np.rint,

@@ -1,0 +1,117 @@
+"""``scale-weights``: where channels are scaled by what the model has computed (squeeze and excitation) in front of a
+convolution whose weights are fewer, these are scaled instead.
+
+    %m = graph.map "x0 * x1"(%gate, %x) : 1x6x56x56x16     %w2 = graph.map "x0 * x1"(%w, reshaped %gate) : 2x6x1x1x16x16
+    %y = graph.conv(%m, %w)                             →   %y = graph.conv(%x, %w2)
+
+The products are rounded in another order, so ``numerics = strict`` leaves the module as it is.
+Hu et al., Squeeze-and-excitation networks, 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.expr import Expr, Load, loads, substitute
+from mlc.dialects.graph import ConvOp, MapOp, ReshapeOp, source_nodes, with_nodes
+from mlc.dialects.types import element_of, elements_in, is_float, shape_of
+from mlc.passes.graph.fold_scale import affine
+from mlc.passes.rewriter import bodies, erase_unused, producer
+
+
+@dataclass(frozen=True)
+class ScaleWeights(ModulePass):
+    """Scale weights in the place of channels. ``numerics``: ``strict`` does nothing."""
+
+    name = "scale-weights"
+    numerics: str = "default"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.numerics == "strict":
+            return
+        for block in bodies(op):
+            for conv in [o for o in block.ops if isinstance(o, ConvOp) and _plain(o)]:
+                _scale(conv)
+
+
+def _plain(conv: ConvOp) -> bool:
+    """Whether each channel of the input has its own place in the weight."""
+    known = conv.layout.data in ("NCX", "NCXc") and conv.groups.value.data == 1
+    return known and conv.product is None and is_float(element_of(conv.result))
+
+
+def _scale(conv: ConvOp) -> None:
+    """Move a factor of each channel of the input to the weight, if that is smaller."""
+    view = producer(conv.input, ReshapeOp)
+    scaled = producer(view.input if view else conv.input, MapOp)
+    if scaled is None or (view and not (view.result.has_one_use() and _keeps_channels(view, conv))):
+        return
+    gate = _gate(scaled, _channel_axes(conv, scaled.result)) if scaled.result.has_one_use() else None
+    if gate and _smaller(conv.weight, scaled.result):
+        _rewrite(conv, view, gate)
+        erase_unused([view or scaled])
+
+
+def _channel_axes(conv: ConvOp, value: SSAValue) -> set[int]:
+    """The dimensions of an input that number the channel."""
+    return {1} if conv.layout.data == "NCX" else {1, len(shape_of(value)) - 1}
+
+
+def _keeps_channels(view: ReshapeOp, conv: ConvOp) -> bool:
+    """Whether a view only counts the places of an image otherwise."""
+    before, after = shape_of(view.input), shape_of(view.result)
+    return before[:2] == after[:2] and (conv.layout.data == "NCX" or before[-1] == after[-1])
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """A map that is ``x`` times ``factor``, which it makes of one number for each channel."""
+
+    op: MapOp
+    x: SSAValue
+    factor: Expr
+
+
+def _gate(op: MapOp, channels: set[int]) -> _Gate | None:
+    for n, x in enumerate(op.args):
+        others = [v for v in op.args if v is not x]
+        if x.type != op.result.type or len(others) != len(op.args) - 1:
+            continue
+        factor, shift = affine(op.scalar, Load(n)) or (None, None)
+        by_channel = all(_by_channel(v, op.result, channels) for v in others)
+        if factor is not None and loads(factor) and shift is None and by_channel:
+            return _Gate(op, x, factor)
+    return None
+
+
+def _by_channel(value: SSAValue, whole: SSAValue, channels: set[int]) -> bool:
+    """Whether ``value`` has a number for each channel of ``whole``, whose batch is 1."""
+    shape = shape_of(whole)
+    return shape[0] == 1 and shape_of(value) == tuple(d if n in channels else 1 for n, d in enumerate(shape))
+
+
+def _smaller(weight: SSAValue, x: SSAValue) -> bool:
+    fewer, more = elements_in(weight), elements_in(x)
+    return isinstance(fewer, int) and isinstance(more, int) and fewer < more
+
+
+def _rewrite(conv: ConvOp, view: ReshapeOp | None, gate: _Gate) -> None:
+    read = sorted({load.operand for load in loads(gate.factor)})
+    expr = substitute(gate.factor, lambda load: Load(read.index(load.operand)))
+    factor = MapOp(expr, [gate.op.args[n] for n in read])
+    shape = shape_of(conv.weight)
+    axes = {1} if conv.layout.data == "NCX" else {1, len(shape) - 2}
+    shaped = ReshapeOp(factor.result, [d if n in axes else 1 for n, d in enumerate(shape)])
+    weight = MapOp("x0 * x1", [conv.weight, shaped.result])
+    new: list[Operation] = [factor, shaped, weight]
+    conv.operands[1] = weight.result
+    if view:
+        new.append(ReshapeOp(gate.x, shape_of(view.result)))
+    conv.operands[0] = new[-1].results[0] if view else gate.x
+    assert (block := conv.parent) is not None
+    block.insert_ops_before([with_nodes(o, source_nodes(gate.op)) for o in new], conv)
