@@ -36,15 +36,9 @@
 #define MLC_DOUBLE_TO_LONG 0x1.8p52      /* x + this has round(x) in its low 51 bits, for |x| < 2^50 */
 #define MLC_DOUBLE_TO_LONG_BITS 0x4338000000000000
 
-/* Where a register is half of this table, exp looks into it; the other lane counts do too, for the same bits. */
-#if defined __AVX512F__ && !defined __clang__
+/* Where a register holds 16 floats, exp and erf look into tables. */
+#if defined __AVX512F__ && !defined __clang__ && MLC_HAS(__builtin_shufflevector)
 #define MLC_TABLE
-static const float mlc_powers[32] __attribute__((aligned(64))) = {  /* 2^(j/32) */
-  0x1p+0f, 0x1.059b0ep+0f, 0x1.0b5586p+0f, 0x1.11301ep+0f, 0x1.172b84p+0f, 0x1.1d4874p+0f, 0x1.2387a6p+0f, 0x1.29e9ep+0f,
-  0x1.306fep+0f, 0x1.371a74p+0f, 0x1.3dea64p+0f, 0x1.44e086p+0f, 0x1.4bfdaep+0f, 0x1.5342b6p+0f, 0x1.5ab07ep+0f, 0x1.6247ecp+0f,
-  0x1.6a09e6p+0f, 0x1.71f75ep+0f, 0x1.7a1148p+0f, 0x1.82589ap+0f, 0x1.8ace54p+0f, 0x1.93737cp+0f, 0x1.9c4918p+0f, 0x1.a5503cp+0f,
-  0x1.ae89fap+0f, 0x1.b7f77p+0f, 0x1.c199bep+0f, 0x1.cb720ep+0f, 0x1.d5818ep+0f, 0x1.dfc974p+0f, 0x1.ea4afap+0f, 0x1.f50766p+0f,
-};
 #endif
 
 /* Functions with a vector implementation; X(name). */
@@ -87,6 +81,10 @@ MLC_VEC_HALF_OP(f32x8, f32x4, pow)
 MLC_MATH_VECTOR(X)
 #undef X
 MLC_VEC_HALF_OP(f32x16, f32x8, pow)
+#endif
+
+#ifdef MLC_TABLE
+#include "mlc_math_table.h"
 #endif
 
 /* --- scalars ------------------------------------------------------------------------------------------------------ */

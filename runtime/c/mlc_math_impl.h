@@ -22,22 +22,13 @@ MLC_INLINE VF MLC_V(exp_tail)(VF r) {
 /* x - n ln(2). The first part of ln(2) has 15 bits, so that n times it is exact without a fused multiply-add. */
 MLC_INLINE VF MLC_V(exp_rest)(VF x, VF n) { return x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f; }
 
-#ifdef MLC_TABLE
-/* e^x = 2^(n + j/32) e^r with |r| <= ln(2)/64: a short polynomial, for one look into a table that is two registers. The
- * low 5 bits of `biased` are j, those above are n. The first part of ln(2) has 12 bits, and n + j/32 as many. */
-MLC_INLINE VF MLC_V(exp_inside)(VF x) {
-  VF biased = x * (32 * MLC_LOG2E) + MLC_TO_INT, n = biased * 0x1p-5f - MLC_TO_INT * 0x1p-5f;
-  VF r = x - n * 0x1.62ep-1f - n * 0x1.0bfbe8p-15f, tail = r * 0x1.555556p-3f + .5f, power = MLC_V(power)((VI)biased);
-  return MLC_V(scale)(power + power * (r + r * r * tail), n, (VF)((VI)biased >> 5));
-}
-#else
-MLC_INLINE VF MLC_V(exp_inside)(VF x) {
+#ifndef MLC_TABLE
+MLC_INLINE VF MLC_V(exp)(VF x) {
+  x = MLC_V(max)(MLC_V(min)(x, 89.f), -104.f);
   VF biased = x * MLC_LOG2E + MLC_TO_INT, n = biased - MLC_TO_INT, r = MLC_V(exp_rest)(x, n);
   return MLC_V(scale)(1.f + (r + r * r * MLC_V(exp_tail)(r)), n, biased);
 }
 #endif
-
-MLC_INLINE VF MLC_V(exp)(VF x) { return MLC_V(exp_inside)(MLC_V(max)(MLC_V(min)(x, 89.f), -104.f)); }
 
 MLC_INLINE VF MLC_V(exp2)(VF x) {
   x = MLC_V(max)(MLC_V(min)(x, 129.f), -151.f);
@@ -75,6 +66,7 @@ MLC_INLINE VF MLC_V(tanh)(VF x) {
   return MLC_V(copysign)(MLC_V(blend)(a < .6f, a + a * (z * p), large), x);
 }
 
+#ifndef MLC_TABLE
 /* An odd polynomial to 0.8, then 1 - exp(-x + x q(x)), which is 1 from 3.92 on. */
 MLC_INLINE VF MLC_V(erf)(VF x) {
   VF a = MLC_V(min)(MLC_V(abs)(x), 4.f), z = a * a;
@@ -92,6 +84,7 @@ MLC_INLINE VF MLC_V(erf)(VF x) {
   VF power, m = MLC_V(exp_parts)(a * q - a, 0, &power), tail = 1.f - (power + power * m);
   return MLC_V(copysign)(MLC_V(blend)(a < .8f, a + a * p, tail), x);
 }
+#endif
 
 /* x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for normal positive x. */
 MLC_INLINE VF MLC_V(log_split)(VF x, VI *e) {

@@ -12,7 +12,6 @@
 #define MLC_MAX(c, x) __builtin_ia32_maxps512_mask(c, x, x, -1, 4)
 #define MLC_SCALEF(x, n) __builtin_ia32_scalefps512_mask(x, n, x, -1, 4)
 #define MLC_ANY(m) __builtin_ia32_ptestmd512(m, m, -1)
-#define MLC_PERMUTE(low, high, j) __builtin_ia32_vpermt2varps512_mask(j, low, high, -1)
 #elif !defined __clang__ && VW == 8 && defined __AVX__ && MLC_HAS(__builtin_ia32_roundps256)
 #define MLC_ROUND(x, mode) __builtin_ia32_roundps256(x, mode)
 #define MLC_SQRT(x) __builtin_ia32_sqrtps256(x)
@@ -103,8 +102,8 @@ MLC_INLINE VF MLC_V(ceil)(VF x) {
 #endif
 }
 
-/* x * 2^floor(n), rounded once, for |x| in [0.5, 2) and n in [-180, 180]; the low 10 bits of `biased` hold floor(n).
- * 2^n may be no float, so it is applied as 2^floor(n/2) * 2^ceil(n/2). */
+/* x * 2^n, rounded once, for |x| in [0.5, 2) and an integer n in [-180, 180]; `biased` is n + 1.5 * 2^23, whose low
+ * bits hold n. 2^n may be no float, so it is applied as 2^floor(n/2) * 2^ceil(n/2). */
 MLC_INLINE VF MLC_V(scale)(VF x, VF n, VF biased) {
 #ifdef MLC_SCALEF
   (void)biased;
@@ -115,22 +114,6 @@ MLC_INLINE VF MLC_V(scale)(VF x, VF n, VF biased) {
   return x * (VF)(half + one) * (VF)(((VI)biased << 23) - half + one);
 #endif
 }
-
-#ifdef MLC_TABLE
-/* 2^(j/32), of the low 5 bits of j. */
-MLC_INLINE VF MLC_V(power)(VI j) {
-#ifdef MLC_PERMUTE
-  VF low, high;
-  memcpy(&low, mlc_powers, sizeof low);
-  memcpy(&high, mlc_powers + 16, sizeof high);
-  return MLC_PERMUTE(low, high, j);
-#else
-  VF y;
-  for (int i = 0; i < VW; i++) y[i] = mlc_powers[j[i] & 31];
-  return y;
-#endif
-}
-#endif
 
 #undef MLC_ROUND_EVEN
 #undef MLC_ROUND_DOWN
