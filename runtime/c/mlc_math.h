@@ -36,7 +36,7 @@
 #define MLC_DOUBLE_TO_LONG 0x1.8p52      /* x + this has round(x) in its low 51 bits, for |x| < 2^50 */
 #define MLC_DOUBLE_TO_LONG_BITS 0x4338000000000000
 
-/* Where a register holds 16 floats, exp and erf look into tables. */
+/* Where a register holds 16 floats, exp, erf and tanh look into tables. */
 #if defined __AVX512F__ && !defined __clang__ && MLC_HAS(__builtin_shufflevector)
 #define MLC_TABLE
 #endif

@@ -55,6 +55,7 @@ MLC_INLINE VF MLC_V(expm1)(VF x) {
   return MLC_V(copysign)(MLC_V(blend)(MLC_V(abs)(x) < 0x1p-25f, x, y), x);
 }
 
+#ifndef MLC_TABLE
 /* An odd polynomial to 0.6, then 1 - 2 / (1 + e^2x), which is 1 from 9.02 on. */
 MLC_INLINE VF MLC_V(tanh)(VF x) {
   VF a = MLC_V(min)(MLC_V(abs)(x), 10.f), z = a * a;
@@ -66,7 +67,6 @@ MLC_INLINE VF MLC_V(tanh)(VF x) {
   return MLC_V(copysign)(MLC_V(blend)(a < .6f, a + a * (z * p), large), x);
 }
 
-#ifndef MLC_TABLE
 /* An odd polynomial to 0.8, then 1 - exp(-x + x q(x)), which is 1 from 3.92 on. */
 MLC_INLINE VF MLC_V(erf)(VF x) {
   VF a = MLC_V(min)(MLC_V(abs)(x), 4.f), z = a * a;
