@@ -24,6 +24,7 @@ from mlc.passes.schedule.schedule import Item, Nest
 from mlc.passes.schedule.view import Access, StatementView
 
 SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
+UNCUT = 160  # terms of a block that may stay together where a cut would leave parts of different lengths
 TYPICAL = 256  # what a symbolic extent is taken for when costs are compared
 
 FEWER = 8  # how many numbers of rows are tried, from the most that fit the registers on
@@ -136,18 +137,20 @@ def _orders(roles: _Roles, machine: Machine) -> Iterator[tuple[str, ...]]:
 
 
 def _partial_sums(s: StatementView) -> Items:
-    """The inner loops, the outermost ones in blocks of at most SUM_BLOCK terms that are summed apart."""
+    """The inner loops, the outermost ones in blocks of at most SUM_BLOCK terms that are summed apart (3 x 3 x 16 terms
+    stay together)."""
     if not isinstance(s.op.init, FloatAttr):
         return tuple(Item(i) for i in s.reduced)
     items: list[Item] = []
     terms = 1
     for n, name in reversed(list(enumerate(s.reduced))):
         extent = s.bounds[name]
-        if isinstance(extent, int) and terms * extent <= SUM_BLOCK:
+        size = max(1, SUM_BLOCK // terms)
+        if isinstance(extent, int) and terms * extent <= (UNCUT if extent % size else SUM_BLOCK):
             items.insert(0, Item(name))
             terms *= extent
             continue
-        block = Item(name, ((max(1, SUM_BLOCK // terms), None),), partial=True)
+        block = Item(name, ((size, None),), partial=True)
         return (*(Item(i) for i in s.reduced[:n]), block, *items)
     return tuple(items)
 
