@@ -35,6 +35,12 @@ class MapOp(StructuredOp):
             operands=[args], properties={"expr": StringAttr(text)}, result_types=[_infer(text, args)]
         )
 
+    @classmethod
+    def reading(cls, expr: Expr, args: Sequence[SSAValue]) -> MapOp:
+        """``expr`` over those of ``args`` that it reads: ``x2 * x2`` of three is ``x0 * x0`` of the last."""
+        read = sorted({load.operand for load in loads(expr)})
+        return cls(substitute(expr, lambda load: Load(read.index(load.operand))), [args[n] for n in read])
+
     @property
     def scalar(self) -> Expr:
         return parse(self.expr.data)

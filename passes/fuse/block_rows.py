@@ -33,7 +33,7 @@ class BlockRows(ModulePass):
                 rows = rows_of(each.scores)
                 if rows is not None:
                     axis = len(each.scores) - 2
-                    SplitCascade(each, axis, (each.scores[axis] // rows, rows)).run()
+                    SplitCascade(each, axis, (each.scores[axis] // rows, rows), {}).run()
 
 
 def rows_of(scores: Shape) -> int | None:

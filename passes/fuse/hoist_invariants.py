@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.expr import Call, Expr, Load, element_type, loads, substitute
+from mlc.dialects.expr import Call, Expr, Load, element_type, loads
 from mlc.dialects.graph import MapOp, broadcast_shapes, source_nodes, with_nodes
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.fuse.fuse_maps import is_cheap
@@ -49,7 +49,7 @@ def _without_invariants(expr: Expr, op: MapOp, args: list[SSAValue], new: list[O
     if not isinstance(expr, Call) or is_cheap(expr):
         return expr
     if _invariant(expr, op):
-        new.append(_own_map(expr, op))
+        new.append(MapOp.reading(expr, op.args))
         args.append(new[-1].results[0])
         return Load(len(args) - 1)
     return Call(expr.fn, tuple(_without_invariants(a, op, args, new) for a in expr.args))
@@ -60,8 +60,3 @@ def _invariant(expr: Expr, op: MapOp) -> bool:
     read = [shape_of(op.args[load.operand]) for load in loads(expr)]
     typed = element_type(expr, [element_of(a) for a in op.args]) is not None
     return bool(read) and typed and broadcast_shapes([*read, (1,) * len(shape_of(op.result))]) != shape_of(op.result)
-
-
-def _own_map(expr: Expr, op: MapOp) -> MapOp:
-    read = sorted({load.operand for load in loads(expr)})
-    return MapOp(substitute(expr, lambda load: Load(read.index(load.operand))), [op.args[n] for n in read])

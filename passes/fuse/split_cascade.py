@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from xdsl.ir import Operation, SSAValue
 
@@ -19,11 +18,7 @@ class SplitCascade:
     that repeat matrices along the inner one, these matrices themselves."""
 
     def __init__(
-        self,
-        found: Cascade,
-        axis: int,
-        parts: tuple[DimLike, DimLike],
-        shared: Mapping[SSAValue, SSAValue] = MappingProxyType({}),
+        self, found: Cascade, axis: int, parts: tuple[DimLike, DimLike], shared: Mapping[SSAValue, SSAValue]
     ):
         self.found, self.axis, self.parts, self.shared = found, axis, parts, shared
         self.new: dict[SSAValue, SSAValue] = {}

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.expr import Call, Const, Expr, Load, loads, rename_operands, substitute
+from mlc.dialects.expr import Call, Const, Expr, Load, loads, rename_operands
 from mlc.dialects.graph import ContractOp, ConvOp, MapOp, ReshapeOp, ints_of, source_nodes, with_nodes
 from mlc.dialects.types import element_of, elements_in, is_float, shape_of
 from mlc.passes.graph.constants import constants_first, sole_user
@@ -91,7 +91,9 @@ def _fold(anchor: ConvOp | ContractOp, constants: set[SSAValue]) -> None:
         return
     chain, (a, b), args = _chain(anchor.result, channel, constants)
     if a is not None:
-        _scale_weight(anchor, _channels_of(a, args, anchor), source_nodes(chain[0]))
+        axis = 0 if isinstance(anchor, ConvOp) else anchor.terms[1].index(anchor.terms[2][-1])
+        nodes = (*source_nodes(anchor), *source_nodes(chain[0]))
+        scale_weight(anchor, _channels_of(a, args, anchor), {axis}, nodes)
     if a is not None or len(chain) > 1:
         _shift(anchor.result, chain, None if b is None else _channels_of(b, args, anchor))
 
@@ -136,19 +138,17 @@ def _then(first: Affine, second: Affine) -> Affine:
 
 def _channels_of(expr: Expr, args: Sequence[SSAValue], anchor: ConvOp | ContractOp) -> MapOp:
     """``expr`` over those constants of ``args`` (x1, x2, …) that it reads, as an operator of its own."""
-    read = sorted({load.operand for load in loads(expr)})
-    expr = substitute(expr, lambda load: Load(read.index(load.operand)))
-    return MapOp(expr if read else Call(element_of(anchor.result), (expr,)), [args[n - 1] for n in read])
+    typed = expr if loads(expr) else Call(element_of(anchor.result), (expr,))
+    return MapOp.reading(typed, [anchor.result, *args])
 
 
-def _scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, nodes: Sequence[str]) -> None:
-    """Multiply the weight by ``scale``, one number a channel, along the weight's own channel dimension."""
+def scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, axes: set[int], nodes: Sequence[str]) -> None:
+    """Multiply the weight by ``scale``, one number in all or for each channel; ``axes`` of the weight number these."""
     weight = anchor.operands[1]
-    axis = 0 if isinstance(anchor, ConvOp) else anchor.terms[1].index(anchor.terms[2][-1])
-    count = elements_in(scale.result)
-    shaped = ReshapeOp(scale.result, [count if n == axis else 1 for n in range(len(shape_of(weight)))])
+    along = axes if elements_in(scale.result) != 1 else set[int]()
+    shaped = ReshapeOp(scale.result, [d if n in along else 1 for n, d in enumerate(shape_of(weight))])
     scaled = MapOp("x0 * x1", [weight, shaped.result])
-    _insert([scale, shaped, scaled], anchor, (*source_nodes(anchor), *nodes))
+    insert_before(anchor, [scale, shaped, scaled], nodes)
     anchor.operands[1] = scaled.result
 
 
@@ -157,13 +157,12 @@ def _shift(result: SSAValue, chain: Sequence[MapOp], bias: MapOp | None) -> None
     last = chain[-1]
     if bias is not None:
         shifted = MapOp("x0 + x1", [result, bias.result])
-        _insert([bias, shifted], last, [n for m in chain for n in source_nodes(m)])
+        insert_before(last, [bias, shifted], [n for m in chain for n in source_nodes(m)])
         result = shifted.result
     last.result.replace_all_uses_with(result)
     erase_unused([last])
 
 
-def _insert(ops: Sequence[Operation], before: Operation, nodes: Sequence[str]) -> None:
-    block = before.parent
-    assert block is not None
-    block.insert_ops_before([with_nodes(o, nodes) for o in ops], before)
+def insert_before(op: Operation, new: Sequence[Operation], nodes: Sequence[str]) -> None:
+    assert (block := op.parent) is not None
+    block.insert_ops_before([with_nodes(o, nodes) for o in new], op)

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
-from mlc.dialects.expr import Call, Const, Expr, Load, loads, substitute
+from mlc.dialects.expr import Call, Const, Expr, Load, substitute
 from mlc.dialects.graph import ConstantOp, MapOp, PadOp, ReshapeOp, TransposeOp, WeightOp, dims_of, ints_of
 from mlc.dialects.types import element_of, elements_in, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
@@ -145,8 +145,7 @@ def _value(expr: Expr, args: list[SSAValue], element: str, emitter: Emitter) -> 
         return emitter.emit(ConstantOp(np.array(bare.value, numpy_dtype(element))))
     if isinstance(expr, Load):
         return args[expr.operand]
-    read = sorted({load.operand for load in loads(expr)})
-    return emitter.emit(MapOp(substitute(expr, lambda load: Load(read.index(load.operand))), [args[n] for n in read]))
+    return emitter.emit(MapOp.reading(expr, args))
 
 
 def _as(x: Quantized, wanted: str, emitter: Emitter) -> Quantized:

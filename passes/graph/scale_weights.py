@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.expr import Expr, Load, loads, substitute
-from mlc.dialects.graph import ConvOp, MapOp, ReshapeOp, source_nodes, with_nodes
+from mlc.dialects.expr import Expr, Load, loads
+from mlc.dialects.graph import ConvOp, MapOp, ReshapeOp, source_nodes
 from mlc.dialects.types import element_of, elements_in, is_float, shape_of
-from mlc.passes.graph.fold_scale import affine
+from mlc.passes.graph.fold_scale import affine, insert_before, scale_weight
 from mlc.passes.rewriter import bodies, erase_unused, producer
 
 
@@ -101,17 +101,10 @@ def _smaller(weight: SSAValue, x: SSAValue) -> bool:
 
 
 def _rewrite(conv: ConvOp, view: ReshapeOp | None, gate: _Gate) -> None:
-    read = sorted({load.operand for load in loads(gate.factor)})
-    expr = substitute(gate.factor, lambda load: Load(read.index(load.operand)))
-    factor = MapOp(expr, [gate.op.args[n] for n in read])
-    shape = shape_of(conv.weight)
-    axes = {1} if conv.layout.data == "NCX" else {1, len(shape) - 2}
-    shaped = ReshapeOp(factor.result, [d if n in axes else 1 for n, d in enumerate(shape)])
-    weight = MapOp("x0 * x1", [conv.weight, shaped.result])
-    new: list[Operation] = [factor, shaped, weight]
-    conv.operands[1] = weight.result
+    last = len(shape_of(conv.weight)) - 1
+    axes = {1} if conv.layout.data == "NCX" else {1, last - 1}
+    nodes = source_nodes(gate.op)
+    scale_weight(conv, MapOp.reading(gate.factor, gate.op.args), axes, nodes)
     if view:
-        new.append(ReshapeOp(gate.x, shape_of(view.result)))
-    conv.operands[0] = new[-1].results[0] if view else gate.x
-    assert (block := conv.parent) is not None
-    block.insert_ops_before([with_nodes(o, source_nodes(gate.op)) for o in new], conv)
+        insert_before(conv, [seen := ReshapeOp(gate.x, shape_of(view.result))], nodes)
+    conv.operands[0] = seen.result if view else gate.x

@@ -93,19 +93,21 @@ _UNARY: dict[str, Any] = {
 }
 _CMPF = dict(zip(COMPARISONS, ("oeq", "une", "olt", "ole", "ogt", "oge"), strict=True))
 _CMPI = dict(zip(COMPARISONS, ("eq", "ne", "slt", "sle", "sgt", "sge"), strict=True))
-FLOAT_ONLY = {"isnan": "isnan", "sigmoid": "sigmoid", "gated": "sigmoid"}
+FLOAT_ONLY = frozenset({"isnan", "sigmoid"})
 TRANSCENDENTAL = frozenset(
     {"exp", "log", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh"}
     | {"atanh", "expm1", "log1p", "pow", "atan2", "sigmoid"}
 )
 
 
-def _gated(expr: Call) -> Call | None:
-    """x * sigmoid(y) as one function."""
+def _with_factor(expr: Call) -> Call:
+    """A sigmoid with what it multiplies: ``x * sigmoid(y)`` is ``sigmoid(x, y)``, and alone ``sigmoid(1, y)``."""
     match expr:
-        case Call(fn="mul", args=(x, Call(fn="sigmoid", args=(y,))) | (Call(fn="sigmoid", args=(y,)), x)):
-            return Call("gated", (x, y))
-    return None
+        case Call("mul", (x, Call("sigmoid", (y,)))) | Call("mul", (Call("sigmoid", (y,)), x)):
+            return Call("sigmoid", (x, y))
+        case Call("sigmoid", (y,)):
+            return Call("sigmoid", (Const(1), y))
+    return expr
 
 
 def _untyped(expr: Expr) -> bool:
@@ -194,13 +196,12 @@ class ScalarBuilder:
             condition, _ = self.build(expr.args[0], "i1")
             (a, b), element = self._args(expr.args[1:], want)
             return self.emit(arith.SelectOp(condition, a, b)), element
-        if gated := _gated(expr):
-            expr = gated
+        expr = _with_factor(expr)
         args, element = self._args(expr.args, None if expr.fn in COMPARISONS else want)
         if is_narrow(element):
             raise ExprError(f"nothing computes in {element}")
         if expr.fn in FLOAT_ONLY and not is_float(element):
-            raise ExprError(f"{FLOAT_ONLY[expr.fn]} is not defined on {element}")
+            raise ExprError(f"{expr.fn} is not defined on {element}")
         if expr.fn in COMPARISONS:
             return self._compare(expr.fn, args, element), "i1"
         if expr.fn == "isnan":
@@ -252,12 +253,9 @@ class ScalarBuilder:
         negative = self._compare("lt", [x, zero], element)
         return self._select(positive, one, self._select(negative, self.constant(-1, element), x))
 
-    def _sigmoid(self, x: SSAValue, element: str) -> SSAValue:
-        return self._gated(self.constant(1, element), x, element)
-
-    def _gated(self, x: SSAValue, gate: SSAValue, element: str) -> SSAValue:
-        """x sigmoid(gate) as x / (1 + exp(-gate)): a multiplication less."""
-        e = self.emit(math.ExpOp(self._neg(gate, element)))
+    def _sigmoid(self, x: SSAValue, y: SSAValue, element: str) -> SSAValue:
+        """x sigmoid(y) as x / (1 + exp(-y)): a multiplication less."""
+        e = self.emit(math.ExpOp(self._neg(y, element)))
         return self.emit(arith.DivfOp(x, self.emit(arith.AddfOp(self.constant(1, element), e))))
 
     def _floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
