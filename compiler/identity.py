@@ -102,6 +102,7 @@ def parts(source: Source, files: Iterable[str], options: Options, toolchain: Too
     return {
         "model": source.digest,
         "name": source.name,
+        "file": isinstance(source.model, Path),  # bytes have their graph's name
         "external": {name: stamps.of_file(base / name) for name in sorted(files)},
         "options": json.loads(json.dumps(options.key())),
         "compiler": toolchain.version,

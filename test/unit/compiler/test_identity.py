@@ -22,6 +22,13 @@ def test_sources_know_their_name_and_contents(tmp_path: Path) -> None:
     assert source.digest == Source.of(b"model").digest == Source.of(str(tmp_path / "net.v2.onnx")).digest
 
 
+def test_the_bytes_of_a_file_have_a_key_of_their_own(tmp_path: Path) -> None:
+    """Their artifact has another name."""
+    (tmp_path / "model.onnx").write_bytes(b"model")
+    keys = [identity.parts(Source.of(model), (), DEFAULT, CC) for model in (tmp_path / "model.onnx", b"model")]
+    assert identity.difference(*keys) == ["file: true -> false"]
+
+
 @pytest.mark.parametrize("wrong", [3, None, ["model.onnx"]])
 def test_what_is_no_model_is_refused(wrong: object) -> None:
     with pytest.raises(InputError, match="Cannot compile a"):

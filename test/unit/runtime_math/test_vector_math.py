@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import emulated
+
 HEADERS = Path(str(files("mlc.runtime.c")))
 CC = os.environ.get("CC", "cc")
 X86 = platform.machine() == "x86_64"
@@ -68,33 +70,52 @@ def expected(name: str) -> np.ndarray:
         return (REFERENCE | LIBM)[name](samples().astype(np.float64))
 
 
-def compile_driver(folder: Path, flags: list[str]) -> ctypes.CDLL:
+def compile_driver(folder: Path, flags: list[str], cc: str = CC) -> Path:
     library = folder / "driver.so"
     common = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", "-fPIC", f"-I{HEADERS}"]
     source = Path(__file__).with_name("driver.c")
-    subprocess.run([CC, *common, "-ffp-contract=fast", *flags, str(source), "-o", str(library), "-lm"], check=True)
-    return ctypes.CDLL(str(library))
+    subprocess.run([cc, *common, "-ffp-contract=fast", *flags, str(source), "-o", str(library), "-lm"], check=True)
+    return library
+
+
+class Emulated:
+    """The functions as another architecture computes them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.program, source = folder / "program", Path(__file__).with_name("apply.c")
+        self.library = compile_driver(folder, [], emulated.COMPILER)
+        subprocess.run([emulated.COMPILER, str(source), "-ldl", "-o", str(self.program)], check=True)
+
+    def call(self, symbol: str, *x: np.ndarray) -> np.ndarray:
+        data = b"".join(a.tobytes() for a in x)
+        written = emulated.run(self.program, self.library, symbol, str(len(x)), str(x[0].itemsize), data=data)
+        return np.frombuffer(written, x[0].dtype)
 
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     if shutil.which(CC) is None:
         pytest.skip("no C compiler")
-    return compile_driver(tmp_path_factory.mktemp("baseline"), BUILDS["baseline"][0])
+    return ctypes.CDLL(str(compile_driver(tmp_path_factory.mktemp("baseline"), BUILDS["baseline"][0])))
 
 
-@pytest.fixture(scope="module", params=BUILDS if X86 else ["baseline"])
+@pytest.fixture(scope="module", params=[*(BUILDS if X86 else ["baseline"]),
+                                        pytest.param("neon", marks=emulated.needed)])
 def library(request: pytest.FixtureRequest, baseline: ctypes.CDLL,
-            tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+            tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL | Emulated:
+    if request.param == "neon":
+        return Emulated(tmp_path_factory.mktemp("neon"))
     flags, supported = BUILDS[request.param]
     if supported is None:
         return baseline
     if not getattr(baseline, supported)():
         pytest.skip(f"this CPU lacks {request.param}")
-    return compile_driver(tmp_path_factory.mktemp(request.param), flags)
+    return ctypes.CDLL(str(compile_driver(tmp_path_factory.mktemp(request.param), flags)))
 
 
-def call(library: ctypes.CDLL, symbol: str, *x: np.ndarray) -> np.ndarray:
+def call(library: ctypes.CDLL | Emulated, symbol: str, *x: np.ndarray) -> np.ndarray:
+    if isinstance(library, Emulated):
+        return library.call(symbol, *x)
     y = np.empty_like(x[0])
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*x, y)]
     getattr(library, symbol)(*pointers, ctypes.c_long(y.size))
@@ -124,12 +145,12 @@ def test_every_vector_function_states_its_bound() -> None:
 
 
 @pytest.mark.parametrize("name", REFERENCE)
-def test_error_over_all_floats(library: ctypes.CDLL, name: str) -> None:
+def test_error_over_all_floats(library: ctypes.CDLL | Emulated, name: str) -> None:
     check(samples(), call(library, f"{name}_f32x16", samples()), expected(name), stated_bounds()[name])
 
 
 @pytest.mark.parametrize("name", REFERENCE)
-def test_every_width_gives_the_same_bits(library: ctypes.CDLL, name: str) -> None:
+def test_every_width_gives_the_same_bits(library: ctypes.CDLL | Emulated, name: str) -> None:
     x = samples()
     wide = call(library, f"{name}_f32x16", x)
     number = ~np.isnan(wide)
@@ -168,7 +189,7 @@ def powers() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 @pytest.mark.parametrize("lanes", [16, 8, 4])
 @pytest.mark.parametrize("kind", ["any", "sized", "whole", "special"])
-def test_pow(library: ctypes.CDLL, kind: str, lanes: int) -> None:
+def test_pow(library: ctypes.CDLL | Emulated, kind: str, lanes: int) -> None:
     x, y = powers()[kind]
     with np.errstate(all="ignore"):
         exact = x.astype(float) ** y.astype(float)
@@ -184,7 +205,7 @@ def test_pow_of_doubles(baseline: ctypes.CDLL, lanes: int) -> None:
 
 @pytest.mark.parametrize("name", [name for name, bound in stated_bounds().items()
                                   if bound > 0.5 and name not in ("rsqrt", "pow")])
-def test_against_mpmath(library: ctypes.CDLL, name: str) -> None:
+def test_against_mpmath(library: ctypes.CDLL | Emulated, name: str) -> None:
     """The float64 references themselves are libm's; these are of arbitrary precision."""
     mpmath = pytest.importorskip("mpmath")
     own = {"exp2": lambda x: mpmath.mpf(2) ** x, "log2": lambda x: mpmath.log(x) / mpmath.log(2)}
