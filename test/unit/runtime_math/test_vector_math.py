@@ -14,10 +14,9 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
+import emulated
 import numpy as np
 import pytest
-
-import emulated
 
 HEADERS = Path(str(files("mlc.runtime.c")))
 CC = os.environ.get("CC", "cc")
