@@ -58,7 +58,7 @@ def cpu_passes(options: Options) -> list[tuple[str, list[ModulePass]]]:
         ("fuse", [GroupHeads(), BlockRows(), SinkReshapes(), SplitYields(), FormKernels(), DeduplicateKernels(),
                   ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers),
+        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(lanes, target.vector_registers, options.numerics),
                       SplitThreads(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops()]),

@@ -1,12 +1,15 @@
 """``choose-schedule``: the first candidate of the first rule that answers decides how a kernel runs; tiling obeys.
 
     kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {schedule = "contraction: S0 S1 | n/32v m/14 | k"} {…}
+
+``numerics = strict`` cuts sums into blocks of about as many terms as there are blocks, for the least error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 
 from xdsl.context import Context
@@ -27,6 +30,7 @@ from mlc.passes.schedule.view import StatementView, statements_of
 from mlc.passes.schedule.window import window
 
 RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
+STRICT: tuple[Rule, ...] = (partial(contraction, balanced=True), *RULES[1:])
 
 
 @dataclass(frozen=True)
@@ -34,24 +38,27 @@ class ChooseSchedule(ModulePass):
     name = "choose-schedule"
     lanes: int = 16
     registers: int = 32
+    numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        machine = Machine(self.lanes, self.registers)
+        machine, rules = Machine(self.lanes, self.registers), STRICT if self.numerics == "strict" else RULES
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
             if statements and SCHEDULE not in fn.attributes:  # one given by the user, or tuned, stays
-                fn.attributes[SCHEDULE] = StringAttr(next(schedules(statements, machine)))
+                fn.attributes[SCHEDULE] = StringAttr(next(schedules(statements, machine, rules)))
 
 
-def schedules(statements: Sequence[StatementView], machine: Machine) -> Iterator[str]:
+def schedules(
+    statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule] = RULES
+) -> Iterator[str]:
     """Candidates, the best first: one nest for all statements if a rule can, else one for each component."""
-    whole = ([nest] for nest in candidates(statements, machine, RULES))
-    return (schedule_text(nests) for nests in first_of([whole, _nests(statements, machine)]))
+    whole = ([nest] for nest in candidates(statements, machine, rules))
+    return (schedule_text(nests) for nests in first_of([whole, _nests(statements, machine, rules)]))
 
 
-def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
+def _nests(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
     """Nests side by side, the n-th candidate of each; on one thread where that cuts one."""
-    parts = [_part(part, machine) for part in merged(statements, machine, RULES)]
+    parts = [_part(part, machine, rules) for part in merged(statements, machine, rules)]
     best: Sequence[list[Nest]] = ()
     for row in zip_longest(*parts):
         best = best or row
@@ -62,9 +69,9 @@ def _nests(statements: Sequence[StatementView], machine: Machine) -> Iterator[li
         yield nests
 
 
-def _part(statements: Sequence[StatementView], machine: Machine) -> Iterator[list[Nest]]:
-    single = ([nest] for nest in candidates(statements, machine, RULES))
-    return first_of([single, chain(statements, machine, RULES), map(_serial, [statements])])
+def _part(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
+    single = ([nest] for nest in candidates(statements, machine, rules))
+    return first_of([single, chain(statements, machine, rules), map(_serial, [statements])])
 
 
 def fallback(statements: Sequence[StatementView]) -> Nest:

@@ -25,6 +25,7 @@ from mlc.passes.schedule.view import Access, StatementView
 
 SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
 UNCUT = 160  # terms of a block that may stay together where a cut would leave parts of different lengths
+LEAST_BLOCK = 32  # of balanced sums: adding to the total takes as long as a term or two
 TYPICAL = 256  # what a symbolic extent is taken for when costs are compared
 
 FEWER = 8  # how many numbers of rows are tried, from the most that fit the registers on
@@ -36,8 +37,11 @@ Items = tuple[Item, ...]
 Tile = tuple[float, Items]  # with its cycles
 
 
-def contraction(statements: Sequence[StatementView], machine: Machine) -> Iterator[Nest]:
-    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | n/32v m/14 | k``."""
+def contraction(statements: Sequence[StatementView], machine: Machine, balanced: bool = False) -> Iterator[Nest]:
+    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | n/32v m/14 | k``.
+
+    ``balanced``: sums are cut for the least error, and not for speed.
+    """
     first = statements[0]
     if not _is_sum(first) or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return
@@ -48,7 +52,7 @@ def contraction(statements: Sequence[StatementView], machine: Machine) -> Iterat
         if not a.depends_on(lanes) and all(unit_stride(b, lanes) for b in others):
             roles = _Roles(first, lanes, a, others[0])
             if not roles.slides:
-                yield from _plans(statements, roles, machine)
+                yield from _plans(statements, roles, machine, _balanced(first) if balanced else (SUM_BLOCK, UNCUT))
             return
 
 
@@ -116,9 +120,11 @@ class _Roles:
         return [i for i in self.s.parallel if i != self.lanes and self.b.depends_on(i) and not self.a.depends_on(i)]
 
 
-def _plans(statements: Sequence[StatementView], roles: _Roles, machine: Machine) -> Iterator[Nest]:
+def _plans(
+    statements: Sequence[StatementView], roles: _Roles, machine: Machine, block: tuple[int, int]
+) -> Iterator[Nest]:
     names = tuple(v.name for v in statements)
-    inner = _partial_sums(roles.s)  # shorter blocks were slower wherever they were measured, and change the result
+    inner = _partial_sums(roles.s, *block)  # one length: shorter blocks are slower, and change the result
     for tiles, order in by_rank(_tiles(roles, machine), _orders(roles, machine)):
         tiled = {item.iterator: item for item in tiles}
         yield Nest("contraction", names, tuple(tiled.get(i, Item(i)) for i in order), inner)
@@ -136,17 +142,24 @@ def _orders(roles: _Roles, machine: Machine) -> Iterator[tuple[str, ...]]:
     yield from (orders[1], orders[0], orders[2]) if streams else orders
 
 
-def _partial_sums(s: StatementView) -> Items:
-    """The inner loops, the outermost ones in blocks of at most SUM_BLOCK terms that are summed apart (3 x 3 x 16 terms
-    stay together)."""
+def _balanced(s: StatementView) -> tuple[int, int]:
+    """As many terms a block as there are blocks, as a power of two: the error grows with the longer of both sums."""
+    terms = math.prod(_size(s.bounds[i]) for i in s.reduced)
+    block = min(max(2 ** round(math.log2(terms) / 2), LEAST_BLOCK), SUM_BLOCK)
+    return block, block
+
+
+def _partial_sums(s: StatementView, most: int, uncut: int) -> Items:
+    """The inner loops, the outermost ones in blocks of at most ``most`` terms that are summed apart; ``uncut`` terms
+    (3 x 3 x 16) stay together where ``most`` would cut them unevenly."""
     if not isinstance(s.op.init, FloatAttr):
         return tuple(Item(i) for i in s.reduced)
     items: list[Item] = []
     terms = 1
     for n, name in reversed(list(enumerate(s.reduced))):
         extent = s.bounds[name]
-        size = max(1, SUM_BLOCK // terms)
-        if isinstance(extent, int) and terms * extent <= (UNCUT if extent % size else SUM_BLOCK):
+        size = max(1, most // terms)
+        if isinstance(extent, int) and terms * extent <= (uncut if extent % size else most):
             items.insert(0, Item(name))
             terms *= extent
             continue
