@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Machine:
-    """``lanes``: 4-byte elements a vector register; ``registers``: how many; caches in bytes."""
+    """``lanes``: 4-byte elements a vector register; ``registers``: how many; ``l2``: bytes of a core's own cache, the same
+    for every target: half of it may be arrays on the stack, and where a CPU has less, L3 serves the rest."""
 
     lanes: int = 16
     registers: int = 32
-    l1: int = 32 << 10
     l2: int = 1 << 20
     memory: float = 30e9  # bytes a second that all CPUs together read
     remote: float = 10e9  # that CPUs without a common cache read of what others wrote
