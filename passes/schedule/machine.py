@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Machine:
-    """``lanes``: 4-byte elements a vector register; ``registers``: how many; ``l2``: bytes of a core's own cache, the same
-    for every target: half of it may be arrays on the stack, and where a CPU has less, L3 serves the rest."""
+    """``lanes``: 4-byte elements a vector register; ``registers``: how many.
+
+    ``l2``: bytes of a core's own cache, for every target the same: half of it may be arrays on the stack, and where a
+    CPU has less, L3 serves the rest.
+    """
 
     lanes: int = 16
     registers: int = 32
