@@ -9,6 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import mlc
+from mlc import target as targets
 from mlc.frontends.onnx import import_model
 from mlc.options import Options
 from mlc.pipeline import lower
@@ -56,7 +57,7 @@ def test_any_number_of_rows(bits: int, target: str) -> None:
 def test_the_weight_is_not_unpacked_in_memory() -> None:
     tensors, _ = weight(np.random.default_rng(7), 4)
     imported = import_model(model(tensors, 4, 1))
-    lower(imported.module, imported.weights, Options(), until="schedule")
+    lower(imported.module, imported.weights, Options(targets.get("x86-64-v4")), until="schedule")
     text = str(imported.module)
     assert "memref<4x7x4x32xi32>" in text  # [N/32, blocks, words, 32]
     assert 'schedule = "contraction: S0 | i1/32v | r0/4s r1 r2"' in text
