@@ -36,7 +36,9 @@ $table
 OTHERS = Template("""
 ## Beside other peers
 
-In a run of its own, with its own times of mlc: $peers. Bursts of $timing.
+In a run of its own, with its own times of mlc. Bursts of $timing.
+
+$peers
 
 $table
 """)
@@ -106,7 +108,7 @@ def _also(comparison: Comparison) -> str:
     peers = tables.present(comparison.results, comparison.setup.peers)
     table, timing = tables.latency(comparison.results, peers).markdown(), _timing(comparison.results)
     if comparison.setup.target == HERE:
-        return OTHERS.substitute(table=table, timing=timing, peers=", ".join(map(tables.name_of, peers)))
+        return OTHERS.substitute(table=table, timing=timing, peers=_peers(comparison))
     note, target = tables.note(comparison.setup), comparison.setup.target
     return LIMITED.substitute(table=table, timing=timing, note=note, target=target)
 
