@@ -16,7 +16,8 @@ class Machine:
     lanes: int = 16
     registers: int = 32
     l2: int = 1 << 20
-    memory: float = 30e9  # bytes a second that all CPUs together read
+    flops: float = 400e9  # operations a second of two CPUs, in a product
+    cache: float = 60e9  # bytes a second that they read of L3
     remote: float = 10e9  # that CPUs without a common cache read of what others wrote
 
     def fma_cycles(self, rows: int, vectors: int) -> float:

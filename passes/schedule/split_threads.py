@@ -4,7 +4,8 @@
       →   {schedule = "contraction: S0 | y@16 f/2*4 fi/16v y/14*16 | c"}            # input is read by every thread
 
 What one CPU wrote and another reads comes slowly, more so where they share no cache. So a kernel is divided as those
-before and after it are, if what its threads then all read (weights) costs less than what would change hands.
+before and after it are, if what its threads then all read (weights), and how long they wait where their shares differ,
+costs less than what would change hands.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from xdsl.context import Context
@@ -25,10 +26,12 @@ from mlc.dialects.dims import Dim, DimLike, product
 from mlc.dialects.graph import BitcastOp, ConcatOp, ReshapeOp, SliceOp
 from mlc.dialects.types import bytes_of
 from mlc.passes.schedule.apply_schedules import LINE, TUNED
+from mlc.passes.schedule.balance import seconds, tiles_of, waiting
 from mlc.passes.schedule.machine import Machine
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, parse_schedule, schedule_text
+from mlc.passes.schedule.schedule import SCHEDULE, Nest, Split, parse_schedule, schedule_text
 from mlc.passes.schedule.view import Access, statements_of
 
+MACHINE = Machine()
 REACH = 2  # how far from a kernel others follow it
 GAIN = 1e-6  # of the cost, below which it is the same
 MANY, FEW = 16, 4  # blocks: where what each reads in full stays in the cache, and where not
@@ -45,7 +48,8 @@ class SplitThreads(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {o.sym_name.data: _Kernel(o) for o in op.ops if isinstance(o, kernel.FuncOp) and _free(o)}
         calls = [o for o in op.walk() if isinstance(o, kernel.CallOp)]
-        _Splitting(Counter(_edges(calls, functions))).run()
+        times = Counter(f for call in calls if (f := functions.get(call.callee.root_reference.data)))
+        _Splitting(Counter(_edges(calls, functions)), times).run()
         for each in functions.values():
             each.write()
 
@@ -87,7 +91,7 @@ class _Kernel:
             yield from (split.iterator for split in self.main.splits[:1])
             return
         bounds = self.statements[self.main.statements[0]].bounds
-        wide = [i for i in self.main.band if _tiles(i, bounds[i.iterator]) > 1]
+        wide = [i for i in self.main.band if tiles_of(i, bounds[i.iterator]) > 1]
         yield from (i.iterator for i in wide if not i.lanes or i is wide[0])  # lines of memory stay whole
 
     def _periods(self, iterator: str | None) -> dict[int, Period]:
@@ -118,25 +122,31 @@ class _Kernel:
             extent, write = members[0].bounds[item.iterator], members[-1].write
             same = period(write, item.iterator, extent) == wanted.get(int(write.array[1:]), 0)
             if isinstance(extent, int) and same:
-                return (Split(item.iterator, min(self._blocks(), _tiles(item, extent))),)
+                return (Split(item.iterator, min(self._blocks(), tiles_of(item, extent))),)
         return ()
 
     def again(self) -> int:
         """How many times more than once what is read in full is read: by each thread, in each block if it does not
         stay in the cache until the next."""
-        return FEW - 1 if self.chosen != self.default and self._whole() >= Machine().l2 else 1
+        return FEW - 1 if self.chosen != self.default and self._whole() >= MACHINE.l2 else 1
+
+    def idle(self) -> float:
+        """Seconds that one of two threads waits for the other, whose share is larger."""
+        item = next((i for i in self.main.band if i.iterator == self.chosen), None)
+        if item is None:
+            return 0.0
+        extent = self.statements[self.main.statements[0]].bounds[item.iterator]
+        tiles = tiles_of(item, extent)
+        blocks = tiles if self.chosen == self.default else min(self._blocks(), tiles)
+        return seconds(self.fn, MACHINE) * waiting(item, extent, blocks)
 
     def _blocks(self) -> int:
-        return MANY if self._whole() <= Machine().l2 // 2 else FEW
+        return MANY if self._whole() <= MACHINE.l2 // 2 else FEW
 
     def _whole(self) -> int:
         """Bytes of what is read in full."""
         sizes = (bytes_of(self.fn.block.args[n]) for n, p in self.periods(self.chosen).items() if p is None)
         return sum(b for b in sizes if isinstance(b, int))
-
-
-def _tiles(item: Item, extent: object) -> int:
-    return -(-extent // item.size) if isinstance(extent, int) else 1
 
 
 def period(access: Access, iterator: str, extent: DimLike) -> Period:
@@ -160,15 +170,15 @@ class _Edge:
     size: int
     makers: tuple[tuple[_Kernel, int], ...]
 
-    def cost(self, machine: Machine) -> float:
+    def cost(self) -> float:
         """Seconds in which what a thread has not written itself, or all read, comes to it."""
         wanted = self.user.share(self.argument)
         if not self.makers:
-            return self.user.again() * self.size / machine.memory if wanted is None else 0.0
+            return self.user.again() * self.size / MACHINE.cache if wanted is None else 0.0
         if wanted is None:
-            return self.size / machine.remote
+            return self.size / MACHINE.remote
         strange = sum(maker.share(n) != wanted for maker, n in self.makers)
-        return self.size / 2 * strange / len(self.makers) / machine.remote
+        return self.size / 2 * strange / len(self.makers) / MACHINE.remote
 
 
 @dataclass
@@ -176,7 +186,7 @@ class _Splitting:
     """A search that never gets worse: a kernel takes another choice, and those near it follow where that costs less."""
 
     edges: Counter[_Edge]
-    machine: Machine = field(default_factory=Machine)
+    calls: Counter[_Kernel]
 
     def run(self) -> None:
         self.near: dict[_Kernel, dict[_Edge, int]] = defaultdict(dict)
@@ -191,11 +201,11 @@ class _Splitting:
     def _improve(self, each: _Kernel, choice: str) -> bool:
         region = self._region(each)
         edges = {e: n for k in region for e, n in self.near[k].items()}
-        before, cost = {k: k.chosen for k in region}, self._cost(edges)
+        before, cost = {k: k.chosen for k in region}, self._cost(edges, region)
         each.chosen = choice
         for other in region[1:]:
             other.chosen = min(other.choices, key=partial(self._if, other), default=None)
-        if self._cost(edges) < cost * (1 - GAIN):
+        if self._cost(edges, region) < cost * (1 - GAIN):
             return True
         for other, was in before.items():
             other.chosen = was
@@ -211,12 +221,13 @@ class _Splitting:
 
     def _if(self, each: _Kernel, choice: str) -> float:
         was, each.chosen = each.chosen, choice
-        cost = self._cost(self.near[each])
+        cost = self._cost(self.near[each], [each])
         each.chosen = was
         return cost
 
-    def _cost(self, edges: Mapping[_Edge, int]) -> float:
-        return sum(edge.cost(self.machine) * count for edge, count in edges.items())
+    def _cost(self, edges: Mapping[_Edge, int], kernels: Sequence[_Kernel]) -> float:
+        moved = sum(edge.cost() * count for edge, count in edges.items())
+        return moved + sum(each.idle() * self.calls[each] for each in kernels)
 
 
 def _edges(calls: Sequence[kernel.CallOp], kernels: Mapping[str, _Kernel]) -> Iterator[_Edge]:

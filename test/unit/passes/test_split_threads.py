@@ -7,16 +7,18 @@ from graph_checks import GraphBuilder, ops
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import parse_dim
-from mlc.dialects.graph import ConvOp, ReshapeOp
+from mlc.dialects.dims import DimLike, parse_dim
+from mlc.dialects.graph import ConvOp, ReshapeOp, TransposeOp
 from mlc.dialects.kernel import FuncOp
 from mlc.passes.context import MlcContext
 from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.kernel.count_work import CountWork
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.schedule.apply_schedules import ApplySchedules
+from mlc.passes.schedule.balance import waiting
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
-from mlc.passes.schedule.schedule import SCHEDULE
+from mlc.passes.schedule.schedule import SCHEDULE, Item
 from mlc.passes.schedule.split_threads import Period, SplitThreads, period, split_like
 from mlc.passes.schedule.view import Access
 
@@ -63,6 +65,22 @@ def test_a_candidate_is_shared_out_as_the_chosen_schedule_is(candidate: str, cho
     assert split_like(candidate, chosen) == expected
 
 
+@pytest.mark.parametrize(
+    ("item", "extent", "blocks", "expected"),
+    [
+        (Item("y", ((2, None),)), 8, 4, 0),
+        (Item("y", ((2, 3), (1, 1))), 7, 4, 1 / 7),  # 4 rows and 3
+        (Item("y"), 9, 9, 1 / 9),
+        (Item("y", ((14, None),)), 196, 4, 0),
+        (Item("y", ((14, None),)), 42, 3, 1 / 3),
+        (Item("y"), 5, 1, 1),  # one block: the other has nothing
+        (Item("y"), parse_dim("n"), 4, 0),
+    ],
+)
+def test_the_thread_with_less_waits(item: Item, extent: DimLike, blocks: int, expected: float) -> None:
+    assert waiting(item, extent, blocks) == pytest.approx(expected)
+
+
 def _run(module: ModuleOp, *passes: ModulePass) -> None:
     for each in passes:
         each.apply(MlcContext(), module)
@@ -86,3 +104,15 @@ def test_a_schedule_of_the_user_s_stays() -> None:
     mine = "contraction: S0 | f/2*2 fi/16v y0/14*224 | c ci"
     assert all("y0@16" in schedule for schedule in split(""))
     assert split(mine)[0] == mine
+
+
+def test_rows_where_all_weights_cost_less_than_what_changes_hands() -> None:
+    """The transposition in front of a 1x1 convolution of 1024 channels, and the convolution, share out the rows."""
+    b = GraphBuilder()
+    image = b.add(ReshapeOp(b.input(1, 1024, 14, 14), (1, 64, 16, 14, 14)))
+    blocks = b.add(TransposeOp(image, (0, 1, 3, 4, 2)))
+    flat = b.add(ReshapeOp(blocks, (1, 64, 196, 16)))
+    module = b.module(b.add(ConvOp(flat, b.weight(16, 64, 1, 16, 16), [1], [1], 1, "NCXc")))
+    _run(module, FormKernels(), LowerKernels(), CountWork(), RaiseToPoly(), ChooseSchedule(), SplitThreads())
+    texts = [fn.attributes[SCHEDULE] for fn in ops(module, FuncOp)]
+    assert ["@" in text.data for text in texts if isinstance(text, StringAttr)] == [True, True]
