@@ -97,13 +97,16 @@ def find(command: str | None, target: Target) -> Toolchain:
             return found
     raise ToolchainError(
         f"There is no C compiler for {target.arch}",
-        hint="Install gcc or clang, or `pip install 'mlc[cc]'` for one in a wheel, or name one in $CC",
+        hint=f"Install {_gcc(target)} or clang, or `pip install 'mlc[cc]'` for one in a wheel, or name one in $CC",
     )
 
 
+def _gcc(target: Target) -> str:
+    return "gcc" if target.arch == platform.machine() else f"{target.arch}-linux-gnu-gcc"
+
+
 def _candidates(target: Target) -> Iterator[tuple[str, ...]]:
-    native = target.arch == platform.machine()
-    for name in ("gcc", "clang", "cc") if native else (f"{target.arch}-linux-gnu-gcc", "clang"):
+    for name in (_gcc(target), "clang", *(["cc"] if target.arch == platform.machine() else [])):
         if shutil.which(name):
             yield (name,)
     if find_spec("ziglang"):

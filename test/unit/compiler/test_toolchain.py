@@ -129,3 +129,11 @@ def test_zig_serves_every_target(tmp_path: Path) -> None:
         for copy in ("a.so", "b.so"):
             link_library(SOURCES, tmp_path / copy, target, find(command, target), Cache(None))
         assert (tmp_path / "a.so").read_bytes() == (tmp_path / "b.so").read_bytes()
+
+
+def test_without_a_cross_compiler_the_hint_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlc.toolchain._candidates", lambda target: iter(()))
+    foreign = targets.get("aarch64" if CPU.arch == "x86_64" else "x86-64")
+    with pytest.raises(ToolchainError, match=f"There is no C compiler for {foreign.arch}") as caught:
+        find(None, foreign)
+    assert f"Install {foreign.arch}-linux-gnu-gcc or clang" in str(caught.value)
