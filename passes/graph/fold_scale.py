@@ -16,13 +16,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.expr import Call, Const, Expr, Load, loads, rename_operands
-from mlc.dialects.graph import ContractOp, ConvOp, MapOp, ReshapeOp, ints_of, source_nodes, with_nodes
+from mlc.dialects.graph import ContractOp, ConvOp, MapOp, ReshapeOp, ints_of, source_nodes
 from mlc.dialects.types import element_of, elements_in, is_float, shape_of
 from mlc.passes.graph.constants import constants_first, sole_user
+from mlc.passes.graph.layout import Emitter
 from mlc.passes.rewriter import bodies, erase_unused
 
 Affine = tuple[Expr | None, Expr | None]
@@ -92,8 +93,8 @@ def _fold(anchor: ConvOp | ContractOp, constants: set[SSAValue]) -> None:
     chain, (a, b), args = _chain(anchor.result, channel, constants)
     if a is not None:
         axis = 0 if isinstance(anchor, ConvOp) else anchor.terms[1].index(anchor.terms[2][-1])
-        nodes = (*source_nodes(anchor), *source_nodes(chain[0]))
-        scale_weight(anchor, _channels_of(a, args, anchor), {axis}, nodes)
+        emitter = Emitter(anchor, (*source_nodes(anchor), *source_nodes(chain[0])))
+        scale_weight(anchor, _channels_of(a, args, anchor), {axis}, emitter)
     if a is not None or len(chain) > 1:
         _shift(anchor.result, chain, None if b is None else _channels_of(b, args, anchor))
 
@@ -142,27 +143,20 @@ def _channels_of(expr: Expr, args: Sequence[SSAValue], anchor: ConvOp | Contract
     return MapOp.reading(typed, [anchor.result, *args])
 
 
-def scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, axes: set[int], nodes: Sequence[str]) -> None:
+def scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, axes: set[int], emitter: Emitter) -> None:
     """Multiply the weight by ``scale``, one number in all or for each channel; ``axes`` of the weight number these."""
     weight = anchor.operands[1]
     along = axes if elements_in(scale.result) != 1 else set[int]()
-    shaped = ReshapeOp(scale.result, [d if n in along else 1 for n, d in enumerate(shape_of(weight))])
-    scaled = MapOp("x0 * x1", [weight, shaped.result])
-    insert_before(anchor, [scale, shaped, scaled], nodes)
-    anchor.operands[1] = scaled.result
+    shape = [d if n in along else 1 for n, d in enumerate(shape_of(weight))]
+    factor = emitter.emit(ReshapeOp(emitter.emit(scale), shape))
+    anchor.operands[1] = emitter.emit(MapOp("x0 * x1", [weight, factor]))
 
 
 def _shift(result: SSAValue, chain: Sequence[MapOp], bias: MapOp | None) -> None:
     """Put ``result + bias`` in the place of the last map of ``chain``."""
     last = chain[-1]
     if bias is not None:
-        shifted = MapOp("x0 + x1", [result, bias.result])
-        insert_before(last, [bias, shifted], [n for m in chain for n in source_nodes(m)])
-        result = shifted.result
+        emitter = Emitter(last, tuple(n for m in chain for n in source_nodes(m)))
+        result = emitter.emit(MapOp("x0 + x1", [result, emitter.emit(bias)]))
     last.result.replace_all_uses_with(result)
     erase_unused([last])
-
-
-def insert_before(op: Operation, new: Sequence[Operation], nodes: Sequence[str]) -> None:
-    assert (block := op.parent) is not None
-    block.insert_ops_before([with_nodes(o, nodes) for o in new], op)

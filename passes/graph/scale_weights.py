@@ -20,7 +20,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects.expr import Expr, Load, loads
 from mlc.dialects.graph import ConvOp, MapOp, ReshapeOp, source_nodes
 from mlc.dialects.types import element_of, elements_in, is_float, shape_of
-from mlc.passes.graph.fold_scale import affine, insert_before, scale_weight
+from mlc.passes.graph.fold_scale import affine, scale_weight
+from mlc.passes.graph.layout import Emitter
 from mlc.passes.rewriter import bodies, erase_unused, producer
 
 
@@ -101,10 +102,7 @@ def _smaller(weight: SSAValue, x: SSAValue) -> bool:
 
 
 def _rewrite(conv: ConvOp, view: ReshapeOp | None, gate: _Gate) -> None:
-    last = len(shape_of(conv.weight)) - 1
-    axes = {1} if conv.layout.data == "NCX" else {1, last - 1}
-    nodes = source_nodes(gate.op)
-    scale_weight(conv, MapOp.reading(gate.factor, gate.op.args), axes, nodes)
-    if view:
-        insert_before(conv, [seen := ReshapeOp(gate.x, shape_of(view.result))], nodes)
-    conv.operands[0] = seen.result if view else gate.x
+    axes = {1} if conv.layout.data == "NCX" else {1, len(shape_of(conv.weight)) - 2}
+    emitter = Emitter(conv, source_nodes(gate.op))
+    scale_weight(conv, MapOp.reading(gate.factor, gate.op.args), axes, emitter)
+    conv.operands[0] = emitter.reshape(gate.x, shape_of(view.result)) if view else gate.x

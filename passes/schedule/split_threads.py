@@ -28,7 +28,7 @@ from mlc.dialects.types import bytes_of
 from mlc.passes.schedule.apply_schedules import LINE, TUNED
 from mlc.passes.schedule.balance import seconds, tiles_of, waiting
 from mlc.passes.schedule.machine import Machine
-from mlc.passes.schedule.schedule import SCHEDULE, Nest, Split, parse_schedule, schedule_text
+from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, parse_schedule, schedule_text
 from mlc.passes.schedule.view import Access, statements_of
 
 MACHINE = Machine()
@@ -80,6 +80,7 @@ class _Kernel:
         self.choices = list(self._choices())
         self.chosen = self.default = next(iter(self.choices), None)
         self.periods = cache(self._periods)
+        self.seconds = seconds(self.fn, MACHINE)
 
     def _points(self, nest: Nest) -> int:
         bounds = self.statements[nest.statements[0]].bounds.values()
@@ -122,7 +123,7 @@ class _Kernel:
             extent, write = members[0].bounds[item.iterator], members[-1].write
             same = period(write, item.iterator, extent) == wanted.get(int(write.array[1:]), 0)
             if isinstance(extent, int) and same:
-                return (Split(item.iterator, min(self._blocks(), tiles_of(item, extent))),)
+                return (Split(item.iterator, self._blocks(item, extent)),)
         return ()
 
     def again(self) -> int:
@@ -136,12 +137,11 @@ class _Kernel:
         if item is None:
             return 0.0
         extent = self.statements[self.main.statements[0]].bounds[item.iterator]
-        tiles = tiles_of(item, extent)
-        blocks = tiles if self.chosen == self.default else min(self._blocks(), tiles)
-        return seconds(self.fn, MACHINE) * waiting(item, extent, blocks)
+        blocks = tiles_of(item, extent) if self.chosen == self.default else self._blocks(item, extent)
+        return self.seconds * waiting(item, extent, blocks)
 
-    def _blocks(self) -> int:
-        return MANY if self._whole() <= MACHINE.l2 // 2 else FEW
+    def _blocks(self, item: Item, extent: DimLike) -> int:
+        return min(MANY if self._whole() <= MACHINE.l2 // 2 else FEW, tiles_of(item, extent))
 
     def _whole(self) -> int:
         """Bytes of what is read in full."""

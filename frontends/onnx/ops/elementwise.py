@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from mlc.dialects.types import ITEMSIZE, is_unsigned
+from mlc.dialects.types import bit_width, is_unsigned
 from mlc.frontends.onnx.literals import literal
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.cast import computable
@@ -136,12 +136,12 @@ def modulo(node: Node) -> Tensor:
 @onnx_op("BitShift")
 def bit_shift(node: Node) -> Tensor:
     """By as many bits as there are or more, or a negative number, nothing stays but the sign (ONNX BitShift 28)."""
-    most = 8 * ITEMSIZE[node[0].element] - 1
-    left, signed = node.attr("direction") == "LEFT", not is_unsigned(node[0].element)
-    inside = "(x1 >= 0) & (x1 <= {0})" if signed else "x1 <= {0}"
-    shifted = f"x0 {'<<' if left else '>>'} (x1 & {{0}})"
-    gone = "x0 >> {0}" if signed and not left else "0"
-    return node.build.map(f"where({inside}, {shifted}, {gone})".format(most), node[0], node[1])
+    most, signed = bit_width(node[0].element) - 1, not is_unsigned(node[0].element)
+    left = node.attr("direction") == "LEFT"
+    inside = f"(x1 >= 0) & (x1 <= {most})" if signed else f"x1 <= {most}"
+    shifted = f"x0 {'<<' if left else '>>'} (x1 & {most})"
+    gone = f"x0 >> {most}" if signed and not left else "0"
+    return node.build.map(f"where({inside}, {shifted}, {gone})", node[0], node[1])
 
 
 @onnx_op("PRelu")
