@@ -15,7 +15,7 @@ STATIC: tuple[dict[str, int], ...] = ({},)
 
 @dataclass(frozen=True)
 class Case:
-    """A model file, made when asked for, and the sizes of its symbolic dimensions to run it at."""
+    """A model file, made when it is used, and the sizes of its symbolic dimensions to run it at."""
 
     name: str
     file: Callable[[], Path]

@@ -1,6 +1,6 @@
 """Compare mlc with other engines on one machine: `python -m benchmarks.compare [MODEL...]`.
 
-Each engine has a process of its own on the same CPUs; they are timed in turn (A B A B ...), and a ratio is the median
+Each engine has a process of its own on the same CPUs; timed alternately (A B A B ...), and a ratio is the median
 over the rounds with its quartiles. Compilation is timed in fresh processes, with an empty cache and then with a full
 one.
 """
@@ -31,7 +31,7 @@ from benchmarks.models.flops import flops
 from benchmarks.models.traffic import traffic
 from benchmarks.results import OURS, Comparison, Result, Setup
 from mlc import target as targets
-from mlc.runtime.errors import InputError
+from mlc.errors import InputError
 
 DEFAULT = (
     "resnet50", "mobilenet_v2", "efficientnet_b0", "bert", "vit", "gpt2", "llama_prefill", "llama_decode", "mlp",
@@ -40,7 +40,7 @@ DEFAULT = (
 
 
 def measure(case: Case, setup: Setup) -> Result:
-    """Compile a case twice, then time it and the peers in turn; RuntimeError if mlc cannot take it."""
+    """Compile a case twice, then time it and the peers alternately; RuntimeError if mlc cannot take it."""
     path, dims = case.file(), case.dims[0]
     proto = onnx.load(path)
     with tempfile.TemporaryDirectory() as name:
@@ -50,13 +50,13 @@ def measure(case: Case, setup: Setup) -> Result:
         np.savez(inputs, allow_pickle=False, **arrays)
         cold, warm = (compile_cost(path, library, len(setup.cpus), dims, cache, setup.target) for _ in range(2))
         files = {OURS: library, **dict.fromkeys(setup.peers, path)}
-        apart = [handover(setup.cpus)]
+        handovers = [handover(setup.cpus)]
         latency = latencies(files, inputs, setup.cpus, setup.rounds, setup.seconds, setup.patience, setup.target)
-        apart.append(handover(setup.cpus))
+        handovers.append(handover(setup.cpus))
     if OURS in latency.failures:
         raise RuntimeError(latency.failures[OURS])
     work = flops(proto, dims) / 1e9, traffic(proto, dims)
-    return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency, apart)
+    return Result(case.name, *work, path.stat().st_size, cold, warm, setup.seconds, latency, handovers)
 
 
 def run(cases: Iterable[Case], setup: Setup, console: Console, file: Path | None = None) -> Comparison:
@@ -98,7 +98,7 @@ def main(
     names: Annotated[list[str] | None, typer.Argument(help="Models; `op_*` means a prefix.")] = None,
     peer: Annotated[list[str] | None, typer.Option(help="An engine to compare with; all installed but tvm.")] = None,
     cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
-    rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 9,
+    rounds: Annotated[int, typer.Option(help="Rounds of bursts alternately.")] = 9,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.5,
     patience: Annotated[float, typer.Option(help="Seconds in which a peer must have loaded a model.")] = 600,
     target: Annotated[str, typer.Option(help="CPU to compile for, `x86-64-v3`; peers are kept to it.")] = HERE,

@@ -17,7 +17,7 @@ from mlc.runtime.exprs import evaluate
 
 def import_all() -> None:
     """Import every module of mlc, so that the time of a compilation has no imports in it."""
-    for name in ("mlc", "mlc.dialects", "mlc.passes", "mlc.frontends"):  # apart, where mlc is installed as editable
+    for name in ("mlc", "mlc.dialects", "mlc.passes", "mlc.frontends"):  # folders of an editable mlc
         for module in pkgutil.walk_packages(import_module(name).__path__, f"{name}."):
             if not module.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of optional packages

@@ -157,7 +157,7 @@ DISTRIBUTIONS = {
 
 
 def available_peers() -> list[str]:
-    """The engines to compare with unless told: those installed, but for mlc and what is not tuned."""
+    """The default engines to compare with: all that are installed, except mlc and untuned ones."""
     return [name for name in ENGINES if name not in UNTUNED | {"mlc"} and installed(name)]
 
 

@@ -1,4 +1,4 @@
-"""How far apart two CPUs are: ns for a cache line to go to the other and back.
+"""Cross-core latency: ns for a cache line to move to another CPU and back.
 
 CPUs that share a cache take about 50, others several times as long, and then all engines are slower, each by what its
 threads hand over. A virtual machine's CPUs may be moved while one looks on, so a comparison notes it with each model.
@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from mlc import target as targets
-from mlc.options import environment
-from mlc.toolchain import find
+from mlc.driver.toolchain.c_compiler import find
 
 SOURCE = r"""
 #define _GNU_SOURCE
@@ -24,8 +23,8 @@ SOURCE = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-enum { TURNS = 200000, WARM = 1000 };
-static _Alignas(64) atomic_int turn;
+enum { ITERATIONS = 200000, WARM = 1000 };
+static _Alignas(64) atomic_int token;
 static void bind(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -39,9 +38,9 @@ static double now(void) {
 }
 static void *answer(void *cpu) {
   bind(*(int *)cpu);
-  for (int i = 0; i < TURNS; i++) {
-    while (atomic_load(&turn) != 2 * i + 1) {}
-    atomic_store(&turn, 2 * i + 2);
+  for (int i = 0; i < ITERATIONS; i++) {
+    while (atomic_load(&token) != 2 * i + 1) {}
+    atomic_store(&token, 2 * i + 2);
   }
   return 0;
 }
@@ -51,12 +50,12 @@ int main(int argc, char **argv) {
   double start = 0;
   bind(atoi(argv[1]));
   if (pthread_create(&thread, 0, answer, &other)) return 1;
-  for (int i = 0; i < TURNS; i++) {
+  for (int i = 0; i < ITERATIONS; i++) {
     if (i == WARM) start = now();
-    atomic_store(&turn, 2 * i + 1);
-    while (atomic_load(&turn) != 2 * i + 2) {}
+    atomic_store(&token, 2 * i + 1);
+    while (atomic_load(&token) != 2 * i + 2) {}
   }
-  printf("%.1f\n", (now() - start) / (TURNS - WARM));
+  printf("%.1f\n", (now() - start) / (ITERATIONS - WARM));
   return 0;
 }
 """
@@ -79,6 +78,6 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 def _program() -> Path:
     folder = Path(_folder().name)
     (folder / "handover.c").write_text(SOURCE)
-    command = find(environment().cc, targets.get("cpu")).command
+    command = find(None, targets.get("cpu")).command
     subprocess.run([*command, "-O2", "-pthread", "handover.c", "-o", "handover"], cwd=folder, check=True)
     return folder / "handover"

@@ -11,7 +11,7 @@ ENVIRONMENT = {
 }
 """Variables that OpenVINO (but for its matrix products, by MLAS) and PyTorch read; torch.compile asks the second one
 for its vectors, too."""
-COMPILERS = {"iree", "tvm"}  # that are told a CPU as LLVM calls it, which is what mlc's targets are called
+COMPILERS = {"iree", "tvm"}  # engines whose targets have LLVM's names of CPUs, like mlc's
 READERS = {"openvino", "torch", "torch_compile"}  # of the environment
 
 

@@ -29,14 +29,13 @@ def describe(cpus: Sequence[int], peers: Sequence[str]) -> dict[str, Any]:
 
 def _peak(cpus: list[int]) -> dict[str, Any]:
     from mlc import target as targets
-    from mlc.options import environment
-    from mlc.peak import measure_peak
-    from mlc.toolchain import find
+    from mlc.driver.toolchain.c_compiler import find
+    from mlc.tools.peak import measure_peak
 
     os.sched_setaffinity(0, cpus)
     peak, target = measure_peak(len(cpus)), targets.get("cpu")
-    compiler = find(environment().cc, target).version
-    described = {"isa": list(target.isa), "vector_bits": target.vector_bits, "compiler": compiler}
+    compiler = find(None, target).version
+    described = {"isa": list(target.features), "vector_bits": target.vector_bits, "compiler": compiler}
     return {"flops": peak.flops, "bandwidth": peak.bytes, **described}
 
 

@@ -1,6 +1,6 @@
 """Quantized models beside onnxruntime's, and beside our own in f32: `python -m benchmarks.quantized [MODEL...]`.
 
-Each engine has a process of its own on the same CPUs; they are timed in turn, and a ratio is the median over rounds.
+Each engine has a process of its own on the same CPUs; timed alternately, and a ratio is the median over rounds.
 How far both are from the model in f32 says that the speed is not bought with accuracy.
 """
 
@@ -45,7 +45,7 @@ class Row:
 
 
 def measure(model: str, cpus: list[int], rounds: int, seconds: float) -> Row:
-    """Compile a model in f32 and in the form behind its last underscore, and time them and onnxruntime in turn.
+    """Compile a model in f32 and in the form after its last underscore, and time them and onnxruntime alternately.
 
     Raises Unavailable where an engine cannot run it, ValueError for an unknown model.
     """
@@ -99,7 +99,7 @@ def _cells(row: Row) -> list[str]:
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help="FAMILY_FORM, as bert_static; all by default.")] = None,
-    rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 9,
+    rounds: Annotated[int, typer.Option(help="Rounds of bursts alternately.")] = 9,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.5,
     cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the measurements here too.")] = None,

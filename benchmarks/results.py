@@ -19,13 +19,14 @@ OURS = "mlc"
 class Latencies:
     """Seconds of each engine, one value a round; its process's resident bytes, and its seconds until the first output.
 
-    `failures` holds why an engine has none of these.
+    `failures` holds why an engine has none of these; `same_bits` says that the outputs of all are equal bit for bit.
     """
 
     rounds: dict[str, list[float]] = field(default_factory=dict)
     resident: dict[str, int] = field(default_factory=dict)
     loading: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    same_bits: bool = False
 
     def median(self, engine: str) -> float:
         """The median seconds of a call."""
@@ -50,7 +51,7 @@ class Latencies:
 class Result:
     """What was measured of one model, in bytes and seconds, `burst` those of a burst.
 
-    `traffic` counts inputs, outputs and weights; `handover` is what `benchmarks.handover` found before and behind.
+    `traffic` counts inputs, outputs and weights; `handover` is what `benchmarks.handover` found before and after.
     """
 
     model: str

@@ -103,7 +103,7 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the points here too.")] = None,
 ) -> None:
     """Plot GFLOP/s against arithmetic intensity, under the measured peak and bandwidth."""
-    from mlc.peak import measure_peak
+    from mlc.tools.peak import measure_peak
 
     if bool(names) == bool(comparison):
         raise typer.BadParameter("give either models or --results")

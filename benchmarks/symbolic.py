@@ -1,6 +1,6 @@
 """One artifact for all sizes beside one for each: `python -m benchmarks.symbolic bert --dim tokens --size 128`.
 
-Both, and onnxruntime on the symbolic model, are timed in turn on the same inputs at each size.
+Both, and onnxruntime on the symbolic model, are timed alternately on the same inputs at each size.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main(
     family: Annotated[str, typer.Argument(help="A generated model, `bert`, `resnet50`.")] = "bert",
     dim: Annotated[str, typer.Option(help="The parameter of the model that becomes a symbolic dimension.")] = "tokens",
     size: Annotated[list[int] | None, typer.Option(help="A size to measure at; 16, 64, 128, 200, 384.")] = None,
-    rounds: Annotated[int, typer.Option(help="Rounds of bursts in turn.")] = 7,
+    rounds: Annotated[int, typer.Option(help="Rounds of bursts alternately.")] = 7,
     seconds: Annotated[float, typer.Option(help="Length of a burst.")] = 0.4,
     cpus: Annotated[str | None, typer.Option(help="CPUs to run on, `0,1`; the first two by default.")] = None,
 ) -> None:

@@ -50,7 +50,8 @@ def latency(results: Sequence[Result], peers: Sequence[str]) -> Table:
     rows = [_latency_row(result, peers) for result in results]
     means = [_mean(_ratios(results, [peer])) for peer in peers]
     best = _mean(_ratios(results, peers))
-    headings = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s", *map(name_of, peers), "best peer", "ratio", "apart ns"]
+    work, last = ["model", "GFLOP", "mlc ms", "GFLOP/s", "GB/s"], ["best peer", "ratio", "handover ns"]
+    headings = [*work, *map(name_of, peers), *last]
     title = "latency; ratios: time of the peer / time of mlc, median and quartiles"
     return Table(title, headings, [*rows, ["geometric mean", "", "", "", "", *means, "", best, ""]])
 
@@ -61,8 +62,8 @@ def _latency_row(result: Result, peers: Sequence[str]) -> list[str]:
     ratios = [_ratio(result, peer) for peer in peers]
     best = result.latency.best_peer(peers)
     last = [name_of(best), f"{result.latency.ratios(best)[1]:.2f}"] if best else ["–", "–"]
-    apart = "–".join(dict.fromkeys(f"{ns:.0f}" for ns in result.handover if ns))
-    return [f"`{result.model}`", *map(_digits, figures), *ratios, *last, apart]
+    handover = "–".join(dict.fromkeys(f"{ns:.0f}" for ns in result.handover if ns))
+    return [f"`{result.model}`", *map(_digits, figures), *ratios, *last, handover]
 
 
 def _ratio(result: Result, peer: str) -> str:

@@ -1,4 +1,4 @@
-"""Time of the generated code's vector mathematics (runtime/c/mlc_math.h), in ns an element.
+"""Time of the generated code's vector mathematics (runtime/c/vector/mlc_math.h), in ns an element.
 
     python benchmarks/vector_math.py [--cc gcc] [--march native] [exp tanh ...]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-RUNTIME = Path(__file__).resolve().parents[1] / "runtime" / "c"
+HEADERS = Path(__file__).resolve().parents[1] / "runtime" / "c" / "vector"
 ELEMENTS = 32768
 RANGES = {"log": (1e-3, 50), "log2": (1e-3, 50), "log1p": (-0.9, 50), "sqrt": (0, 50), "rsqrt": (1e-3, 50)}
 VECTOR = ["exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "sigmoid", "erf", "sin", "cos",
@@ -51,7 +51,7 @@ def build(cc: str, march: str, folder: Path) -> ctypes.CDLL:
     source, library = folder / "bench.c", folder / "bench.so"
     functions = [f"OURS({fn}) LIBM({fn}, {SCALAR.get(fn, f'{fn}f(x)')})" for fn in VECTOR]
     source.write_text("#define _GNU_SOURCE\n" + SOURCE + "\n".join(functions))
-    flags = ["-O2", f"-march={march}", "-ffp-contract=fast", "-Wno-psabi", "-shared", "-fPIC", f"-I{RUNTIME}"]
+    flags = ["-O2", f"-march={march}", "-ffp-contract=fast", "-Wno-psabi", "-shared", "-fPIC", f"-I{HEADERS}"]
     flags.append(f"-DLANES={lanes(cc, march)}")
     subprocess.run([cc, *flags, str(source), "-o", str(library), "-lm"], check=True)
     return ctypes.CDLL(str(library))

@@ -1,4 +1,4 @@
-"""A process that holds one loaded model and times it when told to: `python -m benchmarks.worker JOB`.
+"""A process with one loaded model, which it times on request: `python -m benchmarks.worker JOB`.
 
 JOB is JSON. The worker runs the model once and saves the outputs, says when it is ready, or why it cannot be; then it
 reads lines, the seconds of a burst of calls, and answers each by the median. It imports nothing but the engine and

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from benchmarks import limits
+from benchmarks import checkout, limits
 
 LONGEST = 200  # characters of a reason
 LAST_SECONDS = 10
@@ -22,15 +22,15 @@ class Unavailable(Exception):
 
 
 class Worker:
-    """A `benchmarks.worker` process; it idles between bursts."""
+    """A `benchmarks.worker` process; it idles between bursts and imports mlc from `root`, where there is one."""
 
-    def __init__(self, job: dict[str, Any], patience: float) -> None:
+    def __init__(self, job: dict[str, Any], patience: float, root: Path | None = None) -> None:
         self._patience = patience
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", json.dumps(job)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
-            env={**os.environ, **limits.environment(job["target"])},
+            env={**checkout.environment(root), **limits.environment(job["target"])}, cwd=root,
         )  # fmt: skip
         try:
             ready = self._answer()

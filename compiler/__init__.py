@@ -1,4 +1,4 @@
-"""mlc: a deep-learning compiler. ONNX models go in; C kernels behind a plain C ABI come out.
+"""mlc: a deep-learning compiler. ONNX models go in; C kernels with a plain C ABI come out.
 
     net = mlc.compile("model.onnx")
     y = net(x)
@@ -15,37 +15,76 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mlc import numpy as numpy
+    from mlc import target as target
     from mlc.api import check as check
     from mlc.api import compile as compile
     from mlc.api import tune as tune
+    from mlc.errors import ArtifactError as ArtifactError
+    from mlc.errors import InputError as InputError
+    from mlc.errors import InternalError as InternalError
+    from mlc.errors import MlcError as MlcError
+    from mlc.errors import OutputError as OutputError
+    from mlc.errors import RunError as RunError
+    from mlc.errors import ToolchainError as ToolchainError
+    from mlc.frontends.array.array import TraceError as TraceError
+    from mlc.frontends.array.control import cond as cond
+    from mlc.frontends.array.control import fori_loop as fori_loop
+    from mlc.frontends.array.control import scan as scan
+    from mlc.frontends.array.control import switch as switch
+    from mlc.frontends.array.control import while_loop as while_loop
+    from mlc.frontends.array.gradients import grad as grad
+    from mlc.frontends.array.gradients import hvp as hvp
+    from mlc.frontends.array.gradients import jvp as jvp
+    from mlc.frontends.array.gradients import value_and_grad as value_and_grad
+    from mlc.frontends.array.gradients import vjp as vjp
+    from mlc.inference_session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
     from mlc.runtime import Model as Model
+    from mlc.runtime import TensorSpec as TensorSpec
     from mlc.runtime import load as load
-    from mlc.runtime.errors import ArtifactError as ArtifactError
-    from mlc.runtime.errors import InputError as InputError
-    from mlc.runtime.errors import MlcError as MlcError
-    from mlc.runtime.errors import RunError as RunError
+    from mlc.tracing.jit import explain as explain
+    from mlc.tracing.jit import jit as jit
+    from mlc.tuning.tuner import Tuning as Tuning
 
 _HOMES = {
     "compile": "mlc.api",
     "check": "mlc.api",
     "tune": "mlc.api",
+    "Tuning": "mlc.tuning.tuner",
+    "jit": "mlc.tracing.jit",
+    "explain": "mlc.tracing.jit",
+    "TraceError": "mlc.frontends.array.array",
+    **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), "mlc.frontends.array.control"),
+    **dict.fromkeys(("grad", "hvp", "jvp", "value_and_grad", "vjp"), "mlc.frontends.array.gradients"),
     "Options": "mlc.options",
+    "InferenceSession": "mlc.inference_session",
     "Model": "mlc.runtime",
+    "TensorSpec": "mlc.runtime",
     "load": "mlc.runtime",
-    "MlcError": "mlc.runtime.errors",
-    "InputError": "mlc.runtime.errors",
-    "ArtifactError": "mlc.runtime.errors",
-    "RunError": "mlc.runtime.errors",
+    "MlcError": "mlc.errors",
+    "InputError": "mlc.errors",
+    "ArtifactError": "mlc.errors",
+    "RunError": "mlc.errors",
+    "ToolchainError": "mlc.errors",
+    "OutputError": "mlc.errors",
+    "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", "numpy", "target", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("numpy", "target"):
+        return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if not f"{_HOMES[name]}.".startswith(f"{error.name}."):
+            raise
+        raise ImportError(f"mlc.{name} is part of the compiler, and this is mlc-runtime: install mlc") from None
 
 
 def __dir__() -> list[str]:

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlc import target as targets
-from mlc.build import Built, build
-from mlc.identity import Source
+from mlc.driver.compile import Built, compile_source
+from mlc.driver.onnx_source import OnnxSource
+from mlc.errors import InputError
 from mlc.options import Numerics, Options
-from mlc.progress import Progress
 from mlc.runtime import Model, load
-from mlc.runtime.errors import InputError
+from mlc.tools.progress import Progress
 from mlc.tuning import store
+
+__all__ = ["check", "compile", "tune"]
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -35,21 +37,23 @@ def compile(
     cc: str | None = None,
     tuned: bool = True,
     sanitize: str = "",
+    name: str | None = None,
 ) -> Model:
     """Compile an ONNX model (opset 7 or later) and load it; the second time it comes from the cache.
 
-    ``target`` names a CPU (``mlc.target.names()``). ``threads`` is how many the model runs on, None for all allowed
-    CPUs; results do not depend on it. ``dims`` fixes symbolic dimensions, ``{"batch": 8}``; the others stay open.
+    ``target`` names a CPU (``mlc.target.names()``), ``threads`` is that of ``load``. ``dims`` fixes symbolic
+    dimensions, ``{"batch": 8}``; the others stay open.
     ``numerics``: ``strict`` keeps the order of sums, ``default`` lets them be reassociated, ``relaxed`` also rounds
     more. ``schedule`` is a file that replaces chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc,
     clang, cc or ziglang. ``tuned``: kernels that ``tune`` has found better schedules for use them. ``sanitize`` names
-    sanitizers of the C compiler to look for errors with (``address,undefined``); slow.
+    sanitizers of the C compiler to look for errors with (``address,undefined``); slow. ``name`` is what the symbols of
+    the C interface begin with: two variants of one model in a program need two; None: the file's name.
 
     Raises InputError for a malformed or unsupported model, ToolchainError without a C compiler, all of them MlcError.
     """
-    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize)
+    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name)
     with Progress() as progress:
-        built = build(Source.of(model), options, [progress])
+        built = compile_source(OnnxSource.of(model), options, [progress])
     return open_built(built, threads)
 
 
@@ -71,20 +75,19 @@ def tune(
     ``threads`` and this version of mlc, in any model with the same kernel. For a named ``target`` nothing is kept: the
     result's ``text()`` is a file of schedules for ``compile``. Its ``kernels`` say what was tried.
     """
-    from mlc.inputs import random_inputs
+    from mlc.tools.random_inputs import random_inputs
     from mlc.tuning.tuner import Tuner
 
     options = make_options(target, threads, dims, numerics, cc=cc, tuned=False)
-    tuner = Tuner(Source.of(model), options, seconds, lambda net: inputs or random_inputs(net, 0, {}), lambda _: None)
+    source = OnnxSource.of(model)
+    tuner = Tuner(source, options, seconds, lambda net: inputs or random_inputs(net, 0, {}), lambda _: None)
     return tuner.run(store.destination(options, store.Store.default(), elsewhere=True))
 
 
 def check(model: str | Path | bytes | ModelProto, dims: Mapping[str, int] | None = None) -> list[str]:
     """Every reason why a model cannot be compiled, one line each; empty if there is none."""
-    from mlc.frontends.onnx import check_model
-
     try:
-        return [str(problem) for problem in check_model(Source.of(model).model, dims)]
+        return OnnxSource.of(model).problems(dims or {})
     except InputError as error:
         return [str(error)]
 
@@ -99,6 +102,7 @@ def make_options(
     cc: str | None = None,
     tuned: bool = True,
     sanitize: str = "",
+    name: str | None = None,
 ) -> Options:
     """Options from what a user writes: names and paths are resolved. InputError if one of them is unknown."""
     options = Options(
@@ -110,6 +114,7 @@ def make_options(
         schedule=None if schedule is None else _read(Path(schedule)),
         cc=cc,
         sanitize=sanitize,
+        name=name,
     )
     return replace(options, tuned=store.known(options)) if tuned else options
 

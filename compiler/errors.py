@@ -1,8 +1,61 @@
-"""Errors that only the compiler raises; the rest stand in ``mlc.runtime.errors``."""
+"""The errors of mlc: each states what happened, where, and what to do.
+
+A leaf: every package imports it, and it imports none, so that ``mlc.runtime`` needs no part of the compiler.
+"""
 
 from __future__ import annotations
 
-from mlc.runtime.errors import MlcError
+
+class MlcError(Exception):
+    """The base class of mlc's errors; the command line prints them without a traceback.
+
+    ``node`` is the source name of the model's node, ``op`` its operator, ``stage`` the compiler stage or the
+    runtime step, ``hint`` what to try. All but ``message`` may be absent. ``str()`` is one short paragraph.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        node: str | None = None,
+        op: str | None = None,
+        stage: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.node = node
+        self.op = op
+        self.stage = stage
+        self.hint = hint
+
+    def __str__(self) -> str:
+        origin = (("node", self.node), ("operator", self.op), ("stage", self.stage))
+        where = ", ".join(f"{label} '{name}'" for label, name in origin if name)
+        text = self.message.rstrip(".") + (f" ({where})" if where else "") + "."
+        return f"{text} {self.hint.rstrip('.')}." if self.hint else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The default would lose the keyword-only fields when an error is pickled, as in a process pool.
+        return _rebuild, (type(self), self.message, self.node, self.op, self.stage, self.hint)
+
+
+class InputError(MlcError):
+    """The user's input is at fault: a malformed model, an unsupported operator, a bad option. Exit code 2."""
+
+    exit_code = 2
+
+
+class ArtifactError(MlcError):
+    """A compiled model cannot be loaded or saved: missing, damaged, of another ABI, or for another CPU. Exit code 2."""
+
+    exit_code = 2
+
+
+class RunError(MlcError):
+    """A compiled model cannot run on these arrays: wrong names, dtypes or shapes, or no memory. Exit code 1."""
 
 
 class ToolchainError(MlcError):
@@ -15,3 +68,9 @@ class OutputError(MlcError):
 
 class InternalError(MlcError):
     """mlc is at fault: an exception that no user input should cause. Exit code 1."""
+
+
+def _rebuild(
+    kind: type[MlcError], message: str, node: str | None, op: str | None, stage: str | None, hint: str | None
+) -> MlcError:
+    return kind(message, node=node, op=op, stage=stage, hint=hint)

@@ -1,4 +1,4 @@
-"""Every choice a user can make about a compilation, in one typed place."""
+"""All options of a compilation, typed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mlc import target as targets
-from mlc.runtime.errors import InputError
+from mlc.errors import InputError
 from mlc.target import Target
 
 Numerics = Literal["strict", "default", "relaxed"]
 
 SANITIZERS = ("address", "undefined", "thread")
 EMBED_LIMIT = 1 << 20
-"""Weights of fewer bytes than this go inside the library unless asked otherwise."""
+"""Weights of fewer bytes than this are embedded in the library by default."""
 
 
 def _option(help: str, *, default: Any = None, key: bool = True, **kwargs: Any) -> Any:
@@ -33,18 +33,18 @@ class Options:
 
     target: Target = _option("the CPU to generate code for", default_factory=lambda: targets.get("cpu"))
     dims: Mapping[str, int] = _option("fixed values of symbolic dimensions", default_factory=dict)
+    name: str | None = _option("the model's name, of which its C symbols begin; None: as its source is called")
     numerics: Numerics = _option("how far sums may be reordered and algorithms replaced", default="default")
     embed_weights: bool | None = _option("weights inside the library; None: when they are small")
     tuned: Mapping[str, str] = _option(
         "schedules that mlc tune has measured, by digest of the kernel", default_factory=dict, key=False
-    )  # those of the model's own kernels are part of the key: see mlc.identity
+    )  # those of the model's own kernels are part of the cache key
     schedule: str | None = _option("text of a schedule file that overrides the chosen schedules")
     cc: str | None = _option("the C compiler command; None: $CC, gcc, clang, cc or ziglang", key=False)
     sanitize: str = _option(
         "sanitizers of the C compiler to build with, as in -fsanitize=: address, undefined, thread", default=""
     )
     threads: int = _option("threads a loaded model runs with; 0: the allowed CPUs", default=0, key=False)
-    verify_each: bool = _option("verify the IR after each pass", default=False, key=False)
 
     def __post_init__(self) -> None:
         if self.numerics not in get_args(Numerics):
@@ -67,23 +67,23 @@ class Options:
         return "\n".join(f"{digest}: {schedule}" for digest, schedule in sorted(self.tuned.items()))
 
     def embeds(self, weights_bytes: int) -> bool:
-        """Whether a payload of this many bytes goes inside the library."""
+        """Whether a payload of this many bytes is embedded in the library."""
         return weights_bytes < EMBED_LIMIT if self.embed_weights is None else self.embed_weights
 
     def key(self) -> dict[str, Any]:
-        """The fields that decide what code is generated, as JSON-ready values."""
+        """The fields on which generated code depends, as JSON-ready values."""
         values = dataclasses.asdict(self)
         values["dims"] = dict(sorted(self.dims.items()))
         return {name: values[name] for name in cache_key_fields}
 
 
 cache_key_fields: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Options) if f.metadata["key"])
-"""The options an artifact depends on, beside the model, mlc's own sources and the C compiler."""
+"""The options on which an artifact depends, in addition to the model, mlc's own sources and the C compiler."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """The environment variables mlc reads; nothing else in the compiler looks at ``os.environ``."""
+    """The environment variables of mlc; nothing else in the compiler reads ``os.environ``."""
 
     cache_dir: Path | None  # MLC_CACHE_DIR, else ~/.cache/mlc; None when it is set to the empty string: no cache
     cache_bytes: int  # MLC_CACHE_SIZE in MiB: entries used longest ago go when the cache grows beyond it
@@ -92,7 +92,7 @@ class Environment:
 
 
 def environment() -> Environment:
-    """The environment as it is now (read anew at each call: tests and notebooks change it)."""
+    """The current environment (read at each call, because tests and notebooks change it)."""
     get = os.environ.get
     default_cache = Path(get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mlc"
     chosen = get("MLC_CACHE_DIR")

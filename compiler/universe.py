@@ -18,15 +18,15 @@ _DIALECTS = {"graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 
 _PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
-    " hoist-loop-invariants assign-layout pack-weights pack-words interleave-gates winograd scale-weights"
-    " differentiate",
-    "fuse": "fuse-maps hoist-invariants group-heads block-rows sink-reshapes split-yields form-kernels"
-    " deduplicate-kernels",
+    " hoist-loop-invariants fuse-maps hoist-invariants differentiate",
+    "layout": "assign-layout pack-weights pack-quantized-weights decompose-pack interleave-gates winograd scale-weights"
+    " verify-layout",
+    "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels",
     "kernel": "lower-kernels count-work verify-kernel",
-    "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule split-threads verify-poly",
+    "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule partition-parallel-loops verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
-    "plan": "build-program plan-memory insert-barriers verify-plan",
+    "plan": "build-program plan-memory insert-barriers annotate-launches verify-plan",
 }
 """The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
 

@@ -1,12 +1,14 @@
 """Tensor and buffer types whose dimensions are integers or symbolic expressions.
 
-The shape of a builtin ``tensor``/``memref`` says ``?`` for a symbolic dimension; a :class:`DimsAttr` beside it says
-which: ``tensor<?x384xf32, #graph.dims<["batch", "384"]>>``. A type without one is static.
+The shape of a builtin ``tensor``/``memref`` has ``?`` for a symbolic dimension, and a :class:`DimsAttr` has its
+expression: ``tensor<?x384xf32, #graph.dims<["batch", "384"]>>``. A type without this attribute is static.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -36,14 +38,14 @@ from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, parse_dim, product
+from mlc.dialects.semantics.dims import DimLike, parse_dim, product
 
 FloatType = BFloat16Type | Float16Type | Float32Type | Float64Type
 
 
 @irdl_attr_definition
 class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
-    """The symbolic extents of a row-major tensor or buffer, one text a dimension."""
+    """The symbolic extents of a row-major tensor or buffer, one string a dimension."""
 
     name = "graph.dims"
     dims: ArrayAttr[StringAttr]
@@ -57,14 +59,14 @@ class DimsAttr(MemRefLayoutAttr, ParametrizedAttribute):
 
 
 @irdl_attr_definition
-class TextType(ParametrizedAttribute, TypeAttribute):
-    """A text as the caller of a model has it: a pointer to UTF-8 and a zero. All else knows a text by its number."""
+class StringType(ParametrizedAttribute, TypeAttribute):
+    """A string at the interface of a model: a pointer to UTF-8 that ends with a zero. Elsewhere it is its number."""
 
-    name = "graph.text"
+    name = "graph.string"
 
 
 Shape = tuple[DimLike, ...]
-TEXT = "text"
+STRING = "string"
 ELEMENTS: dict[str, Attribute] = {
     "f16": Float16Type(),
     "bf16": BFloat16Type(),
@@ -91,7 +93,7 @@ ELEMENTS: dict[str, Attribute] = {
     "ui4": IntegerType(4, Signedness.UNSIGNED),
     "i2": IntegerType(2),
     "ui2": IntegerType(2, Signedness.UNSIGNED),
-    TEXT: TextType(),
+    STRING: StringType(),
 }
 _NAMES = {attr: name for name, attr in ELEMENTS.items()}
 NUMPY_NAMES = {
@@ -120,7 +122,7 @@ NUMPY_NAMES = {
     "ui4": "uint4",
     "i2": "int2",
     "ui2": "uint2",
-    TEXT: "str",
+    STRING: "str",
 }
 _FROM_NUMPY = {v: k for k, v in NUMPY_NAMES.items()}
 ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8} | {
@@ -130,10 +132,10 @@ ITEMSIZE = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i16": 2,
     "ui64": 8,
     "c64": 8,
     "c128": 16,
-    TEXT: 8,
+    STRING: 8,
 }
-# Elements narrower than a byte, or floats of one: bits of their codes. Nothing computes in them. Each lies in a byte
-# of its own, its code in the low bits; the bits above mean nothing (ml_dtypes writes zeros, also in int4 and int2).
+# Bits of the narrow types: elements narrower than a byte, and floats of one byte. No function computes in them. Each
+# element is stored in one byte, in the low bits; the other bits are undefined (ml_dtypes writes zeros).
 NARROW = {
     **dict.fromkeys(("f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0"), 8),
     **dict.fromkeys(("f4e2m1", "i4", "ui4"), 4),
@@ -162,8 +164,8 @@ def element_name(element: Attribute) -> str:
 
 
 def numpy_dtype(element: str) -> np.dtype:
-    """The dtype of an element; of a text that of its number."""
-    if element == TEXT:
+    """The dtype of an element; for a string that of its number."""
+    if element == STRING:
         return np.dtype(np.int64)
     if element == "bf16" or element in NARROW:
         import ml_dtypes  # comes with onnx
@@ -172,22 +174,23 @@ def numpy_dtype(element: str) -> np.dtype:
     return np.dtype(NUMPY_NAMES[element])
 
 
+@cache
 def element_of_dtype(dtype: np.dtype) -> str:
     return _FROM_NUMPY[dtype.name]
 
 
 def is_narrow(element: str) -> bool:
-    """Whether elements are only stored and cast: floats of 8 and fewer bits, integers of 4 and fewer."""
+    """Whether elements are only stored and cast: floats of at most 8 bits, integers of at most 4."""
     return element in NARROW
 
 
 def bit_width(element: str) -> int:
-    """Bits of a value, which may be fewer than those of its place in memory."""
+    """The bits of a value, which may be fewer than those of its storage."""
     return 1 if element == "i1" else NARROW.get(element) or 8 * ITEMSIZE[element]
 
 
 def is_float(element: str) -> bool:
-    """Whether elements are floats that are computed in."""
+    """Whether elements are floats, other than narrow ones."""
     return element in ("f16", "bf16", "f32", "f64")
 
 
@@ -206,8 +209,12 @@ def _dims_attr(dims: Sequence[DimLike]) -> DimsAttr | NoneAttr:
 
 
 def tensor(element: str, dims: Iterable[DimLike]) -> TensorType:
-    """The tensor type of an element name and dimensions."""
-    dims = tuple(dims)
+    """The tensor type of an element name and dimensions; one object for equal ones, as most of a model's are."""
+    return _tensor(element, tuple(dims))
+
+
+@lru_cache(maxsize=1 << 14)
+def _tensor(element: str, dims: tuple[DimLike, ...]) -> TensorType:
     return TensorType(ELEMENTS[element], _static(dims), _dims_attr(dims))
 
 
@@ -217,7 +224,6 @@ def memref(element: str, dims: Iterable[DimLike]) -> MemRefType:
     return MemRefType(ELEMENTS[element], _static(dims), _dims_attr(dims))
 
 
-_SHAPES: dict[Attribute, Shape] = {}
 _Shaped = TensorType[Attribute] | MemRefType[Attribute]
 
 
@@ -227,16 +233,22 @@ def _shaped(value: SSAValue | Attribute) -> _Shaped:
     return type_
 
 
+def _kept(value: SSAValue | Attribute, name: str, make: Callable[[_Shaped], Any]) -> Any:
+    """A fact of a type, kept in the type itself: a dictionary by type would hash all of it each time."""
+    type_ = value.type if isinstance(value, SSAValue) else value
+    kept = type_.__dict__
+    if name not in kept:
+        kept[name] = make(_shaped(type_))
+    return kept[name]
+
+
 def shape_of(value: SSAValue | Attribute) -> Shape:
     """The dimensions of a tensor or memref (type or value of it).
 
     Raises:
-        VerifyException: its #graph.dims say other extents than its shape, or are missing.
+        VerifyException: its #graph.dims differ from its shape, or are missing.
     """
-    type_ = _shaped(value)
-    shape = _SHAPES.get(type_)
-    if shape is None:
-        shape = _SHAPES[type_] = _dims(type_)
+    shape: Shape = _kept(value, "mlc_shape", _dims)
     return shape
 
 
@@ -252,7 +264,8 @@ def _dims(type_: _Shaped) -> Shape:
 
 def element_of(value: SSAValue | Attribute) -> str:
     """The element name of a tensor or memref (type or value of it)."""
-    return element_name(_shaped(value).element_type)
+    name: str = _kept(value, "mlc_element", lambda type_: element_name(type_.element_type))
+    return name
 
 
 def elements_in(value: SSAValue | Attribute) -> DimLike:

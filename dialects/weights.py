@@ -1,7 +1,7 @@
-"""The weight store: tensors that never enter the IR, addressed by name and loaded one at a time.
+"""The weight store: named tensors that never enter the IR and are loaded one at a time.
 
-An entry is a slice of a file (the model itself, or external data) or an array; large arrays made during compilation are
-spooled to a temporary file, so that compiling needs memory for one weight, not for all.
+An entry is a range of a file (the model itself, or external data) or an array. Large arrays computed during compilation
+are spooled to a temporary file, so that compiling needs memory for one weight, not for all.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class WeightStore:
         return self._entries[name]
 
     def add(self, name: str, array: Array) -> str:
-        """Store ``array`` under ``name``, or under a fresh variation of it when taken; returns the name used."""
+        """Store ``array`` under ``name``, or under a fresh variation of a name in use; returns the name used."""
         name = self.fresh(name)
         array = np.ascontiguousarray(array).reshape(array.shape)
         load = (lambda: array) if array.nbytes < SPOOL_FROM else self._spooled(array)
@@ -65,14 +65,14 @@ class WeightStore:
         return name
 
     def add_file(self, name: str, path: str, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
-        """Store a little-endian, row-major slice of a file; it is read when asked for."""
+        """Store a little-endian, row-major range of a file, which is read on demand."""
         name = self.fresh(name)
         entry = Entry(dtype, shape, lambda: _read(path, offset, dtype, shape))
         self._entries[name] = entry
         return name
 
     def add_lazy(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], load: Callable[[], Array]) -> str:
-        """Store what ``load`` gives each time it is asked for: a tensor made from others, which is kept nowhere."""
+        """Store a function that computes a tensor on demand; the tensor itself is not stored."""
         name = self.fresh(name)
         self._entries[name] = Entry(dtype, shape, lambda: np.ascontiguousarray(load()).reshape(shape))
         return name
@@ -86,7 +86,7 @@ class WeightStore:
     def _spooled(self, array: Array) -> Callable[[], Array]:
         if self._spool is None:
             self._spool, path = tempfile.mkstemp(prefix="mlc-weights-")
-            os.unlink(path)  # the open descriptor keeps it; nothing is left behind
+            os.unlink(path)  # the open descriptor keeps the file until it is closed
         fd, offset, dtype, shape = self._spool, self._end, array.dtype, array.shape
         _write_all(fd, array.reshape(-1).view(np.uint8).data, offset)
         self._end += array.nbytes

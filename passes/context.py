@@ -1,4 +1,4 @@
-"""What a pass may read beside the module: the weights, which never enter the IR."""
+"""The context of a pass: the weights, which never enter the IR, and the facts of the target."""
 
 from __future__ import annotations
 
@@ -7,20 +7,35 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 
 from mlc.dialects.weights import WeightStore
+from mlc.target import DEFAULT, CpuTarget, Target
 
 
 @dataclass
 class MlcContext(Context):
-    """An xDSL context that carries the weights of the model being compiled."""
+    """An xDSL context with the weights of the model and the target that it is compiled for."""
 
     weights: WeightStore = field(default_factory=WeightStore)
+    target: Target = DEFAULT
 
     def clone(self) -> MlcContext:
-        """A copy with dialects of its own; the weights are shared (passes only ever add entries)."""
-        copy = super().clone()
-        return MlcContext(**{name: getattr(copy, name) for name in vars(copy)}, weights=self.weights)
+        """A copy with its own dialects; the weights are shared (passes only add entries)."""
+        return with_target(super().clone(), self.target, self.weights)
+
+
+def with_target(ctx: Context, target: Target, weights: WeightStore | None = None) -> MlcContext:
+    """A context with the dialects of ``ctx`` and a target."""
+    weights = WeightStore() if weights is None else weights
+    return MlcContext(**{name: value for name, value in vars(ctx).items() if name not in ("weights", "target")},
+                      weights=weights, target=target)  # fmt: skip
 
 
 def weights_of(ctx: Context) -> WeightStore:
-    """The weights of ``ctx``; an empty store for a plain xDSL context, where no weight can be read."""
+    """The weights of ``ctx``; an empty store for a plain xDSL context."""
     return ctx.weights if isinstance(ctx, MlcContext) else WeightStore()
+
+
+def target_of(ctx: Context) -> CpuTarget:
+    """The CPU target of ``ctx``; the default target for a plain xDSL context."""
+    target = ctx.target if isinstance(ctx, MlcContext) else DEFAULT
+    assert isinstance(target, CpuTarget), f"this pass is for CPUs, not for '{target.name}'"
+    return target

@@ -1,6 +1,6 @@
-"""What may stand at a level, as data, and the one check of it: operations, types, order of definition, locations.
+"""The rules of a level as data, and the one check of them: operations, types, order of definition, source nodes.
 
-xDSL verifies each operation but not that a value is defined before it is read, nor what belongs together.
+xDSL verifies each operation alone: not that a value is defined before it is read, nor which operations may nest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.graph import source_nodes
 from mlc.dialects.types import ELEMENTS, shape_of
 from mlc.dialects.types import NARROW as narrow_elements
-from mlc.runtime.errors import MlcError
+from mlc.errors import MlcError
 
 Types = frozenset[Any]  # of classes of attributes; mypy has no type for a set that holds generic ones
 NARROW: Types = frozenset(type(ELEMENTS[element]) for element in narrow_elements)  # with integers, as SINGLE has them
@@ -36,7 +36,7 @@ SINGLE: Types = frozenset({Float16Type, BFloat16Type, Float32Type, Float64Type, 
 BUFFERS: Types = NARROW | SINGLE | {MemRefType}
 TENSORS, VECTORS = BUFFERS | {TensorType}, BUFFERS | {VectorType}
 SCALARS = "kernel.index kernel.symbol kernel.lanewise arith.* math.* memref.load builtin.unrealized_conversion_cast"
-"""What the region of a computation is made of."""
+"""The operations in the region of a computation."""
 
 
 class IllegalIR(MlcError, VerifyException):
@@ -47,12 +47,12 @@ class IllegalIR(MlcError, VerifyException):
 class Level:
     """The rules of one level.
 
-    ``inside`` says which operations may stand directly in an operation, as names and dialects (``"arith.*"``),
-    ``types`` of which classes values may be, ``located`` which operations must name the source nodes they come from.
+    ``nested`` maps an operation to the operations that its regions may contain, as names and dialects (``"arith.*"``);
+    ``types`` are the classes of types that values may have; ``located`` operations must name their source nodes.
     """
 
     name: str
-    inside: Mapping[str, str]
+    nested: Mapping[str, str]
     types: Types
     located: frozenset[str] = frozenset()
 
@@ -62,56 +62,57 @@ class Level:
         Raises:
             IllegalIR: the first violation, with operator and source nodes.
         """
-        allowed = {parent: frozenset(names.split()) for parent, names in self.inside.items()}
+        allowed = {parent: frozenset(names.split()) for parent, names in self.nested.items()}
         self._region(module, module, allowed, set())
 
     def _region(
-        self, op: Operation, near: Operation, allowed: Mapping[str, frozenset[str]], seen: set[SSAValue]
+        self, op: Operation, located: Operation, allowed: Mapping[str, frozenset[str]], seen: set[SSAValue]
     ) -> None:
-        """Everything inside ``op``; ``seen`` are the values defined before, ``near`` is the last located operation."""
+        """Check the regions of ``op``. ``seen``: the values defined before; ``located``: the last operation with source
+        nodes."""
         legal = allowed.get(op.name)
         if legal is None:
-            raise self.error(op, "it holds a region", near)
+            raise self.error(op, "it may not have a region", located)
         for region in op.regions:
             if len(region.blocks) > 1:
-                raise self.error(op, f"a region has {len(region.blocks)} blocks, not 1", near)
+                raise self.error(op, f"a region has {len(region.blocks)} blocks, not 1", located)
             for block in region.blocks:
                 visible = set() if op.has_trait(IsolatedFromAbove) else set(seen)
-                self._block(block, op, near, legal, allowed, visible)
+                self._block(block, op, located, legal, allowed, visible)
 
     def _block(
         self,
         block: Block,
         parent: Operation,
-        near: Operation,
+        located: Operation,
         legal: frozenset[str],
         allowed: Mapping[str, frozenset[str]],
         seen: set[SSAValue],
     ) -> None:
-        self._define(parent, block.args, near, seen)
+        self._define(parent, block.args, located, seen)
         for op in block.ops:
-            near = op if source_nodes(op) else near
+            located = op if source_nodes(op) else located
             if op.name not in legal and f"{op.name.partition('.')[0]}.*" not in legal:
-                raise self.error(op, f"it may not stand in {parent.name}", near)
+                raise self.error(op, f"it is not allowed in {parent.name}", located)
             for n, operand in enumerate(op.operands):
                 if operand not in seen:
-                    raise self.error(op, f"operand {n} is not defined before it", near)
+                    raise self.error(op, f"operand {n} is not defined before it", located)
             if op.name in self.located and not source_nodes(op):
-                raise self.error(op, "it does not say which source nodes it comes from", near)
+                raise self.error(op, "it names no source nodes", located)
             if op.regions:
-                self._region(op, near, allowed, seen)
-            self._define(op, op.results, near, seen)
+                self._region(op, located, allowed, seen)
+            self._define(op, op.results, located, seen)
 
-    def _define(self, op: Operation, values: tuple[SSAValue, ...], near: Operation, seen: set[SSAValue]) -> None:
+    def _define(self, op: Operation, values: tuple[SSAValue, ...], located: Operation, seen: set[SSAValue]) -> None:
         for value in values:
             if type(value.type) not in self.types:
-                raise self.error(op, f"it defines a value of type {value.type}", near)
+                raise self.error(op, f"it defines a value of type {value.type}", located)
             if wrong := shape_error(value.type):
-                raise self.error(op, wrong, near)
+                raise self.error(op, wrong, located)
             seen.add(value)
 
-    def error(self, op: Operation, why: str, near: Operation | None = None) -> IllegalIR:
-        nodes = ", ".join(source_nodes(op) or (source_nodes(near) if near else ()))
+    def error(self, op: Operation, why: str, located: Operation | None = None) -> IllegalIR:
+        nodes = ", ".join(source_nodes(op) or (source_nodes(located) if located else ()))
         message = f"Illegal at the {self.name} level: {why}"
         return IllegalIR(message, op=op.name, node=nodes or None, stage=f"verify-{self.name}")
 

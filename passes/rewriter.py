@@ -1,8 +1,8 @@
 """Rewriting by patterns indexed by operator class.
 
-xDSL's greedy driver tries every pattern on every operation, never stops on a cycle and loses where an operation
-came from. This one looks patterns up by class, stops with the name of the last pattern, and carries the source
-nodes to what it creates.
+xDSL's greedy driver tries every pattern on every operation, never stops on a cycle and loses source locations. This one
+looks patterns up by class, stops a cycle with the name of the last pattern, and copies the source nodes to new
+operations.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.graph import RegionOp, SizedOp, source_nodes, with_nodes
-from mlc.runtime.errors import MlcError
+from mlc.errors import MlcError
 
 Op = TypeVar("Op", bound=Operation)
 Rewrite = SSAValue | Sequence[Operation] | None
 Pattern = Callable[[Any], Rewrite]
-"""Given an operation: None (no match), the value that takes the place of its result, or new operations (in order, not
-yet inserted) of which the last one's result does."""
+"""Given an operation, a pattern returns None (no match), the value that replaces its result, or new operations (in
+order, not yet inserted), of which the result of the last replaces it."""
 
 CAP = 64  # rewrites for each operation of the module; canonicalizing real models takes fewer than two
 
 
 def producer(value: SSAValue, kind: type[Op]) -> Op | None:
-    """The operation of class ``kind`` that makes ``value``, if that is what makes it."""
+    """The operation that defines ``value``, if its class is ``kind``."""
     return value.owner if isinstance(value.owner, kind) else None
 
 
 def bodies(module: ModuleOp) -> list[Block]:
-    """The blocks of all functions of a graph module, each before those of the loops and branches in it."""
+    """The blocks of all functions of a graph module, each before the blocks of its loops and branches."""
     functions = [f.body.block for f in module.ops if isinstance(f, func.FuncOp) and f.body.blocks]
     return [block for function in functions for block in nested(function)]
 
 
 def nested(block: Block) -> Iterator[Block]:
-    """A block, and those of the loops and branches in it."""
+    """A block, and the blocks of its loops and branches."""
     yield block
     for op in block.ops:
         if isinstance(op, RegionOp):
@@ -48,7 +48,7 @@ def nested(block: Block) -> Iterator[Block]:
 
 
 def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[Pattern]]) -> bool:
-    """Apply ``patterns`` to every operation, operands before users, until none matches. Says whether anything changed.
+    """Apply ``patterns`` to every operation, operands before users, until none matches; returns whether one did.
 
     Raises:
         MlcError: more than ``CAP`` rewrites an operation: some patterns undo each other.
@@ -88,7 +88,7 @@ def _endless(pattern: Pattern, op: Operation) -> MlcError:
 
 
 def replace(op: Operation, found: SSAValue | Sequence[Operation]) -> list[Operation]:
-    """Put ``found`` in the place of ``op``, which is erased. Returns the operations worth looking at again."""
+    """Replace ``op`` by ``found`` and erase it. Returns the operations to visit again."""
     new = [] if isinstance(found, SSAValue) else list(found)
     value = found if isinstance(found, SSAValue) else new[-1].results[0]
     block = op.parent
@@ -107,14 +107,14 @@ def replace(op: Operation, found: SSAValue | Sequence[Operation]) -> list[Operat
 
 
 def inherit(ops: Iterable[Operation], nodes: Sequence[str]) -> None:
-    """Mark those of ``ops`` that do not say where they come from as coming from ``nodes``."""
+    """Set the source nodes of those of ``ops`` that have none."""
     for op in ops:
         if not source_nodes(op):
             with_nodes(op, nodes)
 
 
 def erase_unused(candidates: Iterable[Operation]) -> set[Operation]:
-    """Erase pure operations nobody reads, and then their producers. Returns those erased."""
+    """Erase pure operations without readers, and then their producers. Returns the erased operations."""
     stack, erased = list(candidates), set()
     while stack:
         op = stack.pop()

@@ -1,8 +1,8 @@
-"""Runs compiled models. Needs NumPy and cffi alone: no part of the compiler is imported here."""
+"""Runs compiled models. Needs only NumPy and cffi, and imports only ``mlc.errors`` from the rest of mlc."""
 
 from __future__ import annotations
 
-from mlc.runtime.errors import ArtifactError, InputError, MlcError, RunError
+from mlc.errors import ArtifactError, InputError, MlcError, RunError
 from mlc.runtime.model import Model, load
 from mlc.runtime.signature import TensorSpec
 

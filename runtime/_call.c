@@ -1,5 +1,5 @@
-/* A call from Python where all arrays are like those of the call before: compare, make the outputs, run.
- * Where this module is missing (no C compiler at installation) all goes through cffi. */
+/* A call from Python with arrays of the same layouts as before: compare, allocate the outputs, run.
+ * Without this module (no C compiler at installation) every call goes through cffi. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static PyObject *made(const Call *call, void **written) {
   return results;
 }
 
-/* The output, or a tuple of several; None where the arrays are others or the run fails: then the slow way says why. */
+/* The output, or a tuple of several; None where the arrays differ or the run fails: then the path through cffi says why. */
 static PyObject *on(const Call *call, PyObject *const *values) {
   const void *read[MOST];
   void *written[MOST];

@@ -4,8 +4,8 @@ class Call:
     """``Call(owner, run, model, dims, empty, ndarray, inputs, outputs)``: runs on arrays of these shapes and dtypes.
 
     ``owner`` keeps the addresses ``run``, ``model``, ``dims`` valid; inputs and outputs are tuples of
-    (name, shape, dtype). Calling it gives the output, or a tuple of several, and None where the arrays are others;
-    ``named`` does the same by names.
+    (name, shape, dtype). Calling it returns the output, or a tuple of several, and None where
+    the layouts differ; ``named`` does the same by names.
     """
 
     def __init__(

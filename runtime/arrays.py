@@ -1,23 +1,23 @@
-"""NumPy views of what a caller passes: no copy where layout allows, no silent cast."""
+"""The caller's arrays as NumPy views: no copy where the layout allows it, no silent cast."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from mlc.runtime.errors import RunError
-from mlc.runtime.signature import POINTERS, TEXTS, TensorSpec
+from mlc.errors import RunError
+from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
 
-FEW = 4  # of an array, a part below one in so many is copied, so that the rest is free
+COPIED_FRACTION = 4  # an output that uses less than one in so many elements is copied, so that the rest is freed
 
 
 def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
-    """All that decides how arrays fit a model, as a key: classes, dtypes, shapes, and flags such as contiguity.
+    """The cache key of a plan: classes, dtypes, shapes and flags (such as contiguity) of the arguments.
 
-    Raises anything where one is not NumPy's.
+    Raises whatever an object that is no NumPy array raises.
     """
     key: tuple[Any, ...] = ()
     for array in arrays:  # in every call: a comprehension would cost a function call
@@ -28,12 +28,12 @@ def layouts(arrays: Iterable[Any]) -> tuple[Any, ...]:
 def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
     """A contiguous array of the specified dtype: ``value`` itself, a view of it (DLPack), or a contiguous copy.
 
-    Of texts it is one of pointers.
+    Strings become an array of pointers.
 
-    Raises RunError where it is no array or its dtype differs.
+    Raises RunError where it is not an array or its dtype differs.
     """
     array = value if type(value) is np.ndarray else _convert(name, value)
-    if spec.dtype == TEXTS:
+    if spec.dtype == STRINGS:
         return pointers(name, spec, array)
     if array.dtype != spec.dtype:
         hint = f"Convert it, for example by .astype(numpy.{spec.dtype.name})"
@@ -45,43 +45,67 @@ def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
 def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:
     try:
         if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray | np.generic):
-            return np.from_dlpack(value)
+            return _from_dlpack(value)
         return np.asarray(value)
     except Exception as error:  # a foreign object's own conversion may raise anything
         raise RunError(f"Input '{name}' of type {type(value).__name__} is not an array: {error}") from None
 
 
-def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Texts as C has them: a pointer each, in memory that also holds the texts.
+def _from_dlpack(value: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError):  # such as bfloat16, which NumPy does not know
+        from mlc.runtime import dlpack
 
-    Raises RunError where an element is no text, or has a zero in it or a surrogate.
+        return dlpack.view(value)
+
+
+def as_outputs(out: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
+    """The caller's outputs as arrays that share their memory. Raises RunError where one cannot."""
+    return {name: value if isinstance(value, np.ndarray) else _as_output(name, value) for name, value in out.items()}
+
+
+def _as_output(name: str, value: Any) -> np.ndarray[Any, Any]:
+    from mlc.runtime import dlpack
+
+    kind = type(value).__name__
+    if not hasattr(value, "__dlpack__") or isinstance(value, np.generic):
+        raise RunError(f"Output '{name}' must be a NumPy array or a tensor with __dlpack__, not {kind}")
+    try:
+        return dlpack.view(value)
+    except Exception as error:  # a foreign object's own conversion may raise anything
+        raise RunError(f"Output '{name}' of type {kind} cannot be written to: {error}") from None
+
+
+def pointers(name: str, spec: TensorSpec, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Strings for C: an array of pointers, in memory that contains the strings as well.
+
+    Raises RunError where an element is no string, or has a zero in it or a surrogate.
     """
     if array.dtype.kind not in "UOT":
-        raise RunError(f"Input '{name}' must be {spec}, of texts, but has the dtype {array.dtype}")
+        raise RunError(f"Input '{name}' must be {spec}, of strings, but has the dtype {array.dtype}")
     try:
-        data = [text.encode() for text in array.reshape(-1).tolist()]
+        data = [string.encode() for string in array.reshape(-1).tolist()]
     except (AttributeError, UnicodeEncodeError) as error:
-        raise RunError(f"Input '{name}' has an element that is no text: {error}") from None
-    if any(b"\0" in text for text in data):
-        raise RunError(f"Input '{name}' has a text with a zero in it, where texts end")
-    ends = np.cumsum([len(text) + 1 for text in data], dtype=np.uintp)
+        raise RunError(f"Input '{name}' has an element that is not a string: {error}") from None
+    if any(b"\0" in string for string in data):
+        raise RunError(f"Input '{name}' has a string with a zero in it, where strings end")
+    ends = np.cumsum([len(string) + 1 for string in data], dtype=np.uintp)
     memory = np.empty(POINTERS.itemsize * len(data) + int(ends[-1] if data else 0), np.uint8)
-    places = memory[: POINTERS.itemsize * len(data)].view(POINTERS)
-    memory[places.nbytes :] = np.frombuffer(b"\0".join([*data, b""]), np.uint8)
-    places[:] = memory.ctypes.data + places.nbytes + np.concatenate([[0], ends[:-1]]) if data else 0
-    return places.reshape(array.shape)
+    found = memory[: POINTERS.itemsize * len(data)].view(POINTERS)
+    memory[found.nbytes :] = np.frombuffer(b"\0".join([*data, b""]), np.uint8)
+    found[:] = memory.ctypes.data + found.nbytes + np.concatenate([[0], ends[:-1]]) if data else 0
+    return found.reshape(array.shape)
 
 
-def beginning(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """An array of ``shape`` with the first elements of ``array``: a copy where they are few."""
+def leading_elements(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """An array of ``shape`` with the first elements of ``array``: a copy where most of the array is unused."""
     found = array.reshape(-1)[: math.prod(shape)].reshape(shape)
-    return found if found.size * FEW > array.size else found.copy()
+    return found if found.size * COPIED_FRACTION > array.size else found.copy()
 
 
-def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array: Any) -> None:
-    """Raises RunError where the model cannot write its output straight into a caller's array."""
-    if not isinstance(array, np.ndarray):
-        raise RunError(f"Output '{name}' must be a NumPy array, not {type(array).__name__}")
+def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array: np.ndarray[Any, Any]) -> None:
+    """Raises RunError where the model cannot write its output directly into a caller's array."""
     if array.dtype != dtype or array.shape != shape:
         given = f"{array.dtype} of the shape {array.shape}"
         raise RunError(f"Output '{name}' must be {dtype} of the shape {shape}, but the given array is {given}")

@@ -1,4 +1,5 @@
-"""Just enough of the ELF format to tell an artifact from another file before it is loaded into the process.
+"""The part of the ELF format that distinguishes an artifact from another file before it is loaded into the process, and
+reads what it says of itself without running it.
 
 Loading a truncated shared library kills the process (SIGBUS), so its extent is checked here first. Source: System V
 ABI, "Object Files".
@@ -10,31 +11,97 @@ import mmap
 import platform
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-from mlc.runtime.errors import ArtifactError
+from mlc.errors import ArtifactError
 
 _MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64", 3: "i686", 40: "armv7l"}
-_LOAD, _DYNSYM, _NOBITS = 1, 11, 8
+_LOAD, _DYNAMIC, _DYNSYM, _NOBITS = 1, 6, 11, 8
 _SHARED = 3
+AGAIN = "Compile the model again, or copy the file again"
+_ALLOC = 2  # flag of a section that is part of the loaded library
+_SONAME = 14
 
 
-def exported_functions(path: Path) -> list[str]:
-    """The names a 64-bit little-endian shared library exports.
+class Section(NamedTuple):
+    """A row of the section header table, with its name."""
 
-    Raises ArtifactError where the file is no such library, is truncated, or is for another architecture.
+    name: str
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+
+    @property
+    def loaded(self) -> bool:
+        """Whether its bytes are part of the loaded library."""
+        return bool(self.flags & _ALLOC) and self.kind != _NOBITS
+
+
+class Image(NamedTuple):
+    """The bytes of a library, and its sections in the order of the table."""
+
+    path: Path
+    data: mmap.mmap
+    sections: list[Section]
+
+    def section(self, name: str) -> Section | None:
+        return next((section for section in self.sections if section.name == name), None)
+
+    def bytes_of(self, section: Section) -> bytes:
+        return self.data[section.offset : section.offset + section.size]
+
+
+@contextmanager
+def opened(path: Path, write: bool = False) -> Iterator[Image]:
+    """A library, whose bytes are written in place with ``write``.
+
+    Raises ArtifactError where the file is no 64-bit little-endian shared library, or is truncated.
     """
     try:
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        access = mmap.ACCESS_WRITE if write else mmap.ACCESS_READ
+        with open(path, "r+b" if write else "rb") as file, mmap.mmap(file.fileno(), 0, access=access) as data:
             _check_header(path, data)
-            return list(_dynamic_symbols(path, data))
+            image = Image(path, data, _sections(data))
+            _check_extent(image)
+            yield image
     except OSError as error:
         raise ArtifactError(f"Cannot read {path}: {error.strerror}") from None
-    except (ValueError, struct.error, UnicodeDecodeError):  # mmap of an empty file, or offsets that lead nowhere
-        raise ArtifactError(f"{path} is empty, truncated or damaged", hint=_AGAIN) from None
+    except (ValueError, struct.error, IndexError):  # mmap of an empty file, or offsets that lead nowhere
+        raise ArtifactError(f"{path} is empty, truncated or damaged", hint=AGAIN) from None
 
 
-_AGAIN = "Compile the model again, or copy the file again"
+def check_machine(image: Image) -> None:
+    """Raises ArtifactError where a library is for another architecture than this machine's."""
+    (number,) = struct.unpack_from("<H", image.data, 18)
+    machine = _MACHINES.get(number, f"ELF machine {number}")
+    if machine != platform.machine():
+        message = f"{image.path} was compiled for {machine}, but this machine is {platform.machine()}"
+        raise ArtifactError(message, hint="Compile the model with this machine as the target")
+
+
+def exported_functions(image: Image) -> list[str]:
+    """The names that a library exports."""
+    return list(_dynamic_symbols(image))
+
+
+def soname(image: Image) -> tuple[int, int] | None:
+    """Where the name stands that programs look for at run time, and the bytes that it may have; None: there is none."""
+    data = image.data
+    for dynamic in (section for section in image.sections if section.kind == _DYNAMIC):
+        strings = image.sections[dynamic.link]
+        for tag, value in struct.iter_unpack("<QQ", image.bytes_of(dynamic)):
+            if tag == _SONAME:
+                start, end = strings.offset + value, strings.offset + strings.size
+                stop = data.find(b"\0", start, end)
+                while stop + 1 < end and data[stop + 1] == 0:
+                    stop += 1
+                return start, stop - start
+    return None
 
 
 def _check_header(path: Path, data: mmap.mmap) -> None:
@@ -42,40 +109,40 @@ def _check_header(path: Path, data: mmap.mmap) -> None:
         raise ArtifactError(f"{path} is not a shared library", hint="Give the .so file that 'mlc compile' wrote")
     if data[4:6] != b"\x02\x01":
         raise ArtifactError(f"{path} is not a 64-bit little-endian library", hint="Compile the model for this machine")
-    kind, number = struct.unpack_from("<HH", data, 16)
+    (kind,) = struct.unpack_from("<H", data, 16)
     if kind != _SHARED:
         raise ArtifactError(f"{path} is not a shared library", hint="Give the .so file that 'mlc compile' wrote")
-    machine = _MACHINES.get(number, f"ELF machine {number}")
-    if machine != platform.machine():
-        message = f"{path} was compiled for {machine}, but this machine is {platform.machine()}"
-        raise ArtifactError(message, hint="Compile the model with this machine as the target")
 
 
-def _dynamic_symbols(path: Path, data: mmap.mmap) -> Iterator[str]:
-    _check_segments(path, data)
-    sections = _sections(data)
-    for _, kind, _, _, offset, size, link, *_ in sections:
-        if kind == _DYNSYM:
-            strings = sections[link][4]
-            for name, _, _, section, *_ in struct.iter_unpack("<IBBHQQ", data[offset : offset + size]):
-                if section:
-                    end = data.find(b"\0", strings + name)
-                    yield data[strings + name : end].decode()
+def _sections(data: mmap.mmap) -> list[Section]:
+    rows = _table(data, 0x28, 0x3A, "<IIQQQQIIQQ")
+    (names,) = struct.unpack_from("<H", data, 0x3E)
+    strings = data[rows[names][4] : rows[names][4] + rows[names][5]] if rows else b""
+    return [
+        Section(strings[name : strings.find(b"\0", name)].decode(errors="replace"), *fields)
+        for name, *fields, _, _, _ in rows
+    ]
 
 
-def _check_segments(path: Path, data: mmap.mmap) -> None:
-    ends = [offset + size for _, kind, _, _, offset, size, *_ in _sections(data) if kind != _NOBITS]
-    ends += [offset + size for kind, _, offset, _, _, size, _, _ in _segments(data) if kind == _LOAD]
-    if not ends or max(ends) > len(data):
-        raise ArtifactError(f"{path} is truncated: it has {len(data)} of {max(ends, default=0)} bytes", hint=_AGAIN)
+def _string(data: mmap.mmap, start: int) -> str:
+    return data[start : data.find(b"\0", start)].decode(errors="replace")
 
 
-def _sections(data: mmap.mmap) -> list[tuple[int, ...]]:
-    return _table(data, 0x28, 0x3A, "<IIQQQQIIQQ")
+def _dynamic_symbols(image: Image) -> Iterator[str]:
+    for table in (section for section in image.sections if section.kind == _DYNSYM):
+        strings = image.sections[table.link].offset
+        for name, _, _, section, *_ in struct.iter_unpack("<IBBHQQ", image.bytes_of(table)):
+            if section:
+                yield _string(image.data, strings + name)
 
 
-def _segments(data: mmap.mmap) -> list[tuple[int, ...]]:
-    return _table(data, 0x20, 0x36, "<IIQQQQQQ")
+def _check_extent(image: Image) -> None:
+    ends = [section.offset + section.size for section in image.sections if section.kind != _NOBITS]
+    segments = _table(image.data, 0x20, 0x36, "<IIQQQQQQ")
+    ends += [offset + size for kind, _, offset, _, _, size, _, _ in segments if kind == _LOAD]
+    if not ends or max(ends) > len(image.data):
+        message = f"{image.path} is truncated: it has {len(image.data)} of {max(ends, default=0)} bytes"
+        raise ArtifactError(message, hint=AGAIN)
 
 
 def _table(data: mmap.mmap, offset_at: int, count_at: int, layout: str) -> list[tuple[int, ...]]:

@@ -6,8 +6,9 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
-from mlc.runtime.errors import InputError
+from mlc.errors import InputError
 
 _MAX_LENGTH = 100_000
 _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -77,3 +78,9 @@ def _lookup(name: str, dims: Mapping[str, int]) -> int:
 
 def _short(expression: str) -> str:
     return repr(expression if len(expression) <= 80 else expression[:77] + "...")
+
+
+def with_numbers(kernel: Mapping[str, Any], dims: Mapping[str, int]) -> dict[str, Any]:
+    """A kernel's entry of the signature with its ``flops`` and ``bytes`` for these dimensions."""
+    counts = {key: evaluate(kernel[key], dims) for key in ("flops", "bytes") if key in kernel}
+    return {**kernel, **counts}

@@ -1,40 +1,62 @@
-"""Copying an artifact's files: each appears whole or not at all."""
+"""Finding and copying an artifact's files: each copy appears whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
-from mlc.runtime.errors import ArtifactError
+from mlc.errors import ArtifactError
+from mlc.runtime.sealed import seal
+
+STATIC = (".a", ".o", ".c")
+
+
+def existing(path: str | PathLike[str]) -> Path:
+    """The resolved path of an artifact. Raises ArtifactError where it is no file."""
+    try:
+        resolved = Path(path).resolve()
+        if resolved.is_file():
+            return resolved
+        problem = "is not a file" if resolved.exists() else "does not exist"
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        problem = f"cannot be read: {error}"
+    raise ArtifactError(f"{path} {problem}", hint="Give the .so file that 'mlc compile' wrote")
 
 
 def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:
     """Copies library, weights and header to ``target`` and the files beside it.
 
-    The library comes last, as it needs the others. The weights get the target's stem, where the loader looks first.
-    Raises ArtifactError.
+    The library comes last, as it needs the others. The weights get the target's stem, where the loader looks first; the
+    library gets its file's name. Raises ArtifactError.
     """
+    if target.suffix in STATIC:
+        message = f"A loaded model is a shared library and cannot be written as {target}"
+        raise ArtifactError(message, hint=f"Use 'mlc compile MODEL.onnx -o {target.name}'")
     header = library.with_suffix(".h")
     if weights is not None:
         replace_file(weights, target.with_suffix(".weights"))
     if header.exists():
         replace_file(header, target.with_suffix(".h"))
-    replace_file(library, target)
+    replace_file(library, target, lambda copy: seal(copy, target.name))
 
 
-def replace_file(source: Path, target: Path) -> None:
-    """Copies contents and mode to a temporary file in the target's folder, then renames it. Raises ArtifactError."""
+def replace_file(source: Path, target: Path, change: Callable[[Path], None] = lambda copy: None) -> None:
+    """Copies contents and mode to a temporary file in the target's folder, changes that, then renames it. Raises
+    ArtifactError."""
     try:
         if target.exists() and source.samefile(target):
             return
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:32]}-", dir=target.parent)
         os.close(handle)
     except OSError as error:
         raise ArtifactError(f"Cannot write {target}: {error.strerror}") from None
     try:
         shutil.copy(source, temporary)
+        change(Path(temporary))
         os.replace(temporary, target)
     except OSError as error:
         raise ArtifactError(f"Cannot copy {source} to {target}: {error.strerror}") from None

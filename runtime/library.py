@@ -1,4 +1,4 @@
-"""The C interface of an artifact, bound through cffi (``c/mlc_model.h.in`` has the contracts)."""
+"""The C interface of an artifact, bound through cffi (``c/core/mlc_model.h.in`` has the contracts)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import _ctypes
 import ctypes
 import json
 import os
-import shutil
-import tempfile
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,9 +17,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, which takes 30 ms to load
 
-from mlc.runtime import elf, memory
-from mlc.runtime.errors import ArtifactError, RunError
-from mlc.runtime.signature import POINTERS, TEXTS, TensorSpec
+from mlc.errors import ArtifactError, RunError
+from mlc.runtime import memory
+from mlc.runtime.loader import find_prefix, open_library
+from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
+from mlc.runtime.weights import check_weights
 
 Call: Any = None
 with suppress(ImportError):  # built where the installation has a C compiler
@@ -30,8 +29,7 @@ with suppress(ImportError):  # built where the installation has a C compiler
 
 Array: TypeAlias = np.ndarray[Any, Any]
 ABI_VERSION = 2
-MOST = 64  # arrays of a Call
-_PREFIX_MARK = "_abi_version"
+MAX_ARRAYS = 64  # that a Call takes and returns
 _TYPES = {
     "abi_version": "int(*)(void)",
     "signature": "const char *(*)(void)",
@@ -52,47 +50,49 @@ _NULL = _ffi.NULL
 
 
 def nothing(*_: Any) -> None:
-    """``again`` and ``named`` where there is no shorter way."""
+    """``repeat`` and ``repeat_named`` of a plan without a ``Call``."""
 
 
-class NeedsRoom(Exception):
-    """A run failed because a size is more than its dimension ``room`` says: ``size``."""
+class NeedsCapacity(Exception):
+    """A run-time dimension needs ``size``, more than the capacity ``symbol`` (``room0``, …) that the caller gave."""
 
-    def __init__(self, room: str, size: int) -> None:
-        super().__init__(room, size)
-        self.room, self.size = room, size
+    def __init__(self, symbol: str, size: int) -> None:
+        super().__init__(symbol, size)
+        self.symbol, self.size = symbol, size
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What follows from the inputs' shapes: dimensions by name and for C; names, shapes, dtypes of outputs.
+    """What follows from the shapes of the inputs: dimensions by name and for C; names, shapes and dtypes of outputs.
 
-    ``empty`` makes an output, as numpy.empty does.
-    ``again(*arrays)`` runs on arrays of these very layouts, or is None where any of them differs; ``named`` takes and
-    gives them by name.
+    ``empty`` allocates an output, as numpy.empty does.
+    ``repeat(*arrays)`` runs on arrays of the same layouts, and returns None where one differs; ``repeat_named`` takes
+    and gives them by name.
     """
 
     dims: dict[str, int]
     values: Any
     outputs: tuple[tuple[str, tuple[int, ...], np.dtype[Any]], ...]
     empty: Callable[[tuple[int, ...], np.dtype[Any]], Array] = np.empty
-    again: Callable[..., Any] = nothing
-    named: Callable[[Any], dict[str, Array] | None] = nothing
+    repeat: Callable[..., Any] = nothing
+    repeat_named: Callable[[Any], dict[str, Array] | None] = nothing
 
 
 class Library:
-    """One created model inside one loaded library; freed with the last reference, so a call in flight keeps it alive.
+    """One model that a loaded library created. The last reference frees it, so a call in progress keeps it alive.
 
     ``signature`` is the parsed signature of the artifact, ``prefix`` its symbol prefix.
     """
 
-    def __init__(self, path: Path, threads: int | None) -> None:
+    def __init__(self, path: Path, threads: int | None, verify: bool = False) -> None:
         self.path = path
-        self.prefix = _find_prefix(path)
-        self._dll = _open(path)
+        self.prefix = find_prefix(path)
+        self._dll = open_library(path)
         self._c = SimpleNamespace()
         self._bind()
         self.signature = self._read_signature()
+        if verify:
+            check_weights(path, self.weights_path(), self.signature)
         self._model = self._c.create(_os_path(self.weights_path()), threads or 0)
         if not self._model:
             raise ArtifactError(f"Cannot load {path}: {self._error()}")
@@ -130,19 +130,20 @@ class Library:
         return own if own.exists() else self.path.with_name(Path(name).name)
 
     def plan(self, dims: dict[str, int], inputs: Sequence[Array], outputs: Mapping[str, TensorSpec]) -> Plan:
-        """The plan for these values of the dimensions, which those inputs have."""
+        """The plan for these values of the symbolic dimensions, and inputs that have them."""
         values = _ffi.new("int64_t[]", list(dims.values()))
         shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
-        dtypes = [POINTERS if spec.dtype == TEXTS else spec.dtype for spec in outputs.values()]
+        dtypes = [POINTERS if spec.dtype == STRINGS else spec.dtype for spec in outputs.values()]
         sizes = map(memory.size_of, shapes, dtypes)
         results = tuple(zip(outputs, shapes, dtypes, strict=True))
         plan = Plan(dims, values, results, memory.empty if memory.is_kept(sizes) else np.empty)
-        again = self._again(plan, inputs)
-        return replace(plan, again=again, named=again.named) if again else plan
+        repeat = self._repeat(plan, inputs)
+        return replace(plan, repeat=repeat, repeat_named=repeat.named) if repeat else plan
 
-    def _again(self, plan: Plan, inputs: Sequence[Array]) -> Any:
-        """The ``Call`` for these arrays; None where there is none."""
-        if Call is None or len(inputs) + len(plan.outputs) > MOST or any(type(a) is not np.ndarray for a in inputs):
+    def _repeat(self, plan: Plan, inputs: Sequence[Array]) -> Any:
+        """The ``Call`` for these arrays; None where they are too many, or not NumPy's."""
+        too_many = len(inputs) + len(plan.outputs) > MAX_ARRAYS
+        if Call is None or too_many or any(type(a) is not np.ndarray for a in inputs):
             return None
         run, model, dims = (int(_ffi.cast("intptr_t", each)) for each in (self._c.run, self._model, plan.values))
         names = [each["name"] for each in self.signature["inputs"]]
@@ -152,7 +153,7 @@ class Library:
     def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:
         shape = _ffi.new("int64_t[]", rank)
         if self._c.output_shape(index, values, shape) != rank:
-            raise RunError(f"Cannot tell the shape of output {index}: {self._error()}")
+            raise RunError(f"Cannot compute the shape of output {index}: {self._error()}")
         return tuple(shape)
 
     def call(
@@ -178,13 +179,13 @@ class Library:
             failed = self._c.profile(self._model, read, written, plan.values, _NULL, times)
         if failed > 1:
             size = self.signature["sizes"][failed - 2]
-            raise NeedsRoom(size["bound"], int(outputs[list(outputs)[size["output"]]]))
+            raise NeedsCapacity(size["bound"], int(outputs[list(outputs)[size["output"]]]))
         if failed:
             raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
         return outputs
 
     def seed(self, number: int) -> None:
-        """The number of the next run."""
+        """Set the run counter."""
         self._c.seed(self._model, number)
 
     def profile(self, plan: Plan, inputs: Iterable[Array]) -> list[int]:
@@ -197,11 +198,11 @@ class Library:
         return _ffi.string(self._c.error()).decode(errors="replace")
 
 
-def texts(array: Array) -> Array:
-    """The texts that an output points to: they live until this thread's next run of the model."""
-    found = np.empty(array.shape, TEXTS)
-    read = (_ffi.string(_ffi.cast("const char *", int(place))).decode(errors="replace") for place in array.flat)
-    found[...] = np.fromiter(read, TEXTS, array.size).reshape(array.shape)
+def strings(array: Array) -> Array:
+    """The strings that an output points to: they live until this thread's next run of the model."""
+    found = np.empty(array.shape, STRINGS)
+    read = (_ffi.string(_ffi.cast("const char *", int(pointer))).decode(errors="replace") for pointer in array.flat)
+    found[...] = np.fromiter(read, STRINGS, array.size).reshape(array.shape)
     return found
 
 
@@ -217,35 +218,3 @@ def _too_large(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RunEr
 
 def _os_path(path: Path | None) -> Any:
     return _NULL if path is None else os.fsencode(path)
-
-
-def _find_prefix(path: Path) -> str:
-    marked = [name for name in elf.exported_functions(path) if name.endswith(_PREFIX_MARK)]
-    if len(marked) != 1:
-        raise ArtifactError(f"{path} is not an mlc artifact", hint="Give the .so file that 'mlc compile' wrote")
-    return marked[0].removesuffix(_PREFIX_MARK)
-
-
-_opened: dict[str, tuple[int, int]] = {}
-_opened_lock = threading.Lock()
-
-
-def _open(path: Path) -> ctypes.CDLL:
-    """Loads a library.
-
-    The dynamic loader knows libraries by path: a file that replaced one which may still be loaded is loaded from a
-    private copy, or the old code would run.
-    """
-    status = path.stat()
-    identity = status.st_dev, status.st_ino
-    with _opened_lock:
-        replaced = _opened.setdefault(str(path), identity) != identity
-    try:
-        return _open_copy(path) if replaced else ctypes.CDLL(str(path))
-    except OSError as error:
-        raise ArtifactError(f"Cannot load {path}: {error}") from None
-
-
-def _open_copy(path: Path) -> ctypes.CDLL:
-    with tempfile.TemporaryDirectory(prefix="mlc-") as folder:
-        return ctypes.CDLL(shutil.copy(path, folder))

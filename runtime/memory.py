@@ -1,7 +1,7 @@
-"""Memory of large outputs, kept for the next call.
+"""A pool for large outputs, reused by later calls.
 
-What the C library gives back to the system on every free it gets back as fresh pages, and clearing those takes longer
-than most kernels take to fill them.
+The C library returns large blocks to the system on every free, and gets fresh pages for the next allocation. The
+system clears them, which takes longer than most kernels take to fill them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-LARGE = 32 << 20  # bytes; below, glibc comes to keep the memory of one array itself
-SEVERAL = 128 << 10  # bytes from which on it gives back that of several
-KEPT = 64 << 20  # bytes in free blocks, or two blocks
+LARGE = 32 << 20  # bytes; glibc itself keeps the memory of a single smaller array
+SEVERAL = 128 << 10  # bytes; of several arrays glibc returns those from this size on
+KEPT = 64 << 20  # bytes in free blocks, or two blocks if these are larger
 
 _free: dict[int, list[np.ndarray[Any, Any]]] = {}
 
 
 class _Lease:
-    """What the arrays in a block are views of: it goes when the last of them goes, and the block is free again."""
+    """The base of all views of a block: the last view frees it, which returns the block to the pool."""
 
     def __init__(self, block: np.ndarray[Any, Any]) -> None:
         self.block = block
@@ -40,13 +40,13 @@ def size_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
 
 
 def is_kept(sizes: Iterable[int]) -> bool:
-    """Whether arrays of these bytes, made in each call, should be made by ``empty``."""
+    """Whether ``empty`` should allocate arrays of these bytes, which every call allocates."""
     paged = [size for size in sizes if size >= SEVERAL]
     return len(paged) > 1 or any(size >= LARGE for size in paged)
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An uninitialised array, if it is not small in memory that no other array lives in.
+    """An uninitialised array, from the pool unless it is small.
 
     Raises MemoryError or ValueError as numpy.empty does.
     """

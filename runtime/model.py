@@ -6,50 +6,61 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from mlc.runtime import arrays, exprs
-from mlc.runtime.errors import ArtifactError, InputError, RunError
-from mlc.runtime.files import copy_artifact
-from mlc.runtime.library import Library, NeedsRoom, Plan, nothing, texts
-from mlc.runtime.signature import TEXTS, check_guards, check_solvable, read_specs, solve_dims
+from mlc.errors import InputError, RunError
+from mlc.runtime import arrays, describe, exprs
+from mlc.runtime.calls import Queue
+from mlc.runtime.files import copy_artifact, existing
+from mlc.runtime.library import Library, NeedsCapacity, Plan, nothing, strings
+from mlc.runtime.signature import STRINGS, TensorSpec, check_guards, check_solvable, read_specs, solve_dims
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Array: TypeAlias = np.ndarray[Any, Any]
 _MAX_PLANS = 256
-ROOM = 16  # for sizes that nothing bounds, before a run needs more
+INITIAL_CAPACITY = 16  # of run-time dimensions that nothing bounds, before a run needs more
 
 
 class Model:
     """A compiled model. Calls may come from several threads at once; they share the model's threads and weights.
 
-    ``inputs`` and ``outputs`` map names to ``TensorSpec`` (dtype and shape) in the order of the signature;
-    ``signature`` is the artifact's own description, ``path`` its file. Made by :func:`load`.
+    ``inputs`` and ``outputs`` map names to ``TensorSpec`` (dtype and shape) in the order of the signature, read-only;
+    ``signature`` is the artifact's own description, ``path`` its file. Made by :func:`load`; pickled as path and
+    ``threads``, so another process loads the same file.
     """
 
-    def __init__(self, path: str | PathLike[str], threads: int | None = None) -> None:
+    def __init__(self, path: str | PathLike[str], threads: int | None = None, verify: bool = False) -> None:
         """See :func:`load`."""
         if threads is not None and threads < 1:
             raise InputError(f"A model cannot run on {threads} threads", hint="Give 1 or more, or None")
-        library = Library(_existing(path), threads)
-        self.path = library.path
+        library = Library(existing(path), threads, verify)
+        self.path, self.threads = library.path, threads
         self.signature = library.signature
         self.name: str = self.signature["name"]
-        self.inputs = read_specs(self.signature["inputs"])
-        self._room = {entry["bound"]: ROOM for entry in self.signature.get("sizes", ()) if entry.get("grows")}
-        self.dims: tuple[str, ...] = tuple(dim for dim in self.signature["dims"] if dim not in self._room)
-        self._written = read_specs(self.signature["outputs"])
-        self._sizes = {entry["name"]: list(self._written)[entry["output"]] for entry in self.signature.get("sizes", ())}
-        self.outputs = {name: spec for name, spec in self._written.items() if name not in self._sizes.values()}
+        self.inputs: Mapping[str, TensorSpec] = MappingProxyType(read_specs(self.signature["inputs"]))
+        sizes = self.signature.get("sizes", ())
+        self._capacity = {entry["bound"]: INITIAL_CAPACITY for entry in sizes if entry.get("grows")}
+        self.dims: tuple[str, ...] = tuple(dim for dim in self.signature["dims"] if dim not in self._capacity)
+        self._all_outputs = read_specs(self.signature["outputs"])
+        names = list(self._all_outputs)
+        self._runtime_dims = {entry["name"]: names[entry["output"]] for entry in sizes}
+        dims = self._runtime_dims.values()  # outputs with the values of run-time dimensions
+        outputs = {name: spec for name, spec in self._all_outputs.items() if name not in dims}
+        self.outputs: Mapping[str, TensorSpec] = MappingProxyType(outputs)
         check_solvable(self.inputs, self.dims)
-        self._texts = [name for name, spec in self.outputs.items() if spec.dtype == TEXTS]
-        self._plain = TEXTS not in [spec.dtype for spec in (*self.inputs.values(), *self.outputs.values())]
+        self._strings = [name for name, spec in self.outputs.items() if spec.dtype == STRINGS]
+        self._has_no_strings = STRINGS not in [spec.dtype for spec in (*self.inputs.values(), *self.outputs.values())]
         self._library: Library | None = library
         self._names = tuple(self.inputs)
         self._plans: dict[tuple[Any, ...], Plan] = {}
-        self._again: Callable[..., Any] = nothing  # runs on arrays like those of the call before
-        self._named: Callable[..., Any] = nothing  # the same by name
+        self._repeat: Callable[..., Any] = nothing  # runs on arrays of the layouts of the previous call
+        self._repeat_named: Callable[..., Any] = nothing  # the same by name
+        self._queue = Queue()
 
     def __call__(self, *values: Any, **named: Any) -> Array | tuple[Array, ...]:
         """Runs on arrays given in signature order or by name; the output array, or a tuple of several.
@@ -57,27 +68,36 @@ class Model:
         Arrays are NumPy's or anything with ``__dlpack__``; they are not copied where contiguous. Raises RunError
         where names, dtypes or shapes do not fit: nothing is cast.
         """
-        if not named and (result := self._again(*values)) is not None:
+        if not named and (result := self._repeat(*values)) is not None:
             return result
-        results = self._execute(self._order(values, named) if named else values, {})
+        results = self._execute(self._in_order(values, named) if named else values, {})
         return results.popitem()[1] if len(results) == 1 else tuple(results.values())
 
-    def run(self, inputs: Mapping[str, Any], out: Mapping[str, Array] | None = None) -> dict[str, Array]:
+    def run(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Runs on arrays by name; all outputs by name, those in ``out`` written into the caller's arrays.
 
-        An array in ``out`` must have the output's dtype and shape, be contiguous and writable, and overlap no other.
+        These are NumPy's or have ``__dlpack__``. They have the output's dtype and shape, are contiguous and writable,
+        and overlap no other array.
         """
-        if not out and (results := self._named(inputs)) is not None:
+        if not out and (results := self._repeat_named(inputs)) is not None:
             return results
-        return self._execute(self._order((), inputs), out or {})
+        given = self._in_order((), inputs)
+        return {**self._execute(given, arrays.as_outputs(out)), **out} if out else self._execute(given, {})
+
+    def run_async(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> Future[dict[str, Any]]:
+        """``run`` on another thread: the future of its result. Calls run one after another, in order.
+
+        The arrays must not change before the future is done. ``await asyncio.wrap_future(future)`` awaits it.
+        """
+        return self._queue.submit(self.run, dict(inputs), out)
 
     def seed(self, number: int) -> None:
-        """Numbers the next run, and counts on from there; a loaded model begins at 0. -2^63 <= ``number`` < 2^63.
+        """Sets the run counter: the number of the next run. A loaded model begins at 0. -2^63 <= ``number`` < 2^63.
 
-        Random operators draw what the number of the run says, so the same numbers give the same results.
+        Random operators depend on the run counter and nothing else, so equal counters give equal results.
         """
         if not -(1 << 63) <= number < 1 << 63:
-            raise RunError(f"{number} is no number of a run", hint="Give one of 64 bits")
+            raise RunError(f"{number} does not fit the run counter", hint="Give an integer of 64 bits")
         self._open_library().seed(number)
 
     def profile(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int]]:
@@ -87,9 +107,9 @@ class Model:
         shapes.
         """
         library = self._open_library()
-        plan, inputs = self._fit(library, self._order(values, named))
-        plan, times = self._with_room(library, plan, inputs, library.profile)
-        kernels = [_with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
+        plan, inputs = self._fit(library, self._in_order(values, named))
+        plan, times = self._with_capacity(library, plan, inputs, library.profile)
+        kernels = [exprs.with_numbers(kernel, plan.dims) for kernel in self.signature["kernels"]]
         return list(zip(kernels, times, strict=True))
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -101,7 +121,7 @@ class Model:
 
     def close(self) -> None:
         """Stops the threads and frees the memory once the calls in flight have ended; later calls raise RunError."""
-        self._library, self._plans, self._again, self._named = None, {}, nothing, nothing
+        self._library, self._plans, self._repeat, self._repeat_named = None, {}, nothing, nothing
 
     def __enter__(self) -> Model:
         return self
@@ -109,11 +129,15 @@ class Model:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        self._open_library()
+        return type(self), (str(self.path), self.threads)
+
     def __repr__(self) -> str:
-        inputs, outputs = (
-            ", ".join(f"{name}: {spec}" for name, spec in specs.items()) for specs in (self.inputs, self.outputs)
-        )
-        return f"<mlc.Model {self.name}({inputs}) -> ({outputs})>"
+        return describe.text(self.name, self.inputs, self.outputs)
+
+    def _repr_html_(self) -> str:
+        return describe.html(self.name, self.inputs, self.outputs)
 
     def _open_library(self) -> Library:
         library = self._library
@@ -121,7 +145,7 @@ class Model:
             raise RunError(f"Model '{self.name}' is closed", hint="Load it again")
         return library
 
-    def _order(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    def _in_order(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in signature order."""
         rest = self._names[len(values) :]
         if named.keys() != set(rest):
@@ -134,29 +158,29 @@ class Model:
         return f"Model '{self.name}' takes {len(self.inputs)} inputs: {expected}; given: {given}"
 
     def _execute(self, given: Sequence[Any], out: Mapping[str, Array]) -> dict[str, Array]:
-        """Where a call like this one came before, one look-up tells that all fits."""
+        """Run; the plan of an earlier call with arrays of the same layouts needs no checks."""
         library = self._library or self._open_library()
         try:
-            plan = self._plans.get(arrays.layouts(given)) if self._plain else None
+            plan = self._plans.get(arrays.layouts(given)) if self._has_no_strings else None
         except Exception:  # whatever an object that is no NumPy array raises
             plan = None
         if plan is None:
             plan, given = self._fit(library, given)
-        self._again, self._named = plan.again, plan.named
+        self._repeat, self._repeat_named = plan.repeat, plan.repeat_named
         if self._library is None:  # closed meanwhile
-            self._again = self._named = nothing
+            self._repeat = self._repeat_named = nothing
         if out:
             self._check_outputs(plan, given, out)
-        plan, results = self._with_room(library, plan, given, lambda plan, given: library.call(plan, given, out))
-        results = self._cut(results, plan.dims) if self._sizes else results
-        return results | {name: texts(results[name]) for name in self._texts} if self._texts else results
+        plan, results = self._with_capacity(library, plan, given, lambda plan, given: library.call(plan, given, out))
+        results = self._trim(results, plan.dims) if self._runtime_dims else results
+        return results | {name: strings(results[name]) for name in self._strings} if self._strings else results
 
-    def _cut(self, results: dict[str, Array], dims: dict[str, int]) -> dict[str, Array]:
-        """Arrays of the sizes that this run has found out, of those that have room for the most there can be."""
-        known = dims | {size: int(results[name]) for size, name in self._sizes.items()}
+    def _trim(self, results: dict[str, Array], dims: dict[str, int]) -> dict[str, Array]:
+        """Outputs with the run-time dimensions of this run, from arrays allocated for their bounds."""
+        known = dims | {size: int(results[name]) for size, name in self._runtime_dims.items()}
         shapes = {name: tuple(exprs.evaluate(d, known) for d in spec.shape) for name, spec in self.outputs.items()}
         return {
-            name: results[name] if results[name].shape == shape else arrays.beginning(results[name], shape)
+            name: results[name] if results[name].shape == shape else arrays.leading_elements(results[name], shape)
             for name, shape in shapes.items()
         }
 
@@ -177,61 +201,48 @@ class Model:
         others = list(inputs)
         for name, shape, dtype in plan.outputs:
             if name in out:
-                if name in self._texts:
-                    raise RunError(f"Output '{name}' has texts", hint="Take the array that the call returns")
+                if name in self._strings:
+                    raise RunError(f"Output '{name}' has strings", hint="Take the array that the call returns")
                 self._check_size(name)
                 arrays.check_output(name, shape, dtype, out[name])
                 arrays.check_disjoint(others, name, out[name])
                 others.append(out[name])
 
     def _check_size(self, name: str) -> None:
-        if any(exprs.names(d) & self._sizes.keys() for d in self.outputs[name].shape):
-            message = f"The size of output '{name}' depends on data: no array of the caller's can have it"
+        if any(exprs.names(d) & self._runtime_dims.keys() for d in self.outputs[name].shape):
+            message = f"Output '{name}' has a run-time dimension, so it cannot be written to an array of the caller"
             raise RunError(message, hint="Take the array that the call returns")
 
-    def _with_room(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
-        """What ``run`` gives, again with more room where a size needs it. The room stays for later calls."""
+    def _with_capacity(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
+        """The result of ``run``, repeated with more capacity where a run-time dimension needs it; later calls keep
+        it."""
         while True:
             try:
                 return plan, run(plan, given)
-            except NeedsRoom as need:
-                self._room[need.room] = max(self._room[need.room], need.size + need.size // 8)
+            except NeedsCapacity as need:
+                self._capacity[need.symbol] = max(self._capacity[need.symbol], need.size + need.size // 8)
                 self._plans = {}
                 plan = self._plan(library, given)
 
     def _plan(self, library: Library, inputs: Sequence[Array]) -> Plan:
         dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
         check_guards(self.signature.get("guards", ()), dims)
-        dims |= self._room
+        dims |= self._capacity
         if len(self._plans) >= _MAX_PLANS:
             self._plans = {}
-        plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._written)
-        if self._sizes or not self._plain:
-            plan = self._plans[arrays.layouts(inputs)] = replace(plan, again=nothing, named=nothing)
+        plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._all_outputs)
+        if self._runtime_dims or not self._has_no_strings:
+            plan = self._plans[arrays.layouts(inputs)] = replace(plan, repeat=nothing, repeat_named=nothing)
         return plan
 
 
-def load(path: str | PathLike[str], threads: int | None = None) -> Model:
+def load(path: str | PathLike[str], threads: int | None = None, verify: bool = False) -> Model:
     """Loads the artifact (.so) that ``mlc compile`` or :meth:`Model.save` wrote.
 
     ``threads`` is the number of threads a call runs on, the caller's included; None: one per CPU this process may use.
+    Results do not depend on it.
     Raises ArtifactError where it is missing, damaged, of another version, or for another CPU, and where its weights are
-    missing, truncated or another model's. MLC_VERIFY_WEIGHTS=1 in the environment also checks the weights' contents.
+    missing, truncated or another model's. ``verify`` also reads all weights and compares their digest, as does
+    MLC_VERIFY_WEIGHTS=1 in the environment. Loading runs the artifact's code: see docs/reference/trust.md.
     """
-    return Model(path, threads)
-
-
-def _existing(path: str | PathLike[str]) -> Path:
-    try:
-        resolved = Path(path).resolve()
-        if resolved.is_file():
-            return resolved
-        problem = "is not a file" if resolved.exists() else "does not exist"
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        problem = f"cannot be read: {error}"
-    raise ArtifactError(f"{path} {problem}", hint="Give the .so file that 'mlc compile' wrote")
-
-
-def _with_numbers(kernel: Mapping[str, Any], dims: Mapping[str, int]) -> dict[str, Any]:
-    counts = {key: exprs.evaluate(kernel[key], dims) for key in ("flops", "bytes") if key in kernel}
-    return {**kernel, **counts}
+    return Model(path, threads, verify)

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from mlc.errors import ArtifactError, RunError
 from mlc.runtime import exprs
-from mlc.runtime.errors import ArtifactError, RunError
 
 _MAX_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
 
 
-TEXTS = np.dtype(object)
-"""The dtype of texts in Python; in C each is a pointer."""
+STRINGS = np.dtype(object)
+"""The dtype of strings in Python; in C each is a pointer."""
 POINTERS = np.dtype(np.uintp)
 
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """An input or output: ``dtype`` (of texts: object), and ``shape`` of integers, dimension names and expressions of
+    """An input or output: ``dtype`` (of strings: object), and ``shape`` of integers, dimension names and expressions of
     these."""
 
     dtype: np.dtype[Any]
@@ -38,7 +38,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
     Raises ArtifactError where it is neither, or ml_dtypes is needed and not installed.
     """
     if name == "str":
-        return TEXTS
+        return STRINGS
     try:
         return np.dtype(name)
     except TypeError:
@@ -57,7 +57,7 @@ def read_specs(entries: Sequence[Mapping[str, Any]]) -> dict[str, TensorSpec]:
 
 
 def check_solvable(inputs: Mapping[str, TensorSpec], dims: Sequence[str]) -> None:
-    """Raises ArtifactError where the shape of no input tells the value of a dimension."""
+    """Raises ArtifactError where no input has a dimension, so that its value is unknown."""
     for dim in dims:
         if not any(dim in spec.shape for spec in inputs.values()):
             raise ArtifactError(f"The dimension '{dim}' is not a dimension of any input of the model")

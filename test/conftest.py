@@ -1,11 +1,28 @@
 """Settings of the whole suite."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from seeds import (
+    pytest_addoption,
+    pytest_configure,
+    pytest_fixture_setup,
+    pytest_make_collect_report,
+    pytest_report_header,
+    pytest_runtest_call,
+    pytest_runtest_makereport,
+)
+from watchdog import pytest_sessionstart
 
 from mlc.runtime import memory
+
+__all__ = [
+    "pytest_addoption", "pytest_configure", "pytest_fixture_setup", "pytest_make_collect_report",
+    "pytest_report_header", "pytest_runtest_call", "pytest_runtest_makereport",
+    "pytest_sessionstart", "pytest_collection_modifyitems",
+]  # fmt: skip
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("mlc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -18,3 +35,25 @@ def no_memory_kept() -> Iterator[None]:
     memory._free.clear()
     yield
     memory._free.clear()
+
+
+FAST = [Path(__file__).parent / folder for folder in ("filecheck", "unit")]
+SLOW = {
+    "test_array_functions", "test_artifact", "test_build", "test_c_runtime", "test_candidates", "test_comparison",
+    "test_contributed_shapes", "test_control", "test_divisions", "test_external_libraries", "test_extreme_values",
+    "test_gathers",
+    "test_graph_pipeline", "test_growth_of_work", "test_halves", "test_isl_limit", "test_jit", "test_large_graphs",
+    "test_loading", "test_microsoft", "test_microsoft_attention", "test_microsoft_quantized", "test_ml",
+    "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_narrow", "test_operator_derivatives",
+    "test_pack_quantized_weights", "test_partial_vectors", "test_plan_memory", "test_random_kernels",
+    "test_random_schedules", "test_round_trip", "test_sanitizers", "test_single_operators", "test_sorting",
+    "test_toolchain", "test_vector_math", "test_vectors",
+}  # fmt: skip
+"""Files of these folders that took over three seconds of CPU time: most of them compile many kernels."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """``-m fast``: lit and unit tests without the slow ones, for the inner loop."""
+    for item in items:
+        if item.path.stem not in SLOW and any(item.path.is_relative_to(folder) for folder in FAST):
+            item.add_marker("fast")

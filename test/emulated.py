@@ -14,8 +14,8 @@ import pytest
 from onnx import ModelProto
 
 from mlc.api import make_options
-from mlc.build import build
-from mlc.identity import Source
+from mlc.driver.compile import compile_source
+from mlc.driver.onnx_source import OnnxSource
 
 ARCH = "aarch64"
 COMPILER, EMULATOR = f"{ARCH}-linux-gnu-gcc", f"qemu-{ARCH}"
@@ -36,12 +36,13 @@ def run(program: Path, *words: Any, data: bytes = b"") -> bytes:
 
 
 class Emulated:
-    """A model compiled for ``ARCH`` into ``folder``, and emulated.c linked with it."""
+    """A model compiled for ``ARCH`` into ``folder`` by the C compiler ``cc``, and emulated.c linked with it."""
 
-    def __init__(self, model: ModelProto, folder: Path) -> None:
+    def __init__(self, model: ModelProto, folder: Path, cc: str | None = None) -> None:
         self.folder, self.program = folder, folder / "program"
         onnx.save(model, folder / "model.onnx")
-        build(Source.of(folder / "model.onnx"), make_options(ARCH)).artifact.install(folder / "model.so")
+        model_file, options = OnnxSource.of(folder / "model.onnx"), make_options(ARCH, cc=cc)
+        compile_source(model_file, options).artifact.install(folder / "model.so")
         source = Path(__file__).with_suffix(".c")
         warnings = ["-Wall", "-Wextra", "-Werror"]
         link = [f"-I{folder}", str(source), str(folder / "model.so"), "-Wl,-rpath,$ORIGIN", "-o", str(self.program)]

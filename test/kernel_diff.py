@@ -11,21 +11,25 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("dialects", "passes", "frontends", "runtime")
+sys.path.insert(0, str(ROOT))
+from benchmarks import checkout  # noqa: E402 - from the root, wherever the script is run
+
 EMIT = """
 import json, sys
 from mlc.api import make_options
-from mlc.build import lower
-from mlc.identity import Source
+try:
+    from mlc.driver.compile import lower_source as lower
+    from mlc.driver.onnx_source import OnnxSource as Source
+except ImportError:  # a revision before the folder of the driver
+    from mlc.build import lower
+    from mlc.identity import Source
 lowered = lower(Source.of(sys.argv[1]), make_options(target=sys.argv[2]))
 print(json.dumps({"sources": lowered.sources, "kernels": lowered.signature["kernels"]}))
 """
@@ -33,31 +37,16 @@ FUNCTION = re.compile(r"^void (k_\w+)\([^;\n]*\{\n.*?^}\n", re.M | re.S)
 Kernels = dict[str, str]
 
 
-def package(side: str, folder: Path) -> Path:
-    """A folder in which the sources of ``side`` are importable as ``mlc``, whatever is installed."""
-    if Path(side).is_dir():
-        for part in ("compiler", *PARTS):
-            shutil.copytree(Path(side) / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    else:
-        archive = subprocess.run(["git", "archive", side], cwd=ROOT, check=True, capture_output=True).stdout
-        subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
-    (folder / "compiler").rename(folder / "mlc")
-    for part in PARTS:
-        (folder / part).rename(folder / "mlc" / part)
-    return folder
-
-
 def kernels(path: Path, model: Path, target: str) -> Kernels:
     """Name of each launched kernel -> its C function, with the name in place of the hash."""
-    environment = {**os.environ, "PYTHONPATH": str(path)}
     command = [sys.executable, "-c", EMIT, str(model), target]
-    result = subprocess.run(command, cwd=path, env=environment, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=path, env=checkout.environment(path), capture_output=True, text=True)
     if result.returncode:
         reason = result.stderr.strip() or f"killed ({result.returncode})"
         raise SystemExit(f"{model.stem}: {reason.splitlines()[-1]}")
     made = json.loads(result.stdout)
-    texts = {m[1]: m[0] for source in made["sources"].values() for m in FUNCTION.finditer(source)}
-    return {k["name"]: texts[k["symbol"]].replace(k["symbol"], k["name"]) for k in made["kernels"]}
+    strings = {m[1]: m[0] for source in made["sources"].values() for m in FUNCTION.finditer(source)}
+    return {k["name"]: strings[k["symbol"]].replace(k["symbol"], k["name"]) for k in made["kernels"]}
 
 
 def report(model: str, old: Kernels, new: Kernels, diff: bool) -> bool:
@@ -77,7 +66,6 @@ def report(model: str, old: Kernels, new: Kernels, diff: bool) -> bool:
 
 def files(names: list[str], folder: Path) -> list[Path]:
     """ONNX files as they are; families as small members with an open batch dimension."""
-    sys.path.insert(0, str(ROOT))
     import onnx
 
     from benchmarks import models
@@ -103,7 +91,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         for part in ("old", "new", "models"):
             (Path(name) / part).mkdir()
-        old, new = (package(side, Path(name) / part) for side, part in ((args.old, "old"), (args.new, "new")))
+        folders = ((args.old, Path(name) / "old"), (args.new, Path(name) / "new"))
+        old, new = (checkout.check_out(*side) for side in folders)
         found = [
             report(m.stem, kernels(old, m, args.target), kernels(new, m, args.target), args.diff)
             for m in files(args.models, Path(name) / "models")

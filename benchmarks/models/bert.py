@@ -31,8 +31,8 @@ def embeddings(b: Builder, ids: str, types: str, tokens: Dim, hidden: int, vocab
         words = b.op("Gather", b.weight("word_embeddings.weight", (vocabulary, hidden), std), ids)
         kinds = b.op("Gather", b.weight("token_type_embeddings.weight", (2, hidden), std), types)
         weight = b.weight("position_embeddings.weight", (positions, hidden), std)
-        places = b.op("Gather", weight, _index(b, tokens, positions))
-        x = b.op("Add", b.op("Add", words, kinds), places)
+        offsets = b.op("Gather", weight, _index(b, tokens, positions))
+        x = b.op("Add", b.op("Add", words, kinds), offsets)
         return layer_norm(b, x, hidden, "LayerNorm", EPSILON)
 
 

@@ -56,9 +56,9 @@ def gpt2(
     b = Builder("gpt2", seed)
     ids = b.input("input_ids", [batch, tokens], TensorProto.INT64)
     words = b.weight("wte.weight", (vocabulary, hidden), 1.0 / math.sqrt(hidden))
-    places = b.weight("wpe.weight", (positions, hidden), 0.5 / math.sqrt(hidden))
+    offsets = b.weight("wpe.weight", (positions, hidden), 0.5 / math.sqrt(hidden))
     index = b.constant(np.arange(tokens)[None], np.int64)
-    x = b.op("Add", b.op("Gather", words, ids), b.op("Gather", places, index))
+    x = b.op("Add", b.op("Gather", words, ids), b.op("Gather", offsets, index))
     for i in range(layers):
         with b.scope(f"h.{i}"):
             x = _block(b, x, (batch, tokens, hidden), heads)

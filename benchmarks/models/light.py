@@ -1,6 +1,6 @@
 """The nine "light" models of the onnx package: real architectures whose weights are ConstantOfShape nodes.
 
-All weights of such a model are equal, so that channels cannot be told apart; `load(name, seed)` gives it random ones.
+All weights of such a model are equal, so that channels are indistinguishable; `load(name, seed)` sets random ones.
 """
 
 from __future__ import annotations

@@ -104,9 +104,9 @@ def unary(op_type: str, shape: Shape, result: Shape, name: str = "unary", **attr
 def top_k(shape: Shape, count: int, name: str = "top_k") -> onnx.ModelProto:
     """The greatest elements of each row, and where they are."""
     b = Builder(name)
-    values, places = b.ops("TopK", b.input("x", shape), b.integers(count), outputs=2)
+    values, positions = b.ops("TopK", b.input("x", shape), b.integers(count), outputs=2)
     b.output(values, "values", [*shape[:-1], count])
-    b.output(places, "places", [*shape[:-1], count], TensorProto.INT64)
+    b.output(positions, "positions", [*shape[:-1], count], TensorProto.INT64)
     return b.model()
 
 
@@ -138,20 +138,20 @@ def unique(count: int, name: str = "unique") -> onnx.ModelProto:
 
 
 def non_zero(shape: Shape, name: str = "non_zero") -> onnx.ModelProto:
-    """The places of what is greater than 0."""
+    """The indices of what is greater than 0."""
     b = Builder(name)
     mask = b.op("Greater", b.input("x", shape), b.constant(0.0))
-    b.output(b.op("NonZero", mask), "places", [len(shape), "count"], TensorProto.INT64)
+    b.output(b.op("NonZero", mask), "positions", [len(shape), "count"], TensorProto.INT64)
     return b.model()
 
 
-def turns(steps: int, rows: int, size: int, name: str = "turns") -> onnx.ModelProto:
+def iterations(steps: int, rows: int, size: int, name: str = "iterations") -> onnx.ModelProto:
     """A Loop that multiplies its state by a matrix, adds the step's input, and collects what becomes of it."""
     b = Builder(name)
     x, first = b.input("x", [steps, rows, size]), b.input("first", [rows, size])
     weight = b.weight("weight", (size, size), 1 / math.sqrt(size))
     nodes = [
-        helper.make_node("Gather", [x, "turn"], ["element"]),
+        helper.make_node("Gather", [x, "iteration"], ["element"]),
         helper.make_node("MatMul", ["state", weight], ["product"]),
         helper.make_node("Add", ["product", "element"], ["sum"]),
         helper.make_node("Tanh", ["sum"], ["next"]),
@@ -160,7 +160,7 @@ def turns(steps: int, rows: int, size: int, name: str = "turns") -> onnx.ModelPr
     ]
     info = helper.make_tensor_value_info
     given = [
-        info("turn", TensorProto.INT64, []),
+        info("iteration", TensorProto.INT64, []),
         info("go", TensorProto.BOOL, []),
         info("state", TensorProto.FLOAT, [rows, size]),
     ]

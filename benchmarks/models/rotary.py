@@ -21,12 +21,12 @@ def rotary_tables(b: Builder, positions: np.ndarray, size: int) -> tuple[str, st
 
 
 def rotate(b: Builder, x: str, size: int, tables: tuple[str, str]) -> str:
-    """Turn each pair (x[i], x[i + size/2]) of the last axis by its angle."""
+    """Rotate each pair (x[i], x[i + size/2]) of the last axis by its angle."""
     cos, sin = tables
     first = b.op("Slice", x, b.integers(0), b.integers(size // 2), b.integers(-1))
     second = b.op("Slice", x, b.integers(size // 2), b.integers(size), b.integers(-1))
-    turned = b.op("Concat", b.op("Neg", second), first, axis=-1)
-    return b.op("Add", b.op("Mul", x, cos), b.op("Mul", turned, sin))
+    rotated = b.op("Concat", b.op("Neg", second), first, axis=-1)
+    return b.op("Add", b.op("Mul", x, cos), b.op("Mul", rotated, sin))
 
 
 def repeat_heads(b: Builder, x: str, shape: Sequence[Dim], times: int) -> str:

@@ -12,6 +12,7 @@ from benchmarks.models.operators import (
     convolution,
     gather,
     gemm,
+    iterations,
     non_zero,
     norm,
     product,
@@ -20,7 +21,6 @@ from benchmarks.models.operators import (
     suppression,
     top_k,
     transposed,
-    turns,
     unary,
     unique,
 )
@@ -55,7 +55,7 @@ TRANSPOSES = (((1024, 1024), (1, 0)), ((1, 128, 12, 64), (0, 2, 1, 3)), ((1, 64,
 REDUCTIONS = (((1024, 1024), 1), ((1024, 1024), 0), ((8, 256, 1024), 1), ((64, 100003), 1))  # shape, axis
 POOLS = ((112, 64, 3, 2, 1), (28, 256, 2, 2, 0), (14, 512, 3, 1, 1))  # side, channels, kernel, stride, padding
 TOPS = (((1, 1000), 5), ((64, 1000), 5), ((1, 8400), 300), ((1, 50257), 50), ((32, 256), 256))  # shape, count
-TURNS = ((300, 1, 32), (300, 4, 64), (300, 8, 256))  # steps, rows, size
+ITERATIONS = ((300, 1, 32), (300, 4, 64), (300, 8, 256))  # steps, rows, size
 SUMS = (((1, 50257), 1), ((16, 512), 1), ((512, 64, 8), 0))  # shape, axis
 UNARY = ("Erf", "Exp", "Relu", "Tanh")
 SQUARE = (1024, 1024)
@@ -136,7 +136,7 @@ def _pools() -> dict[str, Build]:
 def _orders() -> dict[str, Build]:
     table = {f"topk_{k}_{_text(*s)}": partial(top_k, s, k) for s, k in TOPS}
     table |= {f"cumsum_{_text(*s)}_axis{i}": partial(running_sum, s, i) for s, i in SUMS}
-    table |= {f"loop_{_text(*sizes)}": partial(turns, *sizes) for sizes in TURNS}
+    table |= {f"loop_{_text(*sizes)}": partial(iterations, *sizes) for sizes in ITERATIONS}
     return table | {
         "unique_20000": partial(unique, 20_000),
         "nonzero_512x512": partial(non_zero, (512, 512)),

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from difflib import get_close_matches
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from mlc.cli import bench, cache, check, compile, demo, inspect, run, tune
+from mlc.errors import MlcError
 from mlc.options import environment
-from mlc.runtime.errors import MlcError
+from mlc.tools.progress import Verbosity, note, set_verbosity
 
 app = typer.Typer(
     help="A deep-learning compiler: ONNX models to C kernels in one shared library.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (compile, run, bench, tune, inspect, check, demo):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 app.add_typer(cache.app, name="cache")
+VERBOSITY = {"-q": Verbosity.QUIET, "--quiet": Verbosity.QUIET, "-v": Verbosity.VERBOSE, "--verbose": Verbosity.VERBOSE}
+UsageError = typer.BadParameter.__bases__[0]  # typer exports no other name for it
 
 
 @app.callback(invoke_without_command=True)
 def options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Tracebacks on errors; allowed after the command too.")
+        bool, typer.Option("--debug", help="Show tracebacks of errors; allowed after the command too.")
     ] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print every step with its time on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing on stderr but errors.")] = False,
 ) -> None:
     if version:
         from mlc import __version__
@@ -44,19 +50,27 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = environment().debug or "--debug" in arguments
     warnings.showwarning = _show_warning
+    set_verbosity(Verbosity.NORMAL)
+    for option, level in VERBOSITY.items():
+        if option in arguments:
+            set_verbosity(level)
+    given = [argument for argument in arguments if argument not in ("--debug", *VERBOSITY)]
     try:
-        app([argument for argument in arguments if argument != "--debug"], prog_name="mlc")
+        status = app(given, prog_name="mlc", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
-        if debug:
+        if debug and not isinstance(error, UsageError):
             raise
         sys.exit(_report(error))
-    sys.exit(0)
+    sys.exit(status or 0)
 
 
 def _report(error: BaseException) -> int:
     """Print an error for a user; the exit status."""
     if isinstance(error, KeyboardInterrupt):
         return 130
+    if isinstance(error, UsageError):
+        print(f"mlc: error: {usage_message(error)}", file=sys.stderr)
+        return 2
     if isinstance(error, MlcError):
         print(f"mlc: error: {error}", file=sys.stderr)
         return error.exit_code
@@ -65,5 +79,17 @@ def _report(error: BaseException) -> int:
     return 1
 
 
+def usage_message(error: Any) -> str:
+    """What is wrong with the arguments, the nearest right word, and where the help is."""
+    text = error.format_message().replace("Value error, ", "").rstrip(".")
+    text = re.sub(r" \(Possible options?: (.*)\)$", r". Did you mean \1?", text)
+    if unknown := re.fullmatch(r"No such command '(.*)'", text):
+        commands = list(getattr(error.ctx.command, "commands", ()))
+        near = get_close_matches(unknown[1], commands, 1)
+        text += f". Did you mean '{near[0]}'?" if near else f". Commands: {', '.join(commands)}"
+    command = error.ctx.command_path if error.ctx is not None else "mlc"
+    return f"{text}{'' if text.endswith('?') else '.'} See '{command} --help'."
+
+
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"mlc: warning: {message}", file=sys.stderr)
+    note(f"mlc: warning: {message}")

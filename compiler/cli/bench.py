@@ -1,12 +1,15 @@
-"""mlc bench: the latency distribution of a model, and where its time goes."""
+"""mlc bench: the latency distribution of a model, and the time of each kernel."""
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from mlc.cli.arrays import gather_inputs
 from mlc.cli.common import (
     Dims,
     Inputs,
@@ -16,21 +19,29 @@ from mlc.cli.common import (
     Seed,
     Target,
     Threads,
-    gather_inputs,
     open_model,
     parse_dims,
-    schedule_of,
+    refuse_for_artifact,
 )
-from mlc.tables import console, table
+from mlc.errors import InputError, MlcError
+from mlc.tools.latency import latencies, percentiles, summary, throughput
+from mlc.tools.tables import console
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from mlc.peak import Peak
     from mlc.runtime import Model
+    from mlc.tools.kernel_profile import Launch
+    from mlc.tools.peer import Comparison
+
+Iterations = Annotated[int | None, typer.Option(min=1, help="Measure exactly so many runs; --seconds has no effect.")]
+Streams = Annotated[int, typer.Option(min=0, help="Also measure runs per second with so many callers at a time.")]
+Top = Annotated[int | None, typer.Option(min=1, help="With --profile: show only the N slowest launches.", metavar="N")]
+Trace = Annotated[Path | None, typer.Option(help="Write a trace of the launches for Perfetto here (.json).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+PeerName = Annotated[Literal["onnxruntime"] | None, typer.Option(help="Measure it too, and compare the outputs.")]
 
 
 def command(
+    context: typer.Context,
     model: ModelPath,
     input: Inputs = [],  # noqa: B006 - typer reads the default, nothing changes it
     random: Seed = 0,
@@ -40,72 +51,116 @@ def command(
     numerics: Numerics = "default",
     no_tuned: NoTuned = False,
     seconds: Annotated[float, typer.Option(min=0.0, help="How long to measure; at least 5 runs.")] = 3.0,
-    warmup: Annotated[int, typer.Option(min=0, help="Runs before measuring.")] = 3,
-    profile: Annotated[bool, typer.Option("--profile", help="Also a row a kernel.")] = False,
+    iterations: Iterations = None,
+    warmup: Annotated[int, typer.Option(min=0, help="Number of runs before the measurement.")] = 3,
+    streams: Streams = 0,
+    peer: PeerName = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Also print the time of each operator and each launch.")
+    ] = False,
+    top: Top = None,
+    trace: Trace = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the latency of a model on random inputs (or those of -i).
 
     \b
     mlc bench model.onnx --threads 2
-    mlc bench model.so --dim batch=8 --profile
+    mlc bench model.so --dim batch=8 --profile --top 10
+    mlc bench model.onnx --peer onnxruntime
+    mlc bench model.so --streams 4 --json
     """
-    dims = parse_dims(dim)
+    if top is not None and not profile:
+        raise InputError("--top has no effect without --profile", hint="Add --profile, or leave out --top")
+    refuse_for_artifact(context, model, "target", "numerics", "no_tuned", "peer")
+    if trace and trace.suffix != ".json":
+        raise InputError(f"A trace cannot be written as '{trace}'", hint="Give a file that ends in .json")
     net = open_model(model, threads, target=target, numerics=numerics, tuned=not no_tuned)
-    inputs = gather_inputs(net, input, random, dims)
+    inputs = gather_inputs(net, input, random, parse_dims(dim))
     for _ in range(warmup):
         net.run(inputs)
-    print(f"{net.name}: {summary(measure(net, inputs, seconds))}")
-    if profile:
-        console().print(profile_table(net, inputs, threads))
+    times = latencies(net.run, inputs, seconds, iterations)
+    launches = _launches(net, inputs) if profile or trace else []
+    found = {"streams": _throughput(net, inputs, threads, streams, seconds)} if streams else {}
+    compared = _compare(net, model, threads, inputs, seconds, peer) if peer else None
+    if trace:
+        _write_trace(trace, launches, net.name)
+    if as_json:
+        print(json.dumps(_record(net, inputs, times, launches if profile else [], compared) | found, indent=1))
+    else:
+        _print(net, inputs, times, launches if profile else [], compared, threads, top)
+        for rate in found.values():
+            print(f"{streams} callers at a time: {rate:.1f} runs/s")
+    if compared and not compared.agrees:
+        raise MlcError(f"Outputs differ from {peer}'s by {compared.error:.1e} of the largest value")
 
 
-def measure(net: Model, inputs: dict[str, Any], seconds: float) -> list[float]:
-    """Latencies of single runs, in seconds, sorted."""
-    times: list[float] = []
-    end = time.perf_counter() + seconds
-    while len(times) < 5 or time.perf_counter() < end:
-        start = time.perf_counter()
-        net.run(inputs)
-        times.append(time.perf_counter() - start)
-    return sorted(times)
+def load_seconds(net: Model) -> float:
+    """How long it takes to load the artifact again."""
+    from mlc.runtime import load
+
+    start = time.perf_counter()
+    load(net.path).close()
+    return time.perf_counter() - start
 
 
-def summary(times: list[float]) -> str:
-    """One line of a sorted list of latencies."""
-    quantiles = {"min": 0.0, "median": 0.5, "p90": 0.9, "p99": 0.99}
-    picked = {name: times[min(len(times) - 1, int(q * len(times)))] for name, q in quantiles.items()}
-    return ", ".join(f"{name} {1e3 * value:.3f} ms" for name, value in picked.items()) + f" ({len(times)} runs)"
+def _launches(net: Model, inputs: dict[str, Any]) -> list[Launch]:
+    from mlc.tools.kernel_profile import profile
+
+    return profile(net, inputs)
 
 
-def profile_table(net: Model, inputs: dict[str, Any], threads: int, runs: int = 10) -> Table:
-    """A row a kernel launch, the slowest first: the median of ``runs`` profiled runs."""
-    from mlc.peak import measure_peak
+def _throughput(net: Model, inputs: dict[str, Any], threads: int, streams: int, seconds: float) -> float:
+    """Runs a second of ``streams`` callers; each has a model of its own on its share of the threads."""
+    from mlc.driver.toolchain.c_compiler import allowed_cpus
+    from mlc.runtime import load
 
-    peak = measure_peak(threads)
-    title = f"Kernels; peak {peak.flops / 1e9:.0f} GFLOP/s, {peak.bytes / 1e9:.1f} GB/s, measured"
-    made = table(title, "kernel", ">ms", ">share", ">GFLOP/s", ">GB/s", ">of peak", "schedule", "nodes")
-    rows = _median_rows(net, inputs, runs)
-    total = sum(seconds for _, seconds in rows) or 1.0
-    for kernel, seconds in sorted(rows, key=lambda row: -row[1]):
-        made.add_row(*_cells(kernel, seconds, total, peak))
-    return made
+    share = max(1, (threads or allowed_cpus()) // streams)
+    return throughput([load(net.path, share).run for _ in range(streams)], inputs, seconds)
 
 
-def _median_rows(net: Model, inputs: dict[str, Any], runs: int) -> list[tuple[dict[str, Any], float]]:
-    """Each launch with its median time in seconds."""
-    profiles = [net.profile(**inputs) for _ in range(runs)]
-    launches = zip(*profiles, strict=True)
-    return [(launch[0][0], sorted(ns for _, ns in launch)[runs // 2] / 1e9) for launch in launches]
+def _compare(net: Model, model: Path, threads: int, inputs: dict[str, Any], seconds: float, peer: str) -> Comparison:
+    from mlc.driver.toolchain.c_compiler import allowed_cpus
+    from mlc.tools.peer import PEERS, compare
+
+    return compare(net.run, PEERS[peer](model, threads or allowed_cpus()), inputs, seconds)
 
 
-def _cells(kernel: dict[str, Any], seconds: float, total: float, peak: Peak) -> list[str]:
-    seconds = max(seconds, 1e-9)
-    flops, moved = kernel["flops"], kernel["bytes"]
-    times = f"{1e3 * seconds:.3f}", f"{seconds / total:.1%}"
-    rates = f"{flops / seconds / 1e9:.1f}", f"{moved / seconds / 1e9:.1f}", f"{peak.share(flops, moved, seconds):.0%}"
-    return [kernel["name"], *times, *rates, schedule_of(kernel), _nodes(kernel["nodes"])]
+def _write_trace(path: Path, launches: list[Launch], name: str) -> None:
+    from mlc.driver.artifact.output_files import write_bytes
+    from mlc.tools.kernel_profile import trace
+
+    write_bytes(path, trace(launches, name).encode())
 
 
-def _nodes(nodes: list[str]) -> str:
-    more = f" +{len(nodes) - 3}" if len(nodes) > 3 else ""
-    return ", ".join(nodes[:3]) + more
+def _print(
+    net: Model, inputs: dict[str, Any], times: list[float], launches: list[Launch], compared: Comparison | None,
+    threads: int, top: int | None,
+) -> None:  # fmt: skip
+    shapes = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in inputs.items())
+    print(f"inputs: {shapes or 'none'}; loads in {1e3 * load_seconds(net):.1f} ms")
+    print(f"{net.name}: {summary(times)}")
+    if compared:
+        print(f"onnxruntime: {summary(compared.theirs)}")
+        print(f"{net.name} is {compared.ratio:.2f} times as fast; largest difference {compared.error:.1e} of an output")
+    if launches:
+        from mlc.tools.kernel_profile import kernel_table, operator_table, totals
+        from mlc.tools.peak import measure_peak
+
+        console().print(operator_table(launches))
+        console().print(kernel_table(launches, measure_peak(threads), top))
+        print(totals(launches, percentiles(times)["median"]))
+
+
+def _record(
+    net: Model, inputs: dict[str, Any], times: list[float], launches: list[Launch], compared: Comparison | None
+) -> dict[str, Any]:
+    """What ``--json`` prints; times are seconds."""
+    from mlc.tools.kernel_profile import as_json
+
+    shapes = {name: {"dtype": str(array.dtype), "shape": list(array.shape)} for name, array in inputs.items()}
+    record = {"model": net.name, "inputs": shapes, "load": load_seconds(net), "runs": len(times)}
+    record |= {"latency": percentiles(times)}
+    if compared:
+        record |= {"peer": {"latency": percentiles(compared.theirs), "ratio": compared.ratio, "error": compared.error}}
+    return record | ({"launches": [as_json(launch) for launch in launches]} if launches else {})

@@ -1,4 +1,4 @@
-"""mlc cache: what the compile cache holds, and making it smaller."""
+"""mlc cache: show, explain and shrink the compile cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mlc.cli.common import Dims, NoTuned, Numerics, OnnxPath, Target, Threads, parse_dims
-from mlc.tables import console, table
+from mlc.tools.tables import console, table
 
 app = typer.Typer(
     help="Show or shrink the compile cache ($MLC_CACHE_DIR, else ~/.cache/mlc).",
@@ -22,7 +22,7 @@ def show() -> None:
     """List the cached artifacts, used last first, and the size of the cache."""
     from datetime import datetime
 
-    from mlc.cache import Cache
+    from mlc.driver.cache.disk_cache import Cache
     from mlc.tuning.store import Store
 
     cache = Cache.default()
@@ -30,8 +30,9 @@ def show() -> None:
     rows = table("Compiled models", "model", "target", ">MB", "last used", "key")
     for entry in (entry for entry in entries if entry.kind == "artifacts"):
         used = f"{datetime.fromtimestamp(entry.used):%Y-%m-%d %H:%M}"
-        about = entry.about
-        rows.add_row(about["name"], about["options"]["target"]["name"], _mb(entry.bytes), used, entry.path.name[:12])
+        options = entry.about["options"]
+        name = options.get("name") or entry.about["name"]
+        rows.add_row(name, options["target"]["name"], _mb(entry.bytes), used, entry.path.name[:12])
     console().print(rows)
     print(f"{len(entries)} entries, {_mb(sum(entry.bytes for entry in entries))} MB in {cache.root}")
     count = sum(len(kernels) for _, kernels in Store.default().machines())
@@ -40,8 +41,8 @@ def show() -> None:
 
 @app.command()
 def tuned() -> None:
-    """List the schedules that 'mlc tune' has found, and what they hold for."""
-    from mlc.digest import of_sources
+    """List the schedules that 'mlc tune' has found, with the machines and options for which they are valid."""
+    from mlc.driver.cache.digest import of_sources
     from mlc.tuning.store import Store
 
     rows = table("Tuned schedules", "kernel", "model", ">saved", ">threads", "CPU", "C compiler", "mlc", "schedule")
@@ -58,7 +59,7 @@ def clear(
     tuned: Annotated[bool, typer.Option("--tuned", help="Remove the tuned schedules, and nothing else.")] = False,
 ) -> None:
     """Remove everything that was compiled; tuned schedules stay."""
-    from mlc.cache import Cache
+    from mlc.driver.cache.disk_cache import Cache
     from mlc.tuning.store import Store
 
     if tuned:
@@ -72,7 +73,7 @@ def prune(
     limit: Annotated[int, typer.Option(min=0, help="MB to keep: those used last.")] = 10240,
 ) -> None:
     """Remove the entries used longest ago until the cache fits a limit."""
-    from mlc.cache import Cache
+    from mlc.driver.cache.disk_cache import Cache
 
     print(f"{_mb(Cache.default().prune(limit << 20))} MB removed")
 
@@ -88,11 +89,11 @@ def why(
 ) -> None:
     """Say whether a model would come from the cache, and if not, what differs from the last artifact."""
     from mlc.api import make_options
-    from mlc.build import explain
-    from mlc.identity import Source
+    from mlc.driver.cache.explain import explain
+    from mlc.driver.onnx_source import OnnxSource
 
-    options = make_options(target, threads, parse_dims(dim), numerics, tuned=not no_tuned)  # type: ignore[arg-type]
-    print("\n".join(explain(Source.of(Path(model)), options)))
+    options = make_options(target, threads, parse_dims(dim), numerics, tuned=not no_tuned)
+    print("\n".join(explain(OnnxSource.of(Path(model)), options)))
 
 
 def _mb(size: int) -> str:

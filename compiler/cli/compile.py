@@ -1,21 +1,23 @@
-"""mlc compile: a model to a shared library and a C header, or to the text of any stage."""
+"""mlc compile: a model to a library or C sources, or to the text of any stage."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from mlc.cli.common import Dims, NoTuned, Numerics, OnnxPath, Target, Threads, parse_dims
-from mlc.tables import console
+from mlc.driver.artifact.forms import STDOUT, destination, refuse_without_effect
+from mlc.tools.tables import console
 
 if TYPE_CHECKING:
-    from mlc.identity import Source
-    from mlc.instruments import Instrument
+    from mlc.driver.instrument import Instrument
+    from mlc.driver.source import Source
     from mlc.options import Options
 
-STAGES = "import, graph, fuse, kernel, schedule, tile, loops, plan or code"
+Stage = Literal["import", "graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan", "code"]
 
 
 def command(
@@ -25,25 +27,41 @@ def command(
         typer.Option(
             "-o",
             "--output",
-            help="The library [default: MODEL.so here]; with --emit, the text (- or none: standard output).",
+            help="What to write, by its suffix: .so (shared library), .a or .o (to link statically), .c (a folder of C "
+            "sources that compiles by itself), - (C on standard output) [default: MODEL.so]. With --emit: the text.",
             show_default=False,
         ),
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            "--prefix",
+            help="The beginning of each C symbol [default: the name of the output, else MODEL].",
+            show_default=False,
+        ),
+    ] = None,
+    package: Annotated[
+        bool, typer.Option("--package", help="Also write MODELConfig.cmake and MODEL.pc, for CMake and pkg-config.")
+    ] = False,
     target: Target = "cpu",
     threads: Threads = 0,
     dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
     numerics: Numerics = "default",
-    emit: Annotated[
-        str | None, typer.Option(help=f"Stop after a stage and print it: {STAGES}.", metavar="STAGE")
+    emit: Annotated[Stage | None, typer.Option(help="Stop after a stage and print it.")] = None,
+    dump_ir: Annotated[
+        Path | None, typer.Option(help="Write the IR after each pass to this folder.", metavar="DIR")
     ] = None,
-    dump_ir: Annotated[Path | None, typer.Option(help="Write the IR after each pass here.", metavar="DIR")] = None,
-    time_passes: Annotated[bool, typer.Option("--time-passes", help="Print time and op count by pass.")] = False,
+    time_passes: Annotated[
+        bool, typer.Option("--time-passes", help="Print the time of each pass and the number of operations after it.")
+    ] = False,
     verify_each: Annotated[bool, typer.Option("--verify-each", help="Verify the IR after each pass.")] = False,
     embed_weights: Annotated[
-        bool | None, typer.Option(help="Weights inside the library [default: below 1 MB].", show_default=False)
+        bool | None,
+        typer.Option(help="Put the weights inside the library [default: if smaller than 1 MB].", show_default=False),
     ] = None,
     schedule: Annotated[
-        Path | None, typer.Option(help="Schedules in place of chosen ones, as 'mlc inspect --schedules' prints them.")
+        Path | None, typer.Option(help="Use these schedules, as 'mlc inspect --schedules' prints them.")
     ] = None,
     no_tuned: NoTuned = False,
     cc: Annotated[
@@ -51,58 +69,86 @@ def command(
     ] = None,
     sanitize: Annotated[
         str,
-        typer.Option(help="Sanitizers to build in: address, undefined, thread.", metavar="NAMES", show_default=False),
+        typer.Option(help="Build with sanitizers: address, undefined, thread.", metavar="NAMES", show_default=False),
     ] = "",
 ) -> None:
-    """Compile a model to a shared library, a C header and a weights file.
+    """Compile a model to a shared library (or another form, see -o), a C header and a weights file.
 
     \b
     mlc compile resnet.onnx                     # resnet.so, resnet.h, resnet.weights
+    mlc compile resnet.onnx -o resnet.a         # to link statically; or resnet.c, a folder of C sources
     mlc compile bert.onnx -o build/bert.so --dim batch=1 --target x86-64-v3
     mlc compile mlp.onnx --emit kernel          # print the IR after a stage
     mlc compile mlp.onnx --dump-ir ir --time-passes
     """
     from mlc.api import make_options
-    from mlc.identity import Source
-    from mlc.instruments import DumpIR, Timer, VerifyEach
-    from mlc.progress import Progress
+    from mlc.driver.onnx_source import OnnxSource
+    from mlc.tools.instruments import DumpIR, Timer
+    from mlc.tools.progress import Progress
+    from mlc.tools.verify_each import VerifyEach
 
+    source = OnnxSource.of(model)
+    out = None if emit else destination(output, source.name)
+    if out is not None:
+        refuse_without_effect(out, {"--package": package, "--sanitize": bool(sanitize), "--cc": cc is not None})
+        emit = "code" if out == STDOUT else None
     options = make_options(
-        target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc, not no_tuned, sanitize  # type: ignore[arg-type]
-    )
-    source = Source.of(model)
+        target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc, not no_tuned, sanitize,
+        name if name or out in (None, STDOUT) else _other_name(source, out),
+    )  # fmt: skip
     timer = Timer()
     watching: list[Instrument] = [timer] if time_passes else []
     watching += [DumpIR(dump_ir)] if dump_ir else []
     watching += [VerifyEach()] if verify_each else []
     with Progress() as progress:
-        if emit:
-            _emit(source, options, emit, output, [*watching, progress])
+        if emit or out is None:
+            _emit(source, options, str(emit), output, [*watching, progress])
         else:
-            _build(source, options, output, [*watching, progress], reuse=not watching)
+            _build(source, options, out, package, [*watching, progress], reuse=not watching)
     if time_passes:
         console().print(timer.report())
 
 
-def _build(source: Source, options: Options, output: Path | None, watching: list[Instrument], reuse: bool) -> None:
-    from mlc.build import build
+def _other_name(source: Source, library: Path) -> str | None:
+    """The name that a library's file gives its model; None where it is the source's."""
+    return None if library.stem == source.name else library.stem
 
-    built = build(source, options, watching, reuse)
-    out = Path(f"{source.name}.so") if output is None else output
-    out = out / f"{source.name}.so" if out.is_dir() else out
-    for path in built.artifact.install(out):
+
+def _build(source: Source, options: Options, out: Path, package: bool, watching: list[Instrument], reuse: bool) -> None:
+    from mlc.tools.progress import note
+
+    start = time.monotonic()
+    files, cached = _written(source, options, out, package, watching, reuse)
+    size = sum(path.stat().st_size for path in files)
+    for path in files if out.suffix != ".c" else ():
         print(f"{path}  {path.stat().st_size:,} bytes")
+    if out.suffix == ".c":
+        print(f"{out}  {len(files)} files of {size:,} bytes; `make -C {out}` compiles them")
+    how = "taken from the cache" if cached else "compiled"
+    note(f"{how} in {time.monotonic() - start:.2f} s, {len(files)} files of {size:,} bytes")
+
+
+def _written(
+    source: Source, options: Options, out: Path, package: bool, watching: list[Instrument], reuse: bool
+) -> tuple[list[Path], bool]:
+    """The files in the form of ``out``, and whether they come from the cache: a shared library may."""
+    from mlc.driver.artifact.source_folder import SourceFolder, refuse_other
+    from mlc.driver.compile import compile_source, compile_static, lower_source
+
+    if out.suffix == ".c":
+        refuse_other(out)
+        return SourceFolder(lower_source(source, options, watching), options).install(out), False
+    if out.suffix in (".a", ".o"):
+        return compile_static(source, options, out.suffix, watching).install(out, package), False
+    built = compile_source(source, options, watching, reuse)
+    return built.artifact.install(out, package), built.cached
 
 
 def _emit(source: Source, options: Options, stage: str, output: Path | None, watching: list[Instrument]) -> None:
-    from mlc.build import lower
-    from mlc.files import write_bytes
-    from mlc.pipeline import stages
-    from mlc.runtime.errors import InputError
+    from mlc.driver.artifact.output_files import write_bytes
+    from mlc.driver.compile import lower_source
 
-    if stage not in stages():
-        raise InputError(f"There is no stage '{stage}'", hint=f"Stages are {', '.join(stages())}")
-    lowered = lower(source, options, watching, until=stage)
+    lowered = lower_source(source, options, watching, until=stage)
     text = _code(lowered.sources) if stage == "code" else str(lowered.module) + "\n"
     if output is None or output == Path("-"):
         print(text, end="")

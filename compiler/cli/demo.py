@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlc.cli.common import Threads
-from mlc.tables import console, table
+from mlc.tools.tables import console, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,21 +26,20 @@ def command(threads: Threads = 0) -> None:
     """
     import numpy as np
 
-    from mlc import digest
     from mlc.api import make_options, open_built
-    from mlc.build import build
-    from mlc.cli.bench import measure, summary
-    from mlc.identity import Source
-    from mlc.instruments import Timer
-    from mlc.progress import Progress
+    from mlc.driver.compile import compile_source
+    from mlc.driver.onnx_source import OnnxSource
+    from mlc.tools.instruments import Timer
+    from mlc.tools.latency import latencies, summary
+    from mlc.tools.progress import Progress
 
     model = resnet50()
     data = model.SerializeToString()
     timer = Timer()
     start = time.perf_counter()
     with Progress() as progress:
-        built = build(
-            Source(data, "resnet50", digest.of_bytes(data)),
+        built = compile_source(
+            OnnxSource.named("resnet50", data),
             make_options(threads=threads),
             [timer, progress],
             reuse=False,
@@ -52,11 +51,11 @@ def command(threads: Threads = 0) -> None:
     inputs = {next(iter(net.inputs)): image}
     (scores,) = net.run(inputs).values()
     _print_comparison(scores.ravel(), reference.ravel(), name)
-    print(f"latency: {summary(measure(net, inputs, 2.0))}")
+    print(f"latency: {summary(latencies(net.run, inputs, 2.0))}")
 
 
 def resnet50() -> ModelProto:
-    """The onnx package's ResNet-50 with seeded random parameters in place of what stands there."""
+    """The onnx package's ResNet-50 with its parameters replaced by seeded random ones."""
     import numpy as np
     import onnx
 
@@ -83,7 +82,8 @@ def _constant(graph: GraphProto, name: str) -> np.ndarray[Any, Any]:
 
 
 def _parameter(name: str, shape: list[int], random: np.random.Generator) -> TensorProto:
-    """He-scaled weights, normalisations near the identity; the last of each residual branch shrinks it."""
+    """He-scaled weights; normalizations close to the identity, except that the last of each residual branch shrinks
+    it."""
     import numpy as np
     import onnx
 
@@ -125,7 +125,7 @@ def _print_comparison(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any
     """The five likeliest classes of both; MlcError if the outputs differ by more than the documented bound."""
     import numpy as np
 
-    from mlc.runtime.errors import MlcError
+    from mlc.errors import MlcError
 
     rows = table("Top 5: class, probability", ">rank", ">mlc", f">{name}")
     tops = [np.argsort(-scores)[:5] for scores in (ours, reference)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 from collections import Counter
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import Any
 
 import typer
 
-from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims, schedule_of
-from mlc.runtime.errors import ArtifactError
-from mlc.tables import console, table
+from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
+from mlc.runtime.sealed import read_signature
+from mlc.tools.kernel_profile import schedule_of
+from mlc.tools.tables import console, table
 
 
 def command(
@@ -23,7 +23,9 @@ def command(
     threads: Threads = 0,
     no_tuned: NoTuned = False,
     as_json: bool = typer.Option(False, "--json", help="Print the artifact's signature as JSON."),
-    schedules: bool = typer.Option(False, "--schedules", help="Print the schedules as 'mlc compile --schedule' reads."),
+    schedules: bool = typer.Option(
+        False, "--schedules", help="Print only the schedules, for 'mlc compile --schedule'."
+    ),
 ) -> None:
     """Show the inputs, outputs, operators, weights, kernels and memory of a model (compiled first) or an artifact.
 
@@ -48,35 +50,18 @@ def command(
     _show(signature)
 
 
-def read_signature(library: Path) -> dict[str, Any]:
-    """The signature of an artifact, without creating the model: works for one that needs another CPU's features."""
-    from mlc.runtime import elf
-
-    mark = "_signature"
-    prefixes = [name for name in elf.exported_functions(library) if name.endswith(mark)]
-    if len(prefixes) != 1:
-        raise ArtifactError(f"{library} is not an mlc artifact", hint="Give the .so file that 'mlc compile' wrote")
-    try:
-        function = ctypes.CDLL(str(library.resolve()))[prefixes[0]]
-    except OSError as error:
-        raise ArtifactError(f"Cannot open {library}: {error}") from error
-    function.restype = ctypes.c_char_p
-    signature: dict[str, Any] = json.loads(function())
-    return signature
-
-
 def _compiled(
     model: Path, target: str, threads: int, dims: dict[str, int], numerics: str, tuned: bool
 ) -> dict[str, Any]:
-    """The signature of a model's artifact, which may be in a folder that goes with it."""
+    """The signature of a model's artifact, which may be in a temporary folder."""
     from mlc.api import make_options
-    from mlc.build import build
-    from mlc.identity import Source
-    from mlc.progress import Progress
+    from mlc.driver.compile import compile_source
+    from mlc.driver.onnx_source import OnnxSource
+    from mlc.tools.progress import Progress
 
     with Progress() as progress:
         options = make_options(target, threads, dims, numerics, tuned=tuned)  # type: ignore[arg-type]
-        artifact = build(Source.of(model), options, [progress]).artifact
+        artifact = compile_source(OnnxSource.of(model), options, [progress]).artifact
     return read_signature(artifact.library)
 
 

@@ -7,25 +7,25 @@ from typing import Annotated
 
 import typer
 
+from mlc.cli.arrays import check_form, gather_inputs, write_arrays
 from mlc.cli.common import (
     Dims,
     Inputs,
     ModelPath,
     Seed,
     Threads,
-    gather_inputs,
     open_model,
     parse_dims,
-    write_arrays,
 )
-from mlc.tables import console
+from mlc.tools.tables import console
 
 
 def command(
     model: ModelPath,
     input: Inputs = [],  # noqa: B006 - typer reads the default, nothing changes it
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the outputs here (.npz).", show_default=False)
+        Path | None,
+        typer.Option("-o", "--output", help="Write the outputs here (.npz; one as .npy).", show_default=False),
     ] = None,
     random: Seed = None,
     threads: Threads = 0,
@@ -35,12 +35,15 @@ def command(
 
     \b
     mlc run model.so -i x=image.npy -o out.npz
+    mlc run model.so -i inputs.npz -o y.npy
     mlc run model.onnx --random 0 --dim batch=4
     """
     import numpy as np
 
     dims = parse_dims(dim)
     net = open_model(model, threads)
+    if output is not None:
+        check_form(output, len(net.outputs))
     results = net.run(gather_inputs(net, input, random, dims))
     if output is not None:
         write_arrays(output, results)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlc.cli.common import Dims, Inputs, Numerics, OnnxPath, Seed, Target, Threads, gather_inputs, parse_dims
-from mlc.tables import console, table
+from mlc.cli.arrays import gather_inputs
+from mlc.cli.common import Dims, Inputs, Numerics, OnnxPath, Seed, Target, Threads, parse_dims
+from mlc.tools.tables import console, table
 
 if TYPE_CHECKING:
     from mlc.tuning.tuner import Tuning
@@ -20,21 +21,23 @@ if TYPE_CHECKING:
 
 def command(
     model: OnnxPath,
-    budget: Annotated[float, typer.Option(min=0.0, help="Seconds to spend.", metavar="SECONDS")] = 60.0,
+    budget: Annotated[float, typer.Option(min=0.0, help="How long the search may take.", metavar="SECONDS")] = 60.0,
     threads: Threads = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Also a file of them, for 'mlc compile --schedule'.")
+        Path | None, typer.Option("-o", "--output", help="Also write them to a file for 'mlc compile --schedule'.")
     ] = None,
     dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
     at: Annotated[
         list[str],
-        typer.Option("--at", help="Size to measure at of an open dimension [default: 1].", metavar="NAME=N"),
+        typer.Option("--at", help="Size of a symbolic dimension in the measured runs [default: 1].", metavar="NAME=N"),
     ] = [],  # noqa: B006
     input: Inputs = [],  # noqa: B006
     random: Seed = 0,
     target: Target = "cpu",
     numerics: Numerics = "default",
-    cc: Annotated[str | None, typer.Option(help="The C compiler [default: compile's].", show_default=False)] = None,
+    cc: Annotated[
+        str | None, typer.Option(help="The C compiler [default: as for 'mlc compile'].", show_default=False)
+    ] = None,
 ) -> None:
     """Measure schedules for a model's kernels and keep the faster ones: every later compilation uses them.
 
@@ -47,22 +50,22 @@ def command(
     mlc compile resnet.onnx --target x86-64-v3 --schedule resnet.schedules
     """
     from mlc.api import make_options
-    from mlc.identity import Source
+    from mlc.driver.onnx_source import OnnxSource
     from mlc.tuning.store import Store, destination
     from mlc.tuning.tuner import Tuner
 
-    options = make_options(target, threads, parse_dims(dim), numerics, cc=cc, tuned=False)  # type: ignore[arg-type]
+    options = make_options(target, threads, parse_dims(dim), numerics, cc=cc, tuned=False)
     store = destination(options, Store.default(), output is not None)
     sizes = parse_dims(at, "--at")
     with progress(budget) as watch:
-        tuner = Tuner(Source.of(model), options, budget, lambda n: gather_inputs(n, input, random, sizes), watch)
+        tuner = Tuner(OnnxSource.of(model), options, budget, lambda n: gather_inputs(n, input, random, sizes), watch)
         found = tuner.run(store)
     _report(found, output)
 
 
 @contextmanager
 def progress(seconds: float) -> Iterator[Callable[[Tuning], None]]:
-    """A bar on stderr that fills with the time and says what was found; none where that is no terminal."""
+    """A progress bar on stderr with the elapsed time and the results so far; none if stderr is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -84,8 +87,8 @@ def status(found: Tuning) -> str:
 
 
 def _report(found: Tuning, output: Path | None) -> None:
-    """What was found, to stdout and to the file. Exit status 130 after Ctrl-C, as elsewhere."""
-    from mlc.files import write_bytes
+    """Print the result, and write it to the file. Exit status 130 after Ctrl-C, as elsewhere."""
+    from mlc.driver.artifact.output_files import write_bytes
 
     rows = table("Kernels", "kernel", ">share", ">tried", ">saved", "schedule")
     measured = [kernel for kernel in found.kernels if kernel.tried]

@@ -1,28 +1,30 @@
-"""What a kernel is compiled for: registers, vector width, caches, and the C flags that follow from them.
+"""Targets: the facts of machines, from which all schedules, layouts and C flags follow.
 
-``get("cpu")`` is the machine mlc runs on. Named targets (``x86-64-v3``, ...) have nominal cache sizes, so an
-artifact for them is the same wherever it is compiled.
+``get("cpu")`` is the machine mlc runs on. Named targets (``x86-64-v3``, ...) have nominal capacities, so an artifact
+for them is the same wherever it is compiled. ``x86-64-v3:l2=1M,vector_registers=32`` is one with other facts.
 """
 
 from __future__ import annotations
 
-from mlc.runtime.errors import InputError
+from mlc.errors import InputError
+from mlc.target.base import Target
+from mlc.target.cpu import Cache, CpuTarget
 from mlc.target.host import detect
-from mlc.target.model import Target
-from mlc.target.named import NAMED
+from mlc.target.named import DEFAULT, NAMED
+from mlc.target.variants import variant
 
-__all__ = ["Target", "get", "names"]
+__all__ = ["DEFAULT", "Cache", "CpuTarget", "Target", "get", "names"]
 
 
 def names() -> tuple[str, ...]:
-    """The names ``get`` knows, ``cpu`` (this machine) first."""
+    """The names of targets, ``cpu`` (this machine) first."""
     return ("cpu", *NAMED)
 
 
-def get(name: str) -> Target:
-    """The target of this name; InputError lists the known names when there is none."""
-    if name == "cpu":
-        return detect()
-    if name in NAMED:
-        return NAMED[name]
-    raise InputError(f"Unknown target '{name}'", stage="options", hint=f"Known targets are {', '.join(names())}")
+def get(name: str) -> CpuTarget:
+    """The target of this name, with the facts after a colon; InputError lists the known names."""
+    base, _, facts = name.partition(":")
+    if base != "cpu" and base not in NAMED:
+        hint = f"Known targets are {', '.join(names())}"
+        raise InputError(f"Unknown target '{base}'", stage="options", hint=hint)
+    return variant(detect() if base == "cpu" else NAMED[base], facts)

@@ -1,14 +1,17 @@
-"""Describes the machine mlc runs on, from /proc/cpuinfo and sysfs (Linux), with the named targets as fallback."""
+"""Detection of the host, from /proc/cpuinfo and sysfs (Linux), with the named targets as fallback."""
 
 from __future__ import annotations
 
 import platform
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from mlc.target.model import Target
+from mlc.target.cpu import Cache, CpuTarget
 from mlc.target.named import NAMED, X86_64_V3, X86_64_V4
+from mlc.target.rates import rates_of
 
 # The kernel's spelling of a feature where it differs from the compiler's.
 KERNEL_NAMES = {
@@ -24,17 +27,32 @@ CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @cache
-def detect() -> Target:
-    """The host as a Target named ``cpu``. Unknown cache sizes are those of the nearest named target."""
+def detect() -> CpuTarget:
+    """The host as a target named ``cpu``. Facts that the system does not report are those of the closest named
+    target."""
     machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
     nearest = _nearest(machine, _features(CPUINFO))
-    sizes = _cache_sizes(CACHES)
-    known = {level: size or getattr(nearest, level) for level, size in sizes.items()}
-    return replace(nearest, name="cpu", arch=machine, l1=known["l1"], l2=known["l2"], l3=known["l3"])
+    found = _caches(CACHES)
+    l1, l2, l3 = (_cache(getattr(nearest, level), found.get(level, {})) for level in ("l1", "l2", "l3"))
+    return replace(nearest, name="cpu", arch=machine, l1=l1, l2=l2, l3=l3, rates=rates_of(*_family(CPUINFO)))
 
 
-def _nearest(machine: str, features: frozenset[str]) -> Target:
-    """The widest named target this CPU can run, with the extensions it has beyond that level."""
+def _family(cpuinfo: Path) -> tuple[str, str]:
+    """(vendor, family) of the first CPU, on Arm (implementer, part); empty strings if unknown."""
+    fields = _fields(cpuinfo)
+    vendor = fields.get("vendor_id") or fields.get("CPU implementer", "")
+    return vendor, fields.get("cpu family") or fields.get("CPU part", "")
+
+
+def _cache(nominal: Cache, found: Mapping[str, int]) -> Cache:
+    """A cache as the system reports it. Without the number of ways, the nominal period is used."""
+    size = found.get("size") or nominal.size
+    ways = found.get("ways") or max(1, size // nominal.period)
+    return Cache(size, ways, found.get("line") or nominal.line, found.get("shared_by") or nominal.shared_by)
+
+
+def _nearest(machine: str, features: frozenset[str]) -> CpuTarget:
+    """The widest named target that this CPU supports, with the CPU's further extensions."""
     if machine != "x86_64":
         return NAMED["aarch64"]
 
@@ -44,7 +62,7 @@ def _nearest(machine: str, features: frozenset[str]) -> Target:
     for level, isa in (("x86-64-v4", X86_64_V4), ("x86-64-v3", X86_64_V3)):
         if present(isa) == isa:
             extra = present(EXTENSIONS) if level == "x86-64-v4" else present(("avxvnni",))
-            return replace(NAMED[level], isa=(*isa, *extra))
+            return replace(NAMED[level], features=(*isa, *extra))
     return NAMED["x86-64"]
 
 
@@ -58,32 +76,51 @@ def _features(cpuinfo: Path) -> frozenset[str]:
     return frozenset(flags.split(":", 1)[1].split())
 
 
-def _cache_sizes(root: Path) -> dict[str, int]:
-    """{"l1": bytes, ...} of the data and unified caches of the first CPU."""
-    sizes: dict[str, int] = {}
+def _caches(root: Path) -> dict[str, dict[str, int]]:
+    """{"l1": {"size": bytes, ...}, ...} of the data and unified caches of the first CPU, as the system reports them."""
+    found: dict[str, dict[str, int]] = {}
     for index in sorted(root.glob("index*")):
-        try:
-            kind, level, size = ((index / name).read_text().strip() for name in ("type", "level", "size"))
-        except OSError:
-            continue
-        if kind != "Instruction":
-            sizes[f"l{level}"] = _bytes(size)
-    return {level: sizes.get(level, 0) for level in ("l1", "l2", "l3")}
+        if _text(index / "type") in ("Data", "Unified"):
+            found["l" + _text(index / "level")] = {
+                "size": _bytes(_text(index / "size")),
+                "ways": _bytes(_text(index / "ways_of_associativity")),
+                "line": _bytes(_text(index / "coherency_line_size")),
+                "shared_by": _count(_text(index / "shared_cpu_list")),
+            }
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _count(cpus: str) -> int:
+    """'0-3,8' -> 5; 0 for a malformed list."""
+    ranges = [re.fullmatch(r"(\d+)(?:-(\d+))?", part) for part in cpus.split(",")]
+    return sum(int(r[2] or r[1]) - int(r[1]) + 1 for r in ranges if r) if all(ranges) else 0
 
 
 def _bytes(size: str) -> int:
-    """'48K' -> 49152; 0 for what is not a size."""
+    """'48K' -> 49152; 0 for a malformed size."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     number, unit = (size[:-1], units[size[-1]]) if size[-1:] in units else (size, 1)
     return int(number) * unit if number.isdigit() else 0
 
 
 def cpu_model(cpuinfo: Path = CPUINFO) -> str:
-    """The model of the first CPU: a name alone may stand for several generations, so the numbers are there too."""
+    """The model of the first CPU: its name and numbers, because one name may mean several generations."""
     fields = ("model name", "cpu family", "model", "stepping", "CPU implementer", "CPU part", "CPU variant")
+    values = _fields(cpuinfo)
+    return " ".join(values[field] for field in fields if field in values) or platform.machine()
+
+
+def _fields(cpuinfo: Path) -> dict[str, str]:
+    """The fields of /proc/cpuinfo for the first CPU."""
     try:
         lines = cpuinfo.read_text(errors="replace").split("\n\n")[0].splitlines()
     except OSError:
         lines = []
-    values = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return " ".join(values[field] for field in fields if field in values) or platform.machine()
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -1,1 +1,1 @@
-"""Schedules by measurement: ``mlc tune`` finds them, the store keeps them, and compiling takes them from there."""
+"""Tuning: ``mlc tune`` measures schedules, the store keeps the faster ones, and compilations use these."""

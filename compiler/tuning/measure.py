@@ -1,4 +1,4 @@
-"""Two variants of a model in turn (A B A B …), kernel by kernel.
+"""Paired samples of two variants of a model (A B A B …), for each kernel.
 
 Times are taken inside whole runs: what a kernel finds in the caches is what it will find in use.
 """
@@ -13,20 +13,20 @@ from typing import Any
 
 from mlc.runtime import Model
 
-TURN = 0.002  # seconds at least: of a small model there are many runs, as the first of them meets threads that sleep
-RUNS = 3  # in a turn at least: the fastest of them had its CPU to itself
+SAMPLE_SECONDS = 0.002  # at least: a small model runs often, because its first run must wake threads
+SAMPLE_RUNS = 3  # at least: the fastest run is the one that was not interrupted
 LEAST_PAIRS = 6
-MARGIN = 0.03  # of its time is what a schedule has to save, by the median of the pairs
-MODEL = ""  # the name under which all kernels together are measured
+MARGIN = 0.03  # the share of the time that a schedule must save, by the median of the pairs
+MODEL = ""  # the name for the sum of all kernels
 
 Times = Mapping[str, float]
 
 
-def turn(net: Model, inputs: Mapping[str, Any], seconds: float = TURN) -> Times:
-    """Nanoseconds of each kernel and of the model: for each launch the fastest of the runs of a turn, summed."""
+def sample(net: Model, inputs: Mapping[str, Any], seconds: float = SAMPLE_SECONDS) -> Times:
+    """Nanoseconds of each kernel and of the model: the sum, over launches, of the fastest run."""
     runs: list[list[int]] = []
     end = time.perf_counter() + seconds
-    while len(runs) < RUNS or time.perf_counter() < end:
+    while len(runs) < SAMPLE_RUNS or time.perf_counter() < end:
         runs.append([nanoseconds for _, nanoseconds in net.profile(**inputs)])
     times: Counter[str] = Counter()
     for kernel, *launch in zip(net.signature["kernels"], *runs, strict=True):
@@ -36,10 +36,10 @@ def turn(net: Model, inputs: Mapping[str, Any], seconds: float = TURN) -> Times:
 
 
 def pairs(a: Model, b: Model, inputs: Mapping[str, Any], seconds: float) -> Iterator[Times]:
-    """How long each kernel of ``b`` takes, as a multiple of the same kernel of ``a`` just before."""
+    """For each kernel, its time in ``b`` as a multiple of its time in ``a`` just before."""
     end, count = time.perf_counter() + seconds, 0
     while count < LEAST_PAIRS or time.perf_counter() < end:
-        first, second = turn(a, inputs), turn(b, inputs)
+        first, second = sample(a, inputs), sample(b, inputs)
         yield {name: second[name] / max(first[name], 1) for name in first}
         count += 1
 

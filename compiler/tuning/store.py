@@ -19,13 +19,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mlc import digest
-from mlc.errors import ToolchainError
-from mlc.files import output_error, write_bytes
+from mlc.driver.artifact.output_files import output_error, write_bytes
+from mlc.driver.cache import digest
+from mlc.driver.cache.ownership import make_private, problem
+from mlc.driver.toolchain.c_compiler import allowed_cpus, find
+from mlc.errors import InputError, ToolchainError
 from mlc.options import Options, environment
-from mlc.runtime.errors import InputError
 from mlc.target.host import cpu_model
-from mlc.toolchain import allowed_cpus, find
 
 FORMAT = 1
 Machine = dict[str, Any]
@@ -33,7 +33,7 @@ Machine = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tuned:
-    """A schedule that was better than the chosen one: by ``gain``, the share of the time that it saves."""
+    """A schedule that was faster than the chosen one; ``gain`` is the share of the time that it saves."""
 
     schedule: str
     gain: float
@@ -48,12 +48,12 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        """The one of the cache that the environment names; nothing is ever in it where there is no cache."""
+        """The store of the cache that the environment names; always empty without a cache."""
         folder = environment().cache_dir
         return cls(folder / "tuned.json" if folder else None)
 
     def schedules(self, machine: Machine) -> dict[str, Tuned]:
-        """What is known for a machine, by digest of the kernel."""
+        """The tuned schedules for a machine, by digest of the kernel."""
         found = self._read().get(_key(machine), {"kernels": {}})
         return {kernel: Tuned(**tuned) for kernel, tuned in found["kernels"].items()}
 
@@ -61,7 +61,7 @@ class Store:
         return [(m["about"], self.schedules(m["about"])) for m in self._read().values()]
 
     def record(self, machine: Machine, found: Mapping[str, Tuned | None]) -> None:
-        """Keep what was measured; None: no schedule is better than the chosen one. OutputError if that fails."""
+        """Store measured schedules; None: none is better than the chosen one. OutputError if that fails."""
         assert self.path is not None
         with self._lock():
             machines = self._read()
@@ -70,9 +70,10 @@ class Store:
             machines[_key(machine)] = {"about": machine, "kernels": kept}
             text = json.dumps({"format": FORMAT, "machines": machines}, indent=1, sort_keys=True)
             write_bytes(self.path, f"{text}\n".encode())
+            self.path.chmod(0o600)
 
     def clear(self) -> int:
-        """Forget everything; how many schedules there were."""
+        """Delete everything; returns the number of schedules."""
         count = sum(len(kernels) for _, kernels in self.machines())
         if self.path is not None and self.path.exists():
             with self._lock():
@@ -80,15 +81,17 @@ class Store:
         return count
 
     def _read(self) -> dict[str, Any]:
-        """The machines of the file; none of it counts if a part is not as it was written."""
+        """The machines of the file; a malformed entry invalidates the whole file."""
         try:
             if self.path is None or not self.path.exists():
                 return {}
+            if why := problem(self.path):
+                raise ValueError(why)
             content = json.loads(self.path.read_text())
             machines: dict[str, Any] = content["machines"]
             if content["format"] != FORMAT or not all(map(_sound, machines.items())):
                 raise ValueError("it is damaged, or of another version")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             hint = "'mlc cache clear --tuned' removes it"
             warnings.warn(f"The tuned schedules in {self.path} cannot be read: {error}; {hint}", stacklevel=2)
             return {}
@@ -98,7 +101,7 @@ class Store:
     def _lock(self) -> Iterator[None]:
         assert self.path is not None
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self.path.parent)
             file = self.path.with_suffix(".lock").open("w")
         except OSError as error:
             raise output_error(self.path, error) from error
@@ -118,18 +121,18 @@ def _key(machine: Machine) -> str:
 
 
 def machine_of(options: Options) -> Machine:
-    """What a measurement holds for. ToolchainError if there is no C compiler."""
+    """The machine and options for which a measurement is valid. ToolchainError if there is no C compiler."""
     return {
         "cpu": cpu_model(),
-        "target": {name: value if name != "isa" else list(value) for name, value in asdict(options.target).items()},
+        "target": json.loads(json.dumps(asdict(options.target))),  # as the file has it
         "threads": options.threads or allowed_cpus(),
-        "compiler": find(options.cc or environment().cc, options.target).version,
+        "compiler": find(options.cc, options.target).version,
         "mlc": digest.of_sources(),
     }
 
 
 def destination(options: Options, store: Store, elsewhere: bool) -> Store:
-    """Where the result of tuning goes; InputError if nowhere, or if no compilation would use it."""
+    """The store for the result of tuning; InputError if there is none, or if no compilation would use it."""
     if options.numerics == "strict":
         raise InputError("Schedules that may change sums are not used in strict mode", hint="Tune in default mode")
     if options.target.name != "cpu":
@@ -152,5 +155,5 @@ def known(options: Options) -> dict[str, str]:
     try:
         machine = machine_of(options)
     except ToolchainError:
-        return {}  # the compilation will say so, if it comes to need one
+        return {}  # the compilation reports the missing C compiler, if it needs one
     return {kernel: tuned.schedule for kernel, tuned in store.schedules(machine).items()}

@@ -1,4 +1,4 @@
-"""``mlc tune``: measure candidates of the kernels that take most of the time, a round of them in one variant.
+"""``mlc tune``: measure candidates of the kernels with the most time; each round measures one candidate of each.
 
 A round gives each kernel its next candidate and compares the variant, kernel by kernel, with the chosen schedules. A
 last round compares all winners at once, since the best of many noisy measurements is partly luck: what does not win
@@ -16,15 +16,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from mlc.identity import Source
+from mlc.driver.source import Source
 from mlc.options import Options
 from mlc.runtime import Model
-from mlc.tuning.measure import MODEL, gain, pairs, turn
+from mlc.tuning.measure import MODEL, gain, pairs, sample
 from mlc.tuning.store import Store, Tuned, machine_of
 from mlc.tuning.variants import Variants
 
-CANDIDATES = 16  # of one kernel at most: those behind are bad by the cost model
-COVERED = 0.95  # of the model's time is in the kernels that are tuned before the others
+CANDIDATES = 16  # at most, of one kernel: later candidates are bad by the cost model
+COVERED = 0.95  # the share of the model's time in the kernels that are tuned first
 PROFILE_SECONDS, PAIRS_SECONDS = 0.5, 1.5
 
 Feed = Callable[[Model], Mapping[str, Any]]
@@ -79,7 +79,7 @@ class Tuner:
     longest: float = 0.0  # seconds of a round
 
     def run(self, store: Store) -> Tuning:
-        """Measure until the time is up or nothing is left to try; an interrupt ends it too. The store gets the rest."""
+        """Measure until the time is up, no candidate is left, or an interrupt; then write the result to the store."""
         self.end = time.monotonic() + self.seconds
         machine = machine_of(self.options)
         with tempfile.TemporaryDirectory(prefix="mlc-tune-", ignore_cleanup_errors=True) as folder:
@@ -92,7 +92,7 @@ class Tuner:
         return self.found
 
     def _entries(self) -> dict[str, Tuned | None]:
-        """What to keep; nothing is forgotten for a search that was cut short."""
+        """The schedules to store; an interrupted search deletes none."""
         kernels = [k for k in self.found.kernels if k.best or (k.tried and not self.found.interrupted)]
         return {k.digest: Tuned(k.best, round(k.gain, 4), self.source.name) if k.best else None for k in kernels}
 
@@ -111,8 +111,8 @@ class Tuner:
         return self.variants.model(schedules, self.options.threads or None)
 
     def _kernels(self, known: Mapping[str, str]) -> list[Kernel]:
-        """All that do something, the slowest first."""
-        times = dict(turn(self.base, self.inputs, PROFILE_SECONDS))
+        """All kernels that take time, the slowest first."""
+        times = dict(sample(self.base, self.inputs, PROFILE_SECONDS))
         total = times.pop(MODEL) or 1
         names = sorted(times.keys() & self.variants.kernels, key=lambda name: (-times[name], name))
         return [self._kernel(name, times[name] / total, known) for name in names]
@@ -132,7 +132,8 @@ class Tuner:
         return self._next(self.found.kernels[:hot]) or self._next(self.found.kernels[hot:])
 
     def _next(self, kernels: Sequence[Kernel]) -> dict[str, str]:
-        """One candidate a kernel, of the first kernels alone where time is short; none if there is none for a round."""
+        """One candidate for each kernel, only for the first kernels if little time is left; empty if none for a
+        round."""
         now = time.monotonic()
         trial: dict[str, str] = {}
         for kernel in kernels if now + 2 * self.longest < self.end else ():  # for this round and the last one

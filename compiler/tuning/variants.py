@@ -1,4 +1,4 @@
-"""Variants of one model: some of its kernels run other schedules. What no schedule changes is compiled once."""
+"""Variants of one model, with other schedules for some kernels. Everything else is compiled once."""
 
 from __future__ import annotations
 
@@ -9,30 +9,34 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
-from mlc import artifact, pipeline
-from mlc.build import import_source
-from mlc.cache import Cache
 from mlc.dialects.kernel import FuncOp
-from mlc.identity import Source
-from mlc.instruments import Digests
-from mlc.options import Options, environment
+from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError, schedule_of, schedule_text
+from mlc.driver import lower as pipeline
+from mlc.driver.artifact.payload import spool
+from mlc.driver.artifact.write_artifact import write
+from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.compile import import_source
+from mlc.driver.source import Source
+from mlc.driver.toolchain.c_compiler import find
+from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
+from mlc.passes.schedule.apply_tuned import digests
 from mlc.passes.schedule.choose_schedule import schedules
-from mlc.passes.schedule.machine import Machine
-from mlc.passes.schedule.schedule import SCHEDULE
-from mlc.passes.schedule.split_threads import split_like
-from mlc.passes.schedule.view import ScheduleError, statements_of
+from mlc.passes.schedule.partition_parallel_loops import split_like
+from mlc.passes.schedule.polyhedral.statement_view import statements_of
+from mlc.passes.schedule.rules.fallback import PLAIN
+from mlc.pipelines.cpu import STAGES
 from mlc.runtime import Model, load
-from mlc.toolchain import find
+from mlc.target import CpuTarget
 
-BEFORE, AFTER = pipeline.STAGES[: pipeline.STAGES.index("tile")], ("tile", "loops")
+BEFORE, AFTER = STAGES[: STAGES.index("tile")], ("tile", "loops")
 
 
 @dataclass
 class Variants:
-    """``folder`` takes the libraries, and has to stay while they are loaded."""
+    """``folder`` contains the libraries, and must exist while they are loaded."""
 
     source: Source
     options: Options
@@ -43,15 +47,15 @@ class Variants:
 
     def __post_init__(self) -> None:
         self.options = replace(self.options, tuned={}, schedule=None, embed_weights=False)
-        imported, seen = import_source(self.source, self.options), Digests()
+        imported = import_source(self.source, self.options)
         self.module, self.weights = imported.module, imported.weights
-        pipeline.run(self.module, self.weights, self.options, BEFORE, [seen])
-        self.digests = seen.of
+        pipeline.run(self.module, self.weights, self.options, BEFORE)
+        self.digests = digests(self.module)
         self.kernels = {name: fn.clone() for name, fn in self._functions().items()}
         pipeline.run(self.module, self.weights, self.options, (*AFTER, "plan"))
         self._placed = self._functions()
         self._lowered = {(name, self.chosen(name)): fn for name, fn in self._placed.items()}
-        self._payload = pipeline.spooled(program_of(self.module), self.weights)
+        self._payload = spool(program_of(self.module), self.weights)
 
     def _functions(self) -> dict[str, FuncOp]:
         functions = [o for o in self.module.ops if isinstance(o, FuncOp)]
@@ -59,25 +63,26 @@ class Variants:
 
     def chosen(self, name: str) -> str:
         """The schedule of a kernel that is not tuned."""
-        schedule = self.kernels[name].attributes[SCHEDULE]
-        assert isinstance(schedule, StringAttr)
-        return schedule.data
+        return schedule_text(schedule_of(self.kernels[name]))
 
     def candidates(self, name: str) -> Iterator[str]:
         """Schedules for a kernel, the best by the rule's cost model first."""
         target = self.options.target
-        found = schedules(statements_of(self.kernels[name]), Machine(target.lanes(), target.vector_registers))
-        return (split_like(schedule, self.chosen(name)) for schedule in found)
+        assert isinstance(target, CpuTarget)
+        found = schedules(statements_of(self.kernels[name]), target)
+        chosen = ScheduleAttr(schedule_of(self.kernels[name]))
+        return (split_like(schedule, chosen).text for schedule in found)
 
     def legal(self, name: str, schedule: str) -> bool:
-        """Whether a kernel can run a schedule; if so, it is lowered."""
+        """Whether a schedule can be applied to a kernel; if so, the kernel is lowered."""
         if (name, schedule) not in self._lowered:
             fn = self.kernels[name].clone()
-            fn.attributes[SCHEDULE] = StringAttr(schedule)
+            fn.attributes.pop(PLAIN, None)
             try:
+                fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
                 pipeline.run(ModuleOp([fn]), self.weights, self.options, AFTER)
                 fn.detach()
-                self._lowered[name, schedule] = fn
+                self._lowered[name, schedule] = None if PLAIN in fn.attributes else fn
             except ScheduleError:
                 self._lowered[name, schedule] = None
         return self._lowered[name, schedule] is not None
@@ -90,12 +95,12 @@ class Variants:
         lowered = pipeline.code(self.module, self.weights, self.options, kernels_a_file=1, known=self._payload)
         lowered = replace(lowered, weights_writer=partial(self._link, lowered.weights_writer))
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        toolchain = find(self.options.cc or environment().cc, self.options.target)
-        return load(artifact.write(lowered, folder, self.options, toolchain, Cache.default()).library, threads)
+        toolchain = find(self.options.cc, self.options.target)
+        return load(write(lowered, folder, self.options, toolchain, Cache.default()).library, threads)
 
     def _place(self, name: str, schedule: str) -> None:
         if not self.legal(name, schedule):
-            raise ValueError(f"kernel {name} cannot run {schedule}")
+            raise ValueError(f"schedule {schedule} cannot be applied to kernel {name}")
         old, new = self._placed[name], self._lowered[name, schedule]
         assert new is not None and old.parent is not None
         if new is not old:
@@ -104,7 +109,7 @@ class Variants:
             self._placed[name] = new
 
     def _forget(self) -> None:
-        """Candidates that had their turn are lowered again if they come back: all of them would take much memory."""
+        """Drop candidates that were measured: all of them take much memory; one that comes back is lowered again."""
         for (name, schedule), fn in list(self._lowered.items()):
             if fn is not None and fn is not self._placed[name] and schedule != self.chosen(name):
                 del self._lowered[name, schedule]

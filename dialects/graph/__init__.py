@@ -1,7 +1,8 @@
-"""The ``graph`` dialect: a neural network as pure operators on tensors, with no layout and no loops."""
+"""The ``graph`` dialect: a neural network as pure operators on tensors, with no loops."""
 
 from xdsl.ir import Dialect
 
+from mlc.dialects.graph.argsort import ArgsortOp
 from mlc.dialects.graph.base import (
     GraphOp,
     StructuredOp,
@@ -13,22 +14,28 @@ from mlc.dialects.graph.base import (
 )
 from mlc.dialects.graph.bitcast import BitcastOp
 from mlc.dialects.graph.compute import ComputeOp
-from mlc.dialects.graph.contract import ContractOp, ConvOp
+from mlc.dialects.graph.contract import ContractOp
+from mlc.dialects.graph.conv import ConvOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.in_layouts import LayoutOp
+from mlc.dialects.graph.layouts import LayoutAttr, layout
 from mlc.dialects.graph.library import LibraryOp
 from mlc.dialects.graph.loop import IfOp, LoopOp, RegionOp, YieldOp
 from mlc.dialects.graph.map import MapOp
-from mlc.dialects.graph.move import BroadcastOp, ConcatOp, PadOp, ReshapeOp, SliceOp, TransposeOp
-from mlc.dialects.graph.order import OrderOp, ScanOp
-from mlc.dialects.graph.random import DrawOp, RunNumberOp
+from mlc.dialects.graph.move import BroadcastOp, ConcatOp, ReshapeOp, SliceOp, TransposeOp
+from mlc.dialects.graph.non_max_suppression import NonMaxSuppressionOp
+from mlc.dialects.graph.pack import PackOp, UnpackOp
+from mlc.dialects.graph.pad import PadOp
+from mlc.dialects.graph.random import RandomDrawOp, RunCounterOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
 from mlc.dialects.graph.routine import RoutineOp
+from mlc.dialects.graph.scan import ScanOp
 from mlc.dialects.graph.scatter import ScatterOp
-from mlc.dialects.graph.sizes import PositionsOp, SizedOp, SizeOp
-from mlc.dialects.graph.suppress import SuppressOp
+from mlc.dialects.graph.sizes import NonzeroOp, SizedOp, SizeOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
-from mlc.dialects.graph.winograd import WinogradInputOp, WinogradOutputOp, WinogradRowsOp, WinogradSumsOp
-from mlc.dialects.types import DimsAttr, TextType
+from mlc.dialects.graph.winograd import WinogradInputOp, WinogradRowsOp
+from mlc.dialects.graph.winograd_output import WinogradOutputOp, WinogradSumsOp
+from mlc.dialects.types import DimsAttr, StringType
 
 Graph = Dialect(
     "graph",
@@ -46,14 +53,16 @@ Graph = Dialect(
         SliceOp,
         PadOp,
         ConcatOp,
+        PackOp,
+        UnpackOp,
         ComputeOp,
-        PositionsOp,
+        NonzeroOp,
         SizeOp,
-        RunNumberOp,
-        DrawOp,
-        OrderOp,
+        RunCounterOp,
+        RandomDrawOp,
+        ArgsortOp,
         ScanOp,
-        SuppressOp,
+        NonMaxSuppressionOp,
         ScatterOp,
         LoopOp,
         IfOp,
@@ -66,14 +75,14 @@ Graph = Dialect(
         WeightOp,
         ConstantOp,
     ],
-    [DimsAttr, TextType],
+    [DimsAttr, LayoutAttr, StringType],
 )
 
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
-    "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "ComputeOp",
-    "PositionsOp", "SizeOp", "SizedOp", "RoutineOp", "RunNumberOp", "DrawOp", "LibraryOp", "OrderOp", "ScanOp",
-    "SuppressOp", "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
+    "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "PackOp", "UnpackOp",
+    "ComputeOp", "NonzeroOp", "SizeOp", "SizedOp", "RoutineOp", "RunCounterOp", "RandomDrawOp", "LibraryOp",
+    "ArgsortOp", "ScanOp", "NonMaxSuppressionOp", "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
-    "broadcast_shapes", "dims_of", "ints_of", "source_nodes", "with_nodes",
+    "broadcast_shapes", "dims_of", "LayoutAttr", "LayoutOp", "layout", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""What every graph operator shares: the structured-operator interface.
+"""The interface of graph operators, and of structured operators.
 
-An operator says in :meth:`StructuredOp.statements` what it computes, as loop nests over its operands. From that one
+A structured operator declares in :meth:`StructuredOp.statements` its loop nests over its operands. From that one
 declaration come its NumPy reference (:meth:`StructuredOp.evaluate`), its verification, its fusion kind and its
 lowering to ``kernel.generic``.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, TensorType, i64
@@ -18,9 +18,9 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, evaluate, parse_dim
-from mlc.dialects.evaluate import Array, evaluate_statement
-from mlc.dialects.statement import Statement
+from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim
+from mlc.dialects.semantics.evaluate import Array, evaluate_statement
+from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 
 PURE = Pure()
@@ -31,7 +31,7 @@ def ints(values: Iterable[int]) -> DenseArrayBase:
 
 
 def dims_attr(values: Iterable[DimLike]) -> ArrayAttr[StringAttr]:
-    """Dimensions as an attribute: one text each, so that they may be symbolic."""
+    """Dimensions as an attribute: one string each, so that they may be symbolic."""
     return ArrayAttr(StringAttr(str(v)) for v in values)
 
 
@@ -44,7 +44,7 @@ def dims_of(attr: ArrayAttr[StringAttr]) -> tuple[DimLike, ...]:
 
 
 class GraphOp(IRDLOperation, ABC):
-    """A pure operator on tensors with one result whose type follows from its operands and attributes."""
+    """A pure operator on tensors with one result, whose type follows from operands and attributes."""
 
     def inputs(self) -> tuple[SSAValue, ...]:
         return tuple(self.operands)
@@ -56,23 +56,18 @@ class GraphOp(IRDLOperation, ABC):
     def verify_(self) -> None:
         inferred, actual = self.infer(), self.results[0].type
         if inferred != actual:
-            raise VerifyException(f"{self.name}: the result type is {actual}, the operands give {inferred}")
+            raise VerifyException(f"{self.name}: the result type is {actual}, inferred from the operands {inferred}")
 
 
 class StructuredOp(GraphOp, ABC):
-    """An operator whose meaning is a sequence of statements over its operands (x0, x1, …).
-
-    ``JOINS``: it is the second half of the operator that makes its first operand, and belongs into one kernel with it.
-    """
-
-    JOINS: ClassVar[bool] = False
+    """An operator whose meaning is a sequence of statements over its operands (x0, x1, …)."""
 
     @abstractmethod
     def statements(self) -> tuple[Statement, ...]:
-        """Loop nests that together write every element of the result, executed in order."""
+        """Loop nests, executed in order, that write all elements of the result."""
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The result for concrete operands: the reference meaning of the operator."""
+        """The result for concrete operands: the reference implementation of the operator."""
         symbols = symbols or {}
         shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(self.results[0]))
         result = np.zeros(shape, dtype=numpy_dtype(element_of(self.results[0])))
@@ -85,13 +80,13 @@ NODE = "graph.node"
 
 
 def source_nodes(op: Operation) -> tuple[str, ...]:
-    """Names of the source (ONNX) nodes an operation comes from."""
+    """Names of the source (ONNX) nodes of an operation."""
     attr = op.attributes.get(NODE)
     return tuple(cast(StringAttr, a).data for a in attr) if isinstance(attr, ArrayAttr) else ()
 
 
 def with_nodes(op: Operation, names: Iterable[str]) -> Operation:
-    """Mark ``op`` as coming from the source nodes ``names`` (order kept, duplicates dropped)."""
+    """Set the source nodes of ``op`` to ``names`` (order kept, duplicates removed)."""
     unique = dict.fromkeys(names)
     if unique:
         op.attributes[NODE] = ArrayAttr(StringAttr(n) for n in unique)
@@ -99,7 +94,7 @@ def with_nodes(op: Operation, names: Iterable[str]) -> Operation:
 
 
 def broadcast_shapes(shapes: Sequence[tuple[DimLike, ...]]) -> tuple[DimLike, ...]:
-    """NumPy broadcasting on symbolic shapes; equal symbols match, 1 stretches.
+    """NumPy broadcasting on symbolic shapes: equal symbols match, 1 matches all.
 
     Raises:
         VerifyException: two different extents, neither of them 1.
@@ -115,12 +110,10 @@ def broadcast_shapes(shapes: Sequence[tuple[DimLike, ...]]) -> tuple[DimLike, ..
 
 
 def broadcast_index(shape: Sequence[DimLike], rank: int) -> str:
-    """How an operand of ``shape`` is read at the point ``i0 … i<rank-1>`` it broadcasts to: ``[0, i2]``."""
+    """The index of an operand of ``shape`` at the point ``i0 … i<rank-1>`` of its broadcast: ``[0, i2]``."""
     offset = rank - len(shape)
     return "[" + (", ".join("0" if d == 1 else f"i{offset + n}" for n, d in enumerate(shape)) or "()") + "]"
 
 
 def iterators(rank: int) -> list[str]:
     return [f"i{n}" for n in range(rank)]
-
-

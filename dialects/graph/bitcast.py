@@ -1,4 +1,4 @@
-"""The same bytes as elements of another size."""
+"""Bitcast: the same bytes as elements of another size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import PURE, StructuredOp, iterators
-from mlc.dialects.statement import Statement, statement
+from mlc.dialects.graph.traits import ViewLike
+from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import ITEMSIZE, element_of, shape_of, tensor
 
 BYTES = ("i8", "ui8")
@@ -16,7 +17,7 @@ BYTES = ("i8", "ui8")
 
 @irdl_op_definition
 class BitcastOp(StructuredOp):
-    """Runs of four bytes along the last dimension as one i32 each, the first in its lowest bits; never moves data.
+    """Each four bytes along the last dimension as one i32, the first byte in the lowest bits; never moves data.
 
     ``%q = graph.bitcast(%x) {element = "i32"} : (tensor<8x64xui8>) -> tensor<8x16xi32>``
     """
@@ -25,7 +26,7 @@ class BitcastOp(StructuredOp):
     input = operand_def(TensorType)
     element = prop_def(StringAttr)
     result = result_def(TensorType)
-    traits = traits_def(PURE)
+    traits = traits_def(PURE, ViewLike())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
@@ -49,8 +50,8 @@ class BitcastOp(StructuredOp):
 def _infer_bitcast(input: SSAValue, element: str) -> TensorType:
     source, shape = element_of(input), shape_of(input)
     if source not in BYTES or element != "i32":
-        raise VerifyException(f"graph.bitcast: {source} as {element}; bytes as i32 is all there is")
+        raise VerifyException(f"graph.bitcast: {source} as {element}; it supports only bytes as i32")
     size = ITEMSIZE[element]
     if not shape or not isinstance(shape[-1], int) or shape[-1] % size:
-        raise VerifyException(f"graph.bitcast: the last dimension of {shape} is no multiple of {size}")
+        raise VerifyException(f"graph.bitcast: the last dimension of {shape} is not a multiple of {size}")
     return tensor(element, (*shape[:-1], shape[-1] // size))

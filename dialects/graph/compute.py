@@ -1,11 +1,11 @@
-"""Any statement over a box, for what no named operator says."""
+"""Generic structured operator: any statement over a box (as MLIR's linalg.generic)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -17,20 +17,36 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike
-from mlc.dialects.expr import parse
 from mlc.dialects.graph.base import PURE, StructuredOp, dims_attr, dims_of, iterators
+from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.map import scalar_element
-from mlc.dialects.statement import MONOIDS, Statement, statement
+from mlc.dialects.graph.traits import FusesWithProducer
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.expr import Index, Load, parse, walk
+from mlc.dialects.semantics.statement import MONOIDS, Statement, statement
 from mlc.dialects.types import tensor
+
+
+class _ReadsPanels(FusesWithProducer):
+    """Each panel of the result reads one panel of a contraction's result (``interleave-gates``)."""
+
+    def holds(self, op: Operation) -> bool:
+        assert isinstance(op, ComputeOp)
+        product = op.args[0].owner if op.args else None
+        if not isinstance(product, ContractOp) or op.monoid is not None:
+            return False
+        lhs, rhs, out = product.terms
+        panels = out[:1] == rhs[:1] != "" and out[:1] not in lhs
+        read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load) and e.operand == 0]
+        return panels and all((e.index or ())[:1] == (Index("i0"),) for e in read)
 
 
 @irdl_op_definition
 class ComputeOp(StructuredOp):
-    """Any statement over a box: element ``i0, i1, …`` of the result is ``expr``, combined over ``r0, r1, …`` if there
-    is a monoid.
+    """Any statement over a box: element ``i0, i1, …`` of the result is ``expr``, combined over ``r0, r1, …`` with a
+    monoid.
 
-    The general form under the named operators; gathers read at a loaded index:
+    The general form of which named operators are special cases. A gather reads at a loaded index:
     ``%y = graph.compute "x0[x1[i0], i1]"(%table, %ids) {shape = ["4", "8"], reduce = []} : …``
     """
 
@@ -41,7 +57,7 @@ class ComputeOp(StructuredOp):
     shape = prop_def(ArrayAttr[StringAttr])
     reduce = prop_def(ArrayAttr[StringAttr])
     monoid = opt_prop_def(StringAttr)
-    traits = traits_def(PURE)
+    traits = traits_def(PURE, _ReadsPanels())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
 

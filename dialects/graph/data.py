@@ -1,4 +1,4 @@
-"""Where tensors come from: weights by name, small constants inline."""
+"""Constant tensors: weights by name, small constants inline."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WeightOp(IRDLOperation):
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A small constant tensor (at most a few dozen elements, of no narrow type) that is visible in the IR.
+    """A small constant tensor (at most a few dozen elements, not of a narrow type) that is visible in the IR.
 
     ``%c = graph.constant dense<[1, 2]> : tensor<2xi64> : tensor<2xi64>``
     """
@@ -54,6 +54,6 @@ class ConstantOp(IRDLOperation):
 
     def array(self) -> np.ndarray[Any, Any]:
         dtype = np.dtype(numpy_dtype(element_of(self.result)))
-        # Of whole numbers beyond int64 and others beside them, NumPy would make floats.
+        # NumPy would convert a mix of integers within and beyond int64 to floats.
         values = np.array(list(self.value.get_values()), dtype if dtype.kind == "u" else None)
         return values.astype(dtype).reshape(shape_of(self.result))

@@ -1,7 +1,7 @@
-"""Operators that are no loop nests: what they compute is a function in C (``runtime/c/mlc_library.h``).
+"""Non-affine operators: each is a runtime library function in C (``runtime/c/library/mlc_library.h``).
 
-Each becomes a kernel of its own that calls the function, so it is launched, planned, timed and shared out among threads
-as every other kernel.
+Each becomes a separate kernel that calls the function, so it is launched, planned, timed and partitioned among threads
+like every other kernel.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, evaluate
-from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.base import GraphOp
+from mlc.dialects.semantics.dims import DimLike, evaluate
+from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of
 
-COMPUTED = ("f32", "f64", "i32", "i64", "ui64")  # elements that functions compare and add
+COMPUTED = ("f32", "f64", "i32", "i64", "ui64")  # element types that the functions support
 
 
 class LibraryOp(GraphOp, ABC):
@@ -32,19 +32,19 @@ class LibraryOp(GraphOp, ABC):
     @property
     @abstractmethod
     def integers(self) -> Sequence[DimLike]:
-        """What it is told beside the buffers: sizes and choices."""
+        """The integer arguments after the buffers: extents and options."""
 
     @abstractmethod
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The result as NumPy computes it; what the function leaves unspecified is 0."""
+        """The result by NumPy; elements that the function leaves unspecified are 0."""
 
 
 def check_tensor(name: str, x: SSAValue, rank: int) -> None:
-    """Raises VerifyException unless ``x`` has this rank, and elements that functions compute with."""
+    """Raises VerifyException unless ``x`` has this rank and a supported element type."""
     if len(shape_of(x)) != rank or element_of(x) not in COMPUTED:
         raise VerifyException(f"{name}: it takes a tensor of rank {rank} of {', '.join(COMPUTED)}, not {x.type}")
 
 
 def whole_numbers(dims: Sequence[DimLike], symbols: Mapping[str, int] | None) -> list[int]:
-    """What dimensions are for these values of the symbols."""
+    """The values of dimensions for given values of the symbols."""
     return [cast(int, evaluate(d, symbols or {})) for d in dims]

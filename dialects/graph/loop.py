@@ -1,7 +1,7 @@
-"""Control flow at run time: a region that runs turn by turn, and two of which one runs.
+"""Control flow at run time: loops and branches.
 
-The regions see nothing of what is around them but the values they are given; weights and constants stand in each
-anew. So every pass of the level takes a region for what the body of a function is.
+Regions are isolated: values from outside are operands, and each region has its own weights and constants. So every pass
+of the level treats a region like the body of a function.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import Dim, DimLike, parse_dim, symbols_of
 from mlc.dialects.graph.base import dims_attr, dims_of
 from mlc.dialects.graph.sizes import SIZE, SizedOp, sizes_of, upper
+from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim, symbols_of
 from mlc.dialects.types import element_of, shape_of, tensor
 
-STEP = re.compile(r"step\d+")  # how the numbers of turns are called, which are dimensions inside a loop
+STEP = re.compile(r"step\d+")  # names of iteration numbers, which are dimensions within a loop
 SEGMENTS = "operandSegmentSizes"
 
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """What a region gives: ``graph.yield %h, %y : tensor<…>, tensor<…>``."""
+    """Ends a region with its results: ``graph.yield %h, %y : tensor<…>, tensor<…>``."""
 
     name = "graph.yield"
     values = var_operand_def(TensorType)
@@ -52,18 +52,18 @@ class YieldOp(IRDLOperation):
 
 
 class RegionOp(IRDLOperation):
-    """An operator with regions of its own. ``used`` are the values around it that they see, as their last arguments."""
+    """An operator with regions. ``used``: values from outside, which the regions get as their last arguments."""
 
     def inner_blocks(self) -> list[Block]:
         return [region.block for region in self.regions]
 
     @property
     def seen(self) -> Sequence[SSAValue]:
-        """The values around it that the regions see."""
+        """The values from outside that the regions get."""
         return self.used  # type: ignore[attr-defined]
 
     def use(self, values: Sequence[SSAValue]) -> None:
-        """Make ``values`` those that the regions see."""
+        """Replace the values that the regions get."""
         self.operands = [*self.operands[: len(self.operands) - len(self.seen)], *values]
         if (sizes := self.properties.get(SEGMENTS)) is not None:
             kept = cast("DenseArrayBase[IntegerType]", sizes).get_values()[:-1]
@@ -72,7 +72,7 @@ class RegionOp(IRDLOperation):
 
 @irdl_op_definition
 class LoopOp(RegionOp):
-    """A region that runs turn by turn: in each, ``step`` is a dimension, 0 in the first.
+    """A loop: in its region, ``step`` is a dimension with the number of the iteration, from 0 on.
 
         %last, %all = graph.loop "step0" to "seq" carry(%h) use(%x) -> (tensor<2x8xf32>, tensor<?x2x8xf32, …>)
         attributes {at = ["step0"]} {
@@ -81,10 +81,11 @@ class LoopOp(RegionOp):
           graph.yield %new, %new : …
         }
 
-    It gives the last states, then what each turn gave beside them, collected along a new first axis: element ``at`` of
-    it is that turn's. It has ``trips`` turns; or fewer, where a number ``limit`` or predicates say so when the model
-    runs: ``active`` before the first turn, and then the first value that a turn yields. How many there were is then the
-    dimension ``size`` (if something is collected). ``strict``: to need more than ``trips`` turns is an error.
+    The results are the last loop-carried values, then the collected ones: values of all iterations along a new first
+    axis, that of an iteration at index ``at``. There are ``trips`` iterations, or fewer where the integer ``limit`` or
+    predicates end the loop at run time: ``active`` before the first iteration, then the first value that an iteration
+    yields. If values are collected, the number of iterations is then the run-time dimension ``size``. ``strict``: the
+    error message where more than ``trips`` iterations would follow.
     """
 
     name = "graph.loop"
@@ -123,9 +124,9 @@ class LoopOp(RegionOp):
         properties: dict[str, Attribute] = {"step": StringAttr(step), "trips": StringAttr(str(trips))}
         properties["at"] = dims_attr(at)
         properties |= {k: StringAttr(v) for k, v in (("size", size), ("strict", strict)) if v is not None}
-        turns = trips if size is None else Dim.symbol(size)
+        iterations = trips if size is None else Dim.symbol(size)
         yielded = body.last_op.operands[(active is not None) + len(states) :]  # type: ignore[union-attr]
-        collected = [tensor(element_of(v), (turns, *shape_of(v))) for v in yielded]
+        collected = [tensor(element_of(v), (iterations, *shape_of(v))) for v in yielded]
         super().__init__(
             operands=[[limit] if limit else [], [active] if active else [], states, used],
             properties=properties,
@@ -135,27 +136,27 @@ class LoopOp(RegionOp):
 
     @property
     def most(self) -> DimLike:
-        """Turns, at most."""
+        """The upper bound of the number of iterations."""
         return parse_dim(self.trips.data)
 
     @property
-    def places(self) -> tuple[DimLike, ...]:
-        """The element of each collected value that a turn gives."""
+    def collect_at(self) -> tuple[DimLike, ...]:
+        """For each collected value, the index of an iteration's element."""
         return dims_of(self.at)
 
     @property
     def counted(self) -> bool:
-        """Whether how many turns there are is found out when the model runs."""
+        """Whether the number of iterations is a run-time value."""
         return self.limit is not None or self.active is not None
 
     @property
     def carried(self) -> tuple[SSAValue, ...]:
-        """The arguments of the region that are states."""
+        """The region arguments that are loop-carried values."""
         return self.body.block.args[: len(self.states)]
 
     @property
     def yielded(self) -> tuple[SSAValue | None, Sequence[SSAValue], Sequence[SSAValue]]:
-        """What a turn gives: whether there is another, the states, what is collected."""
+        """What an iteration yields: whether there is another one, loop-carried values, values to collect."""
         values = list(self.body.block.last_op.operands)  # type: ignore[union-attr]
         goes_on = values.pop(0) if self.active is not None else None
         return goes_on, values[: len(self.states)], values[len(self.states) :]
@@ -163,27 +164,27 @@ class LoopOp(RegionOp):
     def verify_(self) -> None:
         states, args = [s.type for s in self.states], [a.type for a in self.body.block.args]
         if not STEP.fullmatch(self.step.data):
-            raise VerifyException(f"graph.loop: {self.step.data!r} is no name of a step, as step0 is")
+            raise VerifyException(f"graph.loop: {self.step.data!r} is not the name of a step, such as step0")
         if not isinstance(self.body.block.last_op, YieldOp):
             raise VerifyException("graph.loop: its region does not end in graph.yield")
         if args != [*states, *(u.type for u in self.used)]:
-            raise VerifyException("graph.loop: its region takes other values than states and what it uses")
+            raise VerifyException("graph.loop: its region arguments must be loop-carried values, then used values")
         _, new, collected = self.yielded
         if [n.type for n in new] != states:
-            raise VerifyException(f"graph.loop: states of {_list(states)} become {_list([n.type for n in new])}")
-        turns = self.most if self.size is None else Dim.symbol(self.size.data)
-        types = [*states, *(tensor(element_of(v), (turns, *shape_of(v))) for v in collected)]
+            raise VerifyException(f"graph.loop: carried {_list(states)} become {_list([n.type for n in new])}")
+        iterations = self.most if self.size is None else Dim.symbol(self.size.data)
+        types = [*states, *(tensor(element_of(v), (iterations, *shape_of(v))) for v in collected)]
         if [r.type for r in self.res] != types or len(self.at) != len(collected):
-            raise VerifyException(f"graph.loop: it gives {_list(types)}")
+            raise VerifyException(f"graph.loop: its results are {_list(types)}")
         if self.size is not None and not (self.counted and SIZE.fullmatch(self.size.data)):
-            raise VerifyException("graph.loop: a size is for a number of turns that is not known before it runs")
+            raise VerifyException("graph.loop: a size is for a run-time number of iterations")
         if self.size is None and self.counted and collected:
-            raise VerifyException("graph.loop: how many turns are collected needs a size")
+            raise VerifyException("graph.loop: a run-time number of collected iterations needs a size")
 
 
 @irdl_op_definition
 class IfOp(RegionOp):
-    """One of two regions runs: ``graph.if (%c : tensor<i1>) use(%x : …) -> (tensor<8xf32>) {…} else {…}``."""
+    """A branch: runs one of two regions: ``graph.if (%c : tensor<i1>) use(%x : …) -> (tensor<8xf32>) {…} else {…}``."""
 
     name = "graph.if"
     condition = operand_def(TensorType)
@@ -203,14 +204,14 @@ class IfOp(RegionOp):
 
     def verify_(self) -> None:
         if (element_of(self.condition), shape_of(self.condition)) != ("i1", ()):
-            raise VerifyException("graph.if: its condition is no single predicate")
+            raise VerifyException("graph.if: its condition is not a single predicate")
         for block in self.inner_blocks():
             if not isinstance(block.last_op, YieldOp):
                 raise VerifyException("graph.if: a region does not end in graph.yield")
             if [a.type for a in block.args] != [u.type for u in self.used]:
-                raise VerifyException("graph.if: a region takes other values than those used")
+                raise VerifyException("graph.if: the arguments of a region must be the used values")
             if [v.type for v in block.last_op.operands] != [r.type for r in self.res]:
-                raise VerifyException(f"graph.if: a region does not give {_list([r.type for r in self.res])}")
+                raise VerifyException(f"graph.if: a region does not yield {_list([r.type for r in self.res])}")
 
 
 def _list(types: Iterable[Attribute]) -> str:
@@ -218,13 +219,13 @@ def _list(types: Iterable[Attribute]) -> str:
 
 
 def size_made(op: Operation) -> str | None:
-    """The data-dependent size that is known behind ``op``."""
+    """The run-time dimension that ``op`` defines."""
     size = op.size if isinstance(op, SizedOp | LoopOp) else None
     return None if size is None else size.data
 
 
 def size_bounds(ops: Iterable[Operation]) -> dict[str, DimLike]:
-    """What the sizes that operators make, in this order, never exceed; in terms of other symbols."""
+    """The upper bounds of the run-time dimensions that operators define, in order, in terms of other symbols."""
     found: dict[str, DimLike] = {}
     for op in ops:
         if (size := size_made(op)) is not None:
@@ -234,11 +235,11 @@ def size_bounds(ops: Iterable[Operation]) -> dict[str, DimLike]:
 
 
 def steps_of(dims: Iterable[DimLike]) -> set[str]:
-    """The numbers of turns among the symbols of dimensions."""
+    """The iteration numbers among the symbols of dimensions."""
     return {symbol for symbol in symbols_of(dims) if STEP.fullmatch(symbol)}
 
 
 def local_symbols(dims: Iterable[DimLike]) -> set[str]:
-    """Symbols that no input's shape tells."""
+    """Symbols that do not occur in the shapes of inputs."""
     dims = list(dims)
     return sizes_of(dims) | steps_of(dims)

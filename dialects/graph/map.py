@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import StringAttr, TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.expr import Expr, ExprError, Load, element_type, loads, parse, substitute, verify_computes
 from mlc.dialects.graph.base import PURE, StructuredOp, broadcast_index, broadcast_shapes, iterators
-from mlc.dialects.statement import Statement
-from mlc.dialects.types import element_of, shape_of, tensor
+from mlc.dialects.graph.traits import Elementwise
+from mlc.dialects.semantics.expr import Expr, ExprError, Load, element_type, loads, parse, substitute, verify_computes
+from mlc.dialects.semantics.statement import Statement
+from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
 
 @irdl_op_definition
@@ -26,14 +28,12 @@ class MapOp(StructuredOp):
     expr = prop_def(StringAttr)
     args = var_operand_def(TensorType)
     result = result_def(TensorType)
-    traits = traits_def(PURE)
+    traits = traits_def(PURE, Elementwise())
     assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
 
     def __init__(self, expr: str | Expr, args: Sequence[SSAValue]):
         text = str(expr if not isinstance(expr, str) else parse(expr))
-        super().__init__(
-            operands=[args], properties={"expr": StringAttr(text)}, result_types=[_infer(text, args)]
-        )
+        super().__init__(operands=[args], properties={"expr": StringAttr(text)}, result_types=[_infer(text, args)])
 
     @classmethod
     def reading(cls, expr: Expr, args: Sequence[SSAValue]) -> MapOp:
@@ -49,20 +49,30 @@ class MapOp(StructuredOp):
         return _infer(self.expr.data, self.args)
 
     def statements(self) -> tuple[Statement, ...]:
-        shape = shape_of(self.result)
-        names = iterators(len(shape))
-        at = [parse(f"x{n}{broadcast_index(shape_of(a), len(shape))}") for n, a in enumerate(self.args)]
-        value = substitute(self.scalar, lambda load: at[load.operand])
-        out = tuple(parse(n) for n in names)
-        return (Statement(tuple(names), shape, (False,) * len(shape), out, value),)
+        return _statements(self.expr.data, tuple(shape_of(a) for a in self.operands), shape_of(self.results[0]))
+
+
+@lru_cache(maxsize=4096)
+def _statements(text: str, args: tuple[Shape, ...], shape: Shape) -> tuple[Statement, ...]:
+    names = iterators(len(shape))
+    at = [parse(f"x{n}{broadcast_index(a, len(shape))}") for n, a in enumerate(args)]
+    value = substitute(parse(text), lambda load: at[load.operand])
+    out = tuple(parse(n) for n in names)
+    return (Statement(tuple(names), shape, (False,) * len(shape), out, value),)
 
 
 def _infer(text: str, args: Sequence[SSAValue]) -> TensorType:
+    return _inferred(text, tuple(a.type for a in args))
+
+
+@lru_cache(maxsize=4096)
+def _inferred(text: str, args: tuple[Attribute, ...]) -> TensorType:
+    """The type of a map, which expression and types of operands decide: a model repeats few of them."""
     element = scalar_element("graph.map", text, args)
     return tensor(element, broadcast_shapes([shape_of(a) for a in args]))
 
 
-def scalar_element(op: str, text: str, args: Sequence[SSAValue], *, indexed: bool = False) -> str:
+def scalar_element(op: str, text: str, args: Sequence[SSAValue | Attribute], *, indexed: bool = False) -> str:
     """The element name in which ``text`` computes, a scalar expression over whole operands of the operator ``op``.
 
     ``indexed``: over their elements instead, ``x0[i0, i1]``.
@@ -83,7 +93,7 @@ def scalar_element(op: str, text: str, args: Sequence[SSAValue], *, indexed: boo
     return element
 
 
-def _verify_load(op: str, text: str, load: Load, args: Sequence[SSAValue], indexed: bool) -> None:
+def _verify_load(op: str, text: str, load: Load, args: Sequence[SSAValue | Attribute], indexed: bool) -> None:
     """It names an operand, and an index for each of its dimensions where elements are read."""
     if load.operand >= len(args):
         raise VerifyException(f"{op}: {text} reads x{load.operand} of {len(args)} operands")

@@ -1,4 +1,4 @@
-"""Operators that move elements: reshape, transpose, broadcast, slice, pad, concat."""
+"""Operators that move elements: reshape, transpose, broadcast, slice, concat."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, product
-from mlc.dialects.expr import Const, parse
 from mlc.dialects.graph.base import (
     PURE,
     StructuredOp,
@@ -31,7 +29,9 @@ from mlc.dialects.graph.base import (
     iterators,
 )
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.statement import Statement, statement
+from mlc.dialects.graph.traits import ViewLike
+from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import element_of, shape_of, tensor
 
 
@@ -39,14 +39,14 @@ from mlc.dialects.types import element_of, shape_of, tensor
 class ReshapeOp(StructuredOp):
     """The same elements in row-major order under another shape; never moves data (a view of the buffer).
 
-    Where sizes depend on data, that there are as many elements is for a ``graph.size`` in front of it to check.
+    With run-time dimensions, a ``graph.size`` before it checks that the number of elements is equal.
     """
 
     name = "graph.reshape"
     input = operand_def(TensorType)
     result = result_def(TensorType)
     shape = prop_def(ArrayAttr[StringAttr])
-    traits = traits_def(PURE)
+    traits = traits_def(PURE, ViewLike())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
@@ -110,13 +110,13 @@ class TransposeOp(StructuredOp):
 def _infer_transpose(input: SSAValue, perm: Sequence[int]) -> TensorType:
     shape = shape_of(input)
     if sorted(perm) != list(range(len(shape))):
-        raise VerifyException(f"graph.transpose: {list(perm)} is no permutation of {len(shape)} dimensions")
+        raise VerifyException(f"graph.transpose: {list(perm)} is not a permutation of {len(shape)} dimensions")
     return tensor(element_of(input), (shape[p] for p in perm))
 
 
 @irdl_op_definition
 class BroadcastOp(StructuredOp):
-    """Stretch dimensions of extent 1 (and add leading ones) to ``shape``, as NumPy's broadcast_to."""
+    """Broadcast dimensions of extent 1 (and add leading ones) to ``shape``, like NumPy's broadcast_to."""
 
     name = "graph.broadcast"
     input = operand_def(TensorType)
@@ -141,13 +141,13 @@ class BroadcastOp(StructuredOp):
 
 def _infer_broadcast(input: SSAValue, shape: tuple[DimLike, ...]) -> TensorType:
     if broadcast_shapes([shape_of(input), shape]) != shape:
-        raise VerifyException(f"graph.broadcast: {shape_of(input)} does not stretch to {shape}")
+        raise VerifyException(f"graph.broadcast: {shape_of(input)} does not broadcast to {shape}")
     return tensor(element_of(input), shape)
 
 
 @irdl_op_definition
 class SliceOp(StructuredOp):
-    """``sizes[n]`` elements of dimension n from ``starts[n]``, ``steps[n]`` apart (steps may be negative)."""
+    """``sizes[n]`` elements of dimension n from ``starts[n]`` on, with step ``steps[n]`` (which may be negative)."""
 
     name = "graph.slice"
     input = operand_def(TensorType)
@@ -191,99 +191,8 @@ def _infer_slice(
 
 
 @irdl_op_definition
-class PadOp(StructuredOp):
-    """Surround with a constant: ``low`` before, ``high`` behind, ``interior`` between neighbours, a dimension each.
-
-    Negative padding is a ``graph.slice``. Interior padding makes a transposed convolution a convolution.
-    """
-
-    name = "graph.pad"
-    input = operand_def(TensorType)
-    result = result_def(TensorType)
-    low = prop_def(ArrayAttr[StringAttr])
-    high = prop_def(ArrayAttr[StringAttr])
-    interior = prop_def(DenseArrayBase)
-    value = prop_def(StringAttr)
-    traits = traits_def(PURE)
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
-
-    def __init__(
-        self,
-        input: SSAValue,
-        low: Sequence[DimLike],
-        high: Sequence[DimLike],
-        value: str = "0",
-        interior: Sequence[int] | None = None,
-    ):
-        interior = interior or [0] * len(low)
-        properties = {
-            "low": dims_attr(low),
-            "high": dims_attr(high),
-            "interior": ints(interior),
-            "value": StringAttr(value),
-        }
-        super().__init__(
-            operands=[input], properties=properties, result_types=[_infer_pad(input, low, high, interior)]
-        )
-
-    @property
-    def number(self) -> float:
-        """The constant."""
-        return _number(self.value.data)
-
-    def infer(self) -> TensorType:
-        _number(self.value.data)
-        return _infer_pad(self.input, dims_of(self.low), dims_of(self.high), ints_of(self.interior))
-
-    def statements(self) -> tuple[Statement, ...]:
-        source, target = shape_of(self.input), shape_of(self.result)
-        names = " ".join(iterators(len(target)))
-        places = enumerate(zip(dims_of(self.low), ints_of(self.interior), strict=True))
-        out = [f"i{n}*{k + 1} + ({low})" for n, (low, k) in places]
-        copy = statement(names, source, f"x0[{', '.join(iterators(len(source))) or '()'}]", out="; ".join(out))
-        value = f"{element_of(self.result)}({self.value.data})"
-        if any(ints_of(self.interior)):
-            return (statement(names, target, value), copy)
-        return (copy, *self._borders(value))
-
-    def _borders(self, value: str) -> list[Statement]:
-        """Disjoint boxes round the copy: before and behind it along n, inside along those before n, whole behind."""
-        source, target = shape_of(self.input), shape_of(self.result)
-        low, high = dims_of(self.low), dims_of(self.high)
-        names, boxes = iterators(len(target)), []
-        for n in range(len(target)):
-            for extent, start in ((low[n], 0), (high[n], low[n] + source[n])):
-                if extent == 0:
-                    continue
-                bounds = (*source[:n], extent, *target[n + 1 :])
-                out = [f"i{k} + ({low[k]})" if k < n else names[k] for k in range(len(target))]
-                out[n] = f"i{n} + ({start})"
-                boxes.append(statement(" ".join(names), bounds, value, out="; ".join(out)))
-        return boxes
-
-
-def _number(text: str) -> float:
-    """The number that a literal of scalar expressions, such as ``(-inf)``, stands for."""
-    value = parse(text)
-    if not isinstance(value, Const):
-        raise VerifyException(f"graph.pad: the value {text!r} is not a number")
-    return float(value.value)
-
-
-def _infer_pad(input: SSAValue, low: Sequence[DimLike], high: Sequence[DimLike], interior: Sequence[int]) -> TensorType:
-    shape = shape_of(input)
-    if not len(shape) == len(low) == len(high) == len(interior):
-        raise VerifyException(f"graph.pad: low, high and interior must have one entry for each dimension of {shape}")
-    if any(isinstance(p, int) and p < 0 for p in (*low, *high, *interior)):
-        raise VerifyException(f"graph.pad: negative padding {list(low)}, {list(high)}; use graph.slice")
-    grown = [d + a + b + (d - 1) * k if k else d + a + b for d, a, b, k in zip(shape, low, high, interior, strict=True)]
-    return tensor(element_of(input), grown)
-
-
-@irdl_op_definition
 class ConcatOp(StructuredOp):
-    """Operands one behind the other along ``axis``."""
+    """Operands concatenated along ``axis``."""
 
     name = "graph.concat"
     args = var_operand_def(TensorType)
@@ -316,10 +225,10 @@ class ConcatOp(StructuredOp):
 def _infer_concat(args: Sequence[SSAValue], axis: int) -> TensorType:
     shapes = [shape_of(a) for a in args]
     if not shapes or not 0 <= axis < len(shapes[0]):
-        raise VerifyException(f"graph.concat: no axis {axis} of {len(shapes)} operands of shape {shapes[:1]}")
+        raise VerifyException(f"graph.concat: {len(shapes)} operands of shape {shapes[:1]} have no axis {axis}")
     rest = {(*s[:axis], *s[axis + 1 :]) for s in shapes}
     if len(rest) != 1 or len({element_of(a) for a in args}) != 1:
         types = ", ".join(str(a.type) for a in args)
-        raise VerifyException(f"graph.concat: operands {types} differ beside axis {axis}")
+        raise VerifyException(f"graph.concat: operands {types} differ in an axis other than {axis}")
     total = sum((s[axis] for s in shapes[1:]), shapes[0][axis])
     return tensor(element_of(args[0]), (*shapes[0][:axis], total, *shapes[0][axis + 1 :]))

@@ -1,6 +1,6 @@
-"""Random numbers: what makes them differ from run to run, and sequences of which each number follows from the last.
+"""Random numbers: the run counter, by which they differ from run to run, and the generator MT19937.
 
-All else about them is arithmetic.
+Arithmetic operators compute the distributions from these.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike
-from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.base import GraphOp
 from mlc.dialects.graph.library import LibraryOp, whole_numbers
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, shape_of, tensor
 
-DRAWN: dict[str, tuple[int, ...]] = {"uniform": (), "disc": (2,)}  # what is drawn, and the shape of one
+DRAWN: dict[str, tuple[int, ...]] = {"uniform": (), "disc": (2,)}  # the kinds of draws, and the shape of one
 
 
 @irdl_op_definition
-class RunNumberOp(GraphOp):
-    """How many runs of the loaded model came before this one, or were said to (``Model.seed``).
+class RunCounterOp(GraphOp):
+    """The run counter: the number of earlier runs of the loaded model, or the value set by ``Model.seed``.
 
-    ``%n = graph.run_number : tensor<i64>``
+    ``%n = graph.run_counter : tensor<i64>``
 
-    Pure within a run, and no constant: it has no operands, yet is not folded.
+    Pure within a run, but not a constant: it has no operands, and is not folded.
     """
 
-    name = "graph.run_number"
+    name = "graph.run_counter"
     result = result_def(TensorType)
     assembly_format = "attr-dict `:` type($result)"
 
@@ -42,22 +42,22 @@ class RunNumberOp(GraphOp):
         return tensor("i64", ())
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """0: the interpreter's is a first run."""
+        """0: the interpreter's run is the first."""
         return np.zeros((), np.int64)
 
 
 @irdl_op_definition
-class DrawOp(LibraryOp):
-    """Numbers of NumPy's ``RandomState``: fractions, or points of the unit disc, as its polar method takes them.
+class RandomDrawOp(LibraryOp):
+    """Numbers of NumPy's ``RandomState``: in [0, 1), or points of the unit disc, as its polar method draws them.
 
-    ``%u = graph.draw "uniform"(%key) : tensor<3xi64> -> tensor<60xf64>``
-    ``%p = graph.draw "disc"(%key) : tensor<3xi64> -> tensor<30x2xf64>``
+    ``%u = graph.random_draw "uniform"(%key) : tensor<3xi64> -> tensor<60xf64>``
+    ``%p = graph.random_draw "disc"(%key) : tensor<3xi64> -> tensor<30x2xf64>``
 
-    The key is the low 32 bits of each number, without zeros at the end: one alone is a seed, several are an array of
-    them. MT19937 (Matsumoto and Nishimura, 1998), in doubles of 53 bits.
+    The key is the low 32 bits of each number, without trailing zeros: one number is a seed, several are an array seed.
+    MT19937 (Matsumoto and Nishimura, 1998), with 53 random bits a double.
     """
 
-    name = "graph.draw"
+    name = "graph.random_draw"
     kind = prop_def(StringAttr)
     key = operand_def(TensorType)
     result = result_def(TensorType)
@@ -70,7 +70,7 @@ class DrawOp(LibraryOp):
 
     @property
     def function(self) -> str:
-        return f"draw_{self.kind.data}"
+        return f"random_draw_{self.kind.data}"
 
     @property
     def integers(self) -> Sequence[DimLike]:
@@ -78,9 +78,9 @@ class DrawOp(LibraryOp):
 
     def infer(self) -> TensorType:
         if self.kind.data not in DRAWN:
-            raise VerifyException(f"graph.draw: there are {' and '.join(DRAWN)}, not {self.kind.data!r}")
+            raise VerifyException(f"graph.random_draw: there are {' and '.join(DRAWN)}, not {self.kind.data!r}")
         if len(shape_of(self.key)) != 1 or element_of(self.key) != "i64":
-            raise VerifyException(f"graph.draw: a key is a vector of i64, not {self.key.type}")
+            raise VerifyException(f"graph.random_draw: a key is a vector of i64, not {self.key.type}")
         return tensor("f64", (*shape_of(self.result)[:1], *DRAWN[self.kind.data]))
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
@@ -91,7 +91,7 @@ class DrawOp(LibraryOp):
 
 
 def _in_disc(state: np.random.RandomState, count: int) -> Array:
-    """The first points of the square round 0 that are in the disc, and not its center."""
+    """The first points, drawn from the square around 0, that are in the disc and not its center."""
     points = np.empty((0, 2))
     while len(points) < count:
         more = 2 * state.random_sample((count - len(points), 2)) - 1

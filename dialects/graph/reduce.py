@@ -10,8 +10,9 @@ from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import PURE, StructuredOp, ints, ints_of, iterators
-from mlc.dialects.graph.contract import verify_window, window_extent
-from mlc.dialects.statement import MONOIDS, Statement, statement
+from mlc.dialects.graph.conv import verify_window, window_extent
+from mlc.dialects.graph.traits import PlaneByPlane, RowReduction
+from mlc.dialects.semantics.statement import MONOIDS, Statement, statement
 from mlc.dialects.types import Shape, element_of, shape_of, tensor
 
 
@@ -28,7 +29,7 @@ class ReduceOp(StructuredOp):
     result = result_def(TensorType)
     axes = prop_def(DenseArrayBase)
     keepdims = prop_def(BoolAttr)
-    traits = traits_def(PURE)
+    traits = traits_def(PURE, RowReduction())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
 
@@ -84,7 +85,7 @@ class PoolOp(StructuredOp):
     kernel = prop_def(DenseArrayBase)
     strides = prop_def(DenseArrayBase)
     dilations = prop_def(DenseArrayBase)
-    traits = traits_def(PURE)
+    traits = traits_def(PURE, PlaneByPlane())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$fn `(` $input `)` attr-dict `:` functional-type($input, $result)"
 

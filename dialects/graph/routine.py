@@ -1,4 +1,4 @@
-"""Routines: what no statement says, computed by a function in C (``mlc.dialects.routines``)."""
+"""Routines: operators that are not statements, computed by a function in C (``mlc.dialects.semantics.routines``)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike, evaluate
-from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.base import PURE, GraphOp, ints, ints_of
-from mlc.dialects.routines import ROUTINES, Given
-from mlc.dialects.texts import Texts, escaped, unescaped
+from mlc.dialects.semantics.dims import DimLike, evaluate
+from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.semantics.routines import ROUTINES, Given
+from mlc.dialects.semantics.strings import StringTable, escaped, unescaped
 from mlc.dialects.types import element_of, shape_of, tensor
 
 
 @irdl_op_definition
 class RoutineOp(GraphOp):
-    """A routine of ``ROUTINES`` on its operands, with the ``words`` and ``numbers`` that it takes beside.
+    """A routine of ``ROUTINES`` on its operands, with constant strings (``words``) and integers (``numbers``).
 
-    ``%y = graph.routine "text.concat"(%a, %b) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>``
+    ``%y = graph.routine "string.concat"(%a, %b) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>``
     """
 
     name = "graph.routine"
@@ -70,7 +70,7 @@ class RoutineOp(GraphOp):
         words = tuple(unescaped(w.data) for w in self.words or ())
         return words, () if self.numbers is None else ints_of(self.numbers)
 
-    def evaluate_with(self, texts: Texts, operands: Sequence[Array], symbols: Mapping[str, int]) -> Array:
-        """The result for concrete operands; ``texts`` gets those that are new."""
+    def evaluate_with(self, strings: StringTable, operands: Sequence[Array], symbols: Mapping[str, int]) -> Array:
+        """The result for concrete operands; new strings are added to ``strings``."""
         shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(self.result))
-        return ROUTINES[self.fn.data].meaning(Given(texts, *self.parameters(), shape), *operands)
+        return ROUTINES[self.fn.data].meaning(Given(strings, *self.parameters(), shape), *operands)

@@ -1,4 +1,4 @@
-"""Writing to places that are computed."""
+"""Scatter: writes of rows at computed indices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike
-from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.library import LibraryOp, check_tensor
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import ITEMSIZE, element_of, shape_of, tensor
 
 REDUCTIONS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -20,29 +20,29 @@ REDUCTIONS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.mi
 
 @irdl_op_definition
 class ScatterOp(LibraryOp):
-    """``data`` with each row of ``updates`` in its place, one after the other; or combined with what is there.
+    """Scatter: ``data`` with each row of ``updates`` written at its index, in order, or combined with the row there.
 
-    ``%y = graph.scatter "add"(%data, %places, %updates) : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32> -> …``
+    ``%y = graph.scatter "add"(%data, %indices, %updates) : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32> -> …``
 
-    Without a reduction (`"none"`) elements may be of any type, and the last of several updates of a place stays. A
-    place outside of the data is passed over.
+    Without a reduction (`"none"`) elements may have any type, and the last of several updates of a row wins. An update
+    with an index out of bounds is skipped.
     """
 
     name = "graph.scatter"
     reduction = prop_def(StringAttr)
     data = operand_def(TensorType)
-    places = operand_def(TensorType)
+    indices = operand_def(TensorType)
     updates = operand_def(TensorType)
     result = result_def(TensorType)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
-        "$reduction `(` $data `,` $places `,` $updates `)` attr-dict"
-        "`:` type($data) `,` type($places) `,` type($updates) `->` type($result)"
+        "$reduction `(` $data `,` $indices `,` $updates `)` attr-dict"
+        "`:` type($data) `,` type($indices) `,` type($updates) `->` type($result)"
     )
 
-    def __init__(self, reduction: str, data: SSAValue, places: SSAValue, updates: SSAValue):
+    def __init__(self, reduction: str, data: SSAValue, indices: SSAValue, updates: SSAValue):
         properties = {"reduction": StringAttr(reduction)}
-        super().__init__(operands=[data, places, updates], properties=properties, result_types=[data.type])
+        super().__init__(operands=[data, indices, updates], properties=properties, result_types=[data.type])
 
     @property
     def function(self) -> str:
@@ -51,14 +51,14 @@ class ScatterOp(LibraryOp):
 
     @property
     def integers(self) -> Sequence[DimLike]:
-        (cells, width), (count,) = shape_of(self.data), shape_of(self.places)
+        (cells, width), (count,) = shape_of(self.data), shape_of(self.indices)
         scale = ITEMSIZE[element_of(self.data)] if self.reduction.data == "none" else 1
         return cells, count, width * scale
 
     def infer(self) -> TensorType:
-        (cells, width), count = shape_of(self.data), shape_of(self.places)
-        if shape_of(self.updates) != (*count, width) or element_of(self.places) != "i64":
-            raise VerifyException(f"{self.name}: updates {self.updates.type} do not fit places {self.places.type}")
+        (cells, width), count = shape_of(self.data), shape_of(self.indices)
+        if shape_of(self.updates) != (*count, width) or element_of(self.indices) != "i64":
+            raise VerifyException(f"{self.name}: updates {self.updates.type} do not fit indices {self.indices.type}")
         if element_of(self.updates) != element_of(self.data):
             raise VerifyException(f"{self.name}: updates {self.updates.type} of data {self.data.type}")
         if self.reduction.data != "none":
@@ -68,9 +68,9 @@ class ScatterOp(LibraryOp):
         return tensor(element_of(self.data), [cells, width])
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        data, places, updates = operands
+        data, indices, updates = operands
         y = data.copy()
-        inside = (places >= 0) & (places < len(data))
-        for place, update in zip(places[inside], updates[inside], strict=True):
+        inside = (indices >= 0) & (indices < len(data))
+        for place, update in zip(indices[inside], updates[inside], strict=True):
             y[place] = update if self.reduction.data == "none" else REDUCTIONS[self.reduction.data](y[place], update)
         return y

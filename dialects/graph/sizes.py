@@ -1,4 +1,5 @@
-"""Sizes that depend on data: what makes a dimension of how many elements of a mask are true, or of a number."""
+"""Run-time dimensions: operators that define a dimension by data (the number of true elements of a mask, or a
+value)."""
 
 from __future__ import annotations
 
@@ -12,40 +13,40 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import Atom, Dim, DimLike, dim_max, dim_min, evaluate, parse_dim, symbols_of
-from mlc.dialects.evaluate import Array
 from mlc.dialects.graph.base import GraphOp
+from mlc.dialects.semantics.dims import Atom, Dim, DimLike, dim_max, dim_min, evaluate, parse_dim, symbols_of
+from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import element_of, elements_in, shape_of, tensor
-from mlc.runtime.errors import RunError
+from mlc.errors import RunError
 
-SIZE = re.compile(r"size\d+")  # how symbols of data-dependent sizes are called, and no others
-ROOM = re.compile(r"room\d+")  # what a size may be at most where only the caller can say, a dimension of the program
+SIZE = re.compile(r"size\d+")  # names of run-time dimensions only
+ROOM = re.compile(r"room\d+")  # upper bounds that the caller chooses: dimensions of the program
 
 
 class SizedOp(GraphOp):
-    """What makes the dimension ``size`` known. It is not pure: operators need the size without reading a result."""
+    """Defines the run-time dimension ``size``. Not pure: operators use the dimension without reading the result."""
 
     size = prop_def(StringAttr)
 
     @property
     @abstractmethod
     def bound(self) -> DimLike:
-        """What the size never exceeds."""
+        """An upper bound of the dimension."""
 
     def check_name(self) -> None:
-        """VerifyException where the size is not called as sizes are."""
+        """Raises VerifyException where the name is not that of a run-time dimension."""
         if not SIZE.fullmatch(self.size.data):
-            raise VerifyException(f"{self.name}: {self.size.data!r} is no name of a size, as size0 is")
+            raise VerifyException(f"{self.name}: {self.size.data!r} is not the name of a size, such as size0")
 
 
 @irdl_op_definition
-class PositionsOp(SizedOp):
-    """Where a mask is true, ascending; their number, at most all, is from here on the dimension ``size``.
+class NonzeroOp(SizedOp):
+    """Nonzero: the indices where a mask is true, ascending. Their number is the run-time dimension ``size``.
 
-    ``%p = graph.positions "size0"(%mask) : tensor<8xi1> -> tensor<?xi64, #graph.dims<["size0"]>>``
+    ``%p = graph.nonzero "size0"(%mask) : tensor<8xi1> -> tensor<?xi64, #graph.dims<["size0"]>>``
     """
 
-    name = "graph.positions"
+    name = "graph.nonzero"
     mask = operand_def(TensorType)
     result = result_def(TensorType)
     assembly_format = "$size `(` $mask `)` attr-dict `:` type($mask) `->` type($result)"
@@ -60,22 +61,23 @@ class PositionsOp(SizedOp):
 
     def infer(self) -> TensorType:
         if element_of(self.mask) != "i1" or len(shape_of(self.mask)) != 1:
-            raise VerifyException("graph.positions: it takes a vector of predicates")
+            raise VerifyException("graph.nonzero: it takes a vector of predicates")
         self.check_name()
         return tensor("i64", [Dim.symbol(self.size.data)])
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The positions as i64."""
+        """The indices as i64."""
         return np.flatnonzero(operands[0]).astype(np.int64)
 
 
 @irdl_op_definition
 class SizeOp(SizedOp):
-    """The number ``value`` is from here on the dimension ``size``: 0 to ``most``, or the run fails, saying ``why``.
+    """Define the run-time dimension ``size`` as ``value``: 0 to ``most``, or the run fails with the message ``why``.
 
     ``%n = graph.size "size0"(%value) most "room0" else "Range 'r': …" : tensor<i64>``
 
-    Where nothing else bounds it, ``most`` is a dimension of the program's own, for which there is always more room.
+    Where nothing else bounds the value, ``most`` is a dimension of the program, ``room0``, which the caller can
+    increase.
     """
 
     name = "graph.size"
@@ -86,8 +88,8 @@ class SizeOp(SizedOp):
     assembly_format = "$size `(` $value `)` `most` $most `else` $why attr-dict `:` type($value) `->` type($result)"
 
     def __init__(self, size: str, value: SSAValue, most: DimLike | None, why: str):
-        texts = {"size": size, "most": room_of(size) if most is None else str(most), "why": why}
-        properties = {name: StringAttr(text) for name, text in texts.items()}
+        strings = {"size": size, "most": room_of(size) if most is None else str(most), "why": why}
+        properties = {name: StringAttr(text) for name, text in strings.items()}
         super().__init__(operands=[value], properties=properties, result_types=[tensor("i64", [])])
 
     @property
@@ -101,7 +103,7 @@ class SizeOp(SizedOp):
         return tensor("i64", [])
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The number. RunError where it is no size."""
+        """The value. RunError where it is negative or above the bound."""
         most = None if ROOM.fullmatch(self.most.data) else evaluate(self.bound, symbols or {})
         if operands[0] < 0 or (most is not None and operands[0] > most):
             raise RunError(self.why.data)
@@ -109,26 +111,26 @@ class SizeOp(SizedOp):
 
 
 def room_of(size: str) -> str:
-    """The dimension that says how large a size may be where nothing else bounds it."""
+    """The dimension that bounds a run-time dimension where nothing else does."""
     return size.replace("size", "room")
 
 
 def sizes_of(dims: Iterable[DimLike]) -> set[str]:
-    """The data-dependent sizes among the symbols of dimensions."""
+    """The run-time dimensions among the symbols of dimensions."""
     return {symbol for symbol in symbols_of(dims) if SIZE.fullmatch(symbol)}
 
 
 def upper(value: DimLike, bounds: Mapping[str, DimLike]) -> DimLike:
-    """What ``value`` never exceeds while each size is between 0 and its bound; without sizes.
+    """An upper bound of ``value``, without run-time dimensions, if each of these is between 0 and its bound.
 
-    Other symbols stay, so it is as large as it has to be for each of their values.
+    Other symbols remain, so the bound is tight for each of their values.
     """
     if not isinstance(value, Dim) or not sizes_of([value]):
         return value
     total: DimLike = 0
     for monomial, c in value.terms:
         if c < 0 and any(_has_size(atom) for atom in monomial):
-            continue  # at least 0 is subtracted
+            continue  # a value of at least 0 is subtracted
         term: DimLike = c
         for atom in monomial:
             term = term * _upper_atom(atom, bounds)

@@ -1,23 +1,13 @@
 """The ``kernel`` dialect: isolated fused regions, and tile-sized reads and writes of linear buffers.
 
-A ``kernel.func`` starts as graph operators on tensors and returns its results; lowered, it takes its inputs and then
-its outputs as buffers (destination passing) and holds ``kernel.generic``, then ``poly``, then loops.
+A ``kernel.func`` first contains graph operators on tensors and returns its results. Lowered, it has its inputs and then
+its outputs as buffers (destination-passing style), and contains ``kernel.generic``, then ``poly``, then loops.
 """
 
 from xdsl.ir import Dialect
 
-from mlc.dialects.kernel.func import (
-    CallOp,
-    FuncOp,
-    GenericOp,
-    IndexOp,
-    LibraryCallOp,
-    LocalOp,
-    ReturnOp,
-    SymbolOp,
-    YieldOp,
-    verify_yield,
-)
+from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
+from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.tile import GatherOp, LanewiseOp, PrefetchOp, ReadOp, SlideOp, StepOp, WriteOp
 
 Kernel = Dialect(

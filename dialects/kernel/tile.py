@@ -1,4 +1,4 @@
-"""Tile-sized reads and writes of linear buffers, and what register tiles need beside ``arith`` and ``vector``."""
+"""Reads and writes of register tiles in linear buffers, and their operations that ``arith`` and ``vector`` lack."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 
 
 class _TileAccess(IRDLOperation):
-    """A register tile of a linear buffer: element (a, b, …) stands at ``offset + a·strides[0] + b·strides[1] + …``."""
+    """A register tile of a linear buffer: element (a, b, …) is at ``offset + a·strides[0] + b·strides[1] + …``."""
 
     def verify_(self) -> None:
         tile = (*self.results, *self.operands)[0].type
@@ -46,7 +46,7 @@ class _TileAccess(IRDLOperation):
         _verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
 
     def stride(self, axis: int) -> int | SSAValue:
-        """Elements between neighbours along ``axis``: a constant, or a value where it is only known at run time."""
+        """Elements between neighbours along ``axis``: a constant, or a value where it is a run-time value."""
         strides = [int(s) for s in self.strides.get_values()]  # type: ignore[attr-defined]
         if strides[axis] != DYNAMIC_INDEX:
             return strides[axis]
@@ -54,7 +54,7 @@ class _TileAccess(IRDLOperation):
 
 
 def _verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
-    """A tile has the elements of its buffer; unsigned ones compute as signless integers."""
+    """Check that a tile has the element type of its buffer, or for unsigned elements the signless one."""
     assert isinstance(buffer.type, MemRefType)
     stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
     if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
@@ -68,10 +68,10 @@ def _split(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAV
 
 @irdl_op_definition
 class ReadOp(_TileAccess):
-    """Read a register tile; with ``lanes`` only so many elements of the last axis are read, and the rest is zero.
+    """Read a register tile; with ``lanes`` only so many elements of the last axis are read, and the others are zero.
 
-    With ``odd`` the elements stand one behind those of a tile of stride 2 at ``offset``, which is read as well: both
-    are picked from the same vectors.
+    With ``odd`` the elements follow those of a tile of stride 2 at ``offset``, which is read as well: both tiles are
+    shuffled out of the same vectors.
     ``%a = kernel.read %buf[%offset] strides(%s) lanes(%n) {strides = array<i64: 768, 1>} : memref<…> -> vector<…>``
     """
 
@@ -110,7 +110,7 @@ class ReadOp(_TileAccess):
 
 @irdl_op_definition
 class WriteOp(_TileAccess):
-    """Write a register tile; only the first ``lanes`` elements of the last axis where it is given."""
+    """Write a register tile; with ``lanes`` only so many elements of the last axis."""
 
     name = "kernel.write"
     value = operand_def()
@@ -139,7 +139,7 @@ class WriteOp(_TileAccess):
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation):
-    """Ask for the cache line of an element that is read later: ``kernel.prefetch %buf[%offset] : memref<…>``."""
+    """Prefetch the cache line of an element that is read later: ``kernel.prefetch %buf[%offset] : memref<…>``."""
 
     name = "kernel.prefetch"
     buffer = operand_def(MemRefType)
@@ -154,14 +154,14 @@ class PrefetchOp(IRDLOperation):
 class GatherOp(IRDLOperation):
     """Read one element of a linear buffer at every offset (i64, scalar or vector), or the first ``lanes`` ones.
 
-    With ``places`` the offsets do not vary along the last axis: its element j stands ``places[j]`` behind them.
+    With ``lane_offsets`` the offsets are equal along the last axis: its element j is at ``lane_offsets[j]`` from them.
     """
 
     name = "kernel.gather"
     buffer = operand_def(MemRefType)
     offsets = operand_def()
     lanes = opt_operand_def(IndexType)
-    places = opt_prop_def(DenseArrayBase)
+    lane_offsets = opt_prop_def(DenseArrayBase)
     result = result_def()
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
@@ -175,21 +175,22 @@ class GatherOp(IRDLOperation):
         offsets: SSAValue,
         result: Attribute,
         lanes: SSAValue | None = None,
-        places: Sequence[int] | None = None,
+        lane_offsets: Sequence[int] | None = None,
     ):
-        properties = {"places": None if places is None else DenseArrayBase.from_list(i64, list(places))}
+        constant = None if lane_offsets is None else DenseArrayBase.from_list(i64, list(lane_offsets))
+        properties = {"lane_offsets": constant}
         super().__init__(operands=[buffer, offsets, lanes], properties=properties, result_types=[result])
 
     def verify_(self) -> None:
         _verify_element(self, self.buffer, self.result.type)
-        type_, places = self.result.type, self.places
-        if places is not None and not (isinstance(type_, VectorType) and type_.get_shape()[-1] == len(places)):
-            raise VerifyException(f"{self.name}: {len(places)} places for a result of {type_}")
+        type_, constant = self.result.type, self.lane_offsets
+        if constant is not None and not (isinstance(type_, VectorType) and type_.get_shape()[-1] == len(constant)):
+            raise VerifyException(f"{self.name}: {len(constant)} lane_offsets for a result of {type_}")
 
 
 @irdl_op_definition
 class SlideOp(IRDLOperation):
-    """``rows`` one lane on: element j is element j + 1 of ``rows`` along the last axis, the last that of ``next``.
+    """``rows`` shifted by one lane: element j is element j + 1 of ``rows`` along the last axis, the last is ``next``.
 
     ``%b = kernel.slide %a, %n : vector<6x32xf32>, vector<6x1xf32>``
     """
@@ -208,12 +209,12 @@ class SlideOp(IRDLOperation):
         assert isinstance(rows, VectorType) and isinstance(last, VectorType)
         column = VectorType(rows.element_type, [*rows.get_shape()[:-1], 1])
         if self.result.type != rows or last != column:
-            raise VerifyException(f"{self.name}: {rows} takes an element a row from {column}, not {last}")
+            raise VerifyException(f"{self.name}: {rows} needs one element for each row from {column}, not {last}")
 
 
 @irdl_op_definition
 class StepOp(IRDLOperation):
-    """The vector 0, 1, 2, … along its one axis with an extent other than 1."""
+    """The vector 0, 1, 2, … along its only axis with an extent other than 1."""
 
     name = "kernel.step"
     result = result_def()
@@ -225,7 +226,7 @@ class StepOp(IRDLOperation):
 
 @irdl_op_definition
 class LanewiseOp(IRDLOperation):
-    """An operation that xDSL lacks (``arith.remf``, ``dot4``) or defines on scalars only, applied to every lane.
+    """An operation that xDSL lacks (``arith.remf``, ``dot4``) or defines only on scalars, applied to every lane.
 
     ``%m = kernel.lanewise "arith.cmpf"(%a, %b) {of = {predicate = 4 : i64}} : (vector<16xf32>, …) -> vector<16xi1>``
     """

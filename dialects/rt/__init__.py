@@ -1,25 +1,11 @@
-"""The ``rt`` dialect: the host program of a model: launches over planned memory, in order, in turns and in branches."""
+"""The ``rt`` dialect: the host program of a model, which launches kernels on planned memory, in loops and branches."""
 
 from xdsl.ir import Dialect
 
-from mlc.dialects.rt.control import NESTS, STEPS, DecideOp, IfOp, LoopOp, extents, walk
-from mlc.dialects.rt.program import (
-    BarrierOp,
-    BufferOp,
-    CopyOp,
-    InputOp,
-    LaunchOp,
-    OutputOp,
-    PositionsOp,
-    ProgramOp,
-    RoutineOp,
-    RunNumberOp,
-    SizeOp,
-    ViewOp,
-    WeightOp,
-    root,
-    start,
-)
+from mlc.dialects.rt.control import NESTS, STEPS, IfOp, LoopConditionOp, LoopOp, extents, walk
+from mlc.dialects.rt.memory import BufferOp, InputOp, OutputOp, RunCounterOp, ViewOp, WeightOp, root, start
+from mlc.dialects.rt.program import ProgramOp
+from mlc.dialects.rt.steps import BarrierOp, CopyOp, LaunchOp, NonzeroOp, RoutineOp, SizeOp
 
 Rt = Dialect(
     "rt",
@@ -28,16 +14,16 @@ Rt = Dialect(
         InputOp,
         OutputOp,
         WeightOp,
-        RunNumberOp,
+        RunCounterOp,
         BufferOp,
         ViewOp,
         LaunchOp,
         CopyOp,
-        PositionsOp,
+        NonzeroOp,
         SizeOp,
         RoutineOp,
         BarrierOp,
-        DecideOp,
+        LoopConditionOp,
         LoopOp,
         IfOp,
     ],
@@ -45,7 +31,7 @@ Rt = Dialect(
 )
 
 __all__ = [
-    "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunNumberOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
-    "PositionsOp", "SizeOp", "RoutineOp", "BarrierOp", "DecideOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
+    "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunCounterOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
+    "NonzeroOp", "SizeOp", "RoutineOp", "BarrierOp", "LoopConditionOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
     "root", "extents", "start",
 ]  # fmt: skip

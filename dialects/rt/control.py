@@ -1,4 +1,4 @@
-"""Turns and branches of the host program."""
+"""Loops and branches of the host program."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.dims import DimLike
-from mlc.dialects.rt.program import CopyOp, LaunchOp, PositionsOp, RoutineOp, SizeOp, root, start
+from mlc.dialects.rt.memory import root, start
+from mlc.dialects.rt.steps import CopyOp, LaunchOp, NonzeroOp, RoutineOp, SizeOp
+from mlc.dialects.semantics.dims import DimLike
 
 
 @irdl_op_definition
-class DecideOp(IRDLOperation):
-    """Say whether a loop has another turn, or which branch runs (one thread; known behind the next barrier).
+class LoopConditionOp(IRDLOperation):
+    """Evaluate whether a loop has another iteration, or which branch runs (on one thread; valid after a barrier).
 
-    ``rt.decide "step0" next "step0+1" most "100" (%limit, %active : …)``: number ``next`` is a turn if it is less than
-    ``most``, than the i64 ``limit``, and ``active`` (i1) is true. ``size`` is the dimension that tells how many turns
-    there were, written to ``told``. ``strict``: what is said where more than ``most`` turns would follow.
+    ``rt.loop_condition "step0" next "step0+1" limit %limit while %active {most = "100"}``: there is an iteration
+    ``next`` if that number is less than the upper bound ``most`` and the i64 ``limit``, and ``active`` (i1) is true.
+    ``size`` names the run-time dimension with the number of iterations, written to ``count``. ``strict``: the error
+    message where more than ``most`` iterations would follow.
     """
 
-    name = "rt.decide"
+    name = "rt.loop_condition"
     symbol = prop_def(StringAttr)
     next = prop_def(StringAttr)
     most = opt_prop_def(StringAttr)
@@ -43,11 +45,11 @@ class DecideOp(IRDLOperation):
     strict = opt_prop_def(StringAttr)
     limit = opt_operand_def(MemRefType)
     active = opt_operand_def(MemRefType)
-    told = opt_operand_def(MemRefType)
+    count = opt_operand_def(MemRefType)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$symbol `next` $next (`limit` $limit^ `:` type($limit))? (`while` $active^ `:` type($active))? "
-        "(`told` $told^ `:` type($told))? attr-dict"
+        "(`count` $count^ `:` type($count))? attr-dict"
     )
 
     def __init__(
@@ -58,42 +60,43 @@ class DecideOp(IRDLOperation):
         limit: SSAValue | None = None,
         active: SSAValue | None = None,
         size: str | None = None,
-        told: SSAValue | None = None,
+        count: SSAValue | None = None,
         strict: str | None = None,
     ):
-        texts = {"symbol": symbol, "next": str(next), "most": most, "size": size, "strict": strict}
+        strings = {"symbol": symbol, "next": str(next), "most": most, "size": size, "strict": strict}
         super().__init__(
-            operands=[[v] if v is not None else [] for v in (limit, active, told)],
-            properties={k: StringAttr(str(v)) for k, v in texts.items() if v is not None},
+            operands=[[v] if v is not None else [] for v in (limit, active, count)],
+            properties={k: StringAttr(str(v)) for k, v in strings.items() if v is not None},
         )
 
 
 @irdl_op_definition
 class LoopOp(IRDLOperation):
-    """Steps that run turn by turn. In each, ``step`` is a dimension, from 0 on to (not with) ``trips``.
+    """A loop of steps, whose iteration number ``step`` is a dimension in ``[0, trips)``.
 
-        %last = rt.loop "step0" to "seq" (%first, %even, %odd : …) -> (memref<…>) {
+        %last = rt.loop "step0" to "seq" (%first, %ping, %pong : …) -> (memref<…>) {
         ^bb0(%old : memref<…>, %new : memref<…>):
           …
         }
 
-    A state is ``old`` in a turn and has to be written to ``new``: in turn 0 it is ``first``, then ``even`` and ``odd``
-    in turn. Without ``trips``, ``rt.decide`` in front of it and last in it say whether there is another turn.
+    An iteration reads a loop-carried value from ``old`` and writes it to ``new`` (double buffering): ``old`` is
+    ``first`` in iteration 0, then ``ping`` and ``pong`` alternately. Without ``trips``, an ``rt.loop_condition`` before
+    the loop and one at the end of its body evaluate whether there is another iteration.
     """
 
     name = "rt.loop"
     step = prop_def(StringAttr)
     trips = opt_prop_def(StringAttr)
     first = var_operand_def(MemRefType)
-    even = var_operand_def(MemRefType)
-    odd = var_operand_def(MemRefType)
+    ping = var_operand_def(MemRefType)
+    pong = var_operand_def(MemRefType)
     res = var_result_def(MemRefType)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$step (`to` $trips^)? `(` ($first^ `:` type($first))? `)` `(` ($even^ `:` type($even))? `)` "
-        "`(` ($odd^ `:` type($odd))? `)` `->` `(` (type($res)^)? `)` attr-dict-with-keyword $body"
+        "$step (`to` $trips^)? `(` ($first^ `:` type($first))? `)` `(` ($ping^ `:` type($ping))? `)` "
+        "`(` ($pong^ `:` type($pong))? `)` `->` `(` (type($res)^)? `)` attr-dict-with-keyword $body"
     )
 
     def __init__(
@@ -101,14 +104,14 @@ class LoopOp(IRDLOperation):
         step: str,
         trips: DimLike | None,
         first: Sequence[SSAValue],
-        even: Sequence[SSAValue],
-        odd: Sequence[SSAValue],
+        ping: Sequence[SSAValue],
+        pong: Sequence[SSAValue],
     ):
-        texts = {"step": step} | ({} if trips is None else {"trips": str(trips)})
-        types = [v.type for v in even]
+        strings = {"step": step} | ({} if trips is None else {"trips": str(trips)})
+        types = [v.type for v in ping]
         super().__init__(
-            operands=[first, even, odd],
-            properties={k: StringAttr(v) for k, v in texts.items()},
+            operands=[first, ping, pong],
+            properties={k: StringAttr(v) for k, v in strings.items()},
             result_types=[types],
             regions=[Region(Block(arg_types=[*types, *types]))],
         )
@@ -116,26 +119,26 @@ class LoopOp(IRDLOperation):
     def verify_(self) -> None:
         types = [v.type for v in self.res]
         args = [a.type for a in self.body.block.args]
-        given = [[v.type for v in places] for places in (self.first, self.even, self.odd)]
+        given = [[v.type for v in buffers] for buffers in (self.first, self.ping, self.pong)]
         if given != [types] * 3 or args != [*types, *types]:
-            raise VerifyException("rt.loop: a state needs three places of its type, and two arguments of the region")
+            raise VerifyException("rt.loop: a loop-carried value needs three buffers, two region arguments of its type")
 
     @property
     def decided(self) -> bool:
-        """Whether each turn is decided on when the program runs."""
+        """Whether ``rt.loop_condition`` decides on each iteration."""
         return self.trips is None
 
-    def places(self, value: SSAValue) -> list[SSAValue]:
-        """The buffers that a result or argument of the region can be."""
+    def buffers(self, value: SSAValue) -> list[SSAValue]:
+        """The possible buffers of a result or region argument."""
         assert isinstance(value, OpResult | BlockArgument)
-        count, n = len(self.even), value.index % len(self.even)
+        count, n = len(self.ping), value.index % len(self.ping)
         initial = [] if isinstance(value, BlockArgument) and value.index >= count else [self.first[n]]
-        return [*initial, self.even[n], self.odd[n]]
+        return [*initial, self.ping[n], self.pong[n]]
 
 
 @irdl_op_definition
 class IfOp(IRDLOperation):
-    """The steps of one of two regions run; which one, ``rt.decide`` of the same name says in front of it."""
+    """A branch: runs one of two regions, by the result of the ``rt.loop_condition`` of the same name before it."""
 
     name = "rt.if"
     symbol = prop_def(StringAttr)
@@ -149,12 +152,12 @@ class IfOp(IRDLOperation):
         super().__init__(properties={"symbol": StringAttr(symbol)}, regions=regions)
 
 
-STEPS = LaunchOp | CopyOp | PositionsOp | SizeOp | RoutineOp | DecideOp
+STEPS = LaunchOp | CopyOp | NonzeroOp | SizeOp | RoutineOp | LoopConditionOp
 NESTS = LoopOp | IfOp
 
 
 def walk(block: Block) -> Iterator[Operation]:
-    """All operations of a block, each loop and branch before what is in it."""
+    """All operations of a block, each loop and branch before those in it."""
     for op in block.ops:
         yield op
         if isinstance(op, NESTS):
@@ -163,10 +166,10 @@ def walk(block: Block) -> Iterator[Operation]:
 
 
 def extents(value: SSAValue) -> list[tuple[SSAValue, DimLike]]:
-    """The buffers that ``value`` is, or is a view of, each with the bytes before it: several where turns of a loop take
-    different ones."""
+    """The buffers of which ``value`` is (a view of) the memory, each with its offset in bytes; several where iterations
+    of a loop use different buffers."""
     base, before = root(value), start(value)
     loop = base.owner.parent_op() if isinstance(base.owner, Block) else base.owner
     if not isinstance(loop, LoopOp):
         return [(base, before)]
-    return [(found, at + before) for place in loop.places(base) for found, at in extents(place)]
+    return [(found, at + before) for buffer in loop.buffers(base) for found, at in extents(buffer)]

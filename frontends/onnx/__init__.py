@@ -7,28 +7,18 @@ imported.module, imported.weights, imported.name
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from onnx import ModelProto
-from xdsl.dialects.builtin import ModuleOp
 
-from mlc.dialects.weights import WeightStore
+from mlc.frontends.imported import Imported
 from mlc.frontends.onnx.errors import Unsupported, UnsupportedError
 from mlc.frontends.onnx.module import translate
+from mlc.frontends.onnx.reading.external import external_files
 
-__all__ = ["Imported", "Unsupported", "UnsupportedError", "check_model", "import_model"]
+__all__ = ["Imported", "Unsupported", "UnsupportedError", "check_model", "external_files", "import_model"]
 
 Model = str | Path | bytes | ModelProto
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A graph module with one function ``@main``, the weights it names, and the model's name."""
-
-    module: ModuleOp
-    weights: WeightStore
-    name: str
 
 
 def import_model(model: Model, dims: Mapping[str, int] | None = None) -> Imported:

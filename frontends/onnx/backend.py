@@ -15,7 +15,7 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from mlc.frontends.onnx.errors import UnsupportedError
-from mlc.frontends.onnx.load import NEWEST_OPSET
+from mlc.frontends.onnx.reading.load import NEWEST_OPSET
 from mlc.frontends.onnx.sequences import flattened, layout_of, only_tensors, regrouped, with_elements
 
 Array = np.ndarray[Any, Any]
@@ -87,16 +87,16 @@ class MlcRep(BackendRep):
 
 
 def _candidates(feeds: Mapping[str, Array]) -> Iterator[tuple[str, ...]]:
-    """Which inputs to make constants: short lists behind the first, then all behind the first, then all."""
+    """Which inputs to make constants: short lists after the first, then all after the first, then all."""
     names = [n for n, a in feeds.items() if a.size <= MAX_CONSTANT]
-    behind = [n for n in names if n != next(iter(feeds))]
-    yield tuple(n for n in behind if feeds[n].ndim <= 1)
-    yield tuple(behind)
+    after = [n for n in names if n != next(iter(feeds))]
+    yield tuple(n for n in after if feeds[n].ndim <= 1)
+    yield tuple(after)
     yield tuple(names)
 
 
 def _contents(array: Array) -> Any:
-    return tuple(array.flat) if array.dtype == object else array.tobytes()  # the bytes of texts are their addresses
+    return tuple(array.flat) if array.dtype == object else array.tobytes()  # the bytes of strings are their addresses
 
 
 def with_constants(model: ModelProto, values: Mapping[str, Array]) -> ModelProto:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlc.runtime.errors import InputError
+from mlc.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,6 @@ class Unsupported:
     def __str__(self) -> str:
         name = f"{self.domain}.{self.op}" if self.domain else self.op
         return f"{name} (opset {self.opset}) at node '{self.node}': {self.why}"
-
-
-class NotSupported(Exception):
-    """Raised by an operator's import function: this use of the operator has no translation. Collected, never shown."""
-
-
-class NeedsConstant(NotSupported):
-    """An input that decides shapes or structure is computed at run time."""
 
 
 class UnsupportedError(InputError):

@@ -8,9 +8,10 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, helper
 
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.tensors import Stack, Tensor
 from mlc.frontends.onnx.node import Node
-from mlc.frontends.onnx.tensors import ELEMENT_OF_ONNX, Stack, Tensor
+from mlc.frontends.onnx.reading.types import ELEMENT_OF_ONNX
 
 CRASHING = ("SequenceMap",)  # onnx 1.23 crashes the process when it makes these bodies outside of its own inference
 _ONNX_OF_ELEMENT = {element: data_type for data_type, element in ELEMENT_OF_ONNX.items()}
@@ -53,7 +54,7 @@ def _with_defaults(function: FunctionProto, schema: Any) -> FunctionProto:
 
 
 def bound(function: FunctionProto, given: Mapping[str, AttributeProto]) -> list[NodeProto]:
-    """The nodes of a function with references to its attributes replaced by what the call (or the default) says."""
+    """The nodes of a function with references to its attributes replaced by values of the call, or defaults."""
     values = {a.name: a for a in function.attribute_proto} | dict(given)
     return [_bind(node, values) for node in function.node]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,27 +11,29 @@ import onnx
 from onnx import FunctionProto, GraphProto, NodeProto
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.expr import ExprError
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.data import TensorData
-from mlc.frontends.onnx.errors import NeedsConstant, NotSupported, Unsupported
+from mlc.dialects.semantics.expr import ExprError
+from mlc.errors import InputError
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NeedsConstant, NotSupported
+from mlc.frontends.build.tensors import Tensor, Value
+from mlc.frontends.onnx.errors import Unsupported
 from mlc.frontends.onnx.functions import body_of, bound
 from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
 from mlc.frontends.onnx.ops import load_all
-from mlc.frontends.onnx.part import Part
-from mlc.frontends.onnx.tensors import Tensor, Value
-from mlc.runtime.errors import InputError
+from mlc.frontends.onnx.reading.data import TensorData
+from mlc.frontends.onnx.subgraph import Part
 
-# What an import function stumbles over when attributes, shapes or types do not fit together.
+# Exceptions of import functions where attributes, shapes or types do not fit together.
 MISTAKES = (
     VerifyException, ExprError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError
 )  # fmt: skip
 MAX_DEPTH = 32  # of functions in functions
+MAX_NODES = 200_000  # with those of functions, which may double at each depth; so many take minutes to compile
 STANDARD = {"ai.onnx": ""}
 
 
 class Poison:
-    """The value of a node that could not be imported: what reads it is not imported either."""
+    """The value of a node that could not be imported: its users are not imported either."""
 
 
 class Importer:
@@ -46,6 +49,7 @@ class Importer:
         self.functions = {(STANDARD.get(f.domain, f.domain), f.name, f.overload): f for f in functions}
         self.unsupported: list[Unsupported] = []
         self.depth = 0
+        self.numbers = itertools.count(1)  # of imported nodes
 
     def nodes(self, part: Part) -> None:
         """Import the nodes of ``part`` in order, reading and adding to its values by name ('' is the absent value)."""
@@ -55,8 +59,15 @@ class Importer:
 
     def _import(self, part: Part, index: int) -> None:
         node, name = part.nodes[index], part.name(index)
-        with self.build.at(name):
+        if next(self.numbers) > MAX_NODES:
+            hint = "Call fewer functions in functions, or compile parts of the model"
+            what = f"The model has more than {MAX_NODES} nodes with those of its functions and unrolled loops"
+            raise InputError(what, node=name, op=node.op_type, stage="import", hint=hint)
+        with self.build.at(name, node.op_type):
             results = self._node(part, index, [part.values.get(i) if i else None for i in node.input])
+        for n, r in zip(node.output, results, strict=False):
+            if n and isinstance(r, Tensor):
+                self.build.named(r, n)
         part.values.update((n, r) for n, r in zip(node.output, results, strict=False) if n and n not in part.fixed)
 
     def _node(self, part: Part, index: int, inputs: list[Any]) -> Sequence[Any]:
@@ -71,6 +82,9 @@ class Importer:
         except NotSupported as e:
             self._reject(node, name, e)
             return [Poison()] * len(node.output)
+        except MemoryError as e:
+            full = MemoryError("there is no memory for its sizes; make them smaller")
+            raise _mistake(node, name, inputs, full) from e
         except MISTAKES as e:
             raise _mistake(node, name, inputs, e) from e
 
@@ -80,12 +94,12 @@ class Importer:
         def branch(graph: GraphProto, given: Sequence[Value]) -> list[Any]:
             return self.subgraph(graph, given, part.values, f"{name}/")
 
-        def again(y: str, given: Mapping[str, Value]) -> Any:
-            return self.again(part, index, y, given)
+        def reimport(y: str, given: Mapping[str, Value]) -> Any:
+            return self.reimport(part, index, y, given)
 
-        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data, self.attempt, again)
+        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data, self.attempt, reimport)
 
-    def again(self, part: Part, end: int, y: str, given: Mapping[str, Value]) -> Any:
+    def reimport(self, part: Part, end: int, y: str, given: Mapping[str, Value]) -> Any:
         """The value of ``y``, a name in ``part``, where other names have given values: what depends on these is
         imported once more, and draws the same random numbers.
 
@@ -100,7 +114,7 @@ class Importer:
         if y not in given and not part.computes(y, end):
             raise NotSupported(f"no node before it computes '{y}'")
         copy = part.with_values(given)
-        with self.build.apart():
+        with self.build.detached():
             for index in copy.between(end, y):
                 self.build.random = part.drawn[index]
                 self._import(copy, index)
@@ -129,6 +143,7 @@ class Importer:
         opsets = {**self.opsets, **{STANDARD.get(o.domain, o.domain): o.version for o in function.opset_import}}
         inner = Importer(self.build, self.data, opsets, ())
         inner.functions, inner.unsupported, inner.depth = self.functions, self.unsupported, self.depth + 1
+        inner.numbers = self.numbers
         values: dict[str, Any] = dict(zip(function.input, node.inputs, strict=False))
         inner.nodes(Part(bound(function, node.attributes), values, f"{node.name}/"))
         return tuple(values.get(name) for name in function.output)
@@ -141,7 +156,7 @@ class Importer:
         return [values.get(o.name) for o in graph.output]
 
     def attempt(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` imports; None where that is not supported, and then nothing is noted and nothing stays."""
+        """The result of ``make``; None where that is not supported, and then what it noted and emitted is undone."""
         before, guards, last = len(self.unsupported), list(self.build.guards), self.build.block.last_op
         try:
             result = make()
@@ -150,7 +165,7 @@ class Importer:
         if result is None or len(self.unsupported) > before:
             del self.unsupported[before:]
             self.build.guards = guards
-            self.build.erase_behind(last)
+            self.build.erase_after(last)
             return None
         return result
 
@@ -169,7 +184,7 @@ class Importer:
 
     @contextmanager
     def rejecting(self, op: str, name: str) -> Iterator[None]:
-        """Note what is not supported about an initializer, input or output."""
+        """Note an unsupported initializer, input or output."""
         try:
             yield
         except NotSupported as e:

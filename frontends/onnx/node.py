@@ -7,14 +7,15 @@ from typing import Any
 
 from onnx import AttributeProto, GraphProto, NodeProto, helper
 
-from mlc.dialects.dims import Dim, DimLike
-from mlc.dialects.types import TEXT
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.data import TensorData
-from mlc.frontends.onnx.errors import NeedsConstant, NotSupported
-from mlc.frontends.onnx.fold import Array, symbolic
-from mlc.frontends.onnx.numbers import is_open
-from mlc.frontends.onnx.tensors import Maps, Stack, Tensor, Value, text_of
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import STRING
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NeedsConstant, NotSupported
+from mlc.frontends.build.folding.fold import Array, symbolic
+from mlc.frontends.build.runtime_scalars import Scalar, is_runtime
+from mlc.frontends.build.tensors import Maps, Stack, Tensor, Value
+from mlc.frontends.onnx.reading.data import TensorData
+from mlc.frontends.onnx.reading.types import string_of
 
 REQUIRED: Any = object()
 
@@ -22,8 +23,8 @@ REQUIRED: Any = object()
 class Node:
     """The inputs (as tensors), attributes and opset of a node, and the builder to translate it with.
 
-    ``node[0]`` is a required input; ``node.get(2)`` one that may be absent; ``node.ints(1)`` and friends read what
-    must be known at import.
+    ``node[0]`` is a required input; ``node.get(2)`` one that may be absent; ``node.ints(1)`` and friends read inputs
+    that must be known at import.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class Node:
         branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
         data: TensorData,
         attempt: Callable[[Callable[[], Any]], Any],
-        again: Callable[[str, Mapping[str, Value]], Value],
+        reimport: Callable[[str, Mapping[str, Value]], Value],
     ) -> None:
         self.proto = proto
         self.op = proto.op_type
@@ -45,8 +46,8 @@ class Node:
         self.inputs = inputs
         self.build = build
         self.branch = branch  # imports a subgraph in place, given its inputs
-        self.attempt = attempt  # what a function returns; None, and nothing is noted, where that is not supported
-        self.again = again  # the tensor of a name in the graph round it, computed from other values of some names
+        self.attempt = attempt  # the result of a function; None, with all effects undone, where that is not supported
+        self.reimport = reimport  # the tensor of a name in the graph around it, recomputed from other values
         self.tensor, self._array = data.tensor, data.array  # read a tensor proto
         self.attributes = {a.name: a for a in proto.attribute}
 
@@ -101,7 +102,7 @@ class Node:
         """An attribute that is 0 or 1.
 
         Raises:
-            NotSupported: it is another number, of which runtimes make different things.
+            NotSupported: it is another number, which runtimes treat differently.
         """
         value = self.attr(name, default)
         if value not in (0, 1):
@@ -109,7 +110,7 @@ class Node:
         return bool(value)
 
     def only(self, *read: str, **fixed: Any) -> None:
-        """Refuse attributes that are neither ``read`` nor have their one supported value: what ONNX does not check.
+        """Refuse attributes that are neither ``read`` nor have their one supported value, as no schema of ONNX does.
 
         Raises:
             NotSupported: names the attribute and its value.
@@ -145,37 +146,36 @@ class Node:
 
     def dims(self, n: int, most: DimLike | None = None) -> list[DimLike]:
         """Input ``n`` as a list of dimensions, from 0 to ``most`` where they are computed at run time."""
-        return [self.size(v, f"element {k} of input {n}", most) for k, v in enumerate(self.numbers(n))]
+        return [self.dim(v, f"element {k} of input {n}", most) for k, v in enumerate(self.runtime_scalars(n))]
 
-    def numbers(self, n: int) -> list[DimLike]:
-        """Input ``n`` as a list of whole numbers: int, symbolic, or computed at run time (``is_open``)."""
+    def runtime_scalars(self, n: int) -> list[DimLike]:
+        """Input ``n`` as a list of integers, dimensions or run-time scalars (``is_runtime``)."""
         self._check_number(n)
-        return [v if isinstance(v, Dim) else int(v) for v in self.build.numbers.of(self[n]).flat]
+        return [v if isinstance(v, Dim) else int(v) for v in self.build.scalars.of(self[n]).flat]
 
-    def number(self, n: int, default: int = 0) -> DimLike:
-        """Input ``n`` as one such number, or the default where it is absent.
+    def runtime_scalar(self, n: int, default: int = 0) -> DimLike:
+        """Input ``n`` as one integer, dimension or run-time scalar, or the default where it is absent.
 
         Raises:
             NotSupported: there are several.
         """
-        found = self.numbers(n) if self.has(n) else [default]
+        found = self.runtime_scalars(n) if self.has(n) else [default]
         if len(found) != 1:
             raise NotSupported(f"input {n} must be one number, not {found}")
         return found[0]
 
-    def size(self, number: DimLike | str, what: str, most: DimLike | None = None) -> DimLike:
-        """A number (or an expression of some) as a dimension; the run fails where it is not from 0 to ``most``."""
-        allowed = "below 0" if most is None else f"not from 0 to {most}"
-        return self.build.numbers.size(number, f"{self.op} at node '{self.name}': {what} is {allowed}", most)
+    def dim(self, number: Scalar, what: str, most: DimLike | None = None) -> DimLike:
+        """A run-time scalar (or an expression of some) as a dimension; the run fails where it is not 0 to ``most``."""
+        return self.build.dim(number, what, most)
 
-    def check(self, number: DimLike | str, what: str) -> None:
+    def check(self, number: Scalar, what: str) -> None:
         """The run fails, saying ``what`` is wrong, where ``number`` (or an expression of some) is below 0."""
-        self.build.numbers.check(number, f"{self.op} at node '{self.name}': {what}")
+        self.build.check(number, what)
 
     def ints(self, n: int) -> list[int]:
-        """Input ``n`` as a list of whole numbers, known at import and not symbolic."""
-        found = self.numbers(n)
-        if any(is_open(v) for v in found):
+        """Input ``n`` as a list of integers, known at import and not symbolic."""
+        found = self.runtime_scalars(n)
+        if any(is_runtime(v) for v in found):
             raise NeedsConstant(f"input {n} must be a constant or follow from shapes; it is computed at run time")
         if not all(isinstance(v, int) for v in found):
             raise NotSupported(f"input {n} depends on a symbolic dimension; fix it with dims={{name: size}}")
@@ -187,8 +187,8 @@ class Node:
         return [float(v) for v in self.concrete(n).flat]
 
     def _check_number(self, n: int) -> None:
-        if self[n].element == TEXT:
-            raise NotSupported(f"input {n} holds texts where it takes numbers")
+        if self[n].element == STRING:
+            raise NotSupported(f"input {n} holds strings where it takes numbers")
 
     def scalar(self, n: int, default: Any = REQUIRED) -> Any:
         """Input ``n`` as one concrete number known at import, or the default where it is absent."""
@@ -202,9 +202,9 @@ class Node:
 
 def _attribute(attr: AttributeProto) -> Any:
     if attr.type == AttributeProto.STRING:
-        return text_of(attr.s)
+        return string_of(attr.s)
     if attr.type == AttributeProto.STRINGS:
-        return [text_of(s) for s in attr.strings]
+        return [string_of(s) for s in attr.strings]
     value = helper.get_attribute_value(attr)
     return value if isinstance(value, int | float | GraphProto) else list(value)
 
@@ -230,14 +230,3 @@ def import_function(domain: str, op: str, opset: int) -> Import | None:
     """The newest registered function that is not newer than the model's opset."""
     fitting = [f for since, f in REGISTRY.get((domain, op), ()) if since <= opset]
     return fitting[-1] if fitting else None
-
-
-def normalise_axis(axis: int, rank: int) -> int:
-    """A non-negative axis.
-
-    Raises:
-        NotSupported: out of range.
-    """
-    if not -max(rank, 1) <= axis < max(rank, 1):
-        raise NotSupported(f"axis {axis} of a tensor of rank {rank}")
-    return axis % rank if rank else 0

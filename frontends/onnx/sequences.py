@@ -1,9 +1,9 @@
-"""Sequences, optionals and maps at the border of a model: tensors, as compiled code knows them alone.
+"""Sequences, optionals and maps at the border of a model, as tensors, the only values of compiled code.
 
-    x: seq(tensor(float))     →   x.0, x.1: tensor(float);  x = SequenceConstruct(x.0, x.1)
-    y: seq(tensor(float))     →   y.0, y.1, y.2
-    y: seq(map(string, tensor(float)))  →   y.keys, y.values
-    x: map(string, tensor(float))       →   x.keys, x.values
+x: seq(tensor(float))     →   x.0, x.1: tensor(float);  x = SequenceConstruct(x.0, x.1)
+y: seq(tensor(float))     →   y.0, y.1, y.2
+y: seq(map(string, tensor(float)))  →   y.keys, y.values
+x: map(string, tensor(float))       →   x.keys, x.values
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _made(info: ValueInfoProto, names: list[str], value: Any) -> NodeProto:
 
 
 def layout_of(feeds: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What decides how a model is rewritten: which values are there, and dtypes and shapes of all elements."""
+    """The key of a rewritten model: which values are given, and dtypes and shapes of all elements."""
     parts = ((name, type(value).__name__, [np.asarray(v) for v in _elements(value)]) for name, value in feeds.items())
     return tuple((name, kind, tuple((a.dtype.str, a.shape) for a in arrays)) for name, kind, arrays in parts)
 
@@ -100,5 +100,5 @@ def _grouped(info: ValueInfoProto, results: Mapping[str, Any]) -> Any:
     if type_.sequence_type.elem_type.HasField("map_type"):
         keys, rows = (results[f"{info.name}.{part}"].tolist() for part in ("keys", "values"))
         return [dict(zip(keys, row, strict=True)) for row in rows]
-    places = range(sum(name.startswith(f"{info.name}.") for name in results))
-    return [results[f"{info.name}.{n}"] for n in places if f"{info.name}.{n}" in results]
+    indices = range(sum(name.startswith(f"{info.name}.") for name in results))
+    return [results[f"{info.name}.{n}"] for n in indices if f"{info.name}.{n}" in results]

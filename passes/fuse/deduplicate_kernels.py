@@ -1,4 +1,4 @@
-"""``deduplicate-kernels``: kernels that differ only in name become one.
+"""Kernel deduplication (``deduplicate-kernels``): kernels that differ only in name become one.
 
     kernel.call @map_0(%a); kernel.call @map_7(%b)   →   kernel.call @map_0(%a); kernel.call @map_0(%b)
 """
@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from mlc.dialects import kernel
 from mlc.dialects.graph.base import NODE
+from mlc.passes.rewriter import bodies
 
 _NODES = re.compile(rf"{re.escape(NODE)} = \[[^\]]*\](, )?")
 
@@ -25,22 +28,52 @@ class DeduplicateKernels(ModulePass):
     name = "deduplicate-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        first: dict[str, str] = {}
+        first: dict[Hashable, str] = {}
         renamed: dict[str, str] = {}
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             name = fn.sym_name.data
-            renamed[name] = first.setdefault(text_of(fn), name)
+            renamed[name] = first.setdefault(structure_of(fn), name)
             if renamed[name] != name:
                 fn.detach()
                 fn.erase()
-        for call in [o for o in op.walk() if isinstance(o, kernel.CallOp)]:
+        for call in [o for block in bodies(op) for o in block.ops if isinstance(o, kernel.CallOp)]:
             call.callee = SymbolRefAttr(renamed[call.callee.root_reference.data])
+
+
+def structure_of(fn: kernel.FuncOp) -> Hashable:
+    """What ``text_of`` says, without printing it: of each operation its class, types, properties and operands, these as
+    numbers of values."""
+    numbers: dict[SSAValue, int] = {}
+    rows: list[Hashable] = [fn.function_type, _attributes(fn)]
+    for value in fn.block.args:
+        numbers[value] = len(numbers)
+    for op in fn.block.ops:
+        if op.regions:
+            return text_of(fn)
+        operands = tuple(numbers[v] for v in op.operands)
+        rows.append((type(op), operands, tuple(op.result_types), frozenset(op.properties.items()), _attributes(op)))
+        for value in op.results:
+            numbers[value] = len(numbers)
+    return tuple(rows)
+
+
+def _attributes(op: Operation) -> Hashable:
+    return frozenset((name, value) for name, value in op.attributes.items() if name != NODE)
+
+
+class _Numbering(Printer):
+    """Prints each value as a number: kernels that differ only in the names of values are one."""
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        if value not in self._ssa_values:
+            self._ssa_values[value] = self._get_new_valid_name_id()
+        return super().print_ssa_value(value)
 
 
 def text_of(fn: kernel.FuncOp) -> str:
     """The kernel's type, attributes and body as text, without its name and the source nodes it comes from."""
     out = io.StringIO()
-    printer = Printer(out)
+    printer = _Numbering(out)
     printer.print_attribute(fn.function_type)
     printer.print_attr_dict(fn.attributes)
     printer.print_region(fn.body)

@@ -1,4 +1,4 @@
-"""``form-kernels``: outline groups of graph operators into isolated kernels.
+"""Operator fusion and outlining (``form-kernels``): each fusion group becomes an isolated kernel.
 
     %c = graph.contract "mk,kn->mn"(%a, %b)         %m = kernel.call @contract_0(%a, %b, %bias)
     %m = graph.map "max(x0 + x1, 0)"(%c, %bias)  →  kernel.func @contract_0(%0, %1, %2) -> … { … kernel.return … }
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import PadOp, source_nodes, with_nodes
 from mlc.dialects.graph.loop import size_made
-from mlc.passes.fuse.groups import Group, eras, form_groups
+from mlc.passes.context import target_of
+from mlc.passes.fuse.grouping.groups import Group, form_groups, shape_epochs
 from mlc.passes.rewriter import bodies
 
 
@@ -29,7 +30,7 @@ class FormKernels(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         number = itertools.count()
         for block in bodies(op):
-            order = _schedule(list(block.ops), form_groups(list(block.ops)))
+            order = _schedule(list(block.ops), form_groups(list(block.ops), target_of(ctx)))
             for item, n in zip(order, number, strict=False):
                 if isinstance(item, Group):
                     _outline(item, n, op, block)
@@ -42,7 +43,7 @@ Item = Operation | Group
 
 
 def _schedule(ops: list[Operation], groups: list[Group]) -> list[Item]:
-    """A topological order of groups and remaining operations, as near to the original order as possible."""
+    """A topological order of groups and remaining operations, as close to the original order as possible."""
     item_of: dict[Operation, Item] = {o: o for o in ops} | {o: g for g in groups for o in g.ops}
     rank = {op: n for n, op in enumerate(ops)}
     first = {item: min(rank[o] for o in _ops(item)) for item in item_of.values()}
@@ -71,11 +72,12 @@ def _schedule(ops: list[Operation], groups: list[Group]) -> list[Item]:
 
 
 def _sizes_before(item_of: dict[Operation, Item], ops: list[Operation]) -> dict[Item, Item]:
-    """The last operator before each item that makes a size known: shapes may name sizes that no operand leads to."""
-    era = eras(ops)
-    sizes: list[Item] = [op for op in ops if size_made(op)]
-    before = {item: era[_ops(item)[0]] - (item in sizes) for item in item_of.values()}
-    return {item: sizes[number - 1] for item, number in before.items() if number}
+    """The last definition of a run-time dimension before each item. Shapes may name it without an operand."""
+    epoch = shape_epochs(ops)
+    sizes: dict[Item, None] = dict.fromkeys(op for op in ops if size_made(op))
+    before = {item: epoch[_ops(item)[0]] - (item in sizes) for item in item_of.values()}
+    numbered = list(sizes)
+    return {item: numbered[number - 1] for item, number in before.items() if number}
 
 
 def _ops(item: Item) -> list[Operation]:
@@ -95,8 +97,11 @@ def _outline(group: Group, number: int, module: ModuleOp, block: Block) -> None:
     for op in group.ops:
         op.detach()
         fn.block.add_op(op)
-    for value, argument in zip(inputs, fn.block.args, strict=True):
-        value.replace_uses_with_if(argument, lambda use: use.operation in inside)
+    argument: dict[SSAValue, SSAValue] = dict(zip(inputs, fn.block.args, strict=True))
+    for value, arg in argument.items():
+        arg.name_hint = value.name_hint
+    for op in group.ops:
+        op.operands = [argument.get(v, v) for v in op.operands]
     fn.block.add_op(kernel.ReturnOp(outputs))
     nodes = [n for o in group.ops for n in source_nodes(o)]
     with_nodes(call, nodes)

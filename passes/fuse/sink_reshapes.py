@@ -1,7 +1,10 @@
-"""``sink-reshapes``: move a reshape below the elementwise operator that reads it, which then fuses with its producer.
+"""Reshape sinking (``sink-reshapes``): a reshape moves after the elementwise operator that reads it, which then fuses
+with its producer.
 
     %r = graph.reshape(%c) : 6x8 -> 2x3x8             %m = graph.map "x0 + x1"(%c, %bias) : 6x8
     %m = graph.map "x0 + x1"(%r, %bias) : 2x3x8  →    %r = graph.reshape(%m) : 6x8 -> 2x3x8
+
+An operator that is the epilogue of another operand's contraction stays with that.
 """
 
 from __future__ import annotations
@@ -14,16 +17,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import DimLike
-from mlc.dialects.graph import MapOp, ReshapeOp, SliceOp, source_nodes, with_nodes
+from mlc.dialects.graph import ContractOp, MapOp, ReshapeOp, SliceOp, source_nodes, with_nodes
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import Shape, shape_of
-from mlc.passes.fuse.views import slice_offset
+from mlc.passes.fuse.grouping.views import slice_offset
 
 Blocks = list[tuple[tuple[int, int], tuple[int, int]]]
 
 
 def blocks(source: Shape, target: Shape) -> Blocks:
-    """Smallest runs of dimensions ((source range), (target range)) with equal numbers of elements."""
+    """The smallest ranges of dimensions ((source range), (target range)) with equal numbers of elements."""
     out: Blocks = []
     a = b = 0
     while a < len(source) or b < len(target):
@@ -52,7 +55,7 @@ def _smaller(left: DimLike, right: DimLike) -> bool:
 
 
 def carried(shape: Shape, rank: int, runs: Blocks, target: Shape, source: Shape) -> Shape | None:
-    """The shape with which an operand that broadcasts to ``source`` broadcasts to ``target``; None if it can't."""
+    """The shape with which an operand that broadcasts to ``source`` broadcasts to ``target``; None without one."""
     full = (1,) * (rank - len(shape)) + tuple(shape)
     out: list[DimLike] = []
     for (a, i), (b, j) in runs:
@@ -75,8 +78,10 @@ class SinkReshapes(ModulePass):
 
 
 def sink(op: MapOp) -> None:
-    """Rewrite one map whose operand is a reshape used only here."""
+    """Rewrite one map that is the only reader of a reshape."""
     shape = shape_of(op.result)
+    if any(isinstance(a.owner, ContractOp) and a.has_one_use() and shape_of(a) == shape for a in op.args):
+        return
     for arg in op.args:
         reshape = arg.owner
         if not _movable(arg, reshape, shape):
@@ -94,7 +99,7 @@ def _movable(arg: SSAValue, reshape: object, shape: Shape) -> bool:
         return False
     producer = reshape.input.owner
     if isinstance(producer, SliceOp) and slice_offset(producer) is not None:
-        return False  # a place in memory, which no kernel computes
+        return False  # a zero-copy view, which no kernel computes
     return isinstance(producer, Operation) and producer.name not in ("graph.weight", "graph.constant")
 
 

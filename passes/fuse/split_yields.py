@@ -1,9 +1,10 @@
-"""``split-yields``: what a turn gives twice, as a state and to be collected, has an operator for each.
+"""Copy insertion (``split-yields``): a value that a loop yields twice, as loop-carried value and to be collected, gets
+a copy for each use.
 
     graph.yield %h, %h    →    %c = graph.map "x0"(%h)
                                graph.yield %h, %c
 
-Both are then written by the kernel that computes the value, where one would be copied behind a barrier.
+The kernel that computes the value then writes both. Without the pass, one would be copied after a barrier.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import MapOp, ReshapeOp, StructuredOp, YieldOp, source_nodes, with_nodes
 from mlc.dialects.types import shape_of
-from mlc.passes.fuse.views import source_of
+from mlc.passes.fuse.grouping.views import source_of
 from mlc.passes.rewriter import bodies
 
 

@@ -1,13 +1,13 @@
-"""``canonicalize-graph``: one form for what can be written in several.
+"""Canonicalization (``canonicalize-graph``): one form for what can be written in several.
 
     %1 = graph.reshape(%x) : 2x3x4 -> 6x4
     %2 = graph.reshape(%1) : 6x4 -> 24              %2 = graph.reshape(%x) : 2x3x4 -> 24
     %c = graph.constant dense<2.0> : f32
     %3 = graph.map "x0 * x1"(%2, %c)            →   %3 = graph.map "(x0 * 2.0)"(%2)
 
-Moves that move nothing go, moves of moves become one, maps read unstretched operands and literals, what is computed
-twice is computed once, and what nobody reads is erased. Values stay the same bit for bit (see ``scalar_algebra``
-for powers).
+Data movements that move nothing are removed and consecutive ones are merged; maps read operands before their broadcast,
+and literals. Common subexpressions and dead operators are eliminated. Values stay the same bit for bit (except powers,
+see ``scalar_algebra``).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from mlc.passes.graph import map_patterns, move_patterns
-from mlc.passes.graph.cleanup import eliminate_dead, merge_common
+from mlc.passes.graph.patterns import map_patterns, move_patterns
+from mlc.passes.graph.patterns.cleanup import eliminate_dead, merge_common
 from mlc.passes.rewriter import Pattern, rewrite
 
 PATTERNS: dict[type[Operation], list[Pattern]] = {**move_patterns.PATTERNS, **map_patterns.PATTERNS}

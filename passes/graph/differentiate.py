@@ -1,10 +1,10 @@
-"""``differentiate``: a function gives its derivatives instead of its value.
+"""Autodiff (``differentiate``): a function returns its derivatives instead of its value.
 
     func @main(%x) { %y = graph.map "sin(x0)"(%x)      →     func @main(%x) { %1 = graph.map "x0 * cos(x1)"(%one, %x)
                      return %y }                                              return %1 }
 
-The derivative is that of the sum of the first result's elements, with respect to each argument of floats. It is for
-``mlc-opt``: the frontends differentiate what a model says (``mlc.dialects.derivative``).
+The result is the derivative of the sum of the first result's elements, with respect to each float argument. This pass
+is for ``mlc-opt``: for a model's own gradient operators the frontends call ``mlc.dialects.autodiff``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.derivative import DIFFERENTIABLE, NoDerivative, gradients
+from mlc.dialects.autodiff import DIFFERENTIABLE, NoDerivative, gradients
 from mlc.dialects.graph import ComputeOp
 from mlc.dialects.types import element_of, shape_of
-from mlc.passes.graph.cleanup import eliminate_dead
-from mlc.runtime.errors import MlcError
+from mlc.errors import MlcError
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
 
 
 @dataclass(frozen=True)

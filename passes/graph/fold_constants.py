@@ -1,10 +1,10 @@
-"""``fold-constants``: operators whose operands are all known are computed by the compiler.
+"""Constant folding (``fold-constants``): the compiler computes operators whose operands are all known.
 
     %w = graph.weight "fc.weight" : 10x64
     %t = graph.transpose(%w) : 10x64 -> 64x10     →     %t = graph.weight "fc.weight.folded" : 64x10
 
-Large results are computed when the weights are written, one at a time, and kept nowhere in between. What would make
-data out of little (a broadcast, a table of an iterator) beyond ``limit`` bytes stays to be computed by the model.
+A large result is computed when the weights file is written, one tensor at a time, and is not stored before. An operator
+that makes more than ``limit`` bytes out of few (a broadcast, a table of an iterator) is not folded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.evaluate import Array
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -34,25 +33,26 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
+from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
+from mlc.errors import InputError
 from mlc.passes.context import weights_of
-from mlc.passes.graph.cleanup import eliminate_dead, merge_common
-from mlc.passes.graph.constants import constant_values, is_symbolic
-from mlc.passes.graph.kernels import kernel_of
+from mlc.passes.graph.patterns.cleanup import eliminate_dead, merge_common
+from mlc.passes.graph.patterns.constants import constant_values, is_symbolic
+from mlc.passes.graph.patterns.numpy_evaluators import kernel_of
 from mlc.passes.rewriter import bodies
-from mlc.runtime.errors import InputError
 
 Load = Callable[[], Array]
 INLINE_FLOATS = 8
-INLINE_INTEGERS = 64  # elements; shapes and index tables are worth seeing
-WEIGHT_LIMIT = 1 << 30  # bytes of a weight made out of little
+INLINE_INTEGERS = 64  # elements, printed in the IR: shapes and index tables
+WEIGHT_LIMIT = 1 << 30  # bytes of a weight that is larger than its operands
 EAGER = 1 << 16  # bytes; smaller results are computed at once
 
 
 @dataclass(frozen=True)
 class FoldConstants(ModulePass):
-    """Compute what does not depend on the inputs. ``limit``: bytes an operator may make out of less."""
+    """Compute what does not depend on the inputs. ``limit``: the most bytes of a result larger than its operands."""
 
     name = "fold-constants"
     limit: int = 1 << 16
@@ -67,7 +67,7 @@ class FoldConstants(ModulePass):
 
 
 def _sink(op: RegionOp) -> None:
-    """Let the regions of a loop or branch read the constants that they are given themselves."""
+    """Move the constants that a loop or branch passes to its regions into these regions."""
     for n, value in enumerate(op.seen):
         if isinstance(constant := value.owner, WeightOp | ConstantOp):
             for block in op.inner_blocks():
@@ -96,7 +96,7 @@ class _Folder:
                 self._replace(op)
 
     def _load_of(self, op: Operation) -> Load | None:
-        """How to get the value of ``op``, if it is known."""
+        """A function that loads the value of ``op``; None where the value is not known."""
         match op:
             case WeightOp():
                 known = op.entry.data in self.weights
@@ -123,14 +123,15 @@ class _Folder:
         return cache(load) if cast(int, bytes_of(op.results[0])) <= EAGER else load
 
     def _grows(self, op: StructuredOp) -> bool:
-        """Whether the result is large, made out of little, and no weight (a weight is read from memory in any case)."""
+        """Whether the result is large, larger than its operands, and not a weight (a weight is read from memory in any
+        case)."""
         if not isinstance(op, BroadcastOp | ComputeOp | MapOp):
             return False
         sizes = [cast(int, elements_in(v)) * ITEMSIZE[element_of(op.results[0])] for v in (op.results[0], *op.operands)]
         return sizes[0] > max(WEIGHT_LIMIT if op.results[0] in self.feeding else self.limit, *sizes[1:], 0)
 
     def _wanted(self, op: Operation) -> bool:
-        """Whether the value is read by an operator that stays, and is not in its final form yet."""
+        """Whether an operator that is not folded reads the value, which is not in its final form yet."""
         result = op.results[0]
         small = elements_in(result) == 1 and isinstance(op, WeightOp)
         final = isinstance(op, ConstantOp) or (isinstance(op, WeightOp) and not small)
@@ -160,7 +161,7 @@ class _Folder:
 
 
 def _feeding(ops: Sequence[Operation], constants: set[SSAValue]) -> set[SSAValue]:
-    """Values that convolutions and contractions read as weights, and the constants those are made from."""
+    """Values that convolutions and contractions read as weights, and the constants from which these are computed."""
     found: set[SSAValue] = set()
     for op in reversed(ops):
         if isinstance(op, ConvOp | ConvTransposeOp | ContractOp):
@@ -178,7 +179,7 @@ def _constant(result: SSAValue, load: Load) -> ConstantOp | None:
 
 
 def _leaf(value: SSAValue) -> str:
-    """The name of the largest weight a value is made from."""
+    """The name of the largest weight from which a value is computed."""
     best, size = "constant", -1
     stack, seen = [value], set()
     while stack:

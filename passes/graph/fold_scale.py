@@ -1,12 +1,12 @@
-"""``fold-scale``: constant scales and shifts of each channel (batch normalisation, bias) after a convolution or a
-contraction with constant weights go into the weights and into one bias.
+"""Scale folding (``fold-scale``): constant scales and shifts of channels (batch normalization, bias) after a
+convolution or a contraction with constant weights move into the weights and into one bias.
 
     %c = graph.conv(%x, %w)                                   %v = graph.map "x0 * x1"(%w, reshaped %s)
     %y = graph.map "(x0 + x1) * x2 + x3"(%c, %b, %s, %t)  →   %u = graph.map "x0 * x1 + x2"(%b, %s, %t)
                                                               %d = graph.conv(%x, %v)
                                                               %y = graph.map "x0 + x1"(%d, %u)
 
-The products are rounded in another order, so ``numerics = strict`` leaves the module as it is.
+The products are rounded in another order, so ``numerics = strict`` changes nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.expr import Call, Const, Expr, Load, loads, rename_operands
 from mlc.dialects.graph import ContractOp, ConvOp, MapOp, ReshapeOp, ints_of, source_nodes
+from mlc.dialects.semantics.expr import Call, Const, Expr, Load, loads, rename_operands
 from mlc.dialects.types import element_of, elements_in, is_float, shape_of
-from mlc.passes.graph.constants import constants_first, sole_user
-from mlc.passes.graph.layout import Emitter
+from mlc.passes.graph.patterns.constants import constants_first, sole_user
+from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 
 Affine = tuple[Expr | None, Expr | None]
@@ -93,18 +93,18 @@ def _fold(anchor: ConvOp | ContractOp, constants: set[SSAValue]) -> None:
     chain, (a, b), args = _chain(anchor.result, channel, constants)
     if a is not None:
         axis = 0 if isinstance(anchor, ConvOp) else anchor.terms[1].index(anchor.terms[2][-1])
-        emitter = Emitter(anchor, (*source_nodes(anchor), *source_nodes(chain[0])))
-        scale_weight(anchor, _channels_of(a, args, anchor), {axis}, emitter)
+        builder = OpBuilder(anchor, (*source_nodes(anchor), *source_nodes(chain[0])))
+        scale_weight(anchor, _channels_of(a, args, anchor), {axis}, builder)
     if a is not None or len(chain) > 1:
         _shift(anchor.result, chain, None if b is None else _channels_of(b, args, anchor))
 
 
 def _channel(anchor: ConvOp | ContractOp) -> int | None:
-    """The dimension of the result that only the constant weight has, from behind; None if there is none."""
+    """The dimension of the result that only the constant weight has, counted from the last (-1); None without one."""
     if isinstance(anchor, ConvOp):
-        return -1 - len(ints_of(anchor.strides)) if anchor.layout.data == "NCX" else None
+        return -1 - len(ints_of(anchor.strides)) if anchor.layouts is None else None
     lhs, rhs, out = anchor.terms
-    plain = anchor.packing is None and len(rhs) == 2 and bool(out)
+    plain = anchor.layouts is None and len(rhs) == 2 and bool(out)
     return -1 if plain and out[-1] in rhs and out[-1] not in lhs else None
 
 
@@ -143,20 +143,20 @@ def _channels_of(expr: Expr, args: Sequence[SSAValue], anchor: ConvOp | Contract
     return MapOp.reading(typed, [anchor.result, *args])
 
 
-def scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, axes: set[int], emitter: Emitter) -> None:
-    """Multiply the weight by ``scale``, one number in all or for each channel; ``axes`` of the weight number these."""
+def scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, axes: set[int], builder: OpBuilder) -> None:
+    """Multiply the weight by ``scale``: one scalar, or one for each channel, along ``axes`` of the weight."""
     weight = anchor.operands[1]
     along = axes if elements_in(scale.result) != 1 else set[int]()
     shape = [d if n in along else 1 for n, d in enumerate(shape_of(weight))]
-    factor = emitter.emit(ReshapeOp(emitter.emit(scale), shape))
-    anchor.operands[1] = emitter.emit(MapOp("x0 * x1", [weight, factor]))
+    factor = builder.emit(ReshapeOp(builder.emit(scale), shape))
+    anchor.operands[1] = builder.emit(MapOp("x0 * x1", [weight, factor]))
 
 
 def _shift(result: SSAValue, chain: Sequence[MapOp], bias: MapOp | None) -> None:
-    """Put ``result + bias`` in the place of the last map of ``chain``."""
+    """Replace the last map of ``chain`` by ``result + bias``."""
     last = chain[-1]
     if bias is not None:
-        emitter = Emitter(last, tuple(n for m in chain for n in source_nodes(m)))
-        result = emitter.emit(MapOp("x0 + x1", [result, emitter.emit(bias)]))
+        builder = OpBuilder(last, tuple(n for m in chain for n in source_nodes(m)))
+        result = builder.emit(MapOp("x0 + x1", [result, builder.emit(bias)]))
     last.result.replace_all_uses_with(result)
     erase_unused([last])

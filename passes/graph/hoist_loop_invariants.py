@@ -1,11 +1,11 @@
-"""``hoist-loop-invariants``: what is the same in each turn of a loop is computed once, in front of it.
+"""Loop-invariant code motion (``hoist-loop-invariants``): what is equal in all iterations is computed before the loop.
 
     graph.loop … use(%x) {                        %y = graph.map "exp(x0)"(%x)
       ^bb0(%s, %0):                               graph.loop … use(%y) {
       %y = graph.map "exp(x0)"(%0)           →      ^bb0(%s, %y):
       %n = graph.map "x0 + x1"(%s, %y)              %n = graph.map "x0 + x1"(%s, %y)
 
-Weights and constants stay: they are read where they are. So does what only stretches or views its operand.
+Weights, constants, and operators that only broadcast or view their operand are not moved: they cost nothing inside.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import BroadcastOp, ConstantOp, LoopOp, ReshapeOp, StructuredOp, WeightOp
 from mlc.dialects.graph.loop import size_made
-from mlc.passes.graph.cleanup import eliminate_dead
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.rewriter import bodies
 
 
 @dataclass(frozen=True)
 class HoistLoopInvariants(ModulePass):
-    """Move out of loops what depends on no state and not on the number of the turn."""
+    """Move operators out of loops that depend neither on loop-carried values nor on the iteration's number."""
 
     name = "hoist-loop-invariants"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for body in reversed(bodies(op)):  # inner loops first: what leaves one may leave the next
+        for body in reversed(bodies(op)):  # inner loops first: an operator may leave several loops
             for loop in [o for o in body.ops if isinstance(o, LoopOp)]:
                 _hoist(loop)
         eliminate_dead(op)
@@ -52,7 +52,7 @@ def _hoist(loop: LoopOp) -> None:
 
 
 def _use(loop: LoopOp, inside: SSAValue, outside: SSAValue) -> None:
-    """Give a value to the region in place of one that it computes."""
+    """Pass a value to the region in place of one that it computes."""
     block = loop.body.block
     argument = block.insert_arg(inside.type, len(block.args))
     inside.replace_all_uses_with(argument)
@@ -60,7 +60,7 @@ def _use(loop: LoopOp, inside: SSAValue, outside: SSAValue) -> None:
 
 
 def _worth_moving(loop: LoopOp) -> list[Operation]:
-    """Invariant operators that do work, with those they need, in order."""
+    """Invariant operators that compute something, with the operators they need, in order."""
     invariant = _invariant(loop)
     needed: set[Operation] = set()
     for op in reversed(invariant):
@@ -84,5 +84,5 @@ def _invariant(loop: LoopOp) -> list[Operation]:
 
 def _words(op: Operation) -> set[str]:
     """The names in an operator's attributes and types."""
-    texts = [str(a) for a in (*op.properties.values(), *op.result_types)] if not isinstance(op, ConstantOp) else []
-    return set(re.findall(r"\w+", " ".join(texts)))
+    strings = [str(a) for a in (*op.properties.values(), *op.result_types)] if not isinstance(op, ConstantOp) else []
+    return set(re.findall(r"\w+", " ".join(strings)))

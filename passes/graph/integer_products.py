@@ -1,13 +1,15 @@
-"""``integer-products``: products of dequantized bytes with constant weights are sums of products of the bytes.
+"""Quantized contractions (``integer-products``): a product of dequantized bytes and constant weights is computed in
+integers.
 
     %a = graph.map "f32(i32(x0) - 3) * 0.5"(%x)      %p = graph.contract "mk,kn->mn"(%x, %w) {product = "i32(x0) * …"}
     %b = graph.map "f32(i32(x0)) * x1"(%w, %s)    →  %t = graph.map "x0 + x1"(%p, -3 · Σ %w)
     %c = graph.contract "mk,kn->mn"(%a, %b)          %c = graph.map "f32(x0) * x1"(%t, 0.5 · %s)
 
-For Σ (x - zx)(w - zw) = Σ xw - zx Σ w - zw Σ x + K zx zw, where what depends on weights alone is folded. Left bytes are
-made unsigned and right ones signed, as dot-product instructions take them. Padding with zero is padding with the zero
-point. Whole numbers are exact, so MatMulInteger and its like change no bit; sums of scaled numbers are rounded once
-instead of term by term, which ``numerics = strict`` leaves as it is. So are sums of them that may pass 31 bits.
+Σ (x - zx)(w - zw) = Σ xw - zx Σ w - zw Σ x + K zx zw; constant folding computes the terms of weights alone. Left bytes
+become unsigned and right ones signed, as dot-product instructions need them. Padding with zero is padding with the zero
+point. Integer sums are exact, so MatMulInteger and similar operators change no bit. A sum of scaled values is rounded
+once instead of once a term, so ``numerics = strict`` does not rewrite it. A sum that may exceed 31 bits is not
+rewritten either.
 """
 
 from __future__ import annotations
@@ -21,15 +23,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import DimLike
 from mlc.dialects.graph import BroadcastOp, ConstantOp, ContractOp, ConvOp, MapOp, ReduceOp, ints_of
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
-from mlc.passes.graph.cleanup import eliminate_dead
-from mlc.passes.graph.constants import constant_values
-from mlc.passes.graph.layout import Emitter
-from mlc.passes.graph.quantized import PRODUCT, Quantized, literal, quantized
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
+from mlc.passes.graph.patterns.constants import constant_values
+from mlc.passes.graph.patterns.quantized import PRODUCT, Quantized, literal, quantized
+from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 
 LARGEST = 255 * 128  # product of two bytes
@@ -37,7 +39,7 @@ LARGEST = 255 * 128  # product of two bytes
 
 @dataclass(frozen=True)
 class IntegerProducts(ModulePass):
-    """Multiply bytes as they are stored. ``numerics``: ``strict`` leaves products of real numbers."""
+    """Multiply bytes as they are stored. ``numerics``: ``strict`` does not rewrite products with scales."""
 
     name = "integer-products"
     numerics: str = "default"
@@ -52,61 +54,61 @@ class IntegerProducts(ModulePass):
 
 
 def _rewrite(op: ContractOp | ConvOp, weights: WeightStore, strict: bool) -> None:
-    emitter, channel = Emitter(op), _channel(op)
+    builder, channel = OpBuilder(op), _channel(op)
     if channel is None:
         return
-    x, w = quantized(op.operands[0], "ui8", emitter), quantized(op.operands[1], "i8", emitter)
+    x, w = quantized(op.operands[0], "ui8", builder), quantized(op.operands[1], "i8", builder)
     if x is None or w is None or not x.uniform or (x.scale is None) != (w.scale is None) or (strict and x.scale):
         return
-    product_ = _Product(op, channel, emitter)
+    product_ = _Product(op, channel, builder)
     if x.scale is not None and product_.terms * LARGEST >= 1 << 31:
         return
     centred = literal(w, weights) == 0
-    zero, scale = (None if centred else _offset(w, emitter)), w.scale
+    zero, scale = (None if centred else _offset(w, builder)), w.scale
     zero, scale = (product_.by_channel(v, w.value) for v in (zero, scale))
     if not centred and (zero is None or not product_.sums_inputs) or (w.scale and scale is None):
         return
     total = product_.total(x, w, zero)
     if x.scale is not None and scale is not None:
-        both = emitter.emit(MapOp("x0 * x1", [_one(x.scale, emitter), scale]))
-        total = emitter.emit(MapOp("f32(x0) * x1", [total, both]))
+        both = builder.emit(MapOp("x0 * x1", [_one(x.scale, builder), scale]))
+        total = builder.emit(MapOp("f32(x0) * x1", [total, both]))
     op.results[0].replace_all_uses_with(total)
     erase_unused([op])
 
 
 def _channel(op: ContractOp | ConvOp) -> int | None:
-    """The axis of the weight that is one of the result: filters, or the columns of a matrix."""
+    """The axis of the weight that the result has too: filters, or the columns of a matrix."""
     if isinstance(op, ConvOp):
-        return 0 if op.layout.data == "NCX" else None
+        return 0 if op.layouts is None else None
     lhs, rhs, out = op.terms
-    plain = op.packing is None and len(rhs) == 2 and bool(lhs) and bool(out) and out[-1] in rhs
+    plain = op.layouts is None and len(rhs) == 2 and bool(lhs) and bool(out) and out[-1] in rhs
     if not plain or out != lhs[:-1] + out[-1] or lhs[-1] not in rhs or out[-1] in lhs:
         return None
     return rhs.index(out[-1])
 
 
-def _offset(x: Quantized, emitter: Emitter) -> SSAValue:
+def _offset(x: Quantized, builder: OpBuilder) -> SSAValue:
     """The zero point."""
     if x.zero is None:
-        return emitter.emit(ConstantOp(np.array(x.offset, np.int32)))
-    return emitter.emit(MapOp(f"x0 + {x.offset}", [x.zero])) if x.offset else x.zero
+        return builder.emit(ConstantOp(np.array(x.offset, np.int32)))
+    return builder.emit(MapOp(f"x0 + {x.offset}", [x.zero])) if x.offset else x.zero
 
 
-def _one(x: SSAValue, emitter: Emitter) -> SSAValue:
-    return emitter.reshape(x, ())
+def _one(x: SSAValue, builder: OpBuilder) -> SSAValue:
+    return builder.reshape(x, ())
 
 
 @dataclass(frozen=True)
 class _Product:
-    """A product of bytes in the place of ``op``, whose weight has the channels of the result along axis ``channel``."""
+    """A product of bytes that replaces ``op``, whose weight has the channels of the result along axis ``channel``."""
 
     op: ContractOp | ConvOp
     channel: int
-    emitter: Emitter
+    builder: OpBuilder
 
     @property
     def terms(self) -> int:
-        """K, which a weight has in numbers."""
+        """K, a constant of the weight's shape."""
         shape = shape_of(self.op.operands[1])
         return math.prod(d for n, d in enumerate(shape) if n != self.channel and isinstance(d, int))
 
@@ -116,14 +118,15 @@ class _Product:
         return isinstance(self.op, ContractOp) or self.op.groups.value.data == 1
 
     def by_channel(self, x: SSAValue | None, weight: SSAValue) -> SSAValue | None:
-        """A parameter of the weight as one of the result; None if it varies along what is summed."""
+        """A parameter of the weight (scale or zero point) in the shape of the result; None if it varies along a summed
+        axis."""
         if x is None:
             return None
         rank = len(shape_of(weight))
         shape = (*[1] * (rank - len(shape_of(x))), *shape_of(x))
         if any(d != 1 for n, d in enumerate(shape) if n != self.channel):
             return None
-        return self.emitter.reshape(x, self.shape(shape[self.channel]))
+        return self.builder.reshape(x, self.shape(shape[self.channel]))
 
     def shape(self, channels: DimLike) -> tuple[DimLike, ...]:
         spatial = len(ints_of(self.op.strides)) if isinstance(self.op, ConvOp) else 0
@@ -131,7 +134,7 @@ class _Product:
 
     def total(self, x: Quantized, w: Quantized, w_zero: SSAValue | None) -> SSAValue:
         """Σ xw - zx Σ w - zw (Σ x - K zx), of i32; without ``w_zero`` zw is 0."""
-        emit = self.emitter.emit
+        emit = self.builder.emit
         sums, zero = self.multiplied(x.value, w.value), self.zero(x)
         if zero is not None:
             sums = emit(MapOp("x0 - x1", [sums, emit(MapOp("x0 * x1", [zero, self.weights(w.value)]))]))
@@ -144,25 +147,25 @@ class _Product:
 
     def zero(self, x: Quantized) -> SSAValue | None:
         """The zero point of the input; None for 0."""
-        return None if literal(x) == 0 else _one(_offset(x, self.emitter), self.emitter)
+        return None if literal(x) == 0 else _one(_offset(x, self.builder), self.builder)
 
     def multiplied(self, x: SSAValue, w: SSAValue) -> SSAValue:
         op = self.op
         if isinstance(op, ContractOp):
-            return self.emitter.emit(ContractOp(op.equation.data, x, w, product=PRODUCT))
+            return self.builder.emit(ContractOp(op.equation.data, x, w, product=PRODUCT))
         window = ints_of(op.strides), ints_of(op.dilations)
-        return self.emitter.emit(ConvOp(x, w, *window, op.groups.value.data, product=PRODUCT))
+        return self.builder.emit(ConvOp(x, w, *window, op.groups.value.data, product=PRODUCT))
 
     def weights(self, w: SSAValue) -> SSAValue:
         """Σ w, of each channel."""
-        wide = self.emitter.emit(MapOp("i32(x0)", [w]))
+        wide = self.builder.emit(MapOp("i32(x0)", [w]))
         axes = [n for n in range(len(shape_of(w))) if n != self.channel]
-        sums = self.emitter.emit(ReduceOp("add", wide, axes))
-        return self.emitter.reshape(sums, self.shape(shape_of(w)[self.channel]))
+        sums = self.builder.emit(ReduceOp("add", wide, axes))
+        return self.builder.reshape(sums, self.shape(shape_of(w)[self.channel]))
 
     def inputs(self, x: SSAValue) -> SSAValue:
         """Σ x, with a channel of extent 1."""
-        emit = self.emitter.emit
+        emit = self.builder.emit
         if isinstance(self.op, ContractOp):
             return emit(ReduceOp("add", emit(MapOp("i32(x0)", [x])), [len(shape_of(x)) - 1], True))
         one = emit(ConstantOp(np.array(1, np.int8)))

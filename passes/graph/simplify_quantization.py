@@ -1,17 +1,18 @@
-"""``simplify-quantization``: between layers, bytes stay bytes.
+"""Simplification of the QDQ form (``simplify-quantization``): values between quantized layers stay bytes.
 
     %d = graph.map "f32(i32(x0) - 3) * 0.5"(%x)         %p = graph.pool "max"(%x)
     %m = graph.pool "max"(%d)                        →  %d = graph.map "f32(i32(x0) - 3) * 0.5"(%p)
     %q = (%m quantized with 0.5 and 3)                  (what reads %q reads %p)
 
-The largest of some numbers stands where the largest byte stands, and to quantize what was dequantized in the same way
-gives the bytes back. Other quantizations multiply by the reciprocal of a constant scale: round(x / 0.1) becomes
-round(x * 10). That is another step where x is within a rounding of a tie, so inputs of the model are divided as ONNX
-says, and ``numerics = strict`` divides all.
+A maximum commutes with dequantization, because the scale is positive. Quantizing a dequantized value with the same
+scale and zero point gives the same bytes. Every other quantization multiplies by the reciprocal of a constant scale:
+round(x / 0.1) becomes round(x * 10). The result differs by one where x / 0.1 is within rounding of a tie. So inputs of
+the model are divided, as ONNX requires, and ``numerics = strict`` divides everywhere.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,18 +22,19 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.expr import Call, Const, Expr, Load
 from mlc.dialects.graph import MapOp, PadOp, PoolOp, dims_of, ints_of
+from mlc.dialects.semantics.expr import Call, Const, Expr, Load
 from mlc.dialects.types import element_of
-from mlc.passes.graph.cleanup import eliminate_dead
-from mlc.passes.graph.layout import Emitter
-from mlc.passes.graph.quantized import BYTES, Quantized, dequantized, known, literal, quantized
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
+from mlc.passes.graph.patterns.quantized import BYTES, Quantized, dequantized, known, literal, quantized
+from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, producer
 
 
 @dataclass(frozen=True)
 class SimplifyQuantization(ModulePass):
-    """Move dequantizations behind maxima and drop those that are undone. ``numerics``: ``strict`` divides by scales."""
+    """Move dequantizations after maxima, and drop those that a quantization undoes. ``numerics``: ``strict`` divides by
+    scales."""
 
     name = "simplify-quantization"
     numerics: str = "default"
@@ -53,19 +55,19 @@ class SimplifyQuantization(ModulePass):
 
 def _pool(op: PoolOp) -> None:
     """max(dequantized(x)) → dequantized(max(x))"""
-    pad, emitter = producer(op.input, PadOp), Emitter(op)
+    pad, builder = producer(op.input, PadOp), OpBuilder(op)
     if pad is not None and pad.number != -np.inf:
         return
-    x = dequantized(pad.input if pad else op.input, emitter)
+    x = dequantized(pad.input if pad else op.input, builder)
     zero, scale = (None, None) if x is None else (literal(x), _scale(x))
     if x is None or zero is None or scale is None or not scale > 0:
         return
     held = x.value
     if pad is not None:
         lowest = np.iinfo(np.uint8 if element_of(held) == "ui8" else np.int8).min
-        held = emitter.emit(PadOp(held, dims_of(pad.low), dims_of(pad.high), str(lowest), ints_of(pad.interior)))
-    pooled = emitter.emit(PoolOp("max", held, ints_of(op.kernel), ints_of(op.strides), ints_of(op.dilations)))
-    op.result.replace_all_uses_with(emitter.emit(MapOp(f"f32(i32(x0) - {zero}) * {scale!r}", [pooled])))
+        held = builder.emit(PadOp(held, dims_of(pad.low), dims_of(pad.high), str(lowest), ints_of(pad.interior)))
+    pooled = builder.emit(PoolOp("max", held, ints_of(op.kernel), ints_of(op.strides), ints_of(op.dilations)))
+    op.result.replace_all_uses_with(builder.emit(MapOp(f"f32(i32(x0) - {zero}) * {scale!r}", [pooled])))
 
 
 def _scale(x: Quantized) -> float | None:
@@ -85,13 +87,13 @@ class _Step(NamedTuple):
 def _requantize(op: MapOp) -> None:
     """quantized(dequantized(x)) → x"""
     step = _quantization(op)
-    x = quantized(step.value, element_of(op.result), Emitter(op)) if step else None
+    x = quantized(step.value, element_of(op.result), OpBuilder(op)) if step else None
     if step and x and literal(x) == step.zero and _scale(x) == step.scale > 0:
         op.result.replace_all_uses_with(x.value)
 
 
 def _quantization(op: MapOp) -> _Step | None:
-    """What QuantizeLinear writes: a quotient, its zero point, the range of bytes."""
+    """Match the expression of QuantizeLinear: a quotient, its zero point, the range of bytes."""
     match op.scalar:
         case Call(fn, (Call("min", (Call("max", (Load(), Const())), Const())),)) if fn in BYTES:
             inner = producer(op.args[0], MapOp)
@@ -108,8 +110,12 @@ def _quantization(op: MapOp) -> _Step | None:
 
 
 def _multiply(op: MapOp) -> None:
-    """round(x / c) → round(x * (1 / c))"""
+    """round(x / c) → round(x * (1 / c)), where that factor is a number: a scale may be 0, or too small."""
     match op.scalar:
         case Call("round", (Call("div", (Load(), Const(float(scale)))),)) if isinstance(op.args[0].owner, Operation):
-            ratio: Expr = Call("mul", (Load(0), Const(float(np.float32(1 / scale)))))
-            op.result.replace_all_uses_with(Emitter(op).emit(MapOp(Call("round", (ratio,)), op.args)))
+            with np.errstate(all="ignore"):
+                factor = float(np.float32(np.float64(1) / scale))
+            if not math.isfinite(factor):
+                return
+            ratio: Expr = Call("mul", (Load(0), Const(factor)))
+            op.result.replace_all_uses_with(OpBuilder(op).emit(MapOp(Call("round", (ratio,)), op.args)))

@@ -1,11 +1,13 @@
-"""``verify-graph``: what is true of a graph module, checked at the border of the stage.
+"""Verifier of the graph level (``verify-graph``): the rules at the end of the stage.
 
 A module holds functions of one block; a block holds graph operators and ends in func.return; every value is a
-ranked tensor, is defined before it is read, and has the type its operator gives.
+ranked tensor, is defined before it is read, and has the type that its operator infers. No operator has a data layout of
+a target.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -15,11 +17,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.graph import GraphOp, RegionOp, YieldOp, source_nodes
+from mlc.dialects.graph import GraphOp, LayoutOp, PackOp, RegionOp, UnpackOp, YieldOp, source_nodes
+from mlc.dialects.graph.base import NODE
 from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.winograd import WinogradOp
 from mlc.dialects.types import ELEMENTS
+from mlc.errors import MlcError
 from mlc.passes.legality import shape_error
-from mlc.runtime.errors import MlcError
+from mlc.passes.rewriter import bodies
 
 _LEGAL = (GraphOp, RegionOp, WeightOp, ConstantOp)
 _ELEMENTS = set(ELEMENTS.values())
@@ -40,18 +45,45 @@ class VerifyGraph(ModulePass):
     name = "verify-graph"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.ops:
-            if not isinstance(function, func.FuncOp):
-                raise _error(function, "only functions may stand in a graph module")
-            if len(function.body.blocks) != 1:
-                raise _error(
-                    function, f"function @{function.sym_name.data} has {len(function.body.blocks)} blocks, not 1"
-                )
-            _verify_block(function, function.body.block, func.ReturnOp)
+        verify_module(op, self.name)
+        for each in (o for body in bodies(op) for o in body.ops):
+            if belongs := _of_a_target(each):
+                raise _error(each, f"{belongs} belongs to a target, and to the stage 'layout'")
 
 
-def _verify_block(function: Operation, block: Block, end: type[Operation]) -> None:
-    """The body of a function, or of a loop or branch, which ends in ``end``."""
+def verify_module(module: ModuleOp, stage: str) -> None:
+    """Check the rules that are the same with and without data layouts, on behalf of the pass ``stage``."""
+    try:
+        checked: set[Hashable] = set()
+        for function in module.ops:
+            _verify_function(function, checked)
+    except GraphVerifyError as error:
+        error.stage = stage
+        raise
+
+
+def _verify_function(function: Operation, checked: set[Hashable]) -> None:
+    if not isinstance(function, func.FuncOp):
+        raise _error(function, "a graph module may contain only functions")
+    if len(function.body.blocks) != 1:
+        raise _error(function, f"function @{function.sym_name.data} has {len(function.body.blocks)} blocks, not 1")
+    _verify_block(function, function.body.block, func.ReturnOp, checked)
+
+
+def _of_a_target(op: Operation) -> str | None:
+    """What makes an operator specific to a target: its layouts, or its kind."""
+    match op:
+        case LayoutOp(layouts=layouts) if layouts is not None:
+            return f"the layout {layouts}"
+        case PackOp() | UnpackOp():
+            return "packing"
+        case WinogradOp():
+            return "Winograd's convolution"
+    return None
+
+
+def _verify_block(function: Operation, block: Block, end: type[Operation], checked: set[Hashable]) -> None:
+    """The body of a function, or of a loop or branch, which ends in ``end``. ``checked``: operators found right."""
     defined: set[SSAValue] = set(block.args)
     for arg in block.args:
         _verify_type(function, arg.type)
@@ -64,17 +96,29 @@ def _verify_block(function: Operation, block: Block, end: type[Operation]) -> No
             continue
         if not isinstance(op, _LEGAL):
             raise _error(op, "it is not an operator of the graph dialect")
-        for result in op.results:
-            _verify_type(op, result.type)
-        _verify_op(op)
+        if (key := _key(op)) is None or key not in checked:
+            _verify_op(op)
+            checked.add(key)
         for inner in op.inner_blocks() if isinstance(op, RegionOp) else ():
-            _verify_block(op, inner, YieldOp)
+            _verify_block(op, inner, YieldOp, checked)
         defined.update(op.results)
     if not isinstance(block.last_op, end):
         raise _error(function, f"the function does not end in {end.name}")
 
 
+def _key(op: Operation) -> Hashable:
+    """All that decides whether ``op`` is right, so that one of equal operators is verified; None where it is more: of
+    regions what they hold, of layouts what computes the operands."""
+    if not isinstance(op, GraphOp) or isinstance(op, LayoutOp):
+        return None
+    attributes = [(name, a) for name, a in op.attributes.items() if name != NODE]
+    types = (*op.operand_types, None, *op.result_types)
+    return type(op), types, tuple(op.properties.items()), tuple(attributes), len(op.regions), len(op.successors)
+
+
 def _verify_op(op: Operation) -> None:
+    for result in op.results:
+        _verify_type(op, result.type)
     try:
         op.verify(verify_nested_ops=False)
     except (VerifyException, ValueError) as e:

@@ -1,4 +1,5 @@
-"""``count-work``: note on each kernel how many operations it does and how many bytes it must at least move.
+"""Cost analysis (``count-work``): each kernel gets its number of operations and the fewest bytes that it must move, for
+the cost model.
 
     kernel.func @k(%a, %b, %c)   →   kernel.func @k(%a, %b, %c) attributes {kernel.flops = "2*m*…", kernel.bytes = "…"}
 """
@@ -14,8 +15,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.dims import DimLike, product
 from mlc.dialects.graph import dims_of
+from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of
 
 FLOPS, BYTES = "kernel.flops", "kernel.bytes"
@@ -38,7 +39,7 @@ class CountWork(ModulePass):
 
 
 def _moved(buffer: SSAValue) -> DimLike:
-    """Bytes of a buffer that are read or written: all, or what is read at computed places if that is less."""
+    """Bytes of a buffer that are read or written: the whole buffer, or the gathered elements if these are fewer."""
     readers = [use.operation for use in buffer.uses]
     if not readers or not all(isinstance(r, memref.LoadOp) for r in readers):
         return bytes_of(buffer)

@@ -1,11 +1,12 @@
-"""``lower-kernels``: graph operators in a kernel become ``kernel.generic`` on buffers, in destination-passing style.
+"""Bufferization in destination-passing style (``lower-kernels``): graph operators in a kernel become ``kernel.generic``
+on buffers.
 
     kernel.func @k(%a: tensor<4x8xf32>) -> tensor<4xf32> {      kernel.func @k(%a: memref<4x8xf32>, %o: memref<4xf32>) {
       %e = graph.map "exp(x0)"(%a)                                  kernel.generic ["i", "j"] ins(%a) outs(%o)
       %s = graph.reduce "add"(%e) {axes = [1]}               →        {monoid = "add", init = 0.0} do {exp}
       kernel.return %s }                                            kernel.return }
 
-Elementwise values that cost little, or are read once, are computed where they are read; others get a local buffer.
+Elementwise values that are cheap, or have one reader, are recomputed by each reader; others get a local buffer.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.expr import Call, Const, Expr, ExprError, Index, Load, loads, substitute, walk
 from mlc.dialects.graph import LibraryOp, MapOp, PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of, source_nodes
-from mlc.dialects.statement import Statement
+from mlc.dialects.semantics.expr import Call, Const, Expr, ExprError, Index, Load, height, loads, substitute, walk
+from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
-from mlc.passes.kernel.generic import generic
-from mlc.passes.kernel.scalars import TRANSCENDENTAL
+from mlc.passes.kernel.lowering.generic import generic
+from mlc.passes.kernel.lowering.scalars import TRANSCENDENTAL
 from mlc.passes.legality import IllegalIR
 
-CHEAP_OPS = 8  # scalar functions that may be computed again at a second place
+CHEAP_OPS = 8  # scalar functions that a second reader may recompute
+DEPTH = 64  # of an expression that is inlined: what walks expressions is recursive
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,13 @@ class _Lowering:
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     inlined: dict[SSAValue, Statement] = field(default_factory=dict)
     locals: list[SSAValue] = field(default_factory=list)  # values in local buffers
-    taken: set[SSAValue] = field(default_factory=set)  # buffers of results that hold another value first
+    taken: set[SSAValue] = field(default_factory=set)  # buffers of results that contain another value first
     held: dict[SSAValue, SSAValue] = field(default_factory=dict)  # the value that is in a buffer at this point
-    anchor: Statement | None = None  # the contraction or window whose iterators its epilogue adopts
+    anchor: Statement | None = None  # the contraction or window whose iterators the epilogue adopts
 
     def run(self) -> None:
         old = self.fn.block
+        self.order = {op: n for n, op in enumerate(old.ops)}
         returned = list(old.last_op.operands) if old.last_op else []
         results = list(dict.fromkeys(returned))
         types = [memref_type(element_of(v), shape_of(v)) for v in (*old.args, *results)]
@@ -90,8 +93,8 @@ class _Lowering:
         self.held[self.buffers[value]] = value
 
     def _home(self, value: SSAValue, results: set[SSAValue]) -> SSAValue:
-        """A buffer for ``value``: that of the value which replaces it point by point once its rows are reduced, or a
-        local one."""
+        """A buffer for ``value``: the buffer of the value that replaces it point by point after its rows are reduced,
+        or a local one."""
         last = self._replaces(value)
         if last in results and self.buffers[last] not in self.taken:
             self.taken.add(self.buffers[last])
@@ -105,26 +108,27 @@ class _Lowering:
         return home
 
     def _replaces(self, value: SSAValue) -> SSAValue | None:
-        """The result of the last reader of a value whose rows are reduced before, if it is like it."""
-        place = {op: n for n, op in enumerate(self.fn.block.ops)}
-        *others, last = sorted({u.operation for u in value.uses}, key=place.__getitem__)
+        """The result that can overwrite ``value``, whose rows are reduced before: that of its last reader, if the types
+        are equal."""
+        *others, last = sorted({u.operation for u in value.uses}, key=self.order.__getitem__)
         if not isinstance(last, MapOp) or not any(map(_reduces_rows, others)):
             return None
-        overwritten_first = any(self._reads_until(op, place) > place[last] for op in others)
+        overwritten_first = any(self._reads_until(op) > self.order[last] for op in others)
         return last.result if last.result.type == value.type and not overwritten_first else None
 
-    def _reads_until(self, op: Operation, place: dict[Operation, int]) -> int:
-        """Where the operands of ``op`` may be read last: where its value is read, if it is computed there."""
+    def _reads_until(self, op: Operation) -> int:
+        """The last position at which the operands of ``op`` are read: that of its readers, if these compute its
+        value."""
         readers = [op]
         for reader in readers:  # which grow
             given = any(isinstance(u.operation, kernel.ReturnOp) for r in reader.results for u in r.uses)
             if not given and isinstance(reader, StructuredOp) and not reader.statements()[0].monoid:
                 users = dict.fromkeys(u.operation for u in reader.results[0].uses)
                 readers += [user for user in users if user not in readers]
-        return max(place[reader] for reader in readers)
+        return max(self.order[reader] for reader in readers)
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
-        """Loads of operand n become loads of ``id`` of its buffer, or the value that defines it."""
+        """Replace loads of operand n by loads of its buffer, or by the expression of the operand."""
 
         def load(node: Load) -> Expr:
             operand = op.operands[node.operand]
@@ -138,9 +142,10 @@ class _Lowering:
         return without_unit_iterators(replace(s, value=substitute(s.value, load)))
 
     def _adopt(self, s: Statement, op: StructuredOp) -> Statement:
-        """An elementwise statement over the anchor's result, on the anchor's iterators (``g*F + f`` for a channel).
+        """An elementwise statement over the anchor's result, rewritten to the anchor's iterators (``g*F + f`` for a
+        channel).
 
-        The border of a padding, which reads nothing, has a space of its own.
+        The border of a padding, which reads nothing, keeps its own iteration space.
         """
         anchor = self.anchor
         if anchor is None or not isinstance(op, MapOp | PadOp) or not loads(s.value):
@@ -155,11 +160,11 @@ class _Lowering:
         return list(self.buffers).index(value)
 
     def _inlines(self, s: Statement, value: SSAValue, later: list[StructuredOp]) -> bool:
-        if s.monoid is not None or not _identity(s, value):
+        if s.monoid is not None or not _identity(s, value) or height(s.value) > DEPTH:
             return False
         users = {u.operation for u in value.uses}
         if any(_space(u) != shape_of(value) for u in users):
-            return False  # a broadcast would compute it once a reader's element
+            return False  # a broadcast would recompute it for each element of the reader
         reads = sum(load.operand == n for u in users for n, v in enumerate(u.operands) if v is value
                     for st in u.statements() for load in walk(st.value) if isinstance(load, Load))  # fmt: skip
         return reads <= 1 or _cheap(s.value)
@@ -176,7 +181,7 @@ class _Lowering:
 
 
 def _reduces_rows(op: StructuredOp) -> bool:
-    """Whether the iterators of a reduction's result are the leading ones of its operand, by the same names."""
+    """Whether the iterators of a reduction's result are the leading ones of its operand, with the same names."""
     if not isinstance(op, ReduceOp):
         return False
     rank, axes = len(shape_of(op.input)), ints_of(op.axes)
@@ -207,7 +212,7 @@ def without_unit_iterators(s: Statement) -> Statement:
 
 
 def _space(op: Operation) -> Shape:
-    """The iteration space in which a reader reads: with a reduction's reduced part, without a padding's border."""
+    """The iteration space of a reader: with the reduced axes of a reduction, without the border of a padding."""
     assert isinstance(op, StructuredOp) or op.name == "kernel.return"
     if not isinstance(op, StructuredOp) or isinstance(op, ReshapeOp):
         return (-1,)

@@ -1,8 +1,8 @@
-"""``verify-kernel``: what is true after lowering kernels: a main function on tensors calls kernels on buffers.
+"""Verifier of the kernel level (``verify-kernel``): a main function on tensors calls kernels on buffers.
 
-Main holds kernel calls between weights and views (reshapes, slices and concatenations of runs of memory); a kernel
-holds generic computations in destination-passing style, and takes what its callers give: inputs, then results, as
-buffers of the shapes of the tensors.
+The main function contains kernel calls, weights and zero-copy views (contiguous reshapes, slices and concatenations). A
+kernel contains generic computations in destination-passing style. Its parameters match the operands and results of its
+calls: first inputs, then results, as buffers of the tensors' shapes.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.dims import symbols_of
 from mlc.dialects.graph import ConcatOp, SliceOp
+from mlc.dialects.semantics.dims import symbols_of
 from mlc.dialects.types import Shape, element_of, shape_of
-from mlc.passes.fuse.views import part_offsets, slice_offset
+from mlc.passes.fuse.grouping.views import part_offsets, slice_offset
 from mlc.passes.legality import SCALARS, TENSORS, Level, calls
 from mlc.passes.rewriter import bodies
 
 _STEPS = (
-    "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.positions graph.size "
-    "graph.run_number graph.routine graph.loop graph.if kernel.call"
+    "graph.weight graph.constant graph.reshape graph.bitcast graph.slice graph.concat graph.nonzero graph.size "
+    "graph.run_counter graph.routine graph.loop graph.if kernel.call"
 )
 MAIN = {
     "func.func": f"{_STEPS} func.return",
     "graph.loop": f"{_STEPS} graph.yield",
     "graph.if": f"{_STEPS} graph.yield",
 }
-"""What the main function is made of while kernels are lowered."""
+"""The operations of the main function from fusion to the host program."""
 LEVEL = Level(
     "kernel",
     {
@@ -48,7 +48,7 @@ LEVEL = Level(
 
 @dataclass(frozen=True)
 class VerifyKernel(ModulePass):
-    """Raises IllegalIR where the module is not one of the kernel level; changes nothing."""
+    """Raises IllegalIR where the module breaks a rule of the kernel level; changes nothing."""
 
     name = "verify-kernel"
 
@@ -61,15 +61,15 @@ class VerifyKernel(ModulePass):
 
 
 def _verify_names(fn: kernel.FuncOp) -> None:
-    """Iterators and symbolic dimensions share one name space in isl texts."""
+    """Iterators and symbolic dimensions share one name space in isl's syntax."""
     dims = symbols_of(d for a in fn.block.args for d in shape_of(a))
     for op in [o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]:
         if both := dims & {i.data for i in op.iters}:
-            raise LEVEL.error(op, f"'{min(both)}' names an iterator and a dimension")
+            raise LEVEL.error(op, f"'{min(both)}' names both an iterator and a dimension")
 
 
 def _verify_calls(module: ModuleOp) -> None:
-    """Each kernel.call names a kernel that takes buffers of what it gives and of what it wants."""
+    """Each kernel.call names a kernel with parameters for its operands and results."""
     taken = {o.sym_name.data: _tensors(o.block.args) for o in module.ops if isinstance(o, kernel.FuncOp)}
     for call, callee in calls(module, "kernel.call"):
         given = _tensors((*call.operands, *call.results))
@@ -81,9 +81,9 @@ def _verify_calls(module: ModuleOp) -> None:
 
 def _verify_views(module: ModuleOp) -> None:
     for op in [o for block in bodies(module) for o in block.ops]:
-        apart = isinstance(op, SliceOp) and slice_offset(op) is None
-        if apart or (isinstance(op, ConcatOp) and part_offsets(op) is None):
-            raise LEVEL.error(op, "it is not one run of memory, so a kernel must compute it")
+        strided = isinstance(op, SliceOp) and slice_offset(op) is None
+        if strided or (isinstance(op, ConcatOp) and part_offsets(op) is None):
+            raise LEVEL.error(op, "it is not contiguous, so a kernel must compute it")
 
 
 def _tensors(values: Sequence[SSAValue]) -> list[tuple[str, Shape]]:

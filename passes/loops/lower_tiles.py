@@ -1,13 +1,13 @@
-"""``lower-tiles``: generate loops over tile instances from the schedule tree (isl), and the body of every instance.
+"""AST generation (``lower-tiles``): isl generates loops over tile instances from the schedule tree; each instance gets
+its tile body.
 
-    schedule_tree = "… { T0[n, m] -> [(n)] } …"     scf.parallel (%n) = (0) to (16) step (1) { scf.for %m … {
-    poly.tile "T0" {sizes = [32, 14]}            →    %acc = scf.for %k … iter_args(%a = %zero : vector<14x32xf32>) {
-    poly.statement "S0" …                               kernel.read, arith.mulf, arith.addf } kernel.write } }
+schedule_tree = "… { T0[n, m] -> [(n)] } …"     scf.parallel (%n) = (0) to (16) step (1) { scf.for %m … {
+poly.tile "T0" {sizes = [32, 14]}            →    %acc = scf.for %k … iter_args(%a = %zero : vector<14x32xf32>) {
+poly.statement "S0" …                               kernel.read, arith.mulf, arith.addf } kernel.write } }
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,42 +15,67 @@ import islpy as isl
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i1
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.dims import Dim, DimLike, parse_dim
-from mlc.passes.loops.ast_math import ast_expr
-from mlc.passes.loops.index_math import Emitter
-from mlc.passes.loops.local_arrays import Arrays
-from mlc.passes.loops.point import Axis, Point
-from mlc.passes.loops.prefetch import Prefetch
-from mlc.passes.loops.tile_body import TileBody
-from mlc.passes.loops.tile_values import TileValues
+from mlc.dialects.graph import dims_of
+from mlc.dialects.poly import ScheduleError, block_of, groups_of, schedule_of
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.passes.context import target_of
+from mlc.passes.loops.body.local_arrays import Arrays
+from mlc.passes.loops.body.prefetch import Prefetch
+from mlc.passes.loops.body.tile_body import TileBody
+from mlc.passes.loops.body.tile_context import Axis, TileContext
+from mlc.passes.loops.body.tile_values import TileValues
+from mlc.passes.loops.index.constants import fold_constants
+from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.loops.index.isl_ast import ast_expr, bounds_mention, iterator_name, loop_bounds, tiles_in, trip_count
 from mlc.passes.schedule.apply_schedules import following
-from mlc.passes.schedule.raise_to_poly import PARAMS
-from mlc.passes.schedule.schedule import SCHEDULE, Nest, groups_of, parse_schedule
-from mlc.passes.schedule.view import ScheduleError, StatementView, params_of, statements_of
-from mlc.passes.tile.tile_kernels import SERIAL, TREE
+from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
+from mlc.target import CpuTarget
 
-ENOUGH_TASKS = 16  # iterations of the parallel loop that balance well over a few threads
 NODE = isl.ast_node_type
 FOR, IF = isl.ast_node_type["for_"], isl.ast_node_type["if_"]  # by name: not in islpy's type stubs
 
 
 @dataclass(frozen=True)
 class LowerTiles(ModulePass):
+    """The plain schedule replaces a rule's schedule whose loops isl cannot generate in time."""
+
     name = "lower-tiles"
+    isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and TREE in o.attributes]:
             with following(fn):
-                _Lowering(fn).run()
+                before = list(fn.block.ops)
+                try:
+                    self._lower(fn, target_of(ctx))
+                except ScheduleError as error:
+                    _undo(fn, before)
+                    tile_plainly(fn, error, self.isl_operations)
+                    self._lower(fn, target_of(ctx))
+
+    def _lower(self, fn: kernel.FuncOp, target: CpuTarget) -> None:
+        with bounded(fn, self.name, self.isl_operations):
+            _Lowering(fn, target).run()
+
+
+def _undo(fn: kernel.FuncOp, before: Sequence[Operation]) -> None:
+    """Erase the operations of a kernel except the statements and local arrays that it had ``before``."""
+    tiles = [o for o in before if isinstance(o, poly.TileOp)]
+    for op in [*reversed([o for o in fn.block.ops if o not in before]), *tiles]:
+        op.detach()
+        op.drop_all_references()
 
 
 @dataclass
 class _Lowering:
     fn: kernel.FuncOp
+    target: CpuTarget
     env: dict[str, SSAValue] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -59,22 +84,24 @@ class _Lowering:
         assert isinstance(tree, StringAttr)
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
-        self.nests = _nests(fn)
+        self.nests = schedule_of(fn)
         old = list(fn.block.ops)
-        entry = Emitter(fn.block, self.env)
-        for name, dim in params_of(fn).items():
+        entry = IndexBuilder(fn.block, self.env)
+        for name, dim in next(iter(self.statements.values())).params.values.items():
             self.env[name] = entry.dim(dim)
-        self.buffers = Arrays(fn, self.statements, self.nests).buffers(entry)
+        arrays = Arrays(fn, self.statements, self.nests, self.target)
+        self.buffers = arrays.buffers(entry)
+        self.statements = {name: arrays.in_block(s) for name, s in self.statements.items()}
         node = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(isl.Schedule(tree.data))
         self._node(node, entry, parallel=SERIAL not in fn.attributes)
         for op in reversed(old):
             op.detach()
             op.drop_all_references()
         fn.block.add_op(kernel.ReturnOp())
+        fold_constants(fn.block)
         del fn.attributes[TREE]
-        fn.attributes.pop(PARAMS, None)
 
-    def _node(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
+    def _node(self, node: isl.AstNode, out: IndexBuilder, parallel: bool) -> None:
         kind = node.get_type()
         if kind == NODE.block:
             nodes = node.block_get_children()
@@ -91,10 +118,10 @@ class _Lowering:
             self._alone(node, out) if parallel else self._instance(node.user_get_expr(), out)
 
     def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
-        """Parts that threads share out apart do not wait for each other: what nests joined by ``&`` hand over is in
-        one of them. isl makes no loop of a single block, and several of blocks that do not follow each other."""
+        """Check that nests joined by ``&`` are in one child: threads partition each child separately, without a barrier
+        between children. isl makes no loop of a single block, and several loops of blocks that are not consecutive."""
         joined = [group for group in groups_of(self.nests) if len(group) > 1]
-        tiles = [set(re.findall(r"\bT\d+(?=\()", child.to_C_str())) for child in children if joined]
+        tiles = [tiles_in(child) for child in children if joined]
         for group in joined:
             names = {s for nest in group for s in nest.statements}
             mine = {name for name, tile in self.tiles.items() if names & {s.data for s in tile.statements}}
@@ -102,129 +129,85 @@ class _Lowering:
                 hint = "need one loop over several blocks; give their tiles one size"
                 raise ScheduleError(f"'{group[0]}': nests joined by '&' {hint}")
 
-    def _parallel(self, node: isl.AstNode, out: Emitter) -> None:
-        """Perfectly nested outer loops become one parallel loop, until it has iterations enough."""
+    def _parallel(self, node: isl.AstNode, out: IndexBuilder) -> None:
+        """Perfectly nested outer loops are collapsed into one parallel loop, until it has enough iterations for load
+        balance."""
         levels = [node]
-        while _trip(levels) < ENOUGH_TASKS:
+        while trip_count(levels) < self.target.tasks(4):
             body = levels[-1].for_get_body()
-            if body.get_type() != FOR or _uses(body, levels):
+            if body.get_type() != FOR or bounds_mention(body, levels):
                 break
             levels.append(body)
-        bounds = [self._bounds(level, out) for level in levels]
+        bounds = [loop_bounds(level, out) for level in levels]
         block = Block(arg_types=[IndexType()] * len(levels))
         lower, upper, steps = (list(values) for values in zip(*bounds, strict=True))
         out.block.add_op(scf.ParallelOp(lower, upper, steps, Region(block)))
         for level, arg in zip(levels, block.args, strict=True):
-            self.env[_name(level)] = arg
+            self.env[iterator_name(level)] = arg
         self._node(levels[-1].for_get_body(), out.at(block), parallel=False)
         block.add_op(scf.ReduceOp())
 
-    def _alone(self, node: isl.AstNode, out: Emitter) -> None:
-        """A tile in no loop is one thread's: a parallel loop of one turn."""
+    def _alone(self, node: isl.AstNode, out: IndexBuilder) -> None:
+        """A tile outside of loops runs on one thread: a parallel loop of one iteration."""
         block = Block(arg_types=[IndexType()])
         first, last = out.constant(0), out.constant(1)
         out.block.add_op(scf.ParallelOp([first], [last], [last], Region(block)))
         self._node(node, out.at(block), parallel=False)
         block.add_op(scf.ReduceOp())
 
-    def _for(self, node: isl.AstNode, out: Emitter) -> None:
+    def _for(self, node: isl.AstNode, out: IndexBuilder) -> None:
         block = Block(arg_types=[IndexType()])
-        out.block.add_op(scf.ForOp(*self._bounds(node, out), [], Region(block)))
-        self.env[_name(node)] = block.args[0]
+        out.block.add_op(scf.ForOp(*loop_bounds(node, out), [], Region(block)))
+        self.env[iterator_name(node)] = block.args[0]
         self._node(node.for_get_body(), out.at(block), parallel=False)
         block.add_op(scf.YieldOp())
 
-    def _if(self, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
+    def _if(self, node: isl.AstNode, out: IndexBuilder, parallel: bool) -> None:
         condition = ast_expr(node.if_get_cond(), out)
         self._guarded(condition, node.if_get_then_node(), out, parallel)
         if node.if_has_else_node():
             true = out.emit(arith.ConstantOp(IntegerAttr(1, i1)))
             self._guarded(out.emit(arith.XOrIOp(condition, true)), node.if_get_else_node(), out, parallel)
 
-    def _guarded(self, condition: SSAValue, node: isl.AstNode, out: Emitter, parallel: bool) -> None:
+    def _guarded(self, condition: SSAValue, node: isl.AstNode, out: IndexBuilder, parallel: bool) -> None:
         block = Block()
         out.block.add_op(scf.IfOp(condition, [], Region(block)))
         self._node(node, out.at(block), parallel)
         block.add_op(scf.YieldOp())
 
-    def _bounds(self, node: isl.AstNode, out: Emitter) -> tuple[SSAValue, SSAValue, SSAValue]:
-        """(lower, exclusive upper, step) of an isl for node."""
-        if node.for_is_degenerate():
-            first = ast_expr(node.for_get_init(), out)
-            return first, _plus_one(first, out), out.constant(1)
-        condition = node.for_get_cond()
-        last = ast_expr(condition.get_op_arg(1), out)
-        inclusive = condition.get_op_type() == isl.ast_expr_op_type.le
-        upper = _plus_one(last, out) if inclusive else last
-        return ast_expr(node.for_get_init(), out), upper, ast_expr(node.for_get_inc(), out)
-
-    def _coordinate(self, expr: isl.AstExpr, out: Emitter) -> DimLike:
-        """An argument of a tile instance; a constant as such, for what follows from it, as (0 + @n) // 32 is 0."""
+    def _coordinate(self, expr: isl.AstExpr, out: IndexBuilder) -> DimLike:
+        """An argument of a tile instance. A constant is kept as a number, for simplification: (0 + @n) // 32 is 0."""
         if expr.get_type() == isl.ast_expr_type.int:
             return int(expr.get_val().to_str())
         name = f"t{len(self.env)}"
         self.env[name] = ast_expr(expr, out)
         return Dim.symbol(name)
 
-    def _instance(self, call: isl.AstExpr, out: Emitter) -> None:
+    def _instance(self, call: isl.AstExpr, out: IndexBuilder) -> None:
         tile = self.tiles[call.get_op_arg(0).get_id().get_name()]
         at: dict[str, DimLike] = {}
         axes: list[Axis] = []
         lanes: list[Axis] = []
-        sizes = [int(s) for s in tile.sizes.get_values()]
-        for n, (iterator, start, valid) in enumerate(zip(tile.iters, tile.starts, tile.lanes, strict=True)):
-            name = iterator.data
-            at[name] = parse_dim(start.data) + self._coordinate(call.get_op_arg(n + 1), out) * sizes[n]
+        starts, sizes, valid = dims_of(tile.starts), [int(s) for s in tile.sizes.get_values()], dims_of(tile.valid)
+        names = [i.data for i in tile.iters]
+        for n, name in enumerate(names):
+            first = starts[n] + self._coordinate(call.get_op_arg(n + 1), out) * sizes[n]
+            if name in names[n + 1 :]:
+                at[name] = at[block_of(name)] = first
+                continue
+            at[name] = at.get(name, 0) + first
             if sizes[n] > 1:
-                axis = Axis(name, sizes[n], out.dim(parse_dim(valid.data)) if valid.data else None)
+                axis = Axis(name, sizes[n], None if valid[n] == sizes[n] else out.dim(valid[n]))
                 at[name] = at[name] + Dim.symbol(axis.symbol)
                 (lanes if name == tile.vector.data else axes).append(axis)
         members = [self.statements[s.data] for s in tile.statements]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
-        inner = parse_schedule("x: | | " + " ".join(i.data for i in tile.inner))[0].inner
         nest = next(n for n in self.nests if members[0].name in n.statements)
-        ahead = Prefetch(self.buffers, nest)
-        TileBody(members, TileValues(self.buffers), ahead).emit(out, Point(at, (*axes, *lanes)), inner)
+        ahead = Prefetch(self.buffers, nest, self.target)
+        TileBody(members, TileValues(self.buffers), ahead).emit(out, TileContext(at, (*axes, *lanes)), nest.inner)
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:
-    """Whether what is read along the lanes varies along ``iterator``. Rows come before panels in a register tile: a
-    row's scalar is broadcast, used for each vector of the row, and dead."""
+    """Whether the access along the vectorized axis varies along ``iterator``. Rows come before panels in a register
+    tile: a row's scalar is broadcast, used for each vector of the row, and then dead."""
     return any(r.depends_on(iterator) for r in s.reads if r.depends_on(lanes))
-
-
-def _nests(fn: kernel.FuncOp) -> tuple[Nest, ...]:
-    attr = fn.attributes[SCHEDULE]
-    assert isinstance(attr, StringAttr)
-    return parse_schedule(attr.data)
-
-
-def _plus_one(value: SSAValue, out: Emitter) -> SSAValue:
-    return out.emit(arith.AddiOp(value, out.constant(1)))
-
-
-def _name(node: isl.AstNode) -> str:
-    return str(node.for_get_iterator().get_id().get_name())
-
-
-def _trip(levels: Sequence[isl.AstNode]) -> int:
-    """Iterations of nested loops, as far as they are known; a symbolic one may be 1."""
-    total = 1
-    for node in levels:
-        if node.for_is_degenerate():
-            continue
-        bound = node.for_get_cond()
-        last = bound.get_op_arg(1)
-        if last.get_type() == isl.ast_expr_type.int:
-            total *= int(last.get_val().to_str()) + (bound.get_op_type() == isl.ast_expr_op_type.le)
-    return total
-
-
-def _uses(node: isl.AstNode, levels: Sequence[isl.AstNode]) -> bool:
-    """Whether the bounds of a loop mention an iterator of the loops round it."""
-    text = node.for_get_init().to_C_str()
-    text += "" if node.for_is_degenerate() else " " + node.for_get_cond().to_C_str()
-    words = set(text.replace("(", " ").replace(")", " ").split())
-    return any(_name(level) in words for level in levels)
-
-

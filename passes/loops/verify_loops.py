@@ -1,4 +1,4 @@
-"""``verify-loops``: what is true of kernels of loops: structured control flow round operations on register tiles."""
+"""Verifier of the loops level (``verify-loops``): structured control flow around operations on register tiles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEVEL = Level("loops", MODULE | KERNELS, VECTORS | TENSORS, frozenset({"kernel.c
 
 @dataclass(frozen=True)
 class VerifyLoops(ModulePass):
-    """Raises IllegalIR where the module is not one of the loop level; changes nothing."""
+    """Raises IllegalIR where the module breaks a rule of the loops level; changes nothing."""
 
     name = "verify-loops"
 

@@ -1,10 +1,10 @@
-"""``build-program``: the main function becomes the host program, with a place for each tensor.
+"""Lowering to the host program (``build-program``): calls become launches, and each tensor gets a buffer or a view.
 
     %y = kernel.call @k(%x, %w) : … -> tensor<4x8xf32>     %b = rt.buffer "128" : memref<4x8xf32>
     func.return %z                                      →   rt.launch @k(%x, %w, %b) ; … rt.launch @l(%b, %out)
 
-A size that depends on data is an output of its own, and memory is planned for the most that it can be. What a kernel
-computes is written straight into the caller's buffer, or into its part of a concatenation.
+A run-time dimension is an additional output, and memory is planned for its upper bound. A kernel writes its result
+directly into the caller's buffer, or at its offset in a concatenation.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
-from mlc.dialects.dims import DimLike, symbols_of
 from mlc.dialects.graph import (
     BitcastOp,
     ConcatOp,
     ConstantOp,
     IfOp,
     LoopOp,
-    PositionsOp,
+    NonzeroOp,
     ReshapeOp,
     RoutineOp,
-    RunNumberOp,
+    RunCounterOp,
     SizeOp,
     SliceOp,
     WeightOp,
@@ -37,12 +36,13 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.graph.loop import size_bounds, size_made
 from mlc.dialects.graph.sizes import room_of, sizes_of, upper
+from mlc.dialects.semantics.dims import DimLike, symbols_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
-from mlc.passes.fuse.views import part_offsets, slice_offset, source_of
-from mlc.passes.plan.build_regions import build_if, build_loop
+from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
+from mlc.passes.plan.program.build_regions import build_if, build_loop
 
-Home = tuple[SSAValue, DimLike]  # a buffer, and the bytes of it before a value
+Destination = tuple[SSAValue, DimLike]  # a buffer, and the offset of a value in it, in bytes
 
 
 @dataclass(frozen=True)
@@ -58,20 +58,20 @@ class BuildProgram(ModulePass):
 
 
 def names_of(attrs: ArrayAttr[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
-    """The ``graph.name`` of each argument or result of main."""
+    """The ``graph.name`` of each argument or result of the main function."""
     data = attrs.data if attrs is not None else [DictionaryAttr({})] * count
     names = [d.data.get("graph.name") for d in data]
     return [n.data if isinstance(n, StringAttr) else f"{prefix}{k}" for k, n in enumerate(names)]
 
 
 def _guards(main: func.FuncOp) -> list[str]:
-    """What the frontend found that the dimensions must satisfy (``Builder.require``)."""
+    """The guards on dimensions that the frontend found (``Builder.require``)."""
     guards = main.attributes.get("graph.guards")
     return [g.data for g in guards if isinstance(g, StringAttr)] if isinstance(guards, ArrayAttr) else []
 
 
 def _fresh(names: list[str], taken: list[str]) -> list[str]:
-    """Names that no output has yet."""
+    """``names``, changed where an output has the name already."""
     return [name + "_" * (1 + max(map(len, taken))) if name in taken else name for name in names]
 
 
@@ -79,8 +79,8 @@ def _fresh(names: list[str], taken: list[str]) -> list[str]:
 class Builder:
     main: func.FuncOp
     ctx: Context
-    places: dict[SSAValue, SSAValue] = field(default_factory=dict)
-    homes: dict[SSAValue, Home] = field(default_factory=dict)
+    memory: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    destinations: dict[SSAValue, Destination] = field(default_factory=dict)
     sizes: dict[str, SSAValue] = field(default_factory=dict)
     bounds: dict[str, DimLike] = field(default_factory=dict)
     branches: int = 0
@@ -95,16 +95,16 @@ class Builder:
         dims += [room for size in self.bounds if (room := room_of(size)) in symbols_of([self.bounds[size]])]
         outer = {size_made(op) for op in block.ops}
         inner = [size for size in self.bounds if size not in outer and room_of(size) not in dims]
-        told = [size for size in self.bounds if size not in inner]
-        outputs += _fresh(told, outputs)
+        visible = [size for size in self.bounds if size not in inner]
+        outputs += _fresh(visible, outputs)
         self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds, inner)
         self.block = self.program.body.block
-        if texts := main.attributes.get("graph.texts"):
-            self.program.properties["texts"] = texts
+        if strings := main.attributes.get("graph.strings"):
+            self.program.properties["strings"] = strings
         for n, arg in enumerate(block.args):
-            self.places[arg] = self.add(rt.InputOp(n, buffer_type(arg)))
-        self.outputs = [self.add(rt.OutputOp(n, buffer_type(v))) for n, v in enumerate(returned)]
-        for n, size in enumerate(told, len(returned)):
+            self.memory[arg] = self.add(rt.InputOp(n, buffer_type(arg)))
+        self.outputs = [self._output(n, value) for n, value in enumerate(returned)]
+        for n, size in enumerate(visible, len(returned)):
             self.sizes[size] = self.add(rt.OutputOp(n, memref("i64", ())))
         self.steps(block, [(value, (out, 0)) for value, out in zip(returned, self.outputs, strict=True)])
         return self.program
@@ -113,58 +113,63 @@ class Builder:
         self.block.add_op(op)
         return op.results[0]
 
-    def steps(self, block: Block, targets: list[tuple[SSAValue, Home]]) -> None:
-        """The steps of a block, at whose end its values are in their targets."""
-        self._settle(block, targets)
+    def _output(self, index: int, value: SSAValue) -> SSAValue:
+        shape = shape_of(value)
+        bound = [upper(d, self.bounds) for d in shape] if sizes_of(shape) else None
+        return self.add(rt.OutputOp(index, buffer_type(value), bound))
+
+    def steps(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
+        """Add the steps of a block, after which its values are in their targets."""
+        self._choose_destinations(block, targets)
         for op in block.ops:
             self._op(op)
-        for value, home in targets:
-            if self.homes.get(source_of(value)) != home:
-                self.block.add_op(rt.CopyOp(self.places[value], self._at(home, value)))
+        for value, destination in targets:
+            if self.destinations.get(source_of(value)) != destination:
+                self.block.add_op(rt.CopyOp(self.memory[value], self._at(destination, value)))
 
-    def _at(self, home: Home, value: SSAValue) -> SSAValue:
-        """The memory of ``value`` in its home."""
-        place, offset = home
-        whole = offset == 0 and place.type == buffer_type(value)
-        return place if whole else self.add(rt.ViewOp(place, buffer_type(value), offset))
+    def _at(self, destination: Destination, value: SSAValue) -> SSAValue:
+        """The memory of ``value`` at its destination."""
+        buffer, offset = destination
+        whole = offset == 0 and buffer.type == buffer_type(value)
+        return buffer if whole else self.add(rt.ViewOp(buffer, buffer_type(value), offset))
 
-    def _settle(self, block: Block, targets: list[tuple[SSAValue, Home]]) -> None:
-        """Homes of values that are (under a reshape) results of the block or parts of a concatenation."""
-        for value, home in targets:
+    def _choose_destinations(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
+        """Destinations of values that are (under a reshape) results of the block or operands of a concatenation."""
+        for value, destination in targets:
             if _computed(source_of(value), block) and _as_large(value):
-                self.homes.setdefault(source_of(value), home)
+                self.destinations.setdefault(source_of(value), destination)
         for op in [o for o in block.ops if isinstance(o, ConcatOp)]:
-            self.places[op.result] = self.place(op.result)
-            for part, home in self._parts(op):
+            self.memory[op.result] = self.allocate(op.result)
+            for part, destination in self._parts(op):
                 computed = isinstance(source_of(part).owner, kernel.CallOp) and _as_large(part)
-                if computed and not sizes_of([home[1]]):
-                    self.homes.setdefault(source_of(part), home)
+                if computed and not sizes_of([destination[1]]):
+                    self.destinations.setdefault(source_of(part), destination)
 
-    def _parts(self, op: ConcatOp) -> list[tuple[SSAValue, Home]]:
-        """The operands of a concatenation with their places in it."""
+    def _parts(self, op: ConcatOp) -> list[tuple[SSAValue, Destination]]:
+        """The operands of a concatenation with their offsets in it."""
         offsets, size = part_offsets(op), ITEMSIZE[element_of(op.result)]
         assert offsets is not None
-        return [(part, (self.places[op.result], at * size)) for part, at in zip(op.args, offsets, strict=True)]
+        return [(part, (self.memory[op.result], at * size)) for part, at in zip(op.args, offsets, strict=True)]
 
     def _op(self, op: Operation) -> None:
         match op:
             case WeightOp():
-                self.places[op.result] = self.add(rt.WeightOp(op.entry.data, buffer_type(op.result)))
+                self.memory[op.result] = self.add(rt.WeightOp(op.entry.data, buffer_type(op.result)))
             case ConstantOp():
                 entry = weights_of(self.ctx).add("constant", op.array())
-                self.places[op.result] = self.add(rt.WeightOp(entry, buffer_type(op.result)))
-            case RunNumberOp():
-                self.places[op.result] = self.add(rt.RunNumberOp(buffer_type(op.result)))
+                self.memory[op.result] = self.add(rt.WeightOp(entry, buffer_type(op.result)))
+            case RunCounterOp():
+                self.memory[op.result] = self.add(rt.RunCounterOp(buffer_type(op.result)))
             case ReshapeOp() | BitcastOp():
-                self.places[op.result] = self.add(rt.ViewOp(self.places[op.input], buffer_type(op.result)))
+                self.memory[op.result] = self.add(rt.ViewOp(self.memory[op.input], buffer_type(op.result)))
             case SliceOp():
                 self._slice(op)
             case ConcatOp():
                 self._concat(op)
             case kernel.CallOp():
                 self._launch(op)
-            case PositionsOp():
-                self._positions(op)
+            case NonzeroOp():
+                self._nonzero(op)
             case SizeOp():
                 self._size(op)
             case LoopOp():
@@ -174,64 +179,64 @@ class Builder:
             case RoutineOp():
                 self._routine(op)
 
-    def _positions(self, op: PositionsOp) -> None:
-        where = self.places[op.result] = self.place(op.result)
-        step = rt.PositionsOp(op.size.data, self.places[op.mask], where, self.told(op.size.data))
+    def _nonzero(self, op: NonzeroOp) -> None:
+        where = self.memory[op.result] = self.allocate(op.result)
+        step = rt.NonzeroOp(op.size.data, self.memory[op.mask], where, self.size_buffer(op.size.data))
         self.block.add_op(with_nodes(step, source_nodes(op)))
 
     def _size(self, op: SizeOp) -> None:
-        where = self.places[op.result] = self.told(op.size.data)
-        step = rt.SizeOp(op.size.data, self.places[op.value], where, op.most.data, op.why.data)
+        where = self.memory[op.result] = self.size_buffer(op.size.data)
+        step = rt.SizeOp(op.size.data, self.memory[op.value], where, op.most.data, op.why.data)
         self.block.add_op(with_nodes(step, source_nodes(op)))
 
-    def told(self, size: str) -> SSAValue:
-        """Where a size is written: an output of the model, or scratch for one that only a loop or branch knows."""
+    def size_buffer(self, size: str) -> SSAValue:
+        """The buffer of a run-time dimension: an output of the model, or scratch for one local to a loop or branch."""
         return self.sizes[size] if size in self.sizes else self.add(rt.BufferOp("8", memref("i64", ())))
 
     def scratch(self, value: SSAValue) -> SSAValue:
-        """Memory of its own for ``value``."""
+        """A new buffer for ``value``."""
         return self.add(rt.BufferOp(str(upper(bytes_of(value), self.bounds)), buffer_type(value)))
 
     def _routine(self, op: RoutineOp) -> None:
-        self.places[op.result] = self.place(op.result)
-        step = rt.RoutineOp(op.fn, [self.places[v] for v in (*op.args, op.result)], op.words, op.numbers)
+        self.memory[op.result] = self.allocate(op.result)
+        step = rt.RoutineOp(op.fn, [self.memory[v] for v in (*op.args, op.result)], op.words, op.numbers)
         self.block.add_op(with_nodes(step, source_nodes(op)))
 
     def _slice(self, op: SliceOp) -> None:
         offset = slice_offset(op)
         assert offset is not None
-        view = rt.ViewOp(self.places[op.input], buffer_type(op.result), offset * ITEMSIZE[element_of(op.result)])
-        self.places[op.result] = self.add(view)
+        view = rt.ViewOp(self.memory[op.input], buffer_type(op.result), offset * ITEMSIZE[element_of(op.result)])
+        self.memory[op.result] = self.add(view)
 
     def _concat(self, op: ConcatOp) -> None:
-        """Copy the parts that no kernel has written to their places."""
-        for part, home in self._parts(op):
-            if self.homes.get(source_of(part)) != home:
-                self.block.add_op(rt.CopyOp(self.places[part], self._at(home, part)))
+        """Copy the operands that no kernel has written at their offsets."""
+        for part, destination in self._parts(op):
+            if self.destinations.get(source_of(part)) != destination:
+                self.block.add_op(rt.CopyOp(self.memory[part], self._at(destination, part)))
 
     def _launch(self, op: kernel.CallOp) -> None:
         for result in op.res:
-            self.places[result] = self.place(result)
-        args = [self.places[v] for v in (*op.args, *op.res)]
+            self.memory[result] = self.allocate(result)
+        args = [self.memory[v] for v in (*op.args, *op.res)]
         launch = rt.LaunchOp(op.callee.root_reference.data, args, len(op.res))
         self.block.add_op(with_nodes(launch, source_nodes(op)))
 
-    def place(self, value: SSAValue) -> SSAValue:
-        """Memory for what is computed: its home, or a buffer of its own."""
-        return self._at(self.homes[value], value) if value in self.homes else self.scratch(value)
+    def allocate(self, value: SSAValue) -> SSAValue:
+        """Memory for a computed value: its destination, or a new buffer."""
+        return self._at(self.destinations[value], value) if value in self.destinations else self.scratch(value)
 
 
 def _as_large(value: SSAValue) -> bool:
-    """Whether memory planned for ``value`` has room for the tensor that it is under another shape."""
+    """Whether memory planned for ``value`` is large enough for the tensor of which it is a reshape."""
     return not sizes_of(shape_of(value)) or bytes_of(value) == bytes_of(source_of(value))
 
 
 def _computed(value: SSAValue, block: Block) -> bool:
-    """Whether a step of ``block`` writes ``value`` to whatever place it is given."""
+    """Whether a step of ``block`` writes ``value`` to a destination of our choice."""
     op = value.owner
     if isinstance(op, LoopOp):
         return op.parent is block and op.res.index(value) >= len(op.states)
-    return isinstance(op, kernel.CallOp | ConcatOp | PositionsOp | RoutineOp | IfOp) and op.parent is block
+    return isinstance(op, kernel.CallOp | ConcatOp | NonzeroOp | RoutineOp | IfOp) and op.parent is block
 
 
 def buffer_type(value: SSAValue) -> Attribute:

@@ -1,109 +1,68 @@
-"""``plan-memory``: one arena for all intermediate tensors, and places in the weights payload.
+"""Memory planning (``plan-memory``): offsets of intermediate tensors in one arena, and of weights in the payload.
 
     %a = rt.buffer "4096"        →        %a = rt.buffer "4096" {offset = 0}
     %b = rt.buffer "512"                  %b = rt.buffer "512" {offset = 4096}
 
 Greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers first, each at the lowest offset where it overlaps
-no buffer alive at the same time. With symbolic sizes the same plan is made for typical sizes; the order it finds is
-kept for all sizes, each buffer standing behind those below it (``after``).
+no buffer alive at the same time. With symbolic dimensions the plan is made for assumed values, and its order is kept
+for all values: each buffer follows those below it (``after``). The program gets the attribute ``arena``: its bytes, and
+the most bytes alive at one step, for the assumed values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import rt
-from mlc.dialects.dims import DimLike, ceildiv, evaluate, parse_dim, symbols_of
+from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim, symbols_of
 from mlc.dialects.types import bytes_of
-from mlc.passes.plan.offsets import live_bytes, place
-
-ALIGN = 64
-TYPICAL = 8  # the size of a symbolic dimension for which the plan is made
+from mlc.passes.assumed_extents import PLANNED
+from mlc.passes.plan.program.arena import ALIGN, aligned, arena_of, live_ranges
+from mlc.passes.plan.program.offsets import place
 
 
 @dataclass(frozen=True)
 class PlanMemory(ModulePass):
-    """``apart``: each buffer has bytes of its own, and some behind it that no kernel may touch (for sanitizers)."""
+    """``redzones``: no two buffers share bytes, and each is followed by bytes that no kernel may access (for
+    sanitizers)."""
 
     name = "plan-memory"
-    apart: bool = False
+    redzones: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in [o for o in op.ops if isinstance(o, rt.ProgramOp)]:
             drop_unused(program)
             plan_weights(program)
-            if self.apart:
-                widen(program)
-            plan_arena(program, self.apart)
-
-
-@dataclass(frozen=True)
-class Live:
-    """A buffer, its size in bytes, and the steps of the program at which it is first written and last used."""
-
-    op: rt.BufferOp
-    size: DimLike
-    first: int
-    last: int
-
-    def meets(self, other: Live) -> bool:
-        return self.first <= other.last and other.first <= self.last
-
-
-def aligned(size: DimLike) -> DimLike:
-    return ceildiv(size, ALIGN) * ALIGN
-
-
-def live_ranges(program: rt.ProgramOp) -> list[Live]:
-    """When each buffer is used; one from outside a loop that uses it lives through all turns."""
-    ops = list(rt.walk(program.body.block))
-    begin = {op: step for step, op in enumerate(ops)}
-    end = begin | {op: step + sum(1 for r in op.regions for _ in rt.walk(r.block)) for op, step in begin.items()}
-    first: dict[Operation, int] = {}
-    last: dict[Operation, int] = {}
-    for op in (o for o in ops if isinstance(o, rt.STEPS | rt.LoopOp)):
-        for buffer in {found.owner for value in op.operands for found, _ in rt.extents(value)}:
-            if isinstance(buffer, rt.BufferOp):
-                near = _near(op, buffer)
-                first[buffer] = min(begin[near], first.get(buffer, len(ops)))
-                last[buffer] = max(end[near], last.get(buffer, 0))
-    buffers = [o for o in ops if isinstance(o, rt.BufferOp)]
-    return [Live(b, parse_dim(b.bytes.data), first[b], last[b]) for b in buffers if b in first]
-
-
-def _near(op: Operation, buffer: rt.BufferOp) -> Operation:
-    """The loop or branch round ``op`` that stands beside ``buffer``, or ``op``."""
-    while op.parent is not buffer.parent:
-        assert (outer := op.parent_op()) is not None
-        op = outer
-    return op
+            if self.redzones:
+                add_redzones(program)
+            plan_arena(program, self.redzones)
+            program.arena = arena_of(program)
 
 
 def drop_unused(program: rt.ProgramOp) -> None:
-    """Buffers, and views of them, that no step touches need no place."""
+    """Erase buffers, and views of them, that no step uses."""
     for op in reversed(list(rt.walk(program.body.block))):
         if isinstance(op, rt.BufferOp | rt.ViewOp) and op.result.first_use is None:
             op.detach()
             op.erase()
 
 
-def widen(program: rt.ProgramOp) -> None:
-    """Room behind each buffer."""
+def add_redzones(program: rt.ProgramOp) -> None:
+    """Make each buffer larger by a redzone."""
     for op in rt.walk(program.body.block):
         if isinstance(op, rt.BufferOp):
             op.bytes = StringAttr(str(parse_dim(op.bytes.data) + ALIGN))
-    program.attributes["apart"] = UnitAttr()
+    program.attributes["redzones"] = UnitAttr()
 
 
-def plan_arena(program: rt.ProgramOp, apart: bool = False) -> None:
-    ranges = [replace(r, first=0, last=0) if apart else r for r in live_ranges(program)]
-    typical = dict.fromkeys(symbols_of(r.size for r in ranges), TYPICAL)
+def plan_arena(program: rt.ProgramOp, disjoint: bool = False) -> None:
+    """Set the offsets of all buffers, or (symbolic sizes) the buffers after which each follows."""
+    ranges = [replace(r, first=0, last=0) if disjoint else r for r in live_ranges(program)]
+    typical = dict.fromkeys(symbols_of(r.size for r in ranges), PLANNED)
     offsets = place([(r.first, r.last) for r in ranges], [_typical(r.size, typical) for r in ranges])
     if not typical:
         for r, offset in zip(ranges, offsets, strict=True):
@@ -123,18 +82,13 @@ def _typical(size: DimLike, values: dict[str, int]) -> int:
 
 def plan_weights(program: rt.ProgramOp) -> None:
     """Offsets in the payload, in order of appearance; an entry used twice is stored once."""
-    places: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     end = 0
     for op in rt.walk(program.body.block):
         if isinstance(op, rt.WeightOp):
             size = bytes_of(op.result)
             assert isinstance(size, int)
-            if op.entry.data not in places:
-                places[op.entry.data] = end
+            if op.entry.data not in offsets:
+                offsets[op.entry.data] = end
                 end += -(-size // ALIGN) * ALIGN
-            op.offset = IntegerAttr(places[op.entry.data], i64)
-
-
-def live_bytes_bound(ranges: Sequence[Live], sizes: Sequence[int]) -> int:
-    """The largest number of bytes alive at one step: no plan can need less."""
-    return live_bytes([(r.first, r.last) for r in ranges], sizes)
+            op.offset = IntegerAttr(offsets[op.entry.data], i64)

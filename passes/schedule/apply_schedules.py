@@ -1,7 +1,8 @@
-"""``apply-schedules``: schedules of the user's take the place of those the rules would choose.
+"""User schedules (``apply-schedules``): schedules given by the user replace those that rules would choose.
 
-    contract_0: contraction: S0 S1 | n/32v m/8 | k     # a line of the text
-      →   kernel.func @contract_0(…) attributes {schedule = "contraction: S0 S1 | n/32v m/8 | k", schedule_line = 1}
+contract_0: contraction: S0 S1 | n/32v m/8 | k     # a line of the text
+  →   kernel.func @contract_0(…) attributes {
+        schedule = #poly.schedule<"contraction: S0 S1 | n/32v m/8 | k">, schedule_line = 1}
 """
 
 from __future__ import annotations
@@ -11,20 +12,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.passes.schedule.schedule import SCHEDULE, parse_schedule
-from mlc.passes.schedule.view import ScheduleError
-from mlc.runtime.errors import InputError
+from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError
+from mlc.errors import InputError
 
-LINE, TUNED = "schedule_line", "schedule_tuned"  # where a schedule comes from, if no rule has chosen it
+LINE, TUNED = "schedule_line", "schedule_tuned"  # the origin of a schedule that no rule has chosen
 
 
 @dataclass(frozen=True)
 class ApplySchedules(ModulePass):
-    """``text`` has lines ``kernel: schedule``; ``#`` begins a comment. Kernels without a line keep the chosen one."""
+    """``text`` has lines ``kernel: schedule``; ``#`` begins a comment. Rules choose for kernels without a line."""
 
     name = "apply-schedules"
     text: str = ""
@@ -42,21 +42,22 @@ def _apply(line: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
         raise _error(number, f"there is no kernel '{name}'", f"Kernels are {', '.join(kernels)}")
     fn = kernels[name]
     if LINE in fn.attributes:
-        raise _error(number, f"kernel '{name}' has a schedule already", "Give one line a kernel")
+        raise _error(number, f"kernel '{name}' has a schedule already", "Give each kernel one line")
     fn.attributes.pop(TUNED, None)
-    fn.attributes |= {SCHEDULE: StringAttr(text), LINE: IntegerAttr(number, i64)}
+    fn.attributes[LINE] = IntegerAttr(number, i64)
     with following(fn):
-        parse_schedule(text)
+        fn.attributes[SCHEDULE] = ScheduleAttr.parsed(text)
 
 
 @contextmanager
 def following(fn: kernel.FuncOp) -> Iterator[None]:
-    """Round what follows a kernel's schedule: where one that no rule chose cannot be followed, the error names it."""
+    """Context manager of passes that apply a schedule: an error about a schedule that no rule chose names its
+    origin."""
     try:
         yield
     except ScheduleError as error:
         if TUNED in fn.attributes:
-            hint = "Measure anew ('mlc cache clear --tuned'), or do without (--no-tuned)"
+            hint = "Delete the tuned schedules ('mlc cache clear --tuned'), or ignore them (--no-tuned)"
             raise InputError(f"A tuned schedule: {error}", stage="schedule", hint=hint) from error
         line = fn.attributes.get(LINE)
         if not isinstance(line, IntegerAttr):

@@ -1,9 +1,11 @@
-"""``apply-tuned``: kernels for which ``mlc tune`` has measured a better schedule get it; the others' are chosen.
+"""Tuned schedules (``apply-tuned``): a kernel for which ``mlc tune`` has measured a better schedule gets it.
 
     41b0…: contraction: S0 S1 | m/8 n/32v | k     # a line of the text: a kernel's digest and its schedule
-      →   kernel.func @contract_0(…) attributes {schedule = "contraction: S0 S1 | m/8 n/32v | k", schedule_tuned} {…}
+      →   kernel.func @contract_0(…) attributes {
+            schedule = #poly.schedule<"contraction: S0 S1 | m/8 n/32v | k">, schedule_tuned} {…}
 
-A kernel is known by its text before it is lowered, without its name, so that every model with the same one profits.
+The key of a kernel is the hash of its text before lowering, without its name, so that equal kernels of all models share
+a schedule. The attribute ``digest`` keeps it.
 """
 
 from __future__ import annotations
@@ -16,9 +18,12 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import SCHEDULE, ScheduleAttr
 from mlc.passes.fuse.deduplicate_kernels import text_of
-from mlc.passes.schedule.apply_schedules import TUNED
-from mlc.passes.schedule.schedule import SCHEDULE
+from mlc.passes.schedule.apply_schedules import TUNED, following
+
+DIGEST = "digest"
+"""The attribute of a kernel with its digest."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +35,20 @@ class ApplyTuned(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tuned = {digest: schedule for digest, _, schedule in (line.partition(": ") for line in self.text.splitlines())}
-        for fn in _kernels(op) if tuned else ():
-            if schedule := tuned.get(_digest(fn)):
-                fn.attributes |= {SCHEDULE: StringAttr(schedule), TUNED: UnitAttr()}
+        for fn in _kernels(op):
+            digest = hashlib.sha256(text_of(fn).encode()).hexdigest()[:32]
+            fn.attributes[DIGEST] = StringAttr(digest)
+            if schedule := tuned.get(digest):
+                fn.attributes[TUNED] = UnitAttr()
+                with following(fn):
+                    fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
 
 
 def digests(module: ModuleOp) -> dict[str, str]:
-    """The digest of each kernel, by name; of kernels as ``form-kernels`` leaves them."""
-    return {fn.sym_name.data: _digest(fn) for fn in _kernels(module)}
+    """The digest of each kernel, by name."""
+    found = {fn.sym_name.data: fn.attributes.get(DIGEST) for fn in _kernels(module)}
+    return {name: digest.data for name, digest in found.items() if isinstance(digest, StringAttr)}
 
 
 def _kernels(module: ModuleOp) -> list[kernel.FuncOp]:
     return [o for o in module.ops if isinstance(o, kernel.FuncOp)]
-
-
-def _digest(fn: kernel.FuncOp) -> str:
-    return hashlib.sha256(text_of(fn).encode()).hexdigest()[:32]

@@ -1,8 +1,9 @@
-"""``choose-schedule``: the first candidate of the first rule that answers decides how a kernel runs; tiling obeys.
+"""Schedule selection (``choose-schedule``): a kernel gets the best candidate of the first schedule rule that applies.
 
-    kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {schedule = "contraction: S0 S1 | n/32v m/14 | k"} {…}
+    kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {
+        schedule = #poly.schedule<"contraction: S0 S1 | n/32v m/14 | k">} {…}
 
-``numerics = strict`` cuts sums into blocks of about as many terms as there are blocks, for the least error.
+``numerics = strict`` splits a sum of n terms into about √n blocks of √n terms, for the smallest error.
 """
 
 from __future__ import annotations
@@ -13,21 +14,23 @@ from functools import partial
 from itertools import zip_longest
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.passes.schedule.candidates import Rule, candidates, first_of, merged
-from mlc.passes.schedule.chain import chain
-from mlc.passes.schedule.contraction import contraction
-from mlc.passes.schedule.dependences import one_point
-from mlc.passes.schedule.elementwise import elementwise
-from mlc.passes.schedule.machine import Machine
-from mlc.passes.schedule.rows import rows
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, schedule_text
-from mlc.passes.schedule.stages import stages
-from mlc.passes.schedule.view import StatementView, statements_of
-from mlc.passes.schedule.window import window
+from mlc.dialects.poly import SCHEDULE, LoopNest, ScheduleAttr
+from mlc.passes.context import target_of
+from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+from mlc.passes.schedule.rules.candidates import Rule, candidates, first_of, merged
+from mlc.passes.schedule.rules.contraction import contraction
+from mlc.passes.schedule.rules.elementwise import elementwise
+from mlc.passes.schedule.rules.fallback import give_up, serial
+from mlc.passes.schedule.rules.nest_fusion import nest_fusion
+from mlc.passes.schedule.rules.rows import rows
+from mlc.passes.schedule.rules.stages import stages
+from mlc.passes.schedule.rules.window import window
+from mlc.target import CpuTarget
 
 RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
 STRICT: tuple[Rule, ...] = (partial(contraction, balanced=True), *RULES[1:])
@@ -36,55 +39,42 @@ STRICT: tuple[Rule, ...] = (partial(contraction, balanced=True), *RULES[1:])
 @dataclass(frozen=True)
 class ChooseSchedule(ModulePass):
     name = "choose-schedule"
-    lanes: int = 16
-    registers: int = 32
     numerics: str = "default"
+    isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        machine, rules = Machine(self.lanes, self.registers), STRICT if self.numerics == "strict" else RULES
+        target, rules = target_of(ctx), STRICT if self.numerics == "strict" else RULES
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
-            if statements and SCHEDULE not in fn.attributes:  # one given by the user, or tuned, stays
-                fn.attributes[SCHEDULE] = StringAttr(next(schedules(statements, machine, rules)))
+            if statements and SCHEDULE not in fn.attributes:  # those of the user and tuned ones are kept
+                try:
+                    with bounded(fn, self.name, self.isl_operations):
+                        fn.attributes[SCHEDULE] = next(schedules(statements, target, rules))
+                except IslLimit as error:
+                    give_up(fn, statements, error)
 
 
 def schedules(
-    statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule] = RULES
-) -> Iterator[str]:
-    """Candidates, the best first: one nest for all statements if a rule can, else one for each component."""
-    whole = ([nest] for nest in candidates(statements, machine, rules))
-    return (schedule_text(nests) for nests in first_of([whole, _nests(statements, machine, rules)]))
+    statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule] = RULES
+) -> Iterator[ScheduleAttr]:
+    """Candidates, the best first: one nest for all statements if a rule has one, else one nest for each component."""
+    whole = ([nest] for nest in candidates(statements, target, rules))
+    return (ScheduleAttr(nests) for nests in first_of([whole, _nests(statements, target, rules)]))
 
 
-def _nests(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
-    """Nests side by side, the n-th candidate of each; on one thread where that cuts one."""
-    parts = [_part(part, machine, rules) for part in merged(statements, machine, rules)]
-    best: Sequence[list[Nest]] = ()
+def _nests(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+    """One nest for each component: the n-th candidate of each; on one thread where a component has no parallel nest."""
+    parts = [_part(part, target, rules) for part in merged(statements, target, rules)]
+    best: Sequence[list[LoopNest]] = ()
     for row in zip_longest(*parts):
         best = best or row
         nests = [nest for part, first in zip(row, best, strict=True) for nest in part or first]
         if any(nest.serial for nest in nests):
-            yield _serial(statements)
+            yield serial(statements)
             return
         yield nests
 
 
-def _part(statements: Sequence[StatementView], machine: Machine, rules: Sequence[Rule]) -> Iterator[list[Nest]]:
-    single = ([nest] for nest in candidates(statements, machine, rules))
-    return first_of([single, chain(statements, machine, rules), map(_serial, [statements])])
-
-
-def fallback(statements: Sequence[StatementView]) -> Nest:
-    """Plain loops, point by point, over the iterators all statements share."""
-    first = statements[0]
-    band = [i for i in first.parallel if all(i in s.parallel and s.bounds[i] == first.bounds[i] for s in statements)]
-    inner = dict.fromkeys(i for s in statements for i in s.iters if i not in band)
-    return Nest("fallback", tuple(s.name for s in statements), tuple(map(Item, band)), tuple(map(Item, inner)))
-
-
-def _serial(statements: Sequence[StatementView]) -> list[Nest]:
-    """Dependent statements: point by point in one nest if that keeps dependences in a point, else in several."""
-    together = fallback(statements)
-    if one_point(statements, [i.iterator for i in together.band]):
-        return [together]
-    return [Nest("serial", n.statements, n.band, n.inner) for n in (fallback([s]) for s in statements)]
+def _part(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+    single = ([nest] for nest in candidates(statements, target, rules))
+    return first_of([single, nest_fusion(statements, target, rules), map(serial, [statements])])

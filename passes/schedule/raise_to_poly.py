@@ -1,23 +1,39 @@
-"""``raise-to-poly``: ``kernel.generic`` on buffers become ``poly.statement`` with isl domains and accesses.
+"""Raising to polyhedral statements (``raise-to-poly``): a ``kernel.generic`` on buffers becomes a ``poly.statement``
+with domain and accesses.
 
-    kernel.generic ["i", "j"] ins(%a) outs(%o)    poly.statement "S0" ins(%a) outs(%o) {domain = "{ S0[i, j] : … }",
-      {maps = […], monoid = "add"} do {exp}    →    accesses = ["{ S0[i, j] -> b0[i, j] }", …], monoid = "add"} do {exp}
+kernel.generic ["i", "j"] ins(%a) outs(%o)    poly.statement "S0" ins(%a) outs(%o) {domain = #poly.domain<"0 <= …">,
+  {maps = […], monoid = "add"} do {exp}    →    accesses = [#poly.access<"b0[i, j]">, …], monoid = "add"} do {exp}
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import dims_of
-from mlc.passes.schedule.isl_text import Params, access_text, affine_text, domain_text
+from mlc.dialects.semantics.dims import Dim, DimLike
 
-PARAMS = "poly.params"
+_OPERATORS: dict[AffineBinaryOpKind, Callable[[DimLike, DimLike], DimLike]] = {
+    AffineBinaryOpKind.Add: operator.add,
+    AffineBinaryOpKind.Mul: operator.mul,
+    AffineBinaryOpKind.FloorDiv: operator.floordiv,
+    AffineBinaryOpKind.Mod: operator.mod,
+}
 
 
 @dataclass(frozen=True)
@@ -30,38 +46,45 @@ class RaiseToPoly(ModulePass):
 
 
 def raise_kernel(fn: kernel.FuncOp) -> None:
-    """Rewrite one kernel in place; ``poly.params`` says which dimension an isl parameter stands for."""
-    params, names = Params(), array_names(fn)
-    raised: list[poly.StatementOp] = []
-    for op in [o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]:
-        raised.append(_statement(op, f"S{len(raised)}", params, names))
-        fn.block.insert_op_before(raised[-1], op)
+    """Rewrite one kernel in place."""
+    names = array_names(fn)
+    for n, op in enumerate([o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]):
+        fn.block.insert_op_before(_statement(op, f"S{n}", names), op)
         op.detach()
         op.erase()
-    prefix = params.prefix()
-    for statement in raised:
-        statement.domain = StringAttr(prefix + statement.domain.data)
-        statement.accesses = ArrayAttr(StringAttr(prefix + a.data) for a in statement.accesses)
-    if params.texts:
-        fn.attributes[PARAMS] = DictionaryAttr({k: StringAttr(v) for k, v in params.texts.items()})
 
 
 def array_names(fn: kernel.FuncOp) -> dict[SSAValue, str]:
-    """isl names of a kernel's buffers: ``b0, b1, …`` its arguments, ``t0, t1, …`` its local ones."""
+    """isl names of a kernel's buffers: arguments ``b0, b1, …``, local arrays ``t0, t1, …``."""
     names: dict[SSAValue, str] = {a: f"b{n}" for n, a in enumerate(fn.block.args)}
     local = [o.result for o in fn.block.ops if isinstance(o, kernel.LocalOp)]
     return names | {r: f"t{n}" for n, r in enumerate(local)}
 
 
-def _statement(op: kernel.GenericOp, name: str, params: Params, names: dict[SSAValue, str]) -> poly.StatementOp:
-    iters, symbols = [i.data for i in op.iters], [s.data for s in op.symbols or ()]
-    accesses = []
-    for value, map_ in zip(op.operands, op.maps, strict=True):
-        index = [affine_text(e, iters, symbols, params) for e in map_.data.results]
-        accesses.append(access_text(name, iters, names[value], index))
-    domain = domain_text(name, iters, dims_of(op.bounds), params)
+def _statement(op: kernel.GenericOp, name: str, names: dict[SSAValue, str]) -> poly.StatementOp:
+    iters = [i.data for i in op.iters]
+    dims, symbols = tuple(map(Dim.symbol, iters)), dims_of(op.symbols or ArrayAttr[StringAttr](()))
+    accesses = [
+        poly.AccessAttr((names[value], tuple(index(e, dims, symbols) for e in map_.data.results)))
+        for value, map_ in zip(op.operands, op.maps, strict=True)
+    ]
+    domain = poly.DomainAttr(zip(iters, dims_of(op.bounds), strict=True))
     monoid = op.monoid.data if op.monoid else None
     return poly.StatementOp(name, domain, accesses, op.ins, op.out, _region(op), monoid, op.init)
+
+
+def index(expr: AffineExpr, dims: Sequence[DimLike], symbols: Sequence[DimLike]) -> DimLike:
+    """An affine expression as a polynomial of iterators and symbolic dimensions."""
+    match expr:
+        case AffineConstantExpr():
+            return expr.value
+        case AffineDimExpr():
+            return dims[expr.position]
+        case AffineSymExpr():
+            return symbols[expr.position]
+        case AffineBinaryOpExpr():
+            return _OPERATORS[expr.kind](index(expr.lhs, dims, symbols), index(expr.rhs, dims, symbols))
+    raise AssertionError(f"unexpected affine expression {expr}")
 
 
 def _region(op: kernel.GenericOp) -> Region:

@@ -1,4 +1,4 @@
-"""``verify-poly``: what is true of scheduled and of tiled kernels: statements and tiles, isl objects as text."""
+"""Verifier of the poly level (``verify-poly``), for scheduled and tiled kernels: statements, tiles, a schedule tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEVEL = Level(
 
 @dataclass(frozen=True)
 class VerifyPoly(ModulePass):
-    """Raises IllegalIR where the module is not one of the poly level; changes nothing."""
+    """Raises IllegalIR where the module breaks a rule of the poly level; changes nothing."""
 
     name = "verify-poly"
 

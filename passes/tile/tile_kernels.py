@@ -1,16 +1,16 @@
-"""``tile-kernels``: build the schedule tree that a kernel's ``schedule`` asks for, over tile instances; prove it legal.
+"""Tiling (``tile-kernels``): build the schedule tree of a kernel's ``schedule`` over tile instances; prove it legal.
 
-    schedule = "contraction: S0 | n/32v m/14*4+12*6 | k"
+    schedule = #poly.schedule<"contraction: S0 | n/32v m/14*4+12*6 | k">
       →   poly.tile "T0" (14 rows), poly.tile "T1" (12 rows),
           schedule_tree = "{ domain: …, child: { schedule: [{ T0[n, m] -> [(n)]; … }] … } }"
 
-A tile instance is a macro-statement: isl orders instances and generates their loops, and never looks inside one.
+A tile instance is a macro-statement: isl orders tile instances and generates their loops, not those of the statements
+within.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -19,12 +19,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.dims import DimLike, ceildiv, floordiv
+from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleError, groups_of, schedule_of
+from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.schedule.apply_schedules import following
-from mlc.passes.schedule.dependences import between, dependences, independent, within_tiles
-from mlc.passes.schedule.isl_text import Params
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, groups_of, parse_schedule
-from mlc.passes.schedule.view import ScheduleError, params_of, statements_of
+from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
+from mlc.passes.schedule.polyhedral.statement_view import statements_of
+from mlc.passes.schedule.rules.fallback import give_up, plain
+from mlc.passes.tile.tree.legality import Legality
+from mlc.passes.tile.tree.segments import Segment, segments
+from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence
 
 TREE = "schedule_tree"
 SERIAL = "serial"
@@ -32,236 +35,175 @@ SERIAL = "serial"
 
 @dataclass(frozen=True)
 class TileKernels(ModulePass):
+    """The plain schedule replaces a rule's schedule that is illegal or takes isl too long (``schedule_plain``)."""
+
     name = "tile-kernels"
+    isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE in o.attributes]:
             with following(fn):
-                _Tiling(fn).run()
+                try:
+                    tile(fn, self.isl_operations)
+                except ScheduleError as error:
+                    tile_plainly(fn, error, self.isl_operations)
 
 
-@dataclass(frozen=True)
-class Segment:
-    """``count`` tiles of ``size`` points from ``start``; only ``lanes`` of them are valid where it is given."""
-
-    start: DimLike
-    count: DimLike
-    size: int
-    lanes: DimLike | None = None
+def tile(fn: kernel.FuncOp, isl_operations: int) -> None:
+    """Tile one kernel by its schedule."""
+    with bounded(fn, TileKernels.name, isl_operations):
+        _Tiling(fn).run()
 
 
-def segments(item: Item, extent: DimLike) -> list[Segment]:
-    """The tiles that cover ``[0, extent)``; raises ScheduleError where the sizes do not."""
-    if not isinstance(extent, int) and any(count for _, count in item.sizes):
-        message = f"schedule item {item} counts tiles of an extent of {extent}, which may be smaller"
-        raise ScheduleError(f"{message}; leave out the counts, as in {item.iterator}/14+4+1")
-    out: list[Segment] = []
-    start: DimLike = 0
-    for size, count in item.sizes:
-        n = _whole(extent - start, size) if count is None else count
-        if n != 0:
-            out.append(Segment(start, n, size))
-        start = start + n * size
-    rest = extent - start
-    if rest == 0:
-        return out
-    if not item.lanes or (isinstance(rest, int) and rest < 0):
-        raise ScheduleError(f"schedule item {item} does not cover an extent of {extent}")
-    if isinstance(rest, int):
-        return [*out, Segment(start, 1, rest)]
-    last = item.sizes[-1][0]
-    return [*out, Segment(start, ceildiv(rest, last), last, rest)]
-
-
-def _whole(extent: DimLike, size: int) -> DimLike:
-    """How many tiles fit; none where those before them reach behind the end."""
-    return max(extent // size, 0) if isinstance(extent, int) else floordiv(extent, size)
+def tile_plainly(fn: kernel.FuncOp, reason: ScheduleError, isl_operations: int) -> None:
+    """Tile one kernel by the plain schedule, because its own cannot be applied."""
+    give_up(fn, statements_of(fn), reason)
+    tile(fn, isl_operations)
 
 
 @dataclass
 class _Tiling:
     fn: kernel.FuncOp
     tiles: list[poly.TileOp] = field(default_factory=list)
-    blocks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tiles that threads share out in blocks
+    domains: list[str] = field(default_factory=list)  # of the tiles, as isl text
+    expansions: list[str] = field(default_factory=list)  # from tile instances to their statement instances
+    blocks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tiles in a partition
 
     def run(self) -> None:
         self.statements = {s.name: s for s in statements_of(self.fn)}
-        self.params = Params()
-        self.params.texts = {name: str(dim) for name, dim in params_of(self.fn).items()}
-        text = self.fn.attributes[SCHEDULE]
-        assert isinstance(text, StringAttr)
-        nests = parse_schedule(text.data)
+        self.params = next(iter(self.statements.values())).params
+        nests = schedule_of(self.fn)
         parts = [self._group(group) for group in groups_of(nests)]
-        self._check(nests)
-        domain = "; ".join(t.domain.data.partition("{")[2].rpartition("}")[0] for t in self.tiles)
-        tree = f'domain: "{self.params.prefix()}{{ {domain} }}"' + _child(_sequence(parts))
+        if self._depend(nests):
+            self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
+        tree = f'domain: "{self.params.prefix}{{ {"; ".join(self.domains)} }}"' + child_of(sequence(parts))
         self.fn.attributes[TREE] = StringAttr(str(isl.Schedule(f"{{ {tree} }}")))
         for tile in self.tiles:
             assert self.fn.block.last_op is not None
             self.fn.block.insert_op_before(tile, self.fn.block.last_op)
 
-    def _group(self, nests: Sequence[Nest]) -> tuple[list[str], str]:
+    def _group(self, nests: Sequence[LoopNest]) -> tuple[list[str], str]:
         """(tuples of the tiles, tree text) of nests, one after the other, in each block."""
-        counts = {tuple(split.blocks for split in n.splits) for n in nests}
+        counts = {tuple(split.blocks for split in n.partitions) for n in nests}
         if len(nests) > 1 and (len(counts) > 1 or () in counts):
             raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
         parts = [self._nest(nest) for nest in nests]
-        names, tree = [n for names, _ in parts for n in names], _sequence(parts)
-        for level in reversed(range(len(nests[0].splits))):
-            tree = _one_dimensional({n: self.blocks[n][level] for n in names}) + _child(tree)
+        names, tree = [n for names, _ in parts for n in names], sequence(parts)
+        for level in reversed(range(len(nests[0].partitions))):
+            tree = parallel_band({n: self.blocks[n][level] for n in names}) + child_of(tree)
         return names, tree
 
-    def _nest(self, nest: Nest) -> tuple[list[str], str]:
+    def _nest(self, nest: LoopNest) -> tuple[list[str], str]:
         unknown = [s for s in nest.statements if s not in self.statements]
         if unknown:
             raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
         self._check_iterators(nest)
         return self._band(nest, ())
 
-    def _check_iterators(self, nest: Nest) -> None:
+    def _check_iterators(self, nest: LoopNest) -> None:
         used = [i.iterator for i in (*nest.band, *nest.inner)]
         iters = {i for s in nest.statements for i in self.statements[s].iters}
         if sorted(used) != sorted(iters):
             wanted = ", ".join(sorted(iters))
             raise ScheduleError(f"'{nest}': band and inner must name each of the iterators {wanted} once")
-        if sum(i.lanes for i in (*nest.band, *nest.inner)) > 1:
-            raise ScheduleError(f"'{nest}': only one iterator can run along the lanes (v)")
-        lanes = {i.iterator for i in nest.inner if i.lanes}
+        if sum(i.vectorized for i in (*nest.band, *nest.inner)) > 1:
+            raise ScheduleError(f"'{nest}': only one iterator can be vectorized (v)")
+        lanes = {i.iterator for i in nest.inner if i.vectorized}
         wide = [i for i in nest.band if any(size > 1 for size, _ in i.sizes)]
         sums = [s for s in nest.statements if lanes & set(self.statements[s].reduced)]
         if sums and wide:
-            raise ScheduleError(f"'{nest}': {sums[0]} is combined across the lanes, so {wide[0]} must have tiles of 1")
+            raise ScheduleError(f"'{nest}': {sums[0]} is reduced across lanes, so {wide[0]} must have tiles of 1")
         self._check_blocks(nest)
 
-    def _check_blocks(self, nest: Nest) -> None:
-        for item in (i for i in nest.inner if i.partial):
+    def _check_blocks(self, nest: LoopNest) -> None:
+        for item in (i for i in nest.inner if i.partial_sums):
             if not self._reducing(nest, item.iterator):
                 raise ScheduleError(f"'{nest}': no statement sums over {item.iterator}, so it cannot have blocks (s)")
 
-    def _reducing(self, nest: Nest, iterator: str) -> list[str]:
+    def _reducing(self, nest: LoopNest, iterator: str) -> list[str]:
         """The statements that combine along ``iterator``."""
         return [s for s in nest.statements if iterator in self.statements[s].reduced]
 
-    def _band(self, nest: Nest, chosen: tuple[Segment, ...]) -> tuple[list[str], str]:
+    def _band(self, nest: LoopNest, chosen: tuple[Segment, ...]) -> tuple[list[str], str]:
         """(tuples of the tiles, tree text) of the band from level ``len(chosen)`` on."""
         level = len(chosen)
         if level == len(nest.band):
             return self._tile(nest, chosen), ""
         item = nest.band[level]
-        extent = self._extent(nest, item.iterator)
         parts = []
-        for segment in segments(item, extent) or [Segment(0, 0, 1)]:
+        for segment in segments(item, self._covered(nest, item.iterator)) or [Segment(0, 0, 1, 1)]:
             names, inner = self._band(nest, (*chosen, segment))
-            parts.append((names, _one_dimensional(dict.fromkeys(names, item.iterator)) + _child(inner)))
-        return [n for names, _ in parts for n in names], _sequence(parts)
+            parts.append((names, parallel_band(dict.fromkeys(names, item.iterator)) + child_of(inner)))
+        return [n for names, _ in parts for n in names], sequence(parts)
 
-    def _extent(self, nest: Nest, iterator: str) -> DimLike:
+    def _extent(self, nest: LoopNest, iterator: str) -> DimLike:
         extents = {self.statements[s].bounds.get(iterator) for s in nest.statements}
         if len(extents) != 1 or None in extents:
             raise ScheduleError(f"{iterator} is not one iterator of all of {', '.join(nest.statements)}")
         if reducing := self._reducing(nest, iterator):
-            raise ScheduleError(f"{reducing[0]} reduces over {iterator}, which must stand inside, after the second '|'")
+            raise ScheduleError(f"{reducing[0]} reduces over {iterator}, which must be after the second '|'")
         return extents.pop()  # type: ignore[return-value]
 
-    def _tile(self, nest: Nest, chosen: Sequence[Segment]) -> list[str]:
-        name, iters = f"T{len(self.tiles)}", [i.iterator for i in nest.band]
+    def _covered(self, nest: LoopNest, iterator: str) -> DimLike:
+        """The extent that the tiles of an iterator cover: all, or one block where they repeat in each."""
+        extent, blocks = self._extent(nest, iterator), nest.tiled_blocks.get(iterator)
+        if blocks is None:
+            return extent
+        if not isinstance(extent, int) or extent % blocks:
+            item = f"{iterator}@{blocks}t"
+            raise ScheduleError(f"'{nest}': {item} needs equal blocks, and {iterator} has {extent} points")
+        return extent // blocks
+
+    def _levels(self, nest: LoopNest, chosen: Sequence[Segment]) -> list[tuple[str, str, Segment]]:
+        """(iterator, its coordinate, tiles) of each loop over tile instances: of blocks, then of the band."""
+        blocks = []
+        for iterator, count in nest.tiled_blocks.items():
+            size = self._covered(nest, iterator)
+            assert isinstance(size, int)
+            blocks.append((iterator, poly.block_of(iterator), Segment(0, count, size, size)))
+        return [*blocks, *((i.iterator, i.iterator, s) for i, s in zip(nest.band, chosen, strict=True))]
+
+    def _tile(self, nest: LoopNest, chosen: Sequence[Segment]) -> list[str]:
+        name, levels = f"T{len(self.tiles)}", self._levels(nest, chosen)
         text = self.params.text
-        box = " and ".join(f"0 <= {i} < {text(s.count)}" for i, s in zip(iters, chosen, strict=True))
-        tuple_ = f"{name}[{', '.join(iters)}]"
-        domain = f"{{ {tuple_}{' : ' + box if box else ''} }}"
-        expansion = self._expansion(nest, name, chosen)
-        prefix = self.params.prefix()
-        lanes = ["" if s.lanes is None else str(s.lanes) for s in chosen]
-        vector = next((i.iterator for i in nest.band if i.lanes), "")
-        self.tiles.append(
-            poly.TileOp(
-                name, nest.statements, prefix + domain, prefix + expansion, iters, [str(s.start) for s in chosen],
-                [s.size for s in chosen], lanes, [str(i) for i in nest.inner],
-                vector,
-            )
-        )  # fmt: skip
-        if nest.splits:
-            self.blocks[tuple_] = tuple(self._block(nest, split, chosen) for split in nest.splits)
+        box = " and ".join(f"0 <= {i} < {text(s.count)}" for _, i, s in levels)
+        tuple_ = f"{name}[{', '.join(i for _, i, _ in levels)}]"
+        self.domains.append(f"{tuple_}{' : ' + box if box else ''}")
+        self.expansions += self._expansion(nest, name, levels)
+        vector = next((i.iterator for i in nest.band if i.vectorized), "")
+        starts, sizes, valid = ([getattr(s, f) for _, _, s in levels] for f in ("start", "size", "valid"))
+        self.tiles.append(poly.TileOp(name, nest.statements, [i for i, _, _ in levels], starts, sizes, valid, vector))
+        if nest.partitions:
+            self.blocks[tuple_] = tuple(self._block(nest, split, chosen) for split in nest.partitions)
         return [tuple_]
 
-    def _block(self, nest: Nest, split: Split, chosen: Sequence[Segment]) -> str:
-        """The number of the block in which a tile begins."""
+    def _block(self, nest: LoopNest, split: Partition, chosen: Sequence[Segment]) -> str:
+        """The index expression of the block in which a tile begins."""
+        if split.tiled and split.iterator in (i.iterator for i in nest.band):
+            return poly.block_of(split.iterator)
         segment = next((s for i, s in zip(nest.band, chosen, strict=True) if i.iterator == split.iterator), None)
         if segment is None or not isinstance(extent := self._extent(nest, split.iterator), int):
             raise ScheduleError(f"'{nest}': {split} is no iterator of the band with a constant extent")
         return f"floor({split.blocks}*({segment.start} + {segment.size}*{split.iterator})/{extent})"
 
-    def _expansion(self, nest: Nest, name: str, chosen: Sequence[Segment]) -> str:
-        """Which statement instances the instances of a tile execute."""
-        maps, text = [], self.params.text
+    def _expansion(self, nest: LoopNest, name: str, levels: Sequence[tuple[str, str, Segment]]) -> Iterator[str]:
+        """The expansion of a tile: an isl map to the instances of each statement."""
+        text = self.params.text
         for s in (self.statements[n] for n in nest.statements):
             conditions = [f"0 <= {i} < {text(b)}" for i, b in s.bounds.items()]
-            for item, segment in zip(nest.band, chosen, strict=True):
-                first = f"{text(segment.start)} + {segment.size}*t_{item.iterator}"
-                conditions.append(f"{first} <= {item.iterator} < {first} + {segment.size}")
-                conditions.append(f"0 <= t_{item.iterator} < {text(segment.count)}")
-            coordinates = ", ".join(f"t_{i.iterator}" for i in nest.band)
+            first: dict[str, str] = {}
+            for i, t, segment in levels:
+                first[i] = f"{first[i] + ' + ' if i in first else ''}{text(segment.start)} + {segment.size}*t_{t}"
+                conditions.append(f"{first[i]} <= {i} < {first[i]} + {segment.size}")
+                conditions.append(f"0 <= t_{t} < {text(segment.count)}")
+            coordinates = ", ".join(f"t_{t}" for _, t, _ in levels)
             where = " : " + " and ".join(conditions) if conditions else ""
-            maps.append(f"{name}[{coordinates}] -> {s.name}[{', '.join(s.iters)}]{where}")
-        return "{ " + "; ".join(maps) + " }"
+            yield f"{name}[{coordinates}] -> {s.name}[{', '.join(s.iters)}]{where}"
 
-    def _check(self, nests: Sequence[Nest]) -> None:
-        """Dependences stay within tiles; nests that depend on each other run on one thread; nothing is left out."""
-        where = f"schedule of kernel @{self.fn.sym_name.data}"
-        expansion = isl.UnionMap("{ }")
-        for tile in self.tiles:
-            expansion = expansion.union(isl.UnionMap(tile.expansion.data))
-        domain = isl.UnionSet("{ }")
-        for s in self.statements.values():
-            domain = domain.union(isl.UnionSet(s.op.domain.data))
-        if not domain.is_equal(expansion.range()):
-            raise ScheduleError(f"{where}: not every statement instance is in a tile")
-        for nest in nests:
-            if not within_tiles(dependences([self.statements[s] for s in nest.statements]), expansion):
-                raise ScheduleError(f"{where}: '{nest}' cuts a dependence; put what belongs together into one tile")
-        self._check_order(nests, self._in_blocks(expansion), where)
-
-    def _in_blocks(self, expansion: isl.UnionMap) -> isl.UnionMap:
-        """The block of each statement instance that belongs to one."""
-        prefix, maps = self.params.prefix(), (f"{tile} -> [{', '.join(block)}]" for tile, block in self.blocks.items())
-        return expansion.reverse().apply_range(isl.UnionMap(f"{prefix}{{ {'; '.join(maps)} }}"))
-
-    def _check_order(self, nests: Sequence[Nest], blocks: isl.UnionMap, where: str) -> None:
-        pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
-        dependent = [pair for pair in pairs if not independent([self.statements[s] for s in pair])]
-        place = {name: n for n, name in enumerate(self.statements)}
-        inside = [pair for nest in nests for pair in itertools.pairwise(nest.statements)]
-        if any(place[a] > place[b] for a, b in (*inside, *dependent)):
-            raise ScheduleError(f"{where}: statements must keep their order {' '.join(self.statements)}")
-        joined = {pair for pair in dependent if _joined(pair, nests)}
-        if not all(within_tiles(between(*(self.statements[s] for s in pair)), blocks.reverse()) for pair in joined):
-            raise ScheduleError(f"{where}: a block of nests joined by '&' needs results of another; write ';' for '&'")
-        if len(dependent) > len(joined):
-            self._make_serial(nests, where)
-
-    def _make_serial(self, nests: Sequence[Nest], where: str) -> None:
-        if not all(n.serial for n in nests):
-            raise ScheduleError(f"{where}: its nests depend on each other; name them 'serial'")
-        self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
-
-
-def _joined(pair: Sequence[str], nests: Sequence[Nest]) -> bool:
-    """Whether two statements run in the same blocks, the first before the second in each."""
-    return any(all(any(s in n.statements for n in group) for s in pair) for group in groups_of(nests))
-
-
-def _one_dimensional(members: Mapping[str, str]) -> str:
-    """A band of one parallel dimension, given for each tuple."""
-    terms = "; ".join(f"{name} -> [({value})]" for name, value in members.items())
-    return f'schedule: "[{{ {terms} }}]", permutable: 1, coincident: [ 1 ]'
-
-
-def _child(tree: str) -> str:
-    return f", child: {{ {tree} }}" if tree else ""
-
-
-def _sequence(parts: Sequence[tuple[list[str], str]]) -> str:
-    if len(parts) == 1:
-        return parts[0][1]
-    filters = [f'{{ filter: "{{ {"; ".join(names)} }}"{_child(tree)} }}' for names, tree in parts]
-    return "sequence: [ " + ", ".join(filters) + " ]"
+    def _depend(self, nests: Sequence[LoopNest]) -> bool:
+        """Whether nests depend on each other; raises ScheduleError where the schedule is not legal."""
+        if nests == tuple(plain([*self.statements.values()])):  # legal for any dependences
+            return len(nests) > 1
+        prefix, blocks = self.params.prefix, (f"{t} -> [{', '.join(block)}]" for t, block in self.blocks.items())
+        maps = (isl.UnionMap(f"{prefix}{{ {'; '.join(each)} }}") for each in (self.expansions, blocks))
+        return Legality(f"schedule of kernel @{self.fn.sym_name.data}", self.statements, *maps).check(nests)

@@ -1,12 +1,25 @@
-"""The C sources of the runtime, compiled into every artifact."""
+"""The C sources of the runtime, which become part of every artifact.
+
+``core`` runs the host program (threads, phases, weights); ``vector`` has the vector types and mathematics of kernels,
+``library`` the non-affine operators, ``strings`` and ``image`` what a host program calls. File names are unique: a
+build puts all files into one folder.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-INCLUDE_DIR = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
-def sources() -> list[Path]:
-    """Every C file of the runtime, sorted; compile them with ``-I INCLUDE_DIR`` and without ``-march``."""
-    return sorted(INCLUDE_DIR.glob("*.c"))
+@cache
+def paths() -> Mapping[str, Path]:
+    """File name -> path of every C source, header and template of the runtime."""
+    return {f.name: f for f in sorted(FOLDER.rglob("*")) if f.suffix in (".c", ".h", ".in")}
+
+
+def include_flags() -> list[str]:
+    """The C compiler's flags to find the headers."""
+    return [f"-I{folder}" for folder in sorted({path.parent for path in paths().values()})]

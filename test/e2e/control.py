@@ -10,7 +10,7 @@ import onnxruntime
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import mlc
-from mlc.dialects.interpreter import interpret
+from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
 
 Array = np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ from central import central_differences
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 import mlc
-from mlc.dialects.interpreter import interpret
+from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
 
 Array = np.ndarray[Any, Any]

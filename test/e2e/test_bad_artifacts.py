@@ -11,10 +11,10 @@ import pytest
 from refusals import Place, Refuses, save, wide_model
 
 import mlc
-from mlc import artifact
-from mlc.cache import Cache
 from mlc.cli import main
-from mlc.toolchain import find
+from mlc.driver.artifact.write_artifact import write
+from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.toolchain.c_compiler import find
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit/compiler"))
 import tiny  # noqa: E402
@@ -91,7 +91,7 @@ def handwritten(place: Place, replace: tuple[str, str] = ("", ""), isa: str = ""
     options = mlc.Options()
     lowered = tiny.lowered(embedded=True, isa=isa)
     lowered.sources["model.c"] = lowered.sources["model.c"].replace(*replace)
-    return artifact.write(lowered, place.inputs, options, find(None, options.target), Cache(None)).library
+    return write(lowered, place.inputs, options, find(None, options.target), Cache(None)).library
 
 
 def test_an_artifact_of_another_version(place: Place, refuses: Refuses) -> None:

@@ -8,6 +8,7 @@ from control import BOOL, FLOAT, INT64, Array, agree, body, kinds, model, node
 from onnx import GraphProto, ModelProto, helper
 
 import mlc
+from benchmarks.models.growing import KINDS
 from mlc.frontends.onnx.errors import UnsupportedError
 
 RNG = np.random.default_rng(21)
@@ -18,7 +19,7 @@ def normal(*shape: int) -> Array:
 
 
 def side(ops: str) -> GraphProto:
-    """Elementwise operators one behind the other, or a product with ``w``, on the captured ``x``."""
+    """Elementwise operators one after the other, or a product with ``w``, on the captured ``x``."""
     names = ["x", *(f"v{n}" for n in range(len(ops.split()) - 1)), "y"]
     nodes = [
         node(op, f"{a} w" if op == "MatMul" else a, b) for op, a, b in zip(ops.split(), names, names[1:], strict=False)
@@ -112,7 +113,7 @@ def test_branches_whose_sizes_data_says() -> None:
 @pytest.mark.parametrize("other", [only("Flatten", axis=0), only("Shape")])
 def test_branches_of_different_ranks_or_types_are_refused(other: GraphProto) -> None:
     squeezed = body([node("ReduceSum", "x", "y", keepdims=0)], {}, {"y": (FLOAT, None)})
-    with pytest.raises(UnsupportedError, match=r"branches that give f32\[\] and "):
+    with pytest.raises(UnsupportedError, match=r"branches with results f32\[\] and "):
         mlc.compile(choosing(squeezed, other))
 
 
@@ -157,3 +158,10 @@ def test_a_branch_in_a_loop_in_a_loop() -> None:
     proto = model(nodes, inputs, outputs, weights | {"go": np.bool_(True)})
     feeds = [{"x": normal(4, 4), "starts": RNG.integers(2, 30, 20)} for _ in range(3)]
     agree(proto, *feeds, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["if", "work-if"])
+def test_deep_nests_are_imported_once(kind: str) -> None:
+    """28 levels, as deep as protobuf takes them; each was imported twice, so 16 took 36 seconds."""
+    proto, x = KINDS[kind].make(28), normal(4, 8)
+    agree(proto, {"v0": x, "c": np.array(True)}, {"v0": x, "c": np.array(False)})

@@ -56,20 +56,20 @@ def check(nodes: str, shape: tuple[int, int, int, int], expected: int, filters: 
 
 @pytest.mark.parametrize("nodes", [PLAIN, BIAS, RELU, RESIDUAL], ids=["plain", "bias", "relu", "residual"])
 @pytest.mark.parametrize(("height", "width"), [(32, 32), (36, 12), (64, 20)])
-def test_what_stands_behind(nodes: str, height: int, width: int) -> None:
+def test_operators_after_it(nodes: str, height: int, width: int) -> None:
     check(nodes, (1, 32, height, width), 1)
 
 
 @pytest.mark.parametrize(("channels", "filters"), [(16, 48), (48, 16), (20, 40), (64, 64)])
 def test_other_numbers_of_channels_and_filters(channels: int, filters: int) -> None:
-    check(RELU, (1, channels, 40, 24), 1, filters)
+    check(RELU, (1, channels, 40, 24), 1, filters, "x86-64-v3:l2=1M")  # whatever caches this machine has
 
 
 def test_half_as_many_lanes_and_registers() -> None:
     check(RELU, (1, 32, 36, 12), 1, target="x86-64-v3")
 
 
-def test_one_behind_another() -> None:
+def test_two_in_sequence() -> None:
     check(TWICE, (1, 32, 32, 40), 2)
 
 

@@ -1,4 +1,4 @@
-"""Squeeze and excitation: channels scaled by what was computed of them, in front of a convolution; against NumPy."""
+"""Squeeze and excitation: channels scaled by what was computed of them, before a convolution; against NumPy."""
 
 from __future__ import annotations
 

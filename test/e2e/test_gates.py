@@ -59,7 +59,30 @@ def test_several_rows_stay() -> None:
     check(*recurrent("LSTM", 64, batch=3), False)
 
 
-@pytest.mark.parametrize("op", ["GRU", "RNN"])
-def test_other_networks(op: str) -> None:
-    proto, feeds = recurrent(op, 128)
-    check(proto, feeds, False)
+@pytest.mark.parametrize("target", ["cpu", "x86-64-v3"])
+@pytest.mark.parametrize("reset_after", [0, 1])
+@pytest.mark.parametrize(("hidden", "joined"), [(64, True), (192, True), (100, False)])
+def test_a_gru(hidden: int, joined: bool, reset_after: int, target: str) -> None:
+    check(*recurrent("GRU", hidden, linear_before_reset=reset_after), joined, target)
+
+
+@pytest.mark.parametrize("reset_after", [0, 1])
+def test_a_gru_in_both_directions(reset_after: int) -> None:
+    check(*recurrent("GRU", 64, linear_before_reset=reset_after, direction="bidirectional"), True)
+
+
+@pytest.mark.parametrize("reset_after", [0, 1])
+def test_a_gru_of_several_rows(reset_after: int) -> None:
+    check(*recurrent("GRU", 64, batch=3, linear_before_reset=reset_after), False)
+
+
+def test_one_gate() -> None:
+    check(*recurrent("RNN", 128), False)
+
+
+@pytest.mark.parametrize(("reset_after", "kernels"), [(0, 2), (1, 1)])
+def test_the_kernels_of_a_step_of_a_gru(reset_after: int, kernels: int) -> None:
+    """With the reset gate before its product, a step has two products one after the other."""
+    proto, _ = recurrent("GRU", 128, steps=9, linear_before_reset=reset_after)
+    launched = [k["name"] for k in mlc.compile(proto, threads=2).signature["kernels"]]
+    assert len(launched) == 1 + 9 * kernels + 1, launched  # first the inputs' product, last a concatenation

@@ -12,7 +12,7 @@ from gradients import STEP, TRAINING, Array, Nodes, gradient, model, node, norma
 from onnx import NodeProto, TensorProto, helper
 
 import mlc
-from mlc.dialects.interpreter import interpret
+from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import numpy as np
 import onnx.parser
 import pytest
@@ -11,15 +13,15 @@ import mlc
 GROUPED = """<ir_version: 8, opset_import: ["" : 17]>
 attention (float[{batch},{heads},{m},{width}] q, float[{batch},{shared},{n},{width}] k,
            float[{batch},{shared},{n},{v}] v, float[{mask}] mask) => (float[{batch},{heads},{m},{v}] y) {{
-  behind = Constant <value_ints = [2]> ()
+  after = Constant <value_ints = [2]> ()
   k_wide = Constant <value_ints = [{batch}, {shared}, {times}, {n}, {width}]> ()
   k_merged = Constant <value_ints = [{batch}, {heads}, {n}, {width}]> ()
   v_wide = Constant <value_ints = [{batch}, {shared}, {times}, {n}, {v}]> ()
   v_merged = Constant <value_ints = [{batch}, {heads}, {n}, {v}]> ()
-  k_one = Unsqueeze (k, behind)
+  k_one = Unsqueeze (k, after)
   k_each = Expand (k_one, k_wide)
   keys = Reshape (k_each, k_merged)
-  v_one = Unsqueeze (v, behind)
+  v_one = Unsqueeze (v, after)
   v_each = Expand (v_one, v_wide)
   values = Reshape (v_each, v_merged)
   columns = Transpose <perm = [0, 1, 3, 2]> (keys)
@@ -82,3 +84,56 @@ def test_the_same_bits_for_any_threads() -> None:
     first, *others = (compiled(sizes, mask, threads=threads)(*args) for threads in (1, 2, 4))
     for other in others:
         np.testing.assert_array_equal(other, first)
+
+
+OTHERWISE = """<ir_version: 8, opset_import: ["" : 17]>
+attention (float[2,{heads},m,8] q, float[2,{keys},n,8] k, float[2,{values},n,5] v) => (float[2,{heads},m,5] y) {{
+  k_after = Constant <value_ints = [{k_after}]> ()
+  v_after = Constant <value_ints = [{v_after}]> ()
+  k_wide = Constant <value_ints = [{k_wide}]> ()
+  v_wide = Constant <value_ints = [{v_wide}]> ()
+  k_merged = Constant <value_ints = [2, {heads}, -1, 8]> ()
+  v_merged = Constant <value_ints = [2, {heads}, -1, 5]> ()
+  scale = Constant <value_float = 0.5> ()
+  k_one = Unsqueeze (k, k_after)
+  k_each = Expand (k_one, k_wide)
+  k_heads = Reshape (k_each, k_merged)
+  v_one = Unsqueeze (v, v_after)
+  v_each = Expand (v_one, v_wide)
+  v_heads = Reshape (v_each, v_merged)
+  keys = Mul (k_heads, scale)
+  columns = Transpose <perm = [0, 1, 3, 2]> (keys)
+  scores = MatMul (q, columns)
+  weights = Softmax <axis = -1> (scores)
+  y = MatMul (weights, v_heads)
+}}"""
+
+
+def wide(axis: int, times: int) -> str:
+    """A shape that repeats along a new axis, and stretches nothing else."""
+    return ", ".join(str(times if n == axis else 1) for n in range(5))
+
+
+@pytest.mark.parametrize("dims", [None, {"m": 19, "n": 37}, {"m": 1, "n": 70}], ids=str)
+@pytest.mark.parametrize(
+    ("keys", "k_after", "values", "v_after"),
+    [(3, 2, 3, 2), (3, 1, 3, 1), (3, 2, 3, 1), (2, 2, 3, 2), (1, 1, 2, 2), (6, 1, 2, 2), (2, 1, 6, 2)],
+)
+def test_heads_in_any_order(keys: int, k_after: int, values: int, v_after: int, dims: dict[str, int] | None) -> None:
+    """Six heads of keys and of values that repeat one by one (new axis 2) or in turn (1); symbolic lengths or not."""
+    seed = secrets.randbits(32)
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    m, n = (dims["m"], dims["n"]) if dims else (random.integers(1, 40), random.integers(1, 90))
+    text = OTHERWISE.format(heads=6, keys=keys, values=values, k_after=k_after, v_after=v_after,
+                            k_wide=wide(k_after, 6 // keys), v_wide=wide(v_after, 6 // values))  # fmt: skip
+    q, k, v = (random.standard_normal(s).astype("f4") for s in ((2, 6, m, 8), (2, keys, n, 8), (2, values, n, 5)))
+    every_key, every_value = (
+        np.repeat(x, 6 // x.shape[1], axis=1) if after == 2 else np.tile(x, (1, 6 // x.shape[1], 1, 1))
+        for x, after in ((k, k_after), (v, v_after))
+    )
+    expected = reference(1, q, 0.5 * every_key, every_value, np.zeros(1))
+    net = mlc.compile(onnx.parser.parse_model(text), dims=dims)
+    np.testing.assert_allclose(net(q, k, v), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    copies = sum("broadcast" in kernel["name"] for kernel in net.signature["kernels"])
+    assert copies <= ((keys, k_after) != (values, v_after)), "no more than one operand is copied"

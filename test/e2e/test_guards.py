@@ -10,8 +10,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 import mlc
-from mlc.dialects.dims import condition, parse_dim
-from mlc.runtime.errors import RunError
+from mlc.dialects.semantics.dims import condition, parse_dim
+from mlc.errors import RunError
 
 ROWS = 9
 node = helper.make_node
@@ -51,6 +51,15 @@ def test_dimensions_outside(net: mlc.Model) -> None:
     for call in (net, net.profile):
         with pytest.raises(RunError, match=r"accepts only seq <= 9, but seq is 10"):
             call(x)
+
+
+def test_an_image_smaller_than_a_window_is_refused() -> None:
+    x, y = (helper.make_tensor_value_info(n, 1, shape) for n, shape in (("x", [1, 2, "height", 7]), ("y", None)))
+    graph = helper.make_graph([node("MaxPool", ["x"], ["y"], kernel_shape=[4, 3], pads=[1, 0, 0, 0])], "m", [x], [y])
+    net = mlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    assert net(np.ones((1, 2, 3, 7), np.float32)).shape == (1, 2, 1, 5)
+    with pytest.raises(RunError, match="accepts only height >= 3, but height is 2"):
+        net(np.ones((1, 2, 2, 7), np.float32))
 
 
 def test_dimensions_outside_in_c(net: mlc.Model) -> None:

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import image_libraries
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 from PIL import Image
+
+pytestmark = image_libraries.needed
 
 
 def test_a_photograph_in_c(tmp_path: Path) -> None:
@@ -26,7 +29,7 @@ def test_a_photograph_in_c(tmp_path: Path) -> None:
     subprocess.run([*mlc, "compile", "decoder.onnx", "-o", "decoder.so"], cwd=tmp_path, check=True)
     source = Path(__file__).with_name("image_program.c")
     command = ["cc", "-std=c11", "-Wall", "-Werror", "-I.", str(source), "./decoder.so", "-o", "decode"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run([*command, "-Wl,-rpath,$ORIGIN"], cwd=tmp_path, check=True)
     found = subprocess.run(["./decode", "photo.jpeg"], cwd=tmp_path, check=True, capture_output=True).stdout
     head, _, pixels = found.partition(b"\n")
     assert head == b"55 42"

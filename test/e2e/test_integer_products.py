@@ -13,12 +13,16 @@ import pytest
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 import mlc
+from mlc import target as targets
+from mlc.driver.lower import lower
 from mlc.frontends.onnx import import_model
 from mlc.options import Options
-from mlc.pipeline import lower
 
 Array = np.ndarray[Any, Any]
-TARGETS = ["cpu", "x86-64-v4", "x86-64-v3", "x86-64"]  # vpdpbusd, if this machine has it; pmaddwd of each width
+HERE = set(targets.get("cpu").features)
+TARGETS = [  # vpdpbusd, if this machine has it; pmaddwd of each width
+    name for name in ("cpu", "x86-64-v4", "x86-64-v3", "x86-64") if set(targets.get(name).features) <= HERE
+]
 PRODUCTS = [  # left and right type, K, N, zero point of the left, and of the right: one, one a column
     ("u1", "i1", 64, 64, 7, None),
     ("u1", "i1", 77, 45, None, None),
@@ -177,9 +181,11 @@ def test_a_quantized_network(dtype: str, target: str) -> None:
 
 
 def operators(g: Graph) -> None:
-    """The operators that quantize, on a symbolic number of rows."""
+    """The operators that quantize, on a symbolic number of rows. Weights have 7 bits: onnxruntime adds two products in
+    16 bits on a CPU without VNNI, where larger ones saturate.
+    """
     low, random = "com.microsoft", g.random
-    w, v = random.integers(-128, 128, (64, 48)).astype("i1"), random.integers(-128, 128, (32, 16, 3, 3)).astype("i1")
+    w, v = random.integers(-64, 65, (64, 48)).astype("i1"), random.integers(-64, 65, (32, 16, 3, 3)).astype("i1")
     for name, value in {"as": 0.02, "cs": 0.01, "ys": 0.3}.items():
         g.constant(name, np.array(value, "f4"))
     for name, zero in {"az": np.uint8(7), "cz": np.int8(0), "yz": np.uint8(120)}.items():
@@ -224,5 +230,5 @@ def test_products_are_by_fours(kind: Any, numerics: str, number: int) -> None:
     g = Graph(5)
     kind(g, "u1") if kind is residual else kind(g)
     imported = import_model(g.model())
-    lower(imported.module, imported.weights, Options(numerics=numerics), until="graph")
+    lower(imported.module, imported.weights, Options(numerics=numerics), until="layout")
     assert str(imported.module).count('product = "dot4(x0, x1)"') == number

@@ -32,14 +32,14 @@ def net() -> mlc.Model:
 
 @pytest.mark.parametrize("call", [lambda net, x: net(x), lambda net, x: tuple(net.run({"x": x}).values())])
 def test_memory_is_used_again(net: mlc.Model, call: Callable[[Any, Any], tuple[np.ndarray, ...]]) -> None:
-    places = []
+    addresses = []
     for seed in range(4):
         x = np.random.default_rng(seed).standard_normal(SHAPE, np.float32)
         results = call(net, x)
         assert np.array_equal(np.stack(results[:3]), x) and np.array_equal(results[3], x.max(1))
-        places.append({each.ctypes.data for each in results[:3]})
+        addresses.append({each.ctypes.data for each in results[:3]})
         del results
-    assert len(places[0]) == 3 and all(again == places[0] for again in places)
+    assert len(addresses[0]) == 3 and all(again == addresses[0] for again in addresses)
 
 
 def test_what_is_held_stays(net: mlc.Model) -> None:

@@ -8,7 +8,7 @@ from control import BOOL, FLOAT, INT64, Array, agree, body, kinds, model, node
 from onnx import GraphProto, ModelProto
 
 import mlc
-from mlc.runtime.errors import RunError
+from mlc.errors import RunError
 
 RNG = np.random.default_rng(20)
 STATE = {"i": (INT64, []), "c": (BOOL, []), "s": (FLOAT, [3, 5])}
@@ -123,7 +123,7 @@ def test_a_condition_that_is_false_before_the_first_iteration() -> None:
     agree(proto, *({"x": normal(3, 5), "k": normal(1, 5), "go": np.asarray(go)} for go in (False, True)))
 
 
-def test_states_that_change_places() -> None:
+def test_states_that_are_swapped() -> None:
     step = body(
         [node("Identity", "c", "d"), node("Add", "a one", "n"), node("Identity", "b", "o"), node("Identity", "k", "p")],
         {"i": (INT64, []), "c": (BOOL, []), "a": (FLOAT, [4]), "b": (FLOAT, [4]), "e": (FLOAT, [4])},
@@ -178,7 +178,7 @@ def test_a_loop_in_a_loop(inner_end: str) -> None:
 
 
 def test_greedy_decoding_into_a_buffer() -> None:
-    """Each turn attends to the keys so far, writes its own to its row of the buffer, and ends at a token."""
+    """Each iteration attends to the keys so far, writes its own to its row of the buffer, and ends at a token."""
     size, words, most = 8, 11, 24
     step = body(
         [
@@ -201,7 +201,7 @@ def test_greedy_decoding_into_a_buffer() -> None:
         {"i": (INT64, []), "c": (BOOL, []), "token": (INT64, [1]), "keys": (FLOAT, [most, size])},
         {"d": (BOOL, []), "next": (INT64, [1]), "grown": (FLOAT, [most, size]), "y": (INT64, [1])},
     )
-    # the row of the buffer that a turn writes is its number, in each column
+    # the row of the buffer that an iteration writes is its number, in each column
     step.node.insert(1, node("Expand", "i row", "at"))
     weights = {
         "embedding": normal(words, size),
@@ -220,7 +220,7 @@ def test_greedy_decoding_into_a_buffer() -> None:
 
 
 def table(count: str, *before: object) -> ModelProto:
-    """y[i, j] = x + i + j; each turn of the outer loop collects ``count`` rows of the inner."""
+    """y[i, j] = x + i + j; each iteration of the outer loop collects ``count`` rows of the inner."""
     j, i = ({name: (INT64, []), "c": (BOOL, [])} for name in "ji")
     ended = {"d": (BOOL, [])}
     inner = body([node("Add", "x j", "z"), node("Identity", "c", "d")], j, ended | {"z": (INT64, [2])})
@@ -235,6 +235,6 @@ def test_what_is_collected_in_a_loop_and_again_round_it() -> None:
     agree(table("m"), *({"n": np.array(n), "m": np.array(m), "x": np.array([10, 20])} for n, m in counts))
 
 
-def test_turns_that_may_collect_different_sizes_are_refused() -> None:
-    with pytest.raises(mlc.MlcError, match="Loop.y.*of a size that each turn computes"):
+def test_iterations_that_may_collect_different_sizes_are_refused() -> None:
+    with pytest.raises(mlc.MlcError, match="Loop.y.*of a size that each iteration computes"):
         mlc.compile(table("k", node("Add", "m i", "k")))

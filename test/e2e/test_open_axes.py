@@ -1,4 +1,4 @@
-"""Axes, sizes and lengths that a run computes, of reductions, Resize, Fourier transforms and mel weights: against
+"""Axes, sizes and lengths computed at run time, of reductions, Resize, Fourier transforms and mel weights: against
 onnxruntime or NumPy, at several values of one artifact."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ X = RNG.standard_normal((4, 6)).astype(np.float32)
 
 @pytest.mark.parametrize("op", ["ReduceL2", "ReduceMax", "ReduceMean"])
 def test_a_reduction_needs_no_more_than_its_operand(op: str) -> None:
-    """Along any axes: no room is asked for."""
+    """Along any axes: no room is needed."""
     proto = model([node(op, "x axes", "y")], {"x": (FLOAT, [1, 4, 1, 6]), "axes": (INT64, [2])}, {"y": (FLOAT, None)},
                   opset=18)  # fmt: skip
     agree(proto, *({"x": X[None, :, None], "axes": ints(*a)} for a in ((0, 1), (-1, 2), (3, 1))))
@@ -49,7 +49,7 @@ def test_resize(mode: str) -> None:
 
 @pytest.mark.parametrize(("inverse", "onesided"), [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_fourier_transforms(inverse: int, onesided: int) -> None:
-    """Along an axis that a run chooses, and of a length that it is given, against NumPy."""
+    """Along a run-time axis, and with a run-time length, against NumPy."""
     how = {"inverse": inverse, "onesided": onesided}
     parts = 1 if onesided and not inverse else 2
     nodes = [node("DFT", "x _ axis", "y", **how), node("DFT", "x n", "z", **how)]

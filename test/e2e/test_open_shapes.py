@@ -1,4 +1,4 @@
-"""Shapes, places, paddings and axes that a run computes: against onnxruntime, at several values of one artifact."""
+"""Shapes, offsets, paddings and axes computed at run time: against onnxruntime, at several values of one artifact."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from control import BOOL, FLOAT, INT64, agree, body, ints, model, node, scalar
 
 import mlc
 from mlc import target
-from mlc.runtime.errors import RunError
-from mlc.toolchain import find
+from mlc.driver.toolchain.c_compiler import find
+from mlc.errors import RunError
 
 RNG = np.random.default_rng(91)
 X = RNG.standard_normal((4, 6)).astype(np.float32)
@@ -49,15 +49,15 @@ def test_moves() -> None:
         node("Expand", "row shape3", "expanded"),
         node("Tile", "x repeats", "tiled"),
         node("Split", "x sizes", "left right", axis=1),
-        node("TopK", "x k", "most places"),
+        node("TopK", "x k", "most positions"),
         node("Trilu", "x shift", "triangle"),
         node("CumSum", "x axis", "sums"),
     ]
     inputs = {"x": (FLOAT, [4, 6]), "row": (FLOAT, [4, 1]), "shape": (INT64, [2]), "shape3": (INT64, [3])}
     inputs |= {"repeats": (INT64, [2]), "sizes": (INT64, [2]), "k": (INT64, [1]), "shift": (INT64, [])}
     inputs |= {"axis": (INT64, [])}
-    kinds = {"places": INT64}
-    names = ("reshaped", "expanded", "tiled", "left", "right", "most", "places", "triangle", "sums")
+    kinds = {"positions": INT64}
+    names = ("reshaped", "expanded", "tiled", "left", "right", "most", "positions", "triangle", "sums")
     proto = model(nodes, inputs, {n: (kinds.get(n, FLOAT), None) for n in names})
     feeds = [
         ((4, 6), (3, 4, 5), (1, 2), (2, 4), 1, 0, 0),
@@ -172,7 +172,7 @@ def test_a_place_that_follows_from_a_size() -> None:
     agree(proto, *({"x": np.float32(x)} for x in ([1, 0, 0, 2, 3, 0], [1, 2, 3, 4, 0, 0], [0, 0, 0, 0, 0, 5])))
 
 
-def test_a_slice_behind_the_last_element() -> None:
+def test_a_slice_after_the_last_element() -> None:
     proto = model([node("Slice", "x last end one", "y")], {"x": (FLOAT, [4, 6]), "end": (INT64, [1])},
                   {"y": (FLOAT, None)}, {"last": ints(6), "one": ints(1)}, opset=18)  # fmt: skip
     agree(proto, *({"x": X, "end": ints(n)} for n in (9, -2)))
@@ -188,8 +188,9 @@ def test_a_known_slice_beside_an_open_one(start: int, end: int, rows: int | str)
 
 
 def test_in_loops_and_branches() -> None:
-    """Rows x[i:i+1] and x[start:start+1], the first i+1 rows, a range as long as the turn, in a loop of open length."""
-    turn = [
+    """Rows x[i:i+1] and x[start:start+1], the first i+1 rows, a range as long as the iteration, in a loop of open
+    length."""
+    iteration = [
         node("Reshape", "i unit", "from"),
         node("Add", "from unit", "to"),
         node("Slice", "x from to zero", "row1"),
@@ -209,7 +210,7 @@ def test_in_loops_and_branches() -> None:
     ]
     state = {"i": (INT64, []), "c": (BOOL, []), "s": (FLOAT, [6])}
     small = {"unit": ints(1), "zero": ints(0), "none": scalar(0), "step": scalar(1)}
-    loop = body(turn, state, {"d": (BOOL, []), "next": (FLOAT, [6]), "seen": (FLOAT, [6])}, small)
+    loop = body(iteration, state, {"d": (BOOL, []), "next": (FLOAT, [6]), "seen": (FLOAT, [6])}, small)
     cut = [node("Slice", "x start size zero", "a"), node("ReduceMax", "a", "m", axes=[0], keepdims=0)]
     wide = [node("Expand", "s0 shape", "b"), node("ReduceMax", "b", "m", axes=[0], keepdims=0)]
     sides = [body(n, {}, {"m": (FLOAT, [6])}, {"zero": ints(0)} if n is cut else {}) for n in (cut, wide)]
@@ -252,8 +253,8 @@ def test_a_run_refuses_what_is_no_shape(name: str) -> None:
 
 
 def test_what_is_measured_inside_a_loop_that_fails_ends_it() -> None:
-    """The second turn wants a row that is not there: the loop ends, and its error names the node."""
-    turn = [
+    """The second iteration wants a row that is not there: the loop ends, and its error names the node."""
+    iteration = [
         node("Reshape", "i unit", "from"),
         node("Mul", "from far", "place"),
         node("Add", "place unit", "to"),
@@ -263,7 +264,7 @@ def test_what_is_measured_inside_a_loop_that_fails_ends_it() -> None:
         node("Identity", "c", "d"),
     ]
     state = {"i": (INT64, []), "c": (BOOL, []), "s": (FLOAT, [6])}
-    loop = body(turn, state, {"d": (BOOL, []), "next": (FLOAT, [6])}, {"unit": ints(1), "zero": ints(0)})
+    loop = body(iteration, state, {"d": (BOOL, []), "next": (FLOAT, [6])}, {"unit": ints(1), "zero": ints(0)})
     inputs = {"x": (FLOAT, [4, 6]), "trips": (INT64, []), "far": (INT64, [1]), "s0": (FLOAT, [6])}
     proto = model([node("Loop", "trips _ s0", "y", body=loop)], inputs, {"y": (FLOAT, [6])}, opset=13)
     for threads in (1, 4):
@@ -320,6 +321,6 @@ def test_the_room_for_a_size_is_the_callers_in_c(tmp_path: Path) -> None:
     prefix = (tmp_path / "open.h").read_text().split("_abi_version")[0].split()[-1]
     (tmp_path / "main.c").write_text(MAIN.replace("open_", f"{prefix}_"))
     compiler = find(None, target.get("cpu")).command
-    subprocess.run([*compiler, "main.c", "./open.so", "-o", "main"], cwd=tmp_path, check=True)
+    subprocess.run([*compiler, "main.c", "./open.so", "-Wl,-rpath,$ORIGIN", "-o", "main"], cwd=tmp_path, check=True)
     result = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout == "3 to 29"

@@ -10,9 +10,9 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import mlc
 from mlc import target as targets
+from mlc.driver.lower import lower
 from mlc.frontends.onnx import import_model
 from mlc.options import Options
-from mlc.pipeline import lower
 
 Array = np.ndarray[Any, Any]
 K, N, BLOCK = 200, 100, 32
@@ -60,4 +60,4 @@ def test_the_weight_is_not_unpacked_in_memory() -> None:
     lower(imported.module, imported.weights, Options(targets.get("x86-64-v4")), until="schedule")
     text = str(imported.module)
     assert "memref<4x7x4x32xi32>" in text  # [N/32, blocks, words, 32]
-    assert 'schedule = "contraction: S0 | i1/32v | r0/4s r1 r2"' in text
+    assert 'schedule = #poly.schedule<"contraction: S0 | i1/32v | r0/4s r1 r2">' in text

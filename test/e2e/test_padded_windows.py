@@ -63,3 +63,31 @@ def test_one_kernel(name: str, target: str, shape: list[int]) -> None:
 def test_others_pad_first(name: str, declared: list[Any]) -> None:
     """Planes that two axes number, or of unknown size."""
     assert "pad" in check(name, declared, [2 if declared[0] != 1 else 1, CHANNELS, 11, 13])
+
+
+@pytest.mark.parametrize("value", [0.0, -2.0, None])
+def test_a_padded_maximum_of_dequantized_bytes(value: float | None) -> None:
+    """Numbers are padded, not bytes: with zeros, which are more than what is there, or as MaxPool itself pads."""
+    seed = np.random.SeedSequence().generate_state(1)[0]
+    print(f"seed {seed}")
+    x = np.random.default_rng(seed).integers(0, 90, (1, 3, 9, 11)).astype(np.uint8)
+    ends = [0, 0, 1, 1, 0, 0, 1, 1]
+    data = {"scale": np.float32(0.25), "zero": np.uint8(99), "pads": np.array(ends)}
+    data |= {"value": np.float32(value or 0)}
+    how: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "scale", "zero"], ["d"]),
+        helper.make_node("Pad", ["d", "pads", "value"], ["p"]),
+        helper.make_node("MaxPool", ["p"], ["m"], **how)
+        if value is not None
+        else helper.make_node("MaxPool", ["d"], ["m"], pads=[1, 1, 1, 1], **how),
+        helper.make_node("QuantizeLinear", ["m", "scale", "zero"], ["y"]),
+    ]
+    stored = [numpy_helper.from_array(np.asarray(a), n) for n, a in data.items()]
+    given = [helper.make_tensor_value_info("x", 2, x.shape)]
+    graph = helper.make_graph(nodes, "bytes", given, [helper.make_tensor_value_info("y", 2, None)], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+    numbers = (x.astype(np.float64) - 99) / 4
+    padded = np.pad(numbers, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf if value is None else value)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::2, ::2]
+    np.testing.assert_array_equal(mlc.compile(model)(x), windows.max((4, 5)) * 4 + 99)

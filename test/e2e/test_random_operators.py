@@ -9,9 +9,9 @@ import pytest
 from onnx import TensorProto, helper
 
 import mlc
-from mlc.dialects.interpreter import interpret
+from mlc.dialects.semantics.interpreter import interpret
+from mlc.frontends.build.ops.random import distributions
 from mlc.frontends.onnx import import_model
-from mlc.frontends.onnx.ops import random
 
 MASK = (1 << 64) - 1
 SIZE = 20_000
@@ -113,7 +113,7 @@ def test_bernoulli_and_multinomial_have_the_given_probabilities() -> None:
 def test_multinomial_at_the_largest_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """All classes draw the largest one there is: the likelier class is taken, and none for an infinite score."""
     largest = np.full((1, 3, 2), 2**64 - 1, np.uint64)
-    monkeypatch.setattr(random, "bits", lambda node, shape: node.build.constant(largest, "ui64"))
+    monkeypatch.setattr(distributions, "random_bits", lambda build, *_: build.constant(largest, "ui64"))
     node = helper.make_node("Multinomial", ["logs"], ["y0"], sample_size=3, dtype=TensorProto.INT64)
     imported = import_model(model(node, inputs=[("logs", TensorProto.FLOAT, [1, 2])]))
     logs = np.array([[-5, -0.5]], np.float32)
@@ -141,11 +141,11 @@ def test_a_type_that_cannot_be_drawn_is_refused() -> None:
 
 def test_a_number_of_a_run_has_64_bits() -> None:
     net = mlc.compile(model(uniform(shape=[2])))
-    with pytest.raises(mlc.MlcError, match="no number of a run"):
+    with pytest.raises(mlc.MlcError, match="does not fit the run counter"):
         net.seed(1 << 63)
 
 
-def test_turns_of_a_loop_draw_anew() -> None:
+def test_iterations_of_a_loop_draw_anew() -> None:
     body = helper.make_graph(
         [helper.make_node("Identity", ["go"], ["on"]), uniform("drawn", shape=[50])],
         "body",

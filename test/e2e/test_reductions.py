@@ -1,4 +1,4 @@
-"""Sums over dimensions that are not the last, with elementwise operators behind them, in one kernel."""
+"""Sums over dimensions that are not the last, with elementwise operators after them, in one kernel."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ rows (float[5,{width}] x) => (float[5,{width}] twice, float[5,{long}] padded) {{
 
 @pytest.mark.parametrize("width", [4, 37, 1000])
 def test_another_reads_what_a_result_stands_in(width: int) -> None:
-    """The exponentials lie where the first result will; the second is computed behind it."""
+    """The exponentials lie where the first result will; the second is computed after it."""
     x = np.random.default_rng().standard_normal((5, width)).astype("f4")
     net = mlc.compile(onnx.parser.parse_model(READERS.format(width=width, long=width + 2)))
     twice, padded = net(x)

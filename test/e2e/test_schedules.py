@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import mlc
 from mlc.cli import main
-from mlc.runtime.errors import InputError
+from mlc.errors import InputError
 
 RANDOM = np.random.default_rng(5)
 WEIGHT = RANDOM.standard_normal((20, 33)).astype(np.float32)
@@ -67,6 +67,8 @@ def compiled(
         "GEMM: mine: S0 S1 | m n | k/16v",
         "GEMM: mine: S0 S1 | m | n/16v k",
         "GEMM: mine: S0 S1 | n@3 m/4+1 n/8v | k",
+        "GEMM: mine: S0 S1 | n@3t m/4+1 n/8v | k",  # 8 + 3 columns in each block
+        "GEMM: mine: S0 S1 | n@3t m n/5*1+3*2 | k/7s",
         "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0 | i1",
         "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0/2+1 | i1",
     ],
@@ -87,6 +89,8 @@ def test_legal_schedules_compute_the_same(
         "mine: S0 | n@33 m n | k & mine: S1 | n@33 m/7v n | ",
         "mine: S0 | n@3 m n/11v | k & mine: S1 | n@3 n m/4+3 | ",  # the array is whole
         "mine: S0 | n@3 m/4+3 n/11 | k/7s & mine: S1 | n@3 n/11v m | ",
+        "mine: S0 | n@3t n/4*2+3*1 m/4+3 | k/7s & mine: S1 | n@3t m n/8v | ",  # the array has the columns of a block
+        "mine: S0 | n@3t m/7v n/6*1+5*1 | k & mine: S1 | n@3 n m/4+3 | ",  # the array is whole
     ],
 )
 def test_nests_that_run_in_blocks(
@@ -112,11 +116,14 @@ def test_nests_that_run_in_blocks(
         ("GEMM: mine: S1 S0 | m n/16v | k", "keep their order S0 S1"),
         ("GEMM: mine: S0 S1 | m n/16v k |", "k is not one iterator of all of S0, S1"),
         ("GEMM: mine: S0 | m n | k; mine: S1 | m n |", "name them 'serial'"),
-        ("SOFTMAX: serial: S0 | i0 | i1; serial: S1 S2 S3 S4 | i0 | i1", "no constant size"),
+        ("SOFTMAX: serial: S0 | i0 | i1; serial: S1 S2 S3 S4 | i0 | i1", "symbolic extent of local array t0"),
         ("GEMM: mine: S0 S1 | m@2 m n/16v | k", "m@2 is no iterator of the band with a constant extent"),
-        ("GEMM: mine: S0 S1 | n@0 m n/16v | k", "stand first in the band and are at least 1"),
+        ("GEMM: mine: S0 S1 | m@2t m n/16v | k", "m@2t needs equal blocks, and m has batch points"),
+        ("GEMM: mine: S0 S1 | n@2t m n/16v | k", "n@2t needs equal blocks, and n has 33 points"),
+        ("GEMM: mine: S0 S1 | n@3t m n/11*3 | k", "n/11*3 does not cover an extent of 11"),
+        ("GEMM: mine: S0 S1 | n@0 m n/16v | k", "must be first in the band and at least 1"),
         ("GEMM: mine: S0 | n@3 m n | k & mine: S1 | n@2 m n |", "must have blocks (@), and as many"),
-        ("GEMM: mine: S0 | n@33 m n | k & mine: S1 | n@33 m n |", "no constant size"),
+        ("GEMM: mine: S0 | n@33 m n | k & mine: S1 | n@33 m n |", "symbolic extent of local array t0"),
         ("GEMM: & mine: S0 S1 | m n/16v | k", "'rule: statements | band | inner'"),
     ],
 )

@@ -1,5 +1,5 @@
 """Recurrences and scans of a number of steps that is symbolic or large, against onnxruntime; and loops large enough for
-several threads, which have to take the same turns."""
+several threads, which have to take the same iterations."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_scan_of_opset_8_with_symbolic_batch_and_steps() -> None:
 
 
 def products(size: int = 80) -> ModelProto:
-    """Collatz' sequences with products of matrices: numbers of turns and branches depend on data in two loops."""
+    """Collatz' sequences with products of matrices: numbers of iterations and branches depend on data in two loops."""
     types = {"n": (INT64, []), "s": (FLOAT, [size, size])}
     odd = [node("Mul", "n three", "n3"), node("Add", "n3 one", "m"), node("MatMul", "s w", "p"), node("Tanh", "p", "t")]
     even = [node("Div", "n two", "m"), node("MatMul", "s w", "q"), node("MatMul", "q w", "r"), node("Sin", "r", "t")]
@@ -127,7 +127,7 @@ def products(size: int = 80) -> ModelProto:
     return model(nodes, inputs, outputs, weights | {"count": np.int64(12), "go": np.bool_(True)})
 
 
-def test_threads_take_the_same_turns_and_branches() -> None:
+def test_threads_take_the_same_iterations_and_branches() -> None:
     proto = products()
     feeds = [{"x": normal(80, 80), "starts": RNG.integers(2, 40, 12)} for _ in range(3)]
     wanted = [mlc.compile(proto, threads=1).run(f) for f in feeds]

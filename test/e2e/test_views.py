@@ -1,4 +1,4 @@
-"""Slices and concatenations that are places in memory: every way in which values can share a buffer."""
+"""Slices and concatenations that are zero-copy views: every way in which values can share a buffer."""
 
 from __future__ import annotations
 

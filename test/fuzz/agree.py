@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -12,6 +12,7 @@ import onnxruntime
 from grow import grown
 from growing import ROUGH, ROUNDED, cone, feeds, joined, opsets, prefixed
 from leaks import own_allocations
+from networks import network
 from onnx.reference import ReferenceEvaluator
 
 import mlc
@@ -22,16 +23,17 @@ UNKNOWN = "no reference"  # how a line begins about a graph that nobody else can
 SIZES = (5, 19)  # of open dimensions, one after the other; sizes that data gives change as well
 onnxruntime.set_default_logger_severity(4)
 Values = dict[str, Any]
+KINDS: dict[str, Callable[[int, int], onnx.ModelProto]] = {"graphs": grown, "networks": network}
 
 
-def difference(seed: int, size: int = 8, sanitize: str = "") -> str:
+def difference(seed: int, size: int = 8, sanitize: str = "", kind: str = "graphs") -> str:
     """What is wrong with the graph of a seed; empty where nothing is."""
-    return differences([seed], size, sanitize)
+    return differences([seed], size, sanitize, kind)
 
 
-def differences(seeds: Sequence[int], size: int, sanitize: str) -> str:
+def differences(seeds: Sequence[int], size: int, sanitize: str, kind: str = "graphs") -> str:
     """What is wrong with graphs, a line each. Those of one opset are compiled together."""
-    models = {seed: prefixed(grown(seed, size), f"s{seed}_") for seed in seeds}
+    models = {seed: prefixed(KINDS[kind](seed, size), f"s{seed}_") for seed in seeds}
     parts = groupby(seeds, lambda seed: opsets(models[seed])[""])
     lines = (line for _, part in parts for line in _together({s: models[s] for s in part}, sanitize))
     return "\n".join(dict.fromkeys(lines))  # sizes of open dimensions that say the same once
@@ -130,7 +132,7 @@ def compare(results: Values, expected: Values) -> Iterator[str]:
         if (actual.dtype, actual.shape) != (wanted.dtype, wanted.shape):
             yield f"{name} is {actual.dtype}{actual.shape} in place of {wanted.dtype}{wanted.shape}"
         elif wanted.dtype.kind == "O":
-            yield from [f"{name} has other texts"] if (actual != wanted).any() else []
+            yield from [f"{name} has other strings"] if (actual != wanted).any() else []
         elif wanted.size and (error := _error(actual, wanted, name.rpartition("_")[2][0])):
             yield f"{name} is off by {error:.3g}, the largest is {np.abs(_wide(wanted)).max():.3g}"
 

@@ -1,6 +1,6 @@
 """Steps of one operator in any type that ONNX allows it.
 
-Types that a model cannot take from NumPy (bfloat16, 8 bits and fewer) are cast from float32 before and to it behind.
+Types that a model cannot take from NumPy (bfloat16, 8 bits and fewer) are cast from float32 before and to it after.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ WITHOUT = ("e8m0", "float6_", "complex", "object", "str", "e2m1")  # no sign, or
 def kinds(op: str, opset: int) -> tuple[str, ...]:
     """NumPy's names of the types of the first input; empty where the opset lacks the operator."""
     try:
-        texts = defs.get_schema(op, opset).inputs[0].types
+        strings = defs.get_schema(op, opset).inputs[0].types
     except defs.SchemaError:
         return ()
-    numbers = [getattr(TensorProto, t.removeprefix("tensor(").removesuffix(")").upper(), 0) for t in texts]
+    numbers = [getattr(TensorProto, t.removeprefix("tensor(").removesuffix(")").upper(), 0) for t in strings]
     names = [np.dtype(helper.tensor_dtype_to_np_dtype(n)).name for n in numbers if n not in (0, TensorProto.STRING)]
     return tuple(sorted({n for n in names if not any(part in n for part in WITHOUT)}))
 
@@ -136,7 +136,7 @@ def _moves(g: Graph, x: str) -> dict[str, tuple[list[str], tuple[int, ...], dict
     a, b, c = shape = g.shapes[x]
     random, kind = g.numpy(), g.types[x]
     at, some = g.constant(random.integers(-a, a, 3)), g.constant(random.integers(0, a, shape))
-    places = g.constant(random.integers(0, a, (1, 1)))
+    positions = g.constant(random.integers(0, a, (1, 1)))
     lengths = g.constant(random.integers(1, a + 1, b))
     flags = g.constant(random.random(b) < 2)
     other = x if not _native(kind) else g.new(shape, kind)
@@ -152,13 +152,13 @@ def _moves(g: Graph, x: str) -> dict[str, tuple[list[str], tuple[int, ...], dict
         "Concat": ([x, other], (a, b, 2 * c), {"axis": 2}),
         "Gather": ([x, at], (3, b, c), {}),
         "GatherElements": ([x, some], shape, {}),
-        "GatherND": ([x, places], (1, b, c), {}),
+        "GatherND": ([x, positions], (1, b, c), {}),
         "Expand": ([x, g.constant([2, a, b, c])], (2, a, b, c), {}),
         "Tile": ([x, g.constant([1, 2, 1])], (a, 2 * b, c), {}),
         "Pad": ([x, g.constant([0, 1, 0, 0, 0, 2])], (a, b + 1, c + 2), {}),
         "ScatterElements": ([x, g.constant(np.broadcast_to(random.permutation(a)[:1, None, None], (1, b, c))), one_row],
                             shape, {}),
-        "ScatterND": ([x, places, one_row], shape, {}),
+        "ScatterND": ([x, positions, one_row], shape, {}),
         "Trilu": ([x], shape, {"upper": g.random.randint(0, 1)}),
         "ReverseSequence": ([x, lengths], shape, {"time_axis": 0, "batch_axis": 1}),
         "Compress": ([x, flags], shape, {"axis": 1}),
@@ -169,7 +169,7 @@ def _moves(g: Graph, x: str) -> dict[str, tuple[list[str], tuple[int, ...], dict
 
 
 def moved(g: Graph) -> None:
-    """Elements of any type at other places."""
+    """Data movement of elements of any type."""
     kind = g.random.choice(kinds("Identity", g.opset))
     x = source(g, tuple(g.random.randint(1, 6) for _ in range(3)), kind)
     moves = _moves(g, x)

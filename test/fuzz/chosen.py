@@ -1,4 +1,4 @@
-"""Whole numbers that a run chooses: given as an input, or computed from data."""
+"""Run-time scalars: integers that are an input, or computed from data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rows(g: Graph, make: Callable[[], Row]) -> list[Row]:
 
 
 def picked(g: Graph, choices: Sequence[Row], kind: str = "int64") -> str:
-    """One of some numbers or lists, that a run knows: an input, a row of a table, or element by element."""
+    """One of some numbers or lists, known at run time: an input, a row of a table, or element by element."""
     array = np.array(choices, kind)
     how = g.random.choice(["input", "table", "parts"])
     if how == "input":

@@ -19,14 +19,14 @@ from onnx.reference import ReferenceEvaluator
 from xdsl.dialects.func import FuncOp
 
 import mlc
-from mlc.dialects.dims import DimLike, evaluate, parse_dim, product
-from mlc.dialects.graph import RunNumberOp, StructuredOp
-from mlc.dialects.interpreter import interpret, main_of, names
-from mlc.dialects.types import TEXT, element_of, numpy_dtype, shape_of
+from mlc.dialects.graph import RunCounterOp, StructuredOp
+from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim, product
+from mlc.dialects.semantics.interpreter import interpret, main_of, names
+from mlc.dialects.types import STRING, element_of, numpy_dtype, shape_of
+from mlc.errors import InputError, RunError
 from mlc.frontends.onnx import Imported, UnsupportedError, import_model
 from mlc.passes.context import MlcContext
 from mlc.passes.graph.verify_graph import VerifyGraph
-from mlc.runtime.errors import InputError, RunError
 
 INTERPRET, COMPILE = 8, 64
 LONGEST = 20_000  # characters of an error
@@ -95,14 +95,14 @@ def _sizes(imported: Imported) -> dict[str, int]:
 
 
 def feeds(main: FuncOp, sizes: dict[str, int], seed: int) -> dict[str, Any]:
-    """Normal floats; whole numbers of 0 and 1, which are valid as indices and conditions; these as texts."""
+    """Normal floats; whole numbers of 0 and 1, which are valid as indices and conditions; these as strings."""
     random, found = np.random.default_rng(seed), {}
     for name, value in zip(names(main.arg_attrs), main.body.block.args, strict=True):
         shape = [evaluate(d, dict(sizes)) for d in shape_of(value)]
         whole = element_of(value)[0] != "f" and element_of(value) != "bf16"
         low = int(name == "sequence_lens")  # of none onnxruntime gives zeros, mlc the initial state
         drawn = random.integers(low, 2, shape) if whole else random.standard_normal(shape)  # type: ignore[arg-type]
-        dtype = np.dtype(str) if element_of(value) == TEXT else numpy_dtype(element_of(value))
+        dtype = np.dtype(str) if element_of(value) == STRING else numpy_dtype(element_of(value))
         found[name] = np.asarray(drawn).astype(dtype)
     return found
 
@@ -123,7 +123,7 @@ def _run(data: bytes, imported: Imported, case: int) -> str:
 
 def _random(imported: Imported) -> bool:
     """Whether results come from random numbers, which are others in every implementation."""
-    return any(isinstance(op, RunNumberOp) for op in imported.module.walk())
+    return any(isinstance(op, RunCounterOp) for op in imported.module.walk())
 
 
 def _supported(data: bytes, inputs: dict[str, Any], results: list[dict[str, Any]]) -> bool:

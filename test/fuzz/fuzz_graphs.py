@@ -1,5 +1,7 @@
 """Compiles random graphs and compares them with onnxruntime: `python test/fuzz/fuzz_graphs.py --count 10000`.
 
+`--kind networks` grows networks of layers (`networks.py`) in place of graphs of single operators.
+
 Stops at nothing: each mismatch, crash or refusal is a line with its seed, and the model is written to `--folder`. A few
 graphs are compiled together as one model, which takes a third of the time; where something is wrong with one of these,
 each graph is looked at alone.
@@ -16,8 +18,7 @@ from typing import Annotated
 
 import onnx
 import typer
-from agree import UNKNOWN, difference, differences
-from grow import grown
+from agree import KINDS, UNKNOWN, difference, differences
 from isolate import judged
 from rich.progress import track
 from sanitized import SANITIZERS, restart
@@ -28,19 +29,19 @@ EVERY = 200  # graphs, after which a log gets a line
 Finding = tuple[int, str]  # a seed, and what is wrong
 
 
-def findings(seeds: range, together: int, size: int, sanitize: str) -> Iterator[list[Finding]]:
+def findings(seeds: range, together: int, size: int, sanitize: str, kind: str) -> Iterator[list[Finding]]:
     """What is wrong with graphs, for ``together`` of them after the other."""
     parts = [seeds[n : n + together] for n in range(0, len(seeds), together)]
-    several = judged(range(len(parts)), lambda n: differences(parts[n], size, sanitize), SECONDS)
+    several = judged(range(len(parts)), lambda n: differences(parts[n], size, sanitize, kind), SECONDS)
     for part, problem in several:
         alone = problem and not all(line.startswith(UNKNOWN) for line in problem.splitlines())
-        found = list(_alone(parts[part], size, sanitize)) if alone else []
+        found = list(_alone(parts[part], size, sanitize, kind)) if alone else []
         unknown = [(parts[part][0], line) for line in problem.splitlines() if line.startswith(UNKNOWN)]
         yield found or ([(parts[part][0], f"with the {together - 1} after it: {problem}")] if alone else unknown)
 
 
-def _alone(seeds: range, size: int, sanitize: str) -> Iterator[Finding]:
-    for seed, problem in judged(seeds, partial(difference, size=size, sanitize=sanitize), SECONDS):
+def _alone(seeds: range, size: int, sanitize: str, kind: str) -> Iterator[Finding]:
+    for seed, problem in judged(seeds, partial(difference, size=size, sanitize=sanitize, kind=kind), SECONDS):
         yield from ((seed, line) for line in problem.splitlines())
 
 
@@ -49,6 +50,7 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Of the first graph; random by default.")] = None,
     size: Annotated[int, typer.Option(help="Nodes of a graph, about.")] = 8,
     together: Annotated[int, typer.Option(help="Graphs that are compiled as one model.")] = 16,
+    kind: Annotated[str, typer.Option(help="graphs or networks.")] = "graphs",
     folder: Annotated[Path, typer.Option(help="Where models that fail are written.")] = Path("fuzz"),
     sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the address sanitizer and others.")] = False,
 ) -> None:
@@ -58,14 +60,14 @@ def main(
     first = SystemRandom().getrandbits(31) if seed is None else seed
     seeds, failed, unknown, done = range(first, first + count), set(), 0, 0
     with scratch():
-        several = findings(seeds, together, size, SANITIZERS if sanitize else "")
+        several = findings(seeds, together, size, SANITIZERS if sanitize else "", kind)
         for found in track(several, f"seeds from {first}", -(-count // together)):
             for each, problem in found:
                 print(f"seed {each}: {problem}", flush=True)
                 unknown += problem.startswith(UNKNOWN)
                 if not problem.startswith(UNKNOWN):
                     failed.add(each)
-                    _keep(each, size, folder)
+                    _keep(each, size, kind, folder)
             done += together
             if done % EVERY < together:
                 print(f"{done} graphs: {len(failed)} wrong, {unknown} without a reference", flush=True)
@@ -73,10 +75,10 @@ def main(
     raise typer.Exit(bool(failed))
 
 
-def _keep(seed: int, size: int, folder: Path) -> None:
+def _keep(seed: int, size: int, kind: str, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     with suppress(Exception):  # a graph that does not grow is a finding too
-        onnx.save(grown(seed, size), folder / f"{seed}.onnx")
+        onnx.save(KINDS[kind](seed, size), folder / f"{seed}.onnx")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Random valid ONNX graphs: an operator at a time, on values that are there.
 
 Values have up to four dimensions of 1 to 12 elements. ``steps`` has the operators on float32, each chosen so that
-numbers stay small, ``typed_steps`` those on other types, ``index_steps`` those that read and write at computed places,
+numbers stay small, ``typed_steps`` those on other types, ``index_steps`` those that read and write at computed indices,
 and so on. A graph takes from a few of these families, or from the first or those of any type alone; sixteen graphs in
 a row have one opset.
 """
@@ -25,12 +25,12 @@ from random_steps import RANDOM
 from run_time_steps import RUN_TIME
 from shape_steps import SHAPES
 from steps import STEPS
-from text_steps import TEXTS
+from string_steps import STRINGS
 from typed_steps import TYPED
 from unsized_steps import ROWS, first_rows
 from window_steps import WINDOWS
 
-FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, TEXTS, RANDOM, RUN_TIME)
+FAMILIES = (STEPS, TYPED, INDEXED, MAPS, SHAPES, WINDOWS, QUANTIZED, MICROSOFT, ML, STRINGS, RANDOM, RUN_TIME)
 
 
 def grown(seed: int, size: int = 8) -> ModelProto:

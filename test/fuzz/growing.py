@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 from typing import Any
 
 import numpy as np
+import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 OPSETS = (18, 19, 20, 21, 22, 23, 24, 26)
@@ -16,6 +18,8 @@ VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}
 FORESTS = 24  # the opset from which on ai.onnx.ml is 5, where TreeEnsemble came in place of others
 ROUNDED, ROUGH = "r", "h"  # how the names of values begin that may be off by one, or are of 16 bits
 WORDS = ("a", "b", "ab", "b a", "Ab", "aba")  # onnxruntime splits none into no pieces, all others into one
+WRONG_DEFAULTS = {"STFT", "MeanVarianceNormalization"}  # onnx's checker refuses these without onesided, or axes
+NEAREST = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")  # how Resize rounds
 LARGEST = 12  # elements of a dimension
 MOST = 20_000  # elements of a value
 Shape = tuple[int, ...]
@@ -35,10 +39,13 @@ class Graph:
     opset: int = 18
     open: set[str] = field(default_factory=set)  # values whose first dimension is not known
     choices: dict[str, Any] = field(default_factory=dict)  # inputs that are one of some arrays
+    extents: Shape = ()  # of new dimensions, if they are a few only
 
     def shape(self, rank: int | None = None) -> Shape:
         """A random shape, with dimensions of 1 more often than others."""
         rank = self.random.randint(0, 4) if rank is None else rank
+        if self.extents:
+            return tuple(self.random.choice(self.extents) for _ in range(rank))
         return tuple(self.random.choice([1, self.random.randint(1, LARGEST)]) for _ in range(rank))
 
     def value(self, rank: int = 0, kinds: Sequence[str] = ("float32",)) -> str | None:
@@ -108,7 +115,12 @@ class Graph:
         return name
 
     def step(self, op: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> None:
-        """A node whose results are named already, and may be no tensors."""
+        """A node whose results are named already, and may be no tensors; attributes that are as by default may be
+        absent."""
+        domain = str(attributes.get("domain", ""))
+        absent = {name for name, value in attributes.items() if value == _default(op, domain, self.opset, name)}
+        if absent and self.random.random() < 0.5:
+            attributes = {name: value for name, value in attributes.items() if name not in absent}
         self.nodes.append(helper.make_node(op, list(inputs), list(outputs), f"{op}_{outputs[0]}", **attributes))
 
     def more(self, shape: Shape | None, kind: str, last: bool = False) -> str:
@@ -151,17 +163,30 @@ class Graph:
         return [None] * len(self.shapes[name]) if self.open else self.shapes[name]
 
 
+@cache
+def _default(op: str, domain: str, opset: int, name: str) -> Any:
+    """What the operator's schema says that an attribute is by default; None of a required one, and of other domains."""
+    if domain or op in WRONG_DEFAULTS or not onnx.defs.has(op, opset):
+        return None
+    attribute = onnx.defs.get_schema(op, opset).attributes.get(name)
+    value = attribute.default_value if attribute is not None else None
+    found = helper.get_attribute_value(value) if value is not None and value.type else None
+    return found.decode() if isinstance(found, bytes) else found
+
+
 def opsets(model: ModelProto) -> dict[str, int]:
     """The versions of the domains that a model uses."""
     return {o.domain: o.version for o in model.opset_import}
 
 
 def drawn(random: np.random.Generator, shape: Shape, kind: str) -> Any:
-    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on; texts."""
+    """Numbers up to 2, whole ones up to 9, those with a sign from -9 on; strings. One of eight arrays of floats has
+    halves only, of which many are equal and a rounding has ties."""
     if kind == "object":
         return random.choice(np.array(WORDS, object), shape)
     if kind.startswith(("float", "bfloat")):
-        return random.uniform(-2, 2, shape).astype(kind)
+        values = random.uniform(-2, 2, shape)
+        return (np.round(values * 2) / 2 if random.random() < 0.125 else values).astype(kind)
     return random.integers(0 if kind[0] in "ub" else -9, 2 if kind == "bool" else 10, shape).astype(kind)
 
 
@@ -173,7 +198,7 @@ def feeds(model: ModelProto, seed: int, size: int = 0) -> dict[str, Any]:
         shape = tuple(d.dim_value if d.HasField("dim_value") else size for d in type_.shape.dim)
         kind = helper.tensor_dtype_to_np_dtype(type_.elem_type).name
         choices = np.array(json.loads(info.doc_string or "[]"), kind)
-        found[info.name] = np.asarray(random.choice(choices)) if len(choices) else drawn(random, shape, kind)
+        found[info.name] = np.asarray(random.choice(choices) if len(choices) else drawn(random, shape, kind))
     return found
 
 

@@ -1,4 +1,4 @@
-/* Decodes images from the standard input, each behind its length in four bytes, and prints their heights and widths. */
+/* Decodes images from the standard input, each after its length in four bytes, and prints their heights and widths. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-"""Steps that read and write at computed places, resize, and find out sizes."""
+"""Steps that read and write at computed indices, resize, and find out sizes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from growing import MOST, Graph
+from growing import MOST, NEAREST, Graph
 
 ANY = ("float32", "int32", "int64", "uint8", "float64", "bool")
 
 
-def _places(g: Graph, extent: int, shape: tuple[int, ...]) -> str:
+def _positions(g: Graph, extent: int, shape: tuple[int, ...]) -> str:
     """Indices into an extent, of either sign, as a constant or computed from an input (then of 0 and 1 at most)."""
     low = -extent if g.random.random() < 0.5 else 0
     random = np.random.default_rng(g.random.getrandbits(32))
@@ -24,9 +24,9 @@ def gather(g: Graph) -> None:
     if (name := g.value(1, ANY)) is None:
         return
     shape = g.shapes[name]
-    axis, places = g.random.randrange(len(shape)), tuple(g.random.randint(1, 4) for _ in range(g.random.randint(0, 2)))
-    at = _places(g, shape[axis], places)
-    g.add("Gather", [name, at], (*shape[:axis], *places, *shape[axis + 1 :]), g.types[name], axis=axis)
+    axis, extents = g.random.randrange(len(shape)), tuple(g.random.randint(1, 4) for _ in range(g.random.randint(0, 2)))
+    at = _positions(g, shape[axis], extents)
+    g.add("Gather", [name, at], (*shape[:axis], *extents, *shape[axis + 1 :]), g.types[name], axis=axis)
 
 
 def gather_elements(g: Graph) -> None:
@@ -34,7 +34,7 @@ def gather_elements(g: Graph) -> None:
         shape = g.shapes[name]
         axis = g.random.randrange(len(shape))
         result = tuple(g.random.randint(1, 5) if n == axis else g.random.randint(1, d) for n, d in enumerate(shape))
-        g.add("GatherElements", [name, _places(g, shape[axis], result)], result, g.types[name], axis=axis)
+        g.add("GatherElements", [name, _positions(g, shape[axis], result)], result, g.types[name], axis=axis)
 
 
 def gather_nd(g: Graph) -> None:
@@ -47,7 +47,7 @@ def gather_nd(g: Graph) -> None:
 
 
 def scatter(g: Graph) -> None:
-    """Elements at places that differ, or added up where they do not."""
+    """Elements at positions that differ, or added up where they do not."""
     if (name := g.value(1, ("float32", "int64", "float64"))) is None:
         return
     shape, random = g.shapes[name], np.random.default_rng(g.random.getrandbits(32))
@@ -100,7 +100,7 @@ def resize(g: Graph) -> None:
     sizes = [*shape[:2], *(g.random.randint(1, 12) for _ in range(2))]
     mode = g.random.choice(["nearest", "linear", "cubic"])
     where = g.random.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"])
-    rounding = {"nearest_mode": g.random.choice(["floor", "ceil", "round_prefer_floor"])} if mode == "nearest" else {}
+    rounding = {"nearest_mode": g.random.choice(NEAREST)} if mode == "nearest" else {}
     inputs = [name, "", "", g.constant(sizes)]
     g.add("Resize", inputs, tuple(sizes), mode=mode, coordinate_transformation_mode=where, **rounding)
 

@@ -48,7 +48,7 @@ def _ask(pipe: Connection, case: int, seconds: float) -> str | None:
 
 
 def _serve(parents: Connection, pipe: Connection, judge: Judge) -> None:
-    parents.close()  # else a parent that is killed leaves the pipe open, and this process behind
+    parents.close()  # else a parent that is killed leaves the pipe open, and this process running
     _limit_memory()
     while True:
         try:

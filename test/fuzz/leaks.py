@@ -24,7 +24,7 @@ def own_allocations() -> Iterator[None]:
     if not loaded():
         yield
         return
-    with patch.multiple(Library, _bind=_bind, _again=lambda *_: None):
+    with patch.multiple(Library, _bind=_bind, _repeat=lambda *_: None):
         yield
     if report := _report():
         raise MemoryError(report)

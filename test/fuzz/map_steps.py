@@ -86,12 +86,12 @@ def special(g: Graph) -> None:
 
 
 def shifted(g: Graph) -> None:
-    """Bits that move, or turn over."""
+    """Bits that move, or flip."""
     kind = g.random.choice(SHIFTED)
     shape = g.shape()
     if g.random.random() < 0.5:
-        places = g.constant(g.numpy().integers(0, 8, shape).astype(kind))
-        g.add("BitShift", [g.new(shape, kind), places], shape, direction=g.random.choice(["LEFT", "RIGHT"]))
+        positions = g.constant(g.numpy().integers(0, 8, shape).astype(kind))
+        g.add("BitShift", [g.new(shape, kind), positions], shape, direction=g.random.choice(["LEFT", "RIGHT"]))
     else:
         g.add("BitwiseNot", [g.new(shape, g.random.choice([kind, "int32", "int64", "int8"]))], shape)
 

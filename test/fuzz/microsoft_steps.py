@@ -111,8 +111,8 @@ def rotated(g: Graph) -> None:
     batch, rows, heads = (g.random.randint(1, 4) for _ in range(3))
     size = 2 * g.random.randint(1, 8)
     shape = (batch, heads, rows, size) if g.random.random() < 0.5 else (batch, rows, heads * size)
-    places = g.numpy().integers(0, 9, (batch, rows)) if g.random.random() < 0.5 else np.array([3])
-    inputs = [g.new(shape), g.constant(places), g.new((12, size // 2)), g.new((12, size // 2))]
+    positions = g.numpy().integers(0, 9, (batch, rows)) if g.random.random() < 0.5 else np.array([3])
+    inputs = [g.new(shape), g.constant(positions), g.new((12, size // 2)), g.new((12, size // 2))]
     _add(g, "RotaryEmbedding", inputs, shape, interleaved=g.random.randint(0, 1))
 
 
@@ -140,7 +140,7 @@ def _zero(g: Graph, kind: str) -> str:
 
 
 def integers(g: Graph) -> None:
-    """Products of bytes that are floats behind, or bytes again."""
+    """Products of bytes that are floats after, or bytes again."""
     m, k, n = (g.random.randint(1, 20) for _ in range(3))
     op = g.random.choice(["MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QGemm"])
     right, scale, zero = g.new((k, n), "int8"), _scale(g), g.constant(np.int8(g.random.randint(-9, 9)))

@@ -26,8 +26,8 @@ def feature(g: Graph) -> None:
     shape, x = (rows, count), g.new((rows, count))
     op = g.random.choice(["ArrayFeatureExtractor", "Binarizer", "Scaler", "Normalizer", "Imputer", "FeatureVectorizer"])
     if op == "ArrayFeatureExtractor":
-        places = g.numpy().integers(0, count, (1, 3))
-        _add(g, op, [x, g.constant(places)], (rows, 3))
+        positions = g.numpy().integers(0, count, (1, 3))
+        _add(g, op, [x, g.constant(positions)], (rows, 3))
     elif op == "FeatureVectorizer":
         _add(g, op, [x, g.new((rows, 2))], (rows, count + 2), inputdimensions=[count, 2])
     else:
@@ -95,20 +95,20 @@ def trees(g: Graph) -> None:
 
 
 def _ensemble(g: Graph, rows: int, count: int, targets: int, levels: int) -> None:
-    """One operator with fewer tables: inner nodes and leaves have places of their own."""
+    """One operator with fewer tables: inner nodes and leaves have separate indices."""
     trees, inner = g.random.randint(1, 4), (1 << levels) - 1
     total, last = trees * inner, inner // 2  # nodes from ``last`` on in a tree have leaves
     starts = [(t * inner, t * (inner + 1)) for t in range(trees)]
     yes = [a + 2 * n + 1 if n < last else b + 2 * (n - last) for a, b in starts for n in range(inner)]
     no = [child + 1 for child in yes]
     leaf = [int(n >= last) for _ in starts for n in range(inner)]
-    modes, places = g.numpy().integers(0, 4, total).astype("u1"), g.numpy().integers(0, targets, total + trees)
+    modes, positions = g.numpy().integers(0, 4, total).astype("u1"), g.numpy().integers(0, targets, total + trees)
     splits, weights = (g.numpy().uniform(-1, 1, n).astype("f4") for n in (total, total + trees))
     how: dict[str, Any] = {
         "tree_roots": [a for a, _ in starts], "n_targets": targets, "aggregate_function": g.random.randint(0, 3),
         "nodes_featureids": g.numpy().integers(0, count, total).tolist(), "nodes_splits": from_array(splits),
         "nodes_modes": from_array(modes), "nodes_truenodeids": yes, "nodes_falsenodeids": no,
-        "nodes_trueleafs": leaf, "nodes_falseleafs": leaf, "leaf_targetids": places.tolist(),
+        "nodes_trueleafs": leaf, "nodes_falseleafs": leaf, "leaf_targetids": positions.tolist(),
         "leaf_weights": from_array(weights),
     }  # fmt: skip
     _add(g, "TreeEnsemble", [g.new((rows, count))], (rows, targets), **how)

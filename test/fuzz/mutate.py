@@ -1,7 +1,7 @@
 """Damages valid models: their bytes, or any field of the message, chosen by reflection.
 
 Fields get values that programs trip over: extreme integers, NaN, names of other values (which makes cycles, duplicates
-and inputs of other types), parts of the model in other places, data of the wrong length, paths that lead elsewhere.
+and inputs of other types), parts of the model in other locations, data of the wrong length, paths that lead elsewhere.
 """
 
 from __future__ import annotations
@@ -82,48 +82,48 @@ def _splice(random: Random, data: bytes, other: bytes) -> bytes:
 
 def _field(random: Random, model: ModelProto) -> None:
     """Change one field, of any message of the model."""
-    places = list(_places(model, random))
-    message, field = random.choice(places)
+    locations = list(_locations(model, random))
+    message, field = random.choice(locations)
     if field.is_repeated:
-        _repeated(random, getattr(message, field.name), field, places)
+        _repeated(random, getattr(message, field.name), field, locations)
     elif field.type != Field.TYPE_MESSAGE:
-        _scalar(random, message, field, places)
+        _scalar(random, message, field, locations)
     elif random.random() < 0.5:
         message.ClearField(field.name)
     else:
-        _copy(random, getattr(message, field.name), places)
+        _copy(random, getattr(message, field.name), locations)
 
 
-def _places(message: Any, random: Random) -> Iterator[Place]:
+def _locations(message: Any, random: Random) -> Iterator[Place]:
     """All fields that are set, and one of each message that is not."""
     for field, value in message.ListFields():
         yield message, field
         if field.type == Field.TYPE_MESSAGE:
             for inner in value if field.is_repeated else [value]:
-                yield from _places(inner, random)
+                yield from _locations(inner, random)
     unset = [f for f in message.DESCRIPTOR.fields if not (f.is_repeated or message.HasField(f.name))]
     if unset:
         yield message, random.choice(unset)
 
 
-def _scalar(random: Random, message: Any, field: Any, places: list[Place]) -> None:
+def _scalar(random: Random, message: Any, field: Any, locations: list[Place]) -> None:
     if field.has_presence and random.random() < 0.15:
         message.ClearField(field.name)
         return
     for _ in range(9):
         try:
-            setattr(message, field.name, _value(random, field, getattr(message, field.name), places))
+            setattr(message, field.name, _value(random, field, getattr(message, field.name), locations))
             return
         except (ValueError, TypeError):  # the field is too narrow for this value
             continue
 
 
-def _repeated(random: Random, values: Any, field: Any, places: list[Place]) -> None:
+def _repeated(random: Random, values: Any, field: Any, locations: list[Place]) -> None:
     """Drop, double, swap or change an element."""
     at = random.randrange(len(values)) if len(values) else 0
     kind = random.choice(["drop", "double", "swap", "change", "change"])
     if not len(values) or kind == "change":
-        _changed(random, values, at, field, places)
+        _changed(random, values, at, field, locations)
     elif kind == "drop":
         del values[at : at + random.choice([1, len(values)])]
     elif kind == "double":
@@ -136,31 +136,31 @@ def _repeated(random: Random, values: Any, field: Any, places: list[Place]) -> N
         values.extend(copies)
 
 
-def _changed(random: Random, values: Any, at: int, field: Any, places: list[Place]) -> None:
+def _changed(random: Random, values: Any, at: int, field: Any, locations: list[Place]) -> None:
     if field.message_type:
-        _copy(random, values[at] if len(values) else values.add(), places)
+        _copy(random, values[at] if len(values) else values.add(), locations)
         return
     for _ in range(9):
         try:
-            new = _value(random, field, values[at] if len(values) else None, places)
+            new = _value(random, field, values[at] if len(values) else None, locations)
             values[at : at + 1] = [new]
             return
         except (ValueError, TypeError):
             continue
 
 
-def _copy(random: Random, message: Any, places: list[Place]) -> None:
+def _copy(random: Random, message: Any, locations: list[Place]) -> None:
     """Another message of the same type in place of this one."""
-    found = [getattr(m, f.name) for m, f in places if f.message_type is message.DESCRIPTOR]
+    found = [getattr(m, f.name) for m, f in locations if f.message_type is message.DESCRIPTOR]
     flat = [v for value in found for v in ([value] if hasattr(value, "CopyFrom") else value)]
     if flat:
         chosen = random.choice(flat).SerializeToString()
         message.ParseFromString(chosen)
 
 
-def _value(random: Random, field: Any, old: Any, places: list[Place]) -> Any:
+def _value(random: Random, field: Any, old: Any, locations: list[Place]) -> Any:
     if field.type == Field.TYPE_STRING:
-        return _text(random, places)
+        return _text(random, locations)
     if field.type == Field.TYPE_BYTES:
         return _data(random, old or b"")
     if field.type in (Field.TYPE_FLOAT, Field.TYPE_DOUBLE):
@@ -171,11 +171,11 @@ def _value(random: Random, field: Any, old: Any, places: list[Place]) -> Any:
     return random.choice([random.choice(WHOLE), near, random.randrange(32), -(old or 0)])
 
 
-def _text(random: Random, places: list[Place]) -> str:
-    message, field = random.choice([(m, f) for m, f in places if f.type == Field.TYPE_STRING])
+def _text(random: Random, locations: list[Place]) -> str:
+    message, field = random.choice([(m, f) for m, f in locations if f.type == Field.TYPE_STRING])
     found = getattr(message, field.name)
-    texts = list(found) if field.is_repeated else [found]
-    return random.choice([*texts, *texts, *texts, random.choice(TEXT)])
+    strings = list(found) if field.is_repeated else [found]
+    return random.choice([*strings, *strings, *strings, random.choice(TEXT)])
 
 
 def _data(random: Random, old: bytes) -> bytes:

@@ -101,7 +101,7 @@ def rows(g: Graph) -> None:
 
 
 def moved(g: Graph) -> None:
-    """Joined, cut, reshaped and turned, there and back."""
+    """Joined, cut, reshaped and transposed, there and back."""
     if (name := _open(g, 2)) is None:
         return
     shape = g.shapes[name]

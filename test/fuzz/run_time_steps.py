@@ -1,4 +1,4 @@
-"""Steps whose shapes, places, counts and axes a run chooses. Extents that follow from these are None."""
+"""Steps whose shapes, offsets, counts and axes are chosen at run time. Extents that follow from these are None."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from chosen import picked, rows
-from growing import MOST, Graph
+from growing import MOST, NEAREST, Graph
 from onnx import numpy_helper
 from unsized_steps import MOVED, UNSIZED, made, unsized
 
@@ -129,7 +129,7 @@ def resize(g: Graph) -> None:
     how = {"mode": g.random.choice(["nearest", "linear", "cubic"]), "coordinate_transformation_mode":
            g.random.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"])}  # fmt: skip
     if how["mode"] == "nearest":
-        how["nearest_mode"] = g.random.choice(["floor", "ceil", "round_prefer_floor"])
+        how["nearest_mode"] = g.random.choice(NEAREST)
     scaled = g.random.random() < 0.4
     kind, ends = ("float32", [0.5, 1, 1.5, 2, 3]) if scaled else ("int64", range(1, 13))
     outer = [] if (axes := g.random.random() < 0.5) else [1, 1] if scaled else shape[:2]

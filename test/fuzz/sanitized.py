@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 
 from mlc import target
+from mlc.driver.toolchain.c_compiler import find
 from mlc.options import environment as environ
-from mlc.toolchain import find
 
 CPU = target.get("cpu")
 SANITIZERS = "address,undefined"
@@ -25,7 +25,7 @@ OPTIONS = "detect_leaks=1:leak_check_at_exit=0:allocator_may_return_null=1"
 
 
 def restart() -> None:
-    """Run the same command again with the sanitizer's library in front of all others; nothing where it is there."""
+    """Run the same command again with the sanitizer's library before all others; nothing where it is there."""
     if loaded():
         preloaded = os.environ.pop("LD_PRELOAD", "")  # or the C compiler would run under it too, at twice the time
         if preloaded.endswith("quiet.so"):
@@ -52,7 +52,7 @@ def loaded() -> bool:
 
 
 def _quiet() -> Path:
-    """A folder with a library that turns the search for leaks off where it is loaded, and a file of exceptions."""
+    """A folder with a library that switches the search for leaks off where it is loaded, and a file of exceptions."""
     folder = Path(tempfile.mkdtemp(prefix="mlc-fuzz-"))
     (folder / "suppressions").write_text(SUPPRESSIONS)
     (folder / "quiet.c").write_text(QUIET)

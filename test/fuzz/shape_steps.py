@@ -132,11 +132,11 @@ def branch(g: Graph) -> None:
 
 
 def loop(g: Graph) -> None:
-    """A few turns: a sum, and what it is after each of them."""
+    """A few iterations: a sum, and what it is after each of them."""
     if (name := g.value()) is None:
         return
-    shape, tag, turns = g.shapes[name], len(g.shapes), g.random.randint(1, 4)
-    inner = [f"{part}{tag}" for part in ("turn", "on", "sum", "same", "next", "each")]
+    shape, tag, iterations = g.shapes[name], len(g.shapes), g.random.randint(1, 4)
+    inner = [f"{part}{tag}" for part in ("iteration", "on", "sum", "same", "next", "each")]
     nodes = [
         helper.make_node("Identity", [inner[1]], [inner[3]]),
         helper.make_node("Add", [inner[2], name], [f"added{tag}"]),
@@ -146,9 +146,9 @@ def loop(g: Graph) -> None:
     given = [tensor_info(n, s, k) for n, s, k in zip(inner, ((), (), shape), ("int64", "bool", "float32"))]  # noqa: B905
     made = [tensor_info(inner[3], (), "bool"), *(tensor_info(n, shape, "float32") for n in inner[4:])]
     body = helper.make_graph(nodes, "body", given, made)
-    inputs = [g.constant(turns), g.constant(np.array(True)), g.new(shape)]
+    inputs = [g.constant(iterations), g.constant(np.array(True)), g.new(shape)]
     g.add("Loop", inputs, shape, "float32", body=body)
-    g.more((turns, *shape), "float32")
+    g.more((iterations, *shape), "float32")
 
 
 def scan(g: Graph) -> None:

@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 from fuzz_images import decoder, problem, streams
 
+from mlc.errors import ToolchainError
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The decoders with sanitizers; skips where the C compiler has none."""
+    """The decoders with sanitizers; skips where the C compiler has none, or a library is missing."""
     compiler = shutil.which(os.environ.get("CC", "cc")) or pytest.skip("no C compiler on this machine")
     try:
         return decoder(compiler, tmp_path_factory.mktemp("images"))
+    except ToolchainError as error:
+        pytest.skip(str(error))
     except subprocess.CalledProcessError as error:
         if b"error:" in error.stderr.replace(b"ld: error:", b""):
             raise AssertionError(error.stderr.decode()) from error

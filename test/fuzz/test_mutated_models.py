@@ -98,6 +98,7 @@ def test_the_process_of_cases_ends_with_its_parent() -> None:
     ours, theirs = Pipe()
     parent = get_context("fork").Process(target=_hold, args=(theirs,))
     parent.start()
+    theirs.close()  # else the death of the parent is no end of the pipe
     child = Path(f"/proc/{ours.recv()}")
     parent.kill()
     parent.join()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sanitized import CPU
 
-from mlc.toolchain import find
+from mlc.driver.toolchain.c_compiler import find
 
 RUN = """
 import sys

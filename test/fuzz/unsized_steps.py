@@ -33,7 +33,7 @@ def first_rows(g: Graph, names: Sequence[str]) -> list[str]:
 
 
 def flat(g: Graph) -> None:
-    """All elements of a value behind each other, or below each other."""
+    """All elements of a value one after the other, or below each other."""
     if x := unsized(g, 1, MOVED):
         made(g, "Reshape", [x, picked(g, [[-1, 1], [1, -1]])], (None, None))
 

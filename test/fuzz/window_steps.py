@@ -41,8 +41,8 @@ def unpooled(g: Graph) -> None:
     n, c, h, w = g.shape(4)
     x = g.new((n, c, 2 * h, 2 * w))
     y = g.add("MaxPool", [x], (n, c, h, w), kernel_shape=[2, 2], strides=[2, 2])
-    places = g.more((n, c, h, w), "int64")
-    g.add("MaxUnpool", [y, places], (n, c, 2 * h, 2 * w), kernel_shape=[2, 2], strides=[2, 2])
+    positions = g.more((n, c, h, w), "int64")
+    g.add("MaxUnpool", [y, positions], (n, c, 2 * h, 2 * w), kernel_shape=[2, 2], strides=[2, 2])
 
 
 def stretched(g: Graph) -> None:
@@ -90,7 +90,7 @@ def mean_variance(g: Graph) -> None:
 
 
 def grid(g: Graph) -> None:
-    """Samples of an image at computed places."""
+    """Samples of an image at computed indices."""
     if g.opset < 20:
         return
     n, c, h, w, oh, ow = (g.random.randint(1, 6) for _ in range(6))
@@ -199,10 +199,10 @@ def boxes(g: Graph) -> None:
     """Boxes that overlap little; as many as there are."""
     count, classes = g.random.randint(1, 9), g.random.randint(1, 3)
     corner = g.numpy().uniform(0, 4, (1, count, 2))
-    places = np.concatenate([corner, corner + g.numpy().uniform(0.5, 3, (1, count, 2))], 2).astype("f4")
+    positions = np.concatenate([corner, corner + g.numpy().uniform(0.5, 3, (1, count, 2))], 2).astype("f4")
     scores = g.new((1, classes, count))
     limits = [g.constant(np.int64(3)), g.constant(np.float32(0.4)), g.constant(np.float32(0.1))]
-    g.add("NonMaxSuppression", [g.constant(places), scores, *limits], (None, 3), "int64", last=True)  # type: ignore
+    g.add("NonMaxSuppression", [g.constant(positions), scores, *limits], (None, 3), "int64", last=True)  # type: ignore
 
 
 def written(g: Graph) -> None:

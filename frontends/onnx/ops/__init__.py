@@ -1,60 +1,12 @@
-"""Import functions of ONNX operators, one file a family. See ``docs/howto/add-an-operator.md``."""
+"""Import functions of ONNX operators, a folder a domain, one file a family. See ``docs/howto/add-an-operator.md``."""
 
 from __future__ import annotations
 
 from importlib import import_module
-
-FAMILIES = (
-    "cast",
-    "contract",
-    "control",
-    "deformable",
-    "determinant",
-    "elementwise",
-    "gather",
-    "gradient",
-    "microsoft.activations",
-    "microsoft.attention",
-    "microsoft.fused",
-    "microsoft.normalization",
-    "microsoft.nbits",
-    "microsoft.products",
-    "microsoft.quantized",
-    "microsoft.rotary",
-    "image",
-    "misc",
-    "ml.categories",
-    "ml.features",
-    "ml.maps",
-    "ml.scores",
-    "ml.svm",
-    "ml.trees",
-    "movement",
-    "ngrams",
-    "normalization",
-    "order",
-    "pad",
-    "pool",
-    "quantize",
-    "random",
-    "recurrent",
-    "reduce",
-    "resize",
-    "roi_align",
-    "sampling",
-    "scan",
-    "scatter",
-    "selection",
-    "sequence",
-    "spectral",
-    "suppression",
-    "text",
-    "training",
-    "transposed",
-)
+from pkgutil import walk_packages
 
 
 def load_all() -> None:
-    """Register every operator."""
-    for family in FAMILIES:
-        import_module(f"{__name__}.{family}")
+    """Register every operator: import each file below this folder."""
+    for module in walk_packages(__path__, f"{__name__}."):
+        import_module(module.name)

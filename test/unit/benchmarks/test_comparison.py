@@ -17,7 +17,7 @@ from benchmarks.measure import compile_cost, latencies
 from benchmarks.models import random_inputs, small
 from benchmarks.results import Latencies
 from benchmarks.thread_counts import COUNTS, ThreadCounts
-from mlc.cli.inspect import read_signature
+from mlc.runtime.sealed import read_signature
 
 
 def passed(actual: np.ndarray, expected: np.ndarray, numerics: str = "default") -> bool:

@@ -70,7 +70,7 @@ def test_masks_and_ids_are_in_range() -> None:
 
 
 @pytest.mark.parametrize(("name", "options"), [("resnet51", {}), ("bert", {"depth": 2})])
-def test_unknown_names_are_told(name: str, options: dict[str, int]) -> None:
+def test_unknown_names_are_errors(name: str, options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="bert"):
         models.build(name, **options)
 

@@ -47,7 +47,7 @@ def test_several_files_say_each_revision_once(comparison: Comparison, tmp_path: 
 
 def test_a_missing_peer_leaves_cells_empty_and_means_right(comparison: Comparison) -> None:
     table = tables.latency(comparison.results, comparison.setup.peers)
-    assert table.headings[5:] == ["onnxruntime", "PyTorch", "best peer", "ratio", "apart ns"]
+    assert table.headings[5:] == ["onnxruntime", "PyTorch", "best peer", "ratio", "handover ns"]
     assert [row[5:] for row in table.rows] == [
         ["2.00 [2.00–2.00]", "3.00 [3.00–3.00]", "onnxruntime", "2.00", ""],
         ["8.00 [8.00–8.00]", "–", "onnxruntime", "8.00", "54–338"], ["4.00", "3.00", "", "4.00", ""]]  # fmt: skip

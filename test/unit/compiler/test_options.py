@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mlc import target as targets
+from mlc.errors import InputError
 from mlc.options import Options, cache_key_fields, environment
-from mlc.runtime.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_every_option_is_documented_and_classified() -> None:
 
 def test_the_key_follows_what_changes_code_and_nothing_else() -> None:
     base = Options().key()
-    same = [Options(threads=3), Options(cc="clang"), Options(verify_each=True)]
+    same = [Options(threads=3), Options(cc="clang")]
     other = [
         Options(target=targets.get("x86-64")),
         Options(dims={"n": 2}),
@@ -45,7 +45,7 @@ def test_the_order_of_dims_does_not_matter() -> None:
     assert json.dumps(one.key()) == json.dumps(two.key())
 
 
-def test_small_weights_are_embedded_unless_told() -> None:
+def test_small_weights_are_embedded_by_default() -> None:
     assert Options().embeds(1000) and not Options().embeds(1 << 20)
     assert not Options(embed_weights=False).embeds(1000)
     assert Options(embed_weights=True).embeds(1 << 30)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.artifact import EMBEDDED_SYMBOL
+from mlc.driver.artifact.write_artifact import EMBEDDED_SYMBOL
 from mlc.runtime.weights import header
 
 WEIGHTS = np.array([0.5, -1.25, 3.0], np.float32)
@@ -31,23 +31,27 @@ static void body(mlc_call *c) {
 }
 static int64_t workspace(const int64_t *dim) { return 64; }
 static int output_shape(int i, const int64_t *dim, int64_t *shape) { shape[0] = dim[0]; shape[1] = 3; return 2; }
+static const char signature[] MLC_SIGNATURE = %(signature)s;
 const mlc_program tiny_program = {
-    .name = "tiny", .signature = %(signature)s, .inputs = 1, .outputs = 1, .dims = 1, .launches = 1,
+    .name = "tiny", .signature = signature, .inputs = 1, .outputs = 1, .dims = 1, .launches = 1,
     .workspace = workspace, .output_shape = output_shape, .body = body, .weights_bytes = %(file_bytes)d,
     .weights_sha256 = "%(sha256)s", %(place)s, .isa = "%(isa)s"};
-MLC_DEFINE_ABI(tiny);
+MLC_DEFINE_ABI(tiny, 1a2b);
 """
 
 
 @dataclass
 class TinyLowered:
-    """Stands in for ``mlc.pipeline.Lowered``."""
+    """Stands in for ``mlc.driver.lower.Lowered``."""
 
     sources: dict[str, str]
     signature: dict[str, Any]
     prefix: str = "tiny"
     module: str = "builtin.module {}"
     payload: bytes = field(default_factory=WEIGHTS.tobytes)
+    families: tuple[str, ...] = ()
+
+    kernel_digests: tuple[str, ...] = ()
 
     def weights_writer(self, path: Path) -> None:
         path.write_bytes(header(len(self.payload), hashlib.sha256(self.payload).digest()) + self.payload)
@@ -58,6 +62,7 @@ def signature(file: str | None, isa: str) -> dict[str, Any]:
     payload = WEIGHTS.tobytes()
     return {
         "abi": 2,
+        "interface": "1a2b",
         "mlc": "0.1.0",
         "name": "tiny",
         "target": "cpu",

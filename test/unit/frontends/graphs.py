@@ -11,7 +11,7 @@ import onnxruntime
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from mlc.dialects.graph import GraphOp
-from mlc.dialects.interpreter import interpret, main_of
+from mlc.dialects.semantics.interpreter import interpret, main_of
 from mlc.dialects.types import shape_of
 from mlc.frontends.onnx import Imported, import_model
 
@@ -43,7 +43,7 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> NodeProto:
 
 
 def result_shapes(imported: Imported) -> list[str]:
-    """Shapes of the outputs as texts: ``batch,2*seq``."""
+    """Shapes of the outputs as strings: ``batch,2*seq``."""
     terminator = main_of(imported.module).body.block.last_op
     assert terminator is not None
     return [",".join(map(str, shape_of(o))) for o in terminator.operands]

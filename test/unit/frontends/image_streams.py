@@ -68,7 +68,7 @@ def png(rng: Random) -> bytes:
 def tiff(rng: Random) -> bytes:
     coding = rng.choice(["raw", "packbits", "tiff_lzw", "tiff_adobe_deflate", "tiff_deflate"])
     info = {278: int(rng.integers(1, 50))} if rng.integers(2) else {}
-    info |= {274: int(rng.integers(1, 9))} if rng.integers(2) else {}  # how it is turned
+    info |= {274: int(rng.integers(1, 9))} if rng.integers(2) else {}  # how it is rotated
     if coding in ("tiff_lzw", "tiff_adobe_deflate") and rng.integers(2):
         return saved(image(rng, "RGB L"), "TIFF", compression=coding, tiffinfo=info | {317: 2})
     return saved(image(rng, "RGB L RGBA P 1 CMYK"), "TIFF", compression=coding, tiffinfo=info)

@@ -11,11 +11,11 @@ import onnxruntime
 from onnx import ModelProto, helper, numpy_helper
 
 import mlc
-from mlc.dialects.interpreter import interpret
+from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
 
 Array = np.ndarray[Any, Any]
-ML = "ai.onnx.ml"
+ML, MS = "ai.onnx.ml", "com.microsoft"
 OPSETS = {"": 22, "ai.onnx.ml": 3, "com.microsoft": 1, "ai.onnx.preview.training": 1}
 
 
@@ -95,3 +95,12 @@ def close(actual: Array, right: Array, rtol: float, steps: int = 0) -> None:
         np.testing.assert_allclose(actual.astype("f8"), right.astype("f8"), rtol=rtol, atol=atol)
     else:
         assert np.abs(actual.astype("i8") - right.astype("i8")).max(initial=0) <= steps
+
+
+def ms(op: str, inputs: dict[str, Any], outputs: int = 1, **how: Any) -> None:
+    """``agrees`` for an operator of com.microsoft."""
+    agrees(op, inputs, outputs, **{"domain": MS, **how})
+
+
+def normal(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.standard_normal(shape).astype("f4")

@@ -11,12 +11,13 @@ from graph_checks import GraphBuilder
 from xdsl.dialects.builtin import ModuleOp
 
 import mlc
-from mlc import artifact, target
-from mlc.cache import Cache
-from mlc.dialects.interpreter import interpret
+from mlc import target
+from mlc.dialects.semantics.interpreter import interpret
+from mlc.driver.artifact.write_artifact import write
+from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.lower import lower
+from mlc.driver.toolchain.c_compiler import find
 from mlc.options import Options
-from mlc.pipeline import lower
-from mlc.toolchain import find
 
 Array = np.ndarray[Any, Any]
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-13}  # of the largest value
@@ -27,7 +28,7 @@ def build(builder: GraphBuilder, module: ModuleOp, folder: Path, cache: Path, **
     """Lower and compile a module, and load it; objects of the runtime come from ``cache``."""
     chosen = Options(**options)
     lowered = lower(module, builder.weights, chosen)
-    made = artifact.write(lowered, folder, chosen, find(None, chosen.target), Cache(cache))
+    made = write(lowered, folder, chosen, find(None, chosen.target), Cache(cache))
     return mlc.load(made.library, 2)
 
 
@@ -71,4 +72,4 @@ def compare(model: mlc.Model, expected: Sequence[Any], about: str) -> None:
 
 def usable(name: str) -> bool:
     """Whether this machine can run code of a target."""
-    return set(target.get(name).isa) <= set(target.get("cpu").isa)
+    return set(target.get(name).features) <= set(target.get("cpu").features)

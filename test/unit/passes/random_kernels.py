@@ -9,7 +9,6 @@ import numpy as np
 from graph_checks import Array, GraphBuilder
 from xdsl.ir import SSAValue
 
-from mlc.dialects.dims import DimLike, parse_dim
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -23,6 +22,7 @@ from mlc.dialects.graph import (
     SliceOp,
     TransposeOp,
 )
+from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import is_float, shape_of
 
 EXTENTS = (1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 33, 40)

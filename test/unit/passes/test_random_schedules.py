@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -11,26 +11,26 @@ from random import Random
 import pytest
 from compiled import build, compare, references
 from random_kernels import Builder, Kernels
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from mlc.dialects.kernel import FuncOp
+from mlc.dialects.poly import LoopNest, Partition, TiledLoop, groups_of, schedule_of, schedule_text
+from mlc.driver.lower import lower
 from mlc.options import Options
-from mlc.passes.schedule.schedule import SCHEDULE, Item, Nest, Split, groups_of, parse_schedule, schedule_text
-from mlc.passes.schedule.view import StatementView, statements_of
-from mlc.pipeline import lower
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 
 SIZES = [{"batch": 1, "seq": 1}, {"batch": 3, "seq": 17}, {"batch": 37, "seq": 5}]
 
 
-def other(schedule: str, statements: Mapping[str, StatementView], random: Random) -> str:
+def other(chosen: Sequence[LoopNest], statements: Mapping[str, StatementView], random: Random) -> str:
     """The same nests with other tiles, and often blocks: at most two axes are tiled, by at most 8 × 20 points.
 
     Where a nest has its lanes inside, its band stays: a sum along the lanes makes one element at a time.
     """
     nests = []
-    for nest in parse_schedule(schedule):
-        inside = any(i.lanes for i in nest.inner)
-        rows = random.choice([i.iterator for i in nest.band if not i.lanes and not inside] or [""])
+    for nest in chosen:
+        inside = any(i.vectorized for i in nest.inner)
+        rows = random.choice([i.iterator for i in nest.band if not i.vectorized and not inside] or [""])
         band = [_other(i, rows, random) for i in nest.band]
         nest = replace(nest, band=tuple(band), inner=tuple(_other(i, "", random) for i in nest.inner))
         nests.append(nest)
@@ -38,16 +38,25 @@ def other(schedule: str, statements: Mapping[str, StatementView], random: Random
     return schedule_text(_split(n, statements, random) if a else n for n, a in zip(nests, alone, strict=True))
 
 
-def _split(nest: Nest, statements: Mapping[str, StatementView], random: Random) -> Nest:
+def _split(nest: LoopNest, statements: Mapping[str, StatementView], random: Random) -> LoopNest:
     """In blocks of random iterators of the band, of more than they have points at times, or in none."""
     bounds = statements[nest.statements[0]].bounds
     extents = [(i.iterator, e) for i in nest.band if isinstance(e := bounds[i.iterator], int)]
     chosen = random.sample(extents, random.randint(0, min(2, len(extents))))
-    return replace(nest, splits=tuple(Split(i, random.randint(1, extent + 2)) for i, extent in chosen))
+    return replace(nest, partitions=tuple(_blocks(i, extent, nest, random) for i, extent in chosen))
 
 
-def _other(item: Item, rows: str, random: Random) -> Item:
-    if item.lanes:
+def _blocks(iterator: str, extent: int, nest: LoopNest, random: Random) -> Partition:
+    """Blocks of an iterator; equal ones whose tiles repeat where its tiles cover any extent."""
+    (sizes,) = (i.sizes for i in nest.band if i.iterator == iterator)
+    equal = [n for n in range(1, extent + 1) if extent % n == 0]
+    if equal and all(count is None for _, count in sizes) and random.random() < 0.5:
+        return Partition(iterator, random.choice(equal), True)
+    return Partition(iterator, random.randint(1, extent + 2))
+
+
+def _other(item: TiledLoop, rows: str, random: Random) -> TiledLoop:
+    if item.vectorized:
         return replace(item, sizes=((random.randint(2, 20), None),))
     return replace(item, sizes=((random.randint(1, 8), None), (1, None)) if item.iterator == rows else item.sizes)
 
@@ -56,9 +65,8 @@ def random_schedules(module: ModuleOp, random: Random) -> str:
     """A line a kernel: the chosen schedule with other tiles."""
     lines = []
     for fn in [o for o in module.ops if isinstance(o, FuncOp)]:
-        chosen = fn.attributes[SCHEDULE]
-        assert isinstance(chosen, StringAttr)
-        lines.append(f"{fn.sym_name.data}: {other(chosen.data, {s.name: s for s in statements_of(fn)}, random)}")
+        chosen = other(schedule_of(fn), {s.name: s for s in statements_of(fn)}, random)
+        lines.append(f"{fn.sym_name.data}: {chosen}")
     return "\n".join(lines)
 
 

@@ -11,13 +11,14 @@ from xdsl.universe import Universe
 
 from benchmarks import models
 from benchmarks.models import small
+from mlc.dialects.weights import WeightStore
+from mlc.driver.lower import lower
 from mlc.frontends.onnx import import_model
 from mlc.options import Options
 from mlc.passes.context import MlcContext
-from mlc.pipeline import cpu_passes, lower
 
 MODELS = [(name, batch) for name in ("resnet50", "bert") for batch in (3, "batch")]
-STAGES = [stage for stage, _ in cpu_passes(Options())]
+STAGES = [stage for stage, _ in Options().target.pipeline(Options())]
 
 
 def parse(text: str) -> ModuleOp:
@@ -27,23 +28,28 @@ def parse(text: str) -> ModuleOp:
     return Parser(context, text).parse_module()
 
 
-@cache
-def texts(name: str, batch: int | str) -> dict[str, str]:
-    """The module of a small model after each stage."""
+def run(name: str, batch: int | str, last: str = STAGES[-1]) -> tuple[dict[str, str], WeightStore]:
+    """The module of a small model after each stage up to ``last``, and the weights that there are then."""
     model = models.build(name, batch=batch, **small.OPTIONS[name])
     imported = import_model(model.SerializeToString(), {})
     context, found = MlcContext(weights=imported.weights), {}
-    for stage, passes in cpu_passes(Options()):
+    for stage, passes in Options().target.pipeline(Options())[: STAGES.index(last) + 1]:
         for each in passes:
             each.apply(context, imported.module)
         found[stage] = str(imported.module)
-    return found
+    return found, imported.weights
+
+
+@cache
+def strings(name: str, batch: int | str) -> dict[str, str]:
+    """The module of a small model after each stage."""
+    return run(name, batch)[0]
 
 
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize(("name", "batch"), MODELS)
 def test_printed_and_parsed_it_is_the_same(name: str, batch: int | str, stage: str) -> None:
-    text = texts(name, batch)[stage]
+    text = strings(name, batch)[stage]
     module = parse(text)
     module.verify()
     assert str(module) == text
@@ -52,12 +58,13 @@ def test_printed_and_parsed_it_is_the_same(name: str, batch: int | str, stage: s
 @pytest.mark.parametrize("batch", [3, "batch"])
 @pytest.mark.parametrize("stage", STAGES[: STAGES.index("loops")])
 def test_the_pipeline_goes_on_from_text(batch: int | str, stage: str) -> None:
-    module, context = parse(texts("bert", batch)[stage]), MlcContext()
-    passes = dict(cpu_passes(Options()))
+    found, weights = run("bert", batch, stage)
+    module, context = parse(found[stage]), MlcContext(weights=weights)  # which stage `layout` packs
+    passes = dict(Options().target.pipeline(Options()))
     for following in STAGES[STAGES.index(stage) + 1 : STAGES.index("loops") + 1]:
         for each in passes[following]:
             each.apply(context, module)
-    assert str(module) == texts("bert", batch)["loops"]
+    assert str(module) == strings("bert", batch)["loops"]
 
 
 def test_lowering_twice_gives_the_same_text() -> None:

@@ -78,7 +78,8 @@ def test_nothing_is_kept_or_lost(toy):
     counts = [sys.getrefcount(each) for each in (x, shift, x.dtype, None)]
     results = [net(x, shift) for _ in range(1000)]
     named = [net.run({"x": x, "shift": shift}) for _ in range(1000)]
-    missing = [net._named(wrong) for wrong in ({"x": x, "y": shift}, {"x": x}, {"x": 1, "shift": shift}, [x]) * 1000]
+    wrong = ({"x": x, "y": shift}, {"x": x}, {"x": 1, "shift": shift}, [x])
+    missing = [net._repeat_named(each) for each in wrong * 1000]
     watched = [weakref.ref(results[0][0]), *map(weakref.ref, named[0].values())]
     assert {type(each) for each in missing} == {type(None)}
     del results, named, missing

@@ -64,7 +64,7 @@ def test_truncated_library(toy, tmp_path):
 
 def test_damaged_headers_never_crash(toy, tmp_path):
     """The ELF reader sees random headers; whatever passes it is not loaded here."""
-    from mlc.runtime.elf import exported_functions
+    from mlc.runtime import elf, sealed
 
     whole = toy.library.read_bytes()
     random = np.random.default_rng(11)
@@ -74,8 +74,10 @@ def test_damaged_headers_never_crash(toy, tmp_path):
         for position in random.integers(16, 64, size=3):
             damaged[position] = random.integers(256)
         path.write_bytes(damaged)
-        with contextlib.suppress(ArtifactError):
-            assert isinstance(exported_functions(path), list)
+        with contextlib.suppress(ArtifactError), elf.opened(path) as image:
+            assert isinstance(elf.exported_functions(image), list)
+            assert elf.soname(image) is None
+            sealed.check(image)
 
 
 def test_other_architecture(toy, tmp_path):

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from mlc.runtime.errors import ArtifactError, InputError, MlcError, RunError
+from mlc.errors import ArtifactError, InputError, MlcError, RunError
 
 
 def test_one_paragraph():

@@ -14,14 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlc.driver.artifact.c_header import header
+from mlc.driver.toolchain.c_sources import runtime_for
 from mlc.runtime import c, weights
-from mlc.toolchain import runtime_for
 
 HERE = Path(__file__).parent
-RUNTIME = [c.INCLUDE_DIR / name for name in runtime_for({}) if name.endswith(".c")]
+RUNTIME = [c.paths()[name] for name in runtime_for() if name.endswith(".c")]
 BIAS = np.array([0.5, -1, 2, 4, -0.25, 8, 1, -2], np.float32)
 SIGNATURE = {
     "abi": 2,
+    "interface": "0a1b",
     "mlc": "0.1.0",
     "name": "toy",
     "target": "cpu",
@@ -53,7 +55,7 @@ def compiler() -> str:
 
 def compile_c(output: Path, sources: list[Path], *flags: str) -> None:
     """Compiles C sources and the runtime; warnings are errors."""
-    base = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-pthread", f"-I{c.INCLUDE_DIR}", f"-I{output.parent}"]
+    base = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-pthread", *c.include_flags(), f"-I{output.parent}"]
     command = [compiler(), *base, *flags, *map(str, sources), "-o", str(output), "-lm"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -80,8 +82,7 @@ def write_toy_files(folder: Path, bias: np.ndarray = BIAS, signature: dict = SIG
     }
     text = "".join(f"#define {name} {value}\n" for name, value in defines.items())
     (folder / "toy_signature.h").write_text(text)
-    template = (c.INCLUDE_DIR / "mlc_model.h.in").read_text()
-    (folder / "toy.h").write_text(template.replace("@PREFIX@", "toy"))
+    (folder / "toy.h").write_text(header("toy", signature))
     return [HERE / "toy_model.c", *RUNTIME]
 
 

@@ -79,4 +79,4 @@ static const mlc_program toy_program = {
     .isa = TOY_ISA,
 };
 
-MLC_DEFINE_ABI(toy);
+MLC_DEFINE_ABI(toy, 0a1b);

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mlc.frontends.onnx.literals import literal
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.activations import activation
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
-from mlc.frontends.onnx.ops.elementwise import GELU, GELU_BY_TANH
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.tensors import Tensor
 
-GELUS = {"Gelu": GELU, "BiasGelu": GELU, "FastGelu": GELU_BY_TANH}
+GELUS = {"Gelu": "gelu", "BiasGelu": "gelu", "FastGelu": "gelu_tanh"}
 
 
 @onnx_op(*GELUS, domain=DOMAIN)
@@ -17,7 +17,7 @@ def gelu(node: Node) -> Tensor:
     node.only()
     bias = node.get(1)
     x = node[0] if bias is None else node.build.map("x0 + x1", node[0], bias)
-    return node.build.formula(GELUS[node.op], x)
+    return node.build.formula(activation(GELUS[node.op]), x)
 
 
 @onnx_op("QuickGelu", domain=DOMAIN)

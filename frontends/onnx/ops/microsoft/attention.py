@@ -4,52 +4,16 @@ from __future__ import annotations
 
 import math
 
-from mlc.dialects.dims import DimLike
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.literals import literal
+from mlc.dialects.semantics.dims import DimLike
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.attention import attend, causal, heads_of, joined
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.ops.normalization import softmax_over
-from mlc.frontends.onnx.tensors import Tensor
 
 FILTER = -10000.0
-
-
-def heads_of(build: Builder, x: Tensor, heads: int) -> Tensor:
-    """[B, S, heads * size] as [B, heads, S, size]."""
-    size = x.shape[2] // heads
-    return build.transpose(build.reshape(x, (x.shape[0], x.shape[1], heads, size)), [0, 2, 1, 3])
-
-
-def joined(build: Builder, x: Tensor) -> Tensor:
-    """[B, heads, S, size] as [B, S, heads * size]."""
-    batch, heads, rows, size = x.shape
-    return build.reshape(build.transpose(x, [0, 2, 1, 3]), (batch, rows, heads * size))
-
-
-def attend(
-    build: Builder,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    scale: float,
-    added: list[Tensor],
-    softcap: float = 0.0,
-    sink: Tensor | None = None,
-) -> Tensor:
-    """softmax(scale q k' + what is ``added``) v: [B, heads, S, size], in at least f32 up to the second product.
-
-    ``sink``: a score of each head that takes its share of the weights, [1, heads or 1, 1, 1].
-    """
-    scores = build.contract("bnsh,bnth->bnst", build.wide(q), build.wide(k))
-    scores = build.map(f"x0 * {literal(scale)}", scores)
-    if softcap:
-        scores = build.map(f"{literal(softcap)} * tanh(x0 * {literal(1 / softcap)})", scores)
-    for bias in added:
-        scores = build.map("x0 + x1", scores, build.cast(bias, scores.element))
-    weights = softmax_over(build, scores, [3], sink=sink)
-    return build.contract("bnst,bnth->bnsh", build.cast(weights, v.element), v)
 
 
 def scale_of(node: Node, size: DimLike) -> float:
@@ -60,13 +24,8 @@ def scale_of(node: Node, size: DimLike) -> float:
     return scale or 1 / math.sqrt(size)  # type: ignore[arg-type]
 
 
-def causal(build: Builder, rows: DimLike, total: DimLike) -> Tensor:
-    """[1, 1, rows, total]: minus infinity where a key comes after the query; the last key is the last query's own."""
-    return build.compute(f"where(i3 <= i2 + ({total}) - ({rows}), f32(0), -inf)", [], (1, 1, rows, total))
-
-
 def mask_bias(node: Node, mask: Tensor, rows: DimLike, total: DimLike, batch: DimLike) -> Tensor:
-    """What a mask adds to scores [batch, heads, rows, total].
+    """The additive bias of a mask to scores [batch, heads, rows, total].
 
     It is [batch] (keys that count), [2 * batch] (their end and start), [batch, total] or [batch, rows, total].
     """
@@ -91,8 +50,8 @@ def multi_head_attention(node: Node) -> tuple[Tensor, ...]:
     """(output, present key, present value). Keys and values may be [B, T, hidden], or heads; or packed with queries.
 
     With past_sequence_length (i32 [1]) the past is [B, heads, most, size], of which so many rows count; new ones are
-    written behind these. cache_indirection (i32 [B / beams, beams, most]): the beam that each row of a single query is
-    taken from.
+    written after these. cache_indirection (i32 [B / beams, beams, most]): the beam from which a single query reads each
+    row.
     """
     node.only("num_heads", "mask_filter_value", "scale", "unidirectional")
     build = node.build
@@ -114,7 +73,7 @@ def multi_head_attention(node: Node) -> tuple[Tensor, ...]:
 
 
 def _written(build: Builder, past: Tensor | None, new: Tensor, length: Tensor) -> Tensor:
-    """[B, heads, most, size]: the past with what is new behind its first ``length`` rows."""
+    """[B, heads, most, size]: the past with the new rows after its first ``length`` rows."""
     if past is None:
         raise NotSupported("past_sequence_length without a past; give past_key and past_value")
     text = f"where((i2 >= x2[0]) & (i2 < x2[0] + {new.shape[2]}), x1[i0, i1, i2 - x2[0], i3], x0[i0, i1, i2, i3])"
@@ -122,7 +81,7 @@ def _written(build: Builder, past: Tensor | None, new: Tensor, length: Tensor) -
 
 
 def _from_beams(build: Builder, x: Tensor, beams: Tensor | None, length: Tensor, rows: DimLike) -> Tensor:
-    """The rows of the past from other beams of the same text; a prompt, of several queries, has none yet."""
+    """The rows of the past from other beams of the same sequence; a prompt, of several queries, has none yet."""
     if beams is None:
         return x
     count = beams.shape[1]
@@ -141,7 +100,7 @@ def _filled(build: Builder, x: Tensor | None, total: DimLike) -> Tensor | None:
 def _biases(
     node: Node, q: Tensor, k: Tensor, mask: Tensor | None, bias: Tensor | None, length: Tensor | None = None
 ) -> list[Tensor]:
-    """What is added to the scores: the mask's, the given bias, and that of later keys; ``length``: of a shared past."""
+    """Additive biases of scores: the mask's, the given one, and that of later keys; ``length``: of a shared past."""
     build, rows, total, one_way = node.build, q.shape[2], k.shape[2], node.attr("unidirectional", 0)
     added = [] if mask is None else [mask_bias(node, mask, rows, total, q.shape[0])]
     added += [] if bias is None else [bias]

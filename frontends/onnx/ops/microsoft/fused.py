@@ -1,15 +1,16 @@
-"""com.microsoft: FusedConv, FusedGemm: with an activation behind."""
+"""com.microsoft: FusedConv, FusedGemm: followed by an activation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.literals import literal
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
-from mlc.frontends.onnx.ops.contract import conv, gemm
+from mlc.frontends.onnx.ops.core.math.contract import gemm
+from mlc.frontends.onnx.ops.core.nn.conv import conv
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.tensors import Tensor
 
 # name -> (expression, defaults of its parameters a and b)
 ACTIVATIONS: dict[str, tuple[str, tuple[float, ...]]] = {

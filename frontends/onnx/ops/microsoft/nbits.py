@@ -1,18 +1,18 @@
 """com.microsoft: MatMulNBits, a product with a weight of 2, 4 or 8 bits that has a scale for each block of columns.
 
-Few rows multiply the numbers as they are stored: the weight is read from memory once, and unpacked in registers. For
+Few rows multiply the integers as they are stored: the weight is read from memory once, and unpacked in registers. For
 many it is unpacked when the model is compiled.
 """
 
 from __future__ import annotations
 
-from mlc.dialects.dims import product
 from mlc.dialects.graph import BitcastOp
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.dialects.semantics.dims import product
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.contraction import matmul
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
-from mlc.frontends.onnx.ops.contract import matrix_product
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.tensors import Tensor
 
 FEW_ROWS = 16  # for which unpacking costs less than reading more bytes; a symbolic number may be as few
 WORD = 32  # bits
@@ -31,27 +31,27 @@ def matmul_n_bits(node: Node) -> Tensor:
         raise NotSupported(f"attribute 'bits' = {node.attr('bits')}; weights of 2, 4 or 8 bits are supported")
     rows = product(x.shape[:-1])
     if node.has(4) or (isinstance(rows, int) and rows > FEW_ROWS):
-        y = matrix_product(build, x, build.cast(build.transpose(_unpacked(node), [1, 0]), x.element))
+        y = matmul(build, x, build.cast(build.transpose(_unpacked(node), [1, 0]), x.element))
     else:
-        y = build.reshape(build.cast(_by_words(node), x.element), (*x.shape[:-1], node.attr("N")))
+        y = build.reshape(build.cast(_packed_product(node), x.element), (*x.shape[:-1], node.attr("N")))
     return y if bias is None else build.map("x0 + x1", y, bias)
 
 
-def _by_words(node: Node) -> Tensor:
-    """The product [rows, N], in f32, of numbers in words of 32 bits [N, blocks, words]."""
+def _packed_product(node: Node) -> Tensor:
+    """The product [rows, N], in f32, of integers packed in 32-bit elements [N, blocks, elements]."""
     build, x, bits, block = node.build, node[0], node.attr("bits", 4), node.attr("block_size")
     n, k, per = node.attr("N"), node.attr("K"), WORD // bits
     blocks = -(-k // block)
     flat = build.cast(build.reshape(x, (product(x.shape[:-1]), k)), "f32")
     flat = build.pad(flat, [0, 0], [0, blocks * block - k])
-    words = build.emit(BitcastOp(build.value(build.reshape(node[1], (n, blocks, block * bits // 8)))))
+    packed = build.emit(BitcastOp(build.value(build.reshape(node[1], (n, blocks, block * bits // 8)))))
     scales = build.cast(build.reshape(node[2], (n, blocks)), "f32")
-    number = f"((x1[i1, r0, r1] >> i32(r2 * {bits})) & {2**bits - 1})"
-    centred, zeros = f"f32({number} - {2 ** (bits - 1)})", _zeros(node, n, blocks, bits)
+    integer = f"((x1[i1, r0, r1] >> i32(r2 * {bits})) & {2**bits - 1})"
+    centred, zeros = f"f32({integer} - {2 ** (bits - 1)})", _zeros(node, n, blocks, bits)
     if zeros is not None:
-        centred = f"f32({number} - i32(x3[i1, r0]))" if zeros.element == "ui8" else f"(f32({number}) - x3[i1, r0])"
+        centred = f"f32({integer} - i32(x3[i1, r0]))" if zeros.element == "ui8" else f"(f32({integer}) - x3[i1, r0])"
     text = f"x0[i0, r0 * {block} + r1 * {per} + r2] * ({centred} * x2[i1, r0])"
-    operands = [flat, words, scales, *([] if zeros is None else [zeros])]
+    operands = [flat, packed, scales, *([] if zeros is None else [zeros])]
     return build.compute(text, operands, (flat.shape[0], n), (blocks, block // per, per), "add")
 
 
@@ -63,8 +63,8 @@ def _zeros(node: Node, n: int, blocks: int, bits: int) -> Tensor | None:
     if zero.element != "ui8":
         return build.cast(build.reshape(zero, (n, blocks)), "f32")
     packed = build.reshape(zero, (n, -(-blocks // per)))
-    number = f"(i64(x0[i0, i1 // {per}]) >> ({bits} * (i1 % {per}))) & {2**bits - 1}"
-    return build.compute(f"ui8({number})", [packed], (n, blocks))
+    integer = f"(i64(x0[i0, i1 // {per}]) >> ({bits} * (i1 % {per}))) & {2**bits - 1}"
+    return build.compute(f"ui8({integer})", [packed], (n, blocks))
 
 
 def _unpacked(node: Node) -> Tensor:

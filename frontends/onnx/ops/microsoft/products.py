@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.literals import literal
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.contraction import matmul
+from mlc.frontends.build.ops.quantization import quantize
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
-from mlc.frontends.onnx.ops.contract import matrix_product
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.ops.quantize import quantized
-from mlc.frontends.onnx.tensors import Tensor
 
 
 @onnx_op("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
@@ -16,7 +16,7 @@ def fused_matmul(node: Node) -> Tensor:
     """alpha times a product of matrices, of which either may be transposed."""
     node.only("alpha", "transA", "transB", transBatchA=0, transBatchB=0)
     a, b = (_transposed(node.build, node[n], node.attr(f"trans{'AB'[n]}", 0)) for n in range(2))
-    y, alpha = matrix_product(node.build, a, b), node.attr("alpha", 1.0)
+    y, alpha = matmul(node.build, a, b), node.attr("alpha", 1.0)
     return y if alpha == 1 else node.build.map(f"x0 * {literal(alpha)}", y)
 
 
@@ -42,37 +42,37 @@ def matmul_integer_to_float(node: Node) -> Tensor:
     build, bias = node.build, node.get(6)
     a, b = _centred(build, node[0], node.get(4)), _centred(build, node[1], node.get(5))
     scale = build.map("x0 * x1", _one(build, node[2]), _one(build, node[3]))
-    y = build.map("f32(x0) * x1", matrix_product(build, a, b), scale)
+    y = build.map("f32(x0) * x1", matmul(build, a, b), scale)
     return y if bias is None else build.map("x0 + x1", y, bias)
 
 
 @onnx_op("DynamicQuantizeMatMul", domain=DOMAIN)
 def dynamic_quantize_matmul(node: Node) -> Tensor:
-    """A quantised by its own range (as DynamicQuantizeLinear) times B of 8 bits, plus a bias."""
+    """A quantized by its own range (as DynamicQuantizeLinear) times B of 8 bits, plus a bias."""
     node.only()
     build, a, bias = node.build, node[0], node.get(4)
     axes = list(range(a.rank))
     low, high = (build.map(f"{fn}(x0, 0)", build.reduce(fn, a, axes)) for fn in ("min", "max"))
     scale = build.map("where(x1 == x0, 1, (x1 - x0) / 255)", low, high)
     zero = build.map("ui8(min(max(round(-x0 / x1), 0), 255))", low, scale)
-    whole = _centred(build, quantized(build, a, scale, zero, "ui8"), zero)
-    product = matrix_product(build, whole, _centred(build, node[1], node.get(3)))
+    whole = _centred(build, quantize(build, a, scale, zero, "ui8"), zero)
+    product = matmul(build, whole, _centred(build, node[1], node.get(3)))
     y = build.map("f32(x0) * x1", product, build.map("x0 * x1", scale, _one(build, node[2])))
     return y if bias is None else build.map("x0 + x1", y, bias)
 
 
 @onnx_op("QGemm", domain=DOMAIN)
 def qgemm(node: Node) -> Tensor:
-    """alpha times a product of 8-bit matrices plus a bias of 32 bits; quantised where an output scale is given."""
+    """alpha times a product of 8-bit matrices plus a bias of 32 bits; quantized where an output scale is given."""
     node.only("alpha", "transA", "transB")
     build, bias, out = node.build, node.get(6), node.get(7)
     a = _transposed(build, _centred(build, node[0], node[2]), node.attr("transA", 0))
     b = _transposed(build, node[3], node.attr("transB", 0))
-    total = matrix_product(build, a, _centred(build, b, node[5]))
+    total = matmul(build, a, _centred(build, b, node[5]))
     total = total if bias is None else build.map("x0 + x1", total, bias)
     scale = build.map(f"x0 * x1 * {literal(node.attr('alpha', 1.0))}", _one(build, node[1]), _one(build, node[4]))
     y = build.map("f32(x0) * x1", total, scale)
     if out is None:
         return y
     zero = _one(build, node[8])
-    return quantized(build, y, _one(build, out), zero, zero.element)
+    return quantize(build, y, _one(build, out), zero, zero.element)

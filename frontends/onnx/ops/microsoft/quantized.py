@@ -1,20 +1,22 @@
-"""com.microsoft: QLinearAdd, QLinearMul, activations, pools, QLinearConcat and QLinearSoftmax on 8-bit numbers.
+"""com.microsoft: QLinearAdd, QLinearMul, activations, pools, QLinearConcat and QLinearSoftmax on 8-bit integers.
 
-Each computes in f32 on what the numbers stand for, and rounds once.
+Each dequantizes to f32, computes, and quantizes the result.
 """
 
 from __future__ import annotations
 
-from mlc.dialects.dims import product
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.literals import literal
-from mlc.frontends.onnx.node import Node, normalise_axis, onnx_op
+from mlc.dialects.semantics.dims import product
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.convolution.pooling import averaged
+from mlc.frontends.build.ops.quantization import quantize
+from mlc.frontends.build.ops.shapes.axes import normalize_axis
+from mlc.frontends.build.ops.softmax import softmax
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.onnx.node import Node, onnx_op
+from mlc.frontends.onnx.ops.core.nn.pool import pooling_window
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.ops.normalization import softmax_over
-from mlc.frontends.onnx.ops.pool import _averaged, _window
-from mlc.frontends.onnx.ops.quantize import quantized
-from mlc.frontends.onnx.tensors import Tensor
 
 BINARY = {"QLinearAdd": "x0 + x1", "QLinearMul": "x0 * x1"}
 
@@ -26,8 +28,8 @@ def _one(build: Builder, x: Tensor | None, what: str) -> Tensor | None:
     return None if x is None else build.reshape(x, ())
 
 
-def real(node: Node, at: int) -> Tensor:
-    """Inputs ``at`` to ``at + 2`` (numbers, scale, zero point) as what they stand for."""
+def dequantized(node: Node, at: int) -> Tensor:
+    """Inputs ``at`` to ``at + 2`` (integers, scale, zero point) dequantized."""
     build = node.build
     scale, zero = _one(build, node[at + 1], "a scale"), _one(build, node.get(at + 2), "a zero point")
     assert scale is not None
@@ -35,19 +37,20 @@ def real(node: Node, at: int) -> Tensor:
     return build.map("f32(x0) * x1", wide, scale)
 
 
-def rounded(node: Node, y: Tensor, at: int, element: str) -> Tensor:
-    """``y`` by the scale and zero point of inputs ``at`` and ``at + 1``."""
+def quantized(node: Node, y: Tensor, at: int, element: str) -> Tensor:
+    """``y`` quantized by the scale and zero point of inputs ``at`` and ``at + 1``."""
     build = node.build
     scale, zero = _one(build, node[at], "a scale"), _one(build, node.get(at + 1), "a zero point")
     assert scale is not None
-    return quantized(build, y, scale, zero, element)
+    return quantize(build, y, scale, zero, element)
 
 
 @onnx_op(*BINARY, domain=DOMAIN)
 def binary(node: Node) -> Tensor:
     """A sum or a product, with broadcasting."""
     node.only()
-    return rounded(node, node.build.map(BINARY[node.op], real(node, 0), real(node, 3)), 6, node[0].element)
+    y = node.build.map(BINARY[node.op], dequantized(node, 0), dequantized(node, 3))
+    return quantized(node, y, 6, node[0].element)
 
 
 @onnx_op("QLinearSigmoid", "QLinearLeakyRelu", domain=DOMAIN)
@@ -55,19 +58,19 @@ def activation(node: Node) -> Tensor:
     """The logistic function, or a leaky relu."""
     node.only(*(["alpha"] if node.op == "QLinearLeakyRelu" else []))
     leaky = f"where(x0 >= 0, x0, {literal(node.attr('alpha', 0.01))} * x0)"
-    y = node.build.map(leaky if node.op == "QLinearLeakyRelu" else "sigmoid(x0)", real(node, 0))
-    return rounded(node, y, 3, node[0].element)
+    y = node.build.map(leaky if node.op == "QLinearLeakyRelu" else "sigmoid(x0)", dequantized(node, 0))
+    return quantized(node, y, 3, node[0].element)
 
 
 @onnx_op("QLinearGlobalAveragePool", domain=DOMAIN)
 def global_average_pool(node: Node) -> Tensor:
     """The mean of each channel, which is dimension 1, or the last one where ``channels_last`` is set."""
     node.only("channels_last")
-    x, build = real(node, 0), node.build
+    x, build = dequantized(node, 0), node.build
     axes = list(range(1, x.rank - 1)) if node.attr("channels_last", 0) else list(range(2, x.rank))
     total = build.reduce("add", x, axes, keepdims=True)
     count = product(x.shape[a] for a in axes)
-    return rounded(node, build.map(f"x0 / f32({count})", total), 3, node[0].element)
+    return quantized(node, build.map(f"x0 / f32({count})", total), 3, node[0].element)
 
 
 @onnx_op("QLinearAveragePool", domain=DOMAIN)
@@ -75,26 +78,27 @@ def average_pool(node: Node) -> Tensor:
     """The mean of each window."""
     read = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides")
     node.only(*read, channels_last=0)
-    window, build = _window(node), node.build
-    padded = window.padded(build, real(node, 0), "0")
+    window, build = pooling_window(node), node.build
+    padded = window.padded(build, dequantized(node, 0), "0")
     total = build.pool("add", padded, window.kernel, window.strides, window.dilations)
-    return rounded(node, _averaged(node, window, total), 3, node[0].element)
+    mean = averaged(build, node[0], window, total, node.flag("count_include_pad", 0))
+    return quantized(node, mean, 3, node[0].element)
 
 
 @onnx_op("QLinearConcat", domain=DOMAIN)
 def concat(node: Node) -> Tensor:
-    """Tensors of their own scales behind each other, in one scale."""
+    """Tensors of their own scales concatenated, in one scale."""
     node.only("axis")
-    parts = [rounded(node, real(node, at), 0, node[1].element) for at in range(2, len(node), 3)]
-    return node.build.concat(parts, normalise_axis(node.attr("axis"), parts[0].rank))
+    parts = [quantized(node, dequantized(node, at), 0, node[1].element) for at in range(2, len(node), 3)]
+    return node.build.concat(parts, normalize_axis(node.attr("axis"), parts[0].rank))
 
 
 @onnx_op("QLinearSoftmax", domain=DOMAIN)
-def softmax(node: Node) -> Tensor:
+def qlinear_softmax(node: Node) -> Tensor:
     """Softmax along an axis; before opset 13 over all dimensions from the axis on."""
     node.only("axis", "opset")
-    x, build = real(node, 0), node.build
+    x, build = dequantized(node, 0), node.build
     old = node.attr("opset") < 13
-    axis = normalise_axis(node.attr("axis", -1), x.rank)
-    y = softmax_over(build, x, list(range(axis, x.rank)) if old else [axis])
-    return rounded(node, y, 3, node[0].element)
+    axis = normalize_axis(node.attr("axis", -1), x.rank)
+    y = softmax(build, x, list(range(axis, x.rank)) if old else [axis])
+    return quantized(node, y, 3, node[0].element)

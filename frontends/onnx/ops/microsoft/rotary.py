@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlc.dialects.dims import DimLike
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.dialects.semantics.dims import DimLike
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.attention import attend, heads_of, joined
+from mlc.frontends.build.ops.rotary import angles_at, rotated
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.ops.microsoft.attention import attend, heads_of, joined, scale_of
-from mlc.frontends.onnx.tensors import Tensor
+from mlc.frontends.onnx.ops.microsoft.attention import scale_of
 
 READ = (
     *("num_heads", "kv_num_heads", "scale", "do_rotary", "rotary_interleaved", "softcap", "local_window_size"),
@@ -18,35 +20,9 @@ READ = (
 )  # attributes of GroupQueryAttention
 
 
-def rotated(build: Builder, x: Tensor, cosine: Tensor, sine: Tensor, interleaved: bool) -> Tensor:
-    """[B, heads, S, size] with its first elements turned in pairs by angles [B or 1, 1, S, pairs]; the others stay."""
-    pairs = cosine.shape[3]
-    size = 2 * pairs
-    turned, rest = build.cut(x, 3, 0, size), x.shape[3] - size
-    if interleaved:
-        split = build.reshape(turned, (*x.shape[:3], pairs, 2))
-        a, b = (build.reshape(build.cut(split, 4, n, 1), (*x.shape[:3], pairs)) for n in range(2))
-    else:
-        a, b = (build.cut(turned, 3, n * pairs, pairs) for n in range(2))
-    c, s = build.cast(cosine, x.element), build.cast(sine, x.element)
-    new = [build.map("x0 * x2 - x1 * x3", a, b, c, s), build.map("x1 * x2 + x0 * x3", a, b, c, s)]
-    if interleaved:
-        stacked = build.concat([build.reshape(n, (*n.shape, 1)) for n in new], 4)
-        new = [build.reshape(stacked, (*x.shape[:3], size))]
-    return build.concat([*new, *([build.cut(x, 3, size, rest)] if rest != 0 else [])], 3)
-
-
-def angles_at(build: Builder, cache: Tensor, positions: Tensor, rows: DimLike) -> Tensor:
-    """The rows of a cache at [B, S] positions, or at those from the one position given on: [B or 1, 1, S, pairs]."""
-    at = build.cast(positions, "i64")
-    if at.rank == 2:
-        return build.compute("x0[x1[i0, i2], i3]", [cache, at], (at.shape[0], 1, rows, cache.shape[1]))
-    return build.compute("x0[x1[0] + i2, i3]", [cache, at], (1, 1, rows, cache.shape[1]))
-
-
 @onnx_op("RotaryEmbedding", domain=DOMAIN)
 def rotary_embedding(node: Node) -> Tensor:
-    """x, [B, S, hidden] or [B, heads, S, size], turned by the angles of its positions."""
+    """x, [B, S, hidden] or [B, heads, S, size], rotated by the angles of its positions."""
     node.only("interleaved", "num_heads", "rotary_embedding_dim", "scale", is_packed_batching=0)
     x, build, cosine = node[0], node.build, node[2]
     if node.attr("scale", 1.0) != 1:
@@ -62,21 +38,21 @@ def rotary_embedding(node: Node) -> Tensor:
 def group_query_attention(node: Node) -> tuple[Tensor, ...]:
     """(output, present key, present value): causal attention in which groups of query heads share keys and values.
 
-    ``seqlens_k`` says for each sequence how many keys it has, less one; new keys stand behind the old ones. The
+    ``seqlens_k`` says for each sequence how many keys it has, less one; new keys follow the old ones. The
     length of the whole, ``total_sequence_length``, must be known at import. Optional are position_ids (of the
     rotation), attention_bias and head_sink.
     """
     node.only(*READ, qk_output=0, k_quant_type="NONE", v_quant_type="NONE", kv_cache_bit_width=0)
     if any(node.has(n) for n in range(12, len(node))):
-        raise NotSupported("inputs behind head_sink (scales of quantized keys and values); export without them")
+        raise NotSupported("inputs after head_sink (scales of quantized keys and values); export without them")
     build, heads, shared = node.build, node.attr("num_heads"), node.attr("kv_num_heads")
     q, k, v = _queries_keys_values(node, heads, shared)
     rows, total = q.shape[2], node.dims(6)[0]
     lengths = build.reshape(build.cast(node[5], "i64"), (q.shape[0],))
     old = build.map(f"x0 + 1 - {rows}", lengths) if total != rows else build.map("x0 - x0", lengths)
     if node.attr("do_rotary", 0):
-        places = node[9] if node.has(9) else build.compute("x0[i0] + i1", [old], (q.shape[0], rows))
-        c, s = (angles_at(build, node[n], places, rows) for n in (7, 8))
+        positions = node[9] if node.has(9) else build.compute("x0[i0] + i1", [old], (q.shape[0], rows))
+        c, s = (angles_at(build, node[n], positions, rows) for n in (7, 8))
         q, k = (rotated(build, x, c, s, bool(node.attr("rotary_interleaved", 0))) for x in (q, k))
     k, v = (_appended(build, node.get(n), x, old, total) for n, x in ((3, k), (4, v)))
     added = [_allowed(build, old, rows, k.shape[2], node.attr("local_window_size", -1))]
@@ -88,7 +64,7 @@ def group_query_attention(node: Node) -> tuple[Tensor, ...]:
 
 
 def _sink(node: Node) -> Tensor | None:
-    """The score that takes its share of each head's weights: given, or 0 in a smooth softmax."""
+    """Attention sink: one more score of each head, given, or 0 in a smooth softmax."""
     build, sink = node.build, node.get(11)
     if sink is not None:
         return build.cast(build.reshape(sink, (1, *sink.shape, 1, 1)), "f32")
@@ -107,7 +83,7 @@ def _queries_keys_values(node: Node, heads: int, shared: int) -> tuple[Tensor, T
 
 
 def _appended(build: Builder, past: Tensor | None, new: Tensor, old: Tensor, total: DimLike) -> Tensor:
-    """[B, heads, T, size]: the past of each sequence up to its own length, the new rows behind it."""
+    """[B, heads, T, size]: the past of each sequence up to its own length, the new rows after it."""
     if past is None or past.shape[2] == 0:
         return new
     length = past.shape[2] if isinstance(total, int) and total <= past.shape[2] else total  # type: ignore[operator]
@@ -120,7 +96,7 @@ def _appended(build: Builder, past: Tensor | None, new: Tensor, old: Tensor, tot
 
 
 def _allowed(build: Builder, old: Tensor, rows: DimLike, length: DimLike, window: int) -> Tensor:
-    """[B, 1, rows, length]: minus infinity at keys behind a query, and at those before its local window."""
+    """[B, 1, rows, length]: minus infinity at keys after a query, and at those before its local window."""
     seen = "(i3 <= x0[i0] + i2)"
     if window > 0:
         seen += f" & (i3 > x0[i0] + i2 - {window})"

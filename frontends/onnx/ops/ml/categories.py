@@ -1,35 +1,35 @@
-"""Categories: LabelEncoder, CategoryMapper, OneHotEncoder, of numbers and texts."""
+"""Categories: LabelEncoder, CategoryMapper, OneHotEncoder, of numbers and strings."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mlc.dialects.types import TEXT, is_float
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.dialects.types import STRING, is_float
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.tensors import Tensor
 
 NUMBERS = {"int64": np.int64, "float": np.float32}
-UNUSED = "_Unused"  # ONNX's default of a text
+UNUSED = "_Unused"  # ONNX's default of a string
 
 
 def _known(build: Builder, array: object) -> Tensor:
-    """An array of numbers or texts as a vector."""
+    """An array of numbers or strings as a vector."""
     values = np.asarray(array).reshape(-1)
-    return build.words(values) if values.dtype.kind in "OU" else Tensor.from_known(values)
+    return build.strings(values) if values.dtype.kind in "OU" else Tensor.from_known(values)
 
 
-def labels_of(node: Node, numbers: str, texts: str = "classlabels_strings") -> Tensor:
-    """The class labels of a model, one of two attributes: i64 or texts.
+def labels_of(node: Node, numbers: str, strings: str = "classlabels_strings") -> Tensor:
+    """The class labels of a model, one of two attributes: i64 or strings.
 
     Raises:
         NotSupported: there are none, or both.
     """
-    ints, words = node.attr(numbers, None) or [], node.attr(texts, None) or []
+    ints, words = node.attr(numbers, None) or [], node.attr(strings, None) or []
     if bool(ints) == bool(words):
-        raise NotSupported(f"class labels; give either {numbers} or {texts}")
+        raise NotSupported(f"class labels; give either {numbers} or {strings}")
     return _known(node.build, words or np.asarray(ints, np.int64))
 
 
@@ -38,7 +38,7 @@ def _table(node: Node, which: str) -> Tensor:
     if f"{which}_tensor" in node.attributes:
         return _known(node.build, node.attr(f"{which}_tensor"))
     if node.attr(f"{which}_strings", None):
-        return node.build.words(node.attr(f"{which}_strings"))
+        return node.build.strings(node.attr(f"{which}_strings"))
     for kind, dtype in NUMBERS.items():
         if node.attr(f"{which}_{kind}s", None):
             return Tensor.from_known(np.asarray(node.attr(f"{which}_{kind}s"), dtype))
@@ -46,15 +46,15 @@ def _table(node: Node, which: str) -> Tensor:
 
 
 def _default(node: Node, values: Tensor) -> Tensor:
-    """What an element without a key becomes."""
+    """The value of an element without a key."""
     if "default_tensor" in node.attributes:
         given = node.attr("default_tensor")
-    elif values.element == TEXT:
+    elif values.element == STRING:
         given = [node.attr("default_string", UNUSED)]
     else:
         whole = not is_float(values.element)
         given = node.attr("default_int64", -1) if whole else node.attr("default_float", -0.0)
-    return _known(node.build, given if values.element == TEXT else np.asarray(given, values.dtype))
+    return _known(node.build, given if values.element == STRING else np.asarray(given, values.dtype))
 
 
 def translated(build: Builder, x: Tensor, keys: Tensor, values: Tensor, default: Tensor, nan: bool = False) -> Tensor:
@@ -64,14 +64,14 @@ def translated(build: Builder, x: Tensor, keys: Tensor, values: Tensor, default:
         NotSupported: keys and elements are of two types, or there are more keys than values.
     """
     count = len(keys.known)  # type: ignore[arg-type]
-    if (keys.element == TEXT) != (x.element == TEXT) or values.shape != keys.shape:
+    if (keys.element == STRING) != (x.element == STRING) or values.shape != keys.shape:
         raise NotSupported(f"{keys} keys and {values} values for elements of {x}")
     here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
     hit = f"x0[{here}] == x1[r0]"
     if nan:
         hit = f"({hit}) | (isnan(x0[{here}]) & isnan(x1[r0]))"
-    place = build.compute(f"where({hit}, r0, {count})", [x, build.cast(keys, x.element)], x.shape, [count], "min")
-    return build.compute(f"x0[x1[{here}]]", [build.concat([values, default], 0), place], x.shape)
+    index = build.compute(f"where({hit}, r0, {count})", [x, build.cast(keys, x.element)], x.shape, [count], "min")
+    return build.compute(f"x0[x1[{here}]]", [build.concat([values, default], 0), index], x.shape)
 
 
 @onnx_op("LabelEncoder", domain=DOMAIN, since=2)
@@ -82,26 +82,26 @@ def label_encoder(node: Node) -> Tensor:
     return translated(node.build, x, keys, values, _default(node, values), nan)
 
 
-def _by_kind(node: Node, numbers: Tensor, texts: Tensor) -> Tensor:
-    """Texts as numbers or numbers as texts, by pairs."""
+def _by_kind(node: Node, numbers: Tensor, strings: Tensor) -> Tensor:
+    """Strings as numbers or numbers as strings, by pairs."""
     build, x = node.build, node[0]
-    if x.element == TEXT:
-        return translated(build, x, texts, numbers, build.constant([node.attr("default_int64", -1)], "i64"))
-    return translated(build, x, numbers, texts, build.words([node.attr("default_string", UNUSED)]))
+    if x.element == STRING:
+        return translated(build, x, strings, numbers, build.constant([node.attr("default_int64", -1)], "i64"))
+    return translated(build, x, numbers, strings, build.strings([node.attr("default_string", UNUSED)]))
 
 
 @onnx_op("LabelEncoder", domain=DOMAIN)
 def label_encoder_1(node: Node) -> Tensor:
-    """The place of a text among the classes, or the class at a place."""
+    """The index of a string among the classes, or the class at an index."""
     classes = node.attr("classes_strings")
-    return _by_kind(node, node.build.constant(np.arange(len(classes)), "i64"), node.build.words(classes))
+    return _by_kind(node, node.build.constant(np.arange(len(classes)), "i64"), node.build.strings(classes))
 
 
 @onnx_op("CategoryMapper", domain=DOMAIN)
 def category_mapper(node: Node) -> Tensor:
-    """Texts as i64 or i64 as texts, by the pairs of cats_strings and cats_int64s."""
+    """Strings as i64 or i64 as strings, by the pairs of cats_strings and cats_int64s."""
     numbers = node.build.constant(node.attr("cats_int64s"), "i64")
-    return _by_kind(node, numbers, node.build.words(node.attr("cats_strings")))
+    return _by_kind(node, numbers, node.build.strings(node.attr("cats_strings")))
 
 
 @onnx_op("OneHotEncoder", domain=DOMAIN)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from mlc.dialects.types import is_float
-from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.literals import literal
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.indexing.gather import gather_at
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
-from mlc.frontends.onnx.ops.gather import gathered
 from mlc.frontends.onnx.ops.ml import DOMAIN
-from mlc.frontends.onnx.tensors import Tensor
 
 
 @onnx_op("ArrayFeatureExtractor", domain=DOMAIN)
@@ -19,7 +19,7 @@ def array_feature_extractor(node: Node) -> Tensor:
     x, build = node[0], node.build
     wide = build.reshape(x, (1, *x.shape)) if x.rank == 1 else x
     indices = build.reshape(node[1], (node[1].shape[-1],))
-    return gathered(build, wide, indices, wide.rank - 1)
+    return gather_at(build, wide, indices, wide.rank - 1)
 
 
 @onnx_op("Binarizer", domain=DOMAIN)
@@ -30,7 +30,7 @@ def binarizer(node: Node) -> Tensor:
 
 
 def per_column(node: Node, name: str, values: list[float], x: Tensor) -> Tensor:
-    """An attribute of one number, or of one a column of ``x``, in f32 (or whole numbers)."""
+    """An attribute of one number, or of one a column of ``x``, in f32 or i64."""
     if len(values) not in (1, x.shape[-1]):
         raise NotSupported(f"attribute '{name}' of {len(values)} numbers on {x}; give one, or one a column")
     return Tensor.from_known(np.asarray(values, np.int64 if isinstance(values[0], int) else np.float32))
@@ -61,7 +61,7 @@ def normalizer(node: Node) -> Tensor:
 
 @onnx_op("Imputer", domain=DOMAIN)
 def imputer(node: Node) -> Tensor:
-    """What equals ``replaced_value`` (or is no number, where that is none) replaced, by column."""
+    """Elements that equal ``replaced_value``, or NaN where that is NaN, replaced by column."""
     x = node[0]
     kind = "float" if is_float(x.element) else "int64"
     name, replaced = f"imputed_value_{kind}s", node.attr(f"replaced_value_{kind}", 0)

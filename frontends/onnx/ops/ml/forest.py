@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import Array
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.fold import Array
 from mlc.frontends.onnx.node import Node
 
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
@@ -20,14 +20,14 @@ MAX_TABLE = 1 << 28  # of weights: of nodes by targets
 
 @dataclass(frozen=True)
 class Forest:
-    """Columns over nodes (``true`` and ``false`` children; a leaf is its own), and what leaves weigh for targets."""
+    """Columns over nodes (``true`` and ``false`` children; a leaf is its own), and weights of leaves for targets."""
 
     feature: Array
     value: Array
     true: Array
     false: Array
     mode: Array
-    missing: Array  # 1 where a feature that is no number goes to the true child
+    missing: Array  # 1 where a feature that is NaN goes to the true child
     roots: Array
     leaves: Array  # a node, a target and a weight each
     targets: Array
@@ -51,7 +51,7 @@ class Forest:
                 raise NotSupported(f"trees of more than {MAX_DEPTH} levels, or whose nodes form a cycle")
 
     def weights(self, monoid: str) -> Array:
-        """[nodes, targets]: what each node adds; where a leaf says nothing of a target, the monoid's identity.
+        """[nodes, targets]: the weight of each node; where a leaf has none for a target, the monoid's identity.
 
         Raises:
             NotSupported: more than fits in a table.
@@ -76,14 +76,14 @@ def _column(node: Node, name: str, dtype: Any, default: Sequence[Any] | None = N
 def numbered(node: Node, kind: str, count: int) -> Forest:
     """The tables of a TreeEnsembleRegressor (``kind`` target) or a TreeEnsembleClassifier (class)."""
     trees, ids = _column(node, "nodes_treeids", np.int64), _column(node, "nodes_nodeids", np.int64)
-    place = {key: n for n, key in enumerate(zip(trees.tolist(), ids.tolist(), strict=True))}
+    index = {key: n for n, key in enumerate(zip(trees.tolist(), ids.tolist(), strict=True))}
     modes = node.attr("nodes_modes")
     unknown = {m for m in modes if m != "LEAF" and m.removeprefix("BRANCH_") not in MODES[:-1]}
     if unknown:
         raise NotSupported(f"nodes_modes {', '.join(sorted(unknown))}")
     leaf = np.array([m == "LEAF" for m in modes])
     true, false = (
-        np.array([n if leaf[n] else place[int(trees[n]), int(c)] for n, c in enumerate(node.attr(name))], np.int64)
+        np.array([n if leaf[n] else index[int(trees[n]), int(c)] for n, c in enumerate(node.attr(name))], np.int64)
         for name in ("nodes_truenodeids", "nodes_falsenodeids")
     )
     roots = np.setdiff1d(np.arange(len(ids)), np.concatenate([true[~leaf], false[~leaf]]))
@@ -96,7 +96,7 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
         mode=np.array([0 if m == "LEAF" else MODES.index(m.removeprefix("BRANCH_")) for m in modes], np.int64),
         missing=_column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(ids)),
         roots=roots,
-        leaves=np.array([place[key] for key in at], np.int64),
+        leaves=np.array([index[key] for key in at], np.int64),
         targets=_column(node, f"{kind}_ids", np.int64),
         weight=_column(node, f"{kind}_weights", np.float64),
         count=count,
@@ -120,12 +120,12 @@ def members_expanded(node: Node) -> Forest:
     leaves = first + np.arange(len(weight))
     missing = _column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(tests))
     return Forest(
-        feature=_behind(_column(node, "nodes_featureids", np.int64)[owner], 0 * leaves),
-        value=_behind(np.array([v for t in tests for v in t], np.float64), np.zeros(len(leaves))),
-        true=_behind(true, leaves),
-        false=_behind(np.where(last, false, np.arange(1, first + 1)), leaves),
-        mode=_behind(np.where(modes == MEMBER, EQUAL, modes)[owner], 0 * leaves),
-        missing=_behind(missing[owner], 0 * leaves),
+        feature=_with_leaves(_column(node, "nodes_featureids", np.int64)[owner], 0 * leaves),
+        value=_with_leaves(np.array([v for t in tests for v in t], np.float64), np.zeros(len(leaves))),
+        true=_with_leaves(true, leaves),
+        false=_with_leaves(np.where(last, false, np.arange(1, first + 1)), leaves),
+        mode=_with_leaves(np.where(modes == MEMBER, EQUAL, modes)[owner], 0 * leaves),
+        missing=_with_leaves(missing[owner], 0 * leaves),
         roots=starts[_column(node, "tree_roots", np.int64)],
         leaves=leaves,
         targets=_column(node, "leaf_targetids", np.int64),
@@ -134,18 +134,18 @@ def members_expanded(node: Node) -> Forest:
     )
 
 
-def _behind(nodes: Array, leaves: Array) -> Array:
+def _with_leaves(nodes: Array, leaves: Array) -> Array:
     return np.concatenate([nodes, leaves])
 
 
 def _children(node: Node, side: str, starts: Array) -> Array:
-    """The children of nodes in the new numbering: tests first, leaves behind them."""
+    """The children of nodes in the new numbering: tests first, leaves after them."""
     child, leaf = _column(node, f"nodes_{side}nodeids", np.int64), _column(node, f"nodes_{side}leafs", np.int64)
     return np.where(leaf != 0, starts[-1] + child, starts[np.where(leaf != 0, 0, child)])
 
 
 def _sets(values: Array) -> list[list[float]]:
-    """The sets in front of the NaNs that end them; the last may have none."""
+    """The sets before the NaNs that end them; the last may have none."""
     found: list[list[float]] = [[]]
     for value in values.tolist():
         if value == value:

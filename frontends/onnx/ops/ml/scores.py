@@ -1,16 +1,16 @@
-"""What models of ai.onnx.ml do with scores: post_transform, labels; LinearRegressor and LinearClassifier."""
+"""Scores of classifiers and regressors: post_transform, labels; LinearRegressor and LinearClassifier."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.softmax import softmax
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
 from mlc.frontends.onnx.ops.ml.categories import labels_of
-from mlc.frontends.onnx.ops.normalization import softmax_over
-from mlc.frontends.onnx.tensors import Tensor
 
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 ERF = 0.147  # of Winitzki's approximation of the inverse of erf, which onnxruntime and the reference use
@@ -32,7 +32,7 @@ def transformed(build: Builder, scores: Tensor, how: str) -> Tensor:
         raise NotSupported(f"post_transform {how} of a single score, which onnxruntime leaves out; use NONE")
     if how == "LOGISTIC":
         return build.map("sigmoid(x0)", scores)
-    return softmax_over(build, scores, [1]) if how == "SOFTMAX" else _softmax_zero(build, scores)
+    return softmax(build, scores, [1]) if how == "SOFTMAX" else _softmax_zero(build, scores)
 
 
 def _softmax_zero(build: Builder, scores: Tensor) -> Tensor:
@@ -56,8 +56,8 @@ def best_label(build: Builder, scores: Tensor, labels: Tensor) -> Tensor:
     top = build.reduce("max", scores, [1])
     count = scores.shape[1]
     text = f"where(x0[i0, r0] == x1[i0], r0, {count} - 1)"
-    place = build.compute(text, [scores, top], top.shape, [count], "min")
-    return build.compute("x0[x1[i0]]", [labels, place], top.shape)
+    best = build.compute(text, [scores, top], top.shape, [count], "min")
+    return build.compute("x0[x1[i0]]", [labels, best], top.shape)
 
 
 def linear_scores(node: Node, count: int) -> Tensor:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
-from mlc.frontends.onnx.fold import Array
-from mlc.frontends.onnx.literals import literal
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.fold import Array
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
 from mlc.frontends.onnx.ops.ml.categories import labels_of
 from mlc.frontends.onnx.ops.ml.scores import best_label, transformed
-from mlc.frontends.onnx.tensors import Tensor
 
 
 def _floats(node: Node, name: str) -> Array:
@@ -29,14 +29,14 @@ def kernel(node: Node, vectors: Array) -> Tensor:
         squares = build.compute(text, [x, Tensor.from_known(vectors)], shape, [vectors.shape[1]], "add")
         return build.map(f"exp(-{gamma} * x0)", squares)
     products = build.contract("nf,vf->nv", x, Tensor.from_known(vectors))
-    texts = {
+    formulas = {
         "LINEAR": "x0",
         "POLY": f"({gamma} * x0 + {offset}) ** {degree}",
         "SIGMOID": f"tanh({gamma} * x0 + {offset})",
     }
-    if kind not in texts:
+    if kind not in formulas:
         raise NotSupported(f"kernel_type '{kind}'; it is LINEAR, POLY, RBF or SIGMOID")
-    return products if kind == "LINEAR" else build.map(texts[kind], products)
+    return products if kind == "LINEAR" else build.map(formulas[kind], products)
 
 
 @onnx_op("SVMRegressor", domain=DOMAIN)
@@ -99,7 +99,7 @@ def _of_two(build: Builder, score: Tensor, how: str) -> Tensor:
 
 
 def _probabilities(node: Node, scores: Tensor, classes: int) -> Tensor:
-    """[N, classes]: what agrees best with the probability r[i, j] of class i against class j that each score tells.
+    """[N, classes]: probabilities that agree best with those of pairs: each score gives r[i, j], of class i against j.
 
     It minimises the sum of (r[j, i] p[i] - r[i, j] p[j])², p summing to 1; onnxruntime stops near it.
     Reference: T.-F. Wu, C.-J. Lin and R. C. Weng, "Probability Estimates for Multi-class Classification by Pairwise
@@ -112,16 +112,16 @@ def _probabilities(node: Node, scores: Tensor, classes: int) -> Tensor:
     for n, (i, j) in enumerate(pairs):
         table[i, j] = table[j, i] = n
         sign[i, j], sign[j, i] = 1, -1
-    place, side = Tensor.from_known(table), Tensor.from_known(sign)
+    pair, side = Tensor.from_known(table), Tensor.from_known(sign)
     text = "where(x2[i1, i2] > 0, x0[i0, x1[i1, i2]], where(x2[i1, i2] < 0, 1 - x0[i0, x1[i1, i2]], 0))"
-    r = build.compute(text, [build.cast(won, "f64"), place, side], (scores.shape[0], classes, classes))
+    r = build.compute(text, [build.cast(won, "f64"), pair, side], (scores.shape[0], classes, classes))
     squares = build.compute("x0[i0, r0, i1] * x0[i0, r0, i1]", [r], r.shape[:2], [classes], "add")
-    # 1 more everywhere changes nothing where p sums to 1, and makes it solvable for two classes
+    # adding 1 everywhere changes nothing where p sums to 1, and makes it solvable for two classes
     system = build.compute("1 + where(i1 == i2, x1[i0, i1], -x0[i0, i2, i1] * x0[i0, i1, i2])", [r, squares], r.shape)
-    return build.cast(_shares(build, system, classes), "f32")
+    return build.cast(_solved(build, system, classes), "f32")
 
 
-def _shares(build: Builder, system: Tensor, count: int) -> Tensor:
+def _solved(build: Builder, system: Tensor, count: int) -> Tensor:
     """[N, count]: the solution of [N, count, count] for a right side of ones, divided by its sum (Gauss-Jordan)."""
     x = build.pad(system, [0, 0, 0], [0, 0, 1], "1")
     for n in range(count):
@@ -136,7 +136,7 @@ def _pairs(classes: int) -> list[tuple[int, int]]:
 
 
 def _pair_weights(coefficients: Array, sizes: list[int]) -> Array:
-    """[pairs, vectors]: a pair of classes weighs the vectors of both, each by the row that is for the other."""
+    """[pairs, vectors]: the coefficients of each pair of classes: vectors of either class by the row of the other."""
     ends = np.cumsum(sizes)
     spans = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     table = np.zeros((len(_pairs(len(sizes))), coefficients.shape[1]), np.float32)

@@ -1,15 +1,15 @@
-"""Tree ensembles: tables of nodes, in which all trees of all rows go down one level a step."""
+"""Tree ensembles: tables of nodes, in which all rows descend one level of all trees a step."""
 
 from __future__ import annotations
 
-from mlc.frontends.onnx.builder import Builder
-from mlc.frontends.onnx.errors import NotSupported
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
 from mlc.frontends.onnx.ops.ml.categories import labels_of
 from mlc.frontends.onnx.ops.ml.forest import MODES, Forest, members_expanded, numbered
 from mlc.frontends.onnx.ops.ml.scores import TRANSFORMS, best_label, transformed
-from mlc.frontends.onnx.tensors import Tensor
 
 COMPARISONS = {"LEQ": "<=", "LT": "<", "GTE": ">=", "GT": ">", "EQ": "==", "NEQ": "!="}
 AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
@@ -42,7 +42,7 @@ def _step(forest: Forest) -> str:
 
 
 def scores_of(build: Builder, leaves: Tensor, forest: Forest, aggregate: str, element: str) -> Tensor:
-    """[N, targets]: what the leaves weigh, combined over the trees."""
+    """[N, targets]: the weights of the leaves, combined over the trees."""
     if aggregate not in AGGREGATES:
         raise NotSupported(f"aggregate_function '{aggregate}'; it is one of {', '.join(AGGREGATES)}")
     monoid = {"MIN": "min", "MAX": "max"}.get(aggregate, "add")
@@ -87,7 +87,7 @@ def tree_ensemble_regressor(node: Node) -> Tensor:
 
 @onnx_op("TreeEnsembleClassifier", domain=DOMAIN)
 def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
-    """(label, scores in f32) of more than two classes, or of two where the leaves weigh one of them."""
+    """(label, scores in f32) of more than two classes, or of two where the leaves have weights of one of them."""
     build, x, labels = node.build, _input(node), labels_of(node, "classlabels_int64s")
     count, how = len(labels.known), node.attr("post_transform", "NONE")  # type: ignore[arg-type]
     forest = numbered(node, "class", count)
@@ -96,7 +96,7 @@ def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
         scores = _with_base(build, scores, _base(node))
         return best_label(build, scores, labels), transformed(build, scores, how)
     if count != 2 or len(set(forest.targets)) != 1 or len(_base(node)) > 1:
-        raise NotSupported(f"{count} classes whose leaves weigh more than one; give weights of one class, or three")
+        raise NotSupported(f"{count} classes whose leaves have weights of several; give weights of one class, or three")
     only = build.cut(scores, 1, int(forest.targets[0]), 1)
     return _binary(build, _with_base(build, only, _base(node)), bool((forest.weight >= 0).all()), labels, how)
 

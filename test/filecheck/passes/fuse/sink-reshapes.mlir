@@ -43,3 +43,18 @@ func.func @read_twice(%x: tensor<6x8xf32>) -> (tensor<2x3x8xf32>, tensor<2x3x8xf
 // CHECK-NEXT: %1 = graph.reshape(%0) {shape = ["2", "3", "8"]} : (tensor<6x8xf32>) -> tensor<2x3x8xf32>
 // CHECK-NEXT: %2 = graph.map "neg(x0)"(%1) : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
 // CHECK-NEXT: func.return %1, %2 : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+
+// -----
+
+// An epilogue stays with its contraction.
+
+func.func @epilogue(%a: tensor<1x3xf32>, %b: tensor<3x8xf32>, %c: tensor<4x2xf32>) -> tensor<1x8xf32> {
+  %e = graph.map "exp(x0)"(%c) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %r = graph.reshape(%e) {shape = ["1", "8"]} : (tensor<4x2xf32>) -> tensor<1x8xf32>
+  %q = graph.contract "mk,kn->mn"(%a, %b) : (tensor<1x3xf32>, tensor<3x8xf32>) -> tensor<1x8xf32>
+  %y = graph.map "x0 + x1"(%r, %q) : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
+  func.return %y : tensor<1x8xf32>
+}
+
+// CHECK:      func.func @epilogue
+// CHECK:      %y = graph.map "x0 + x1"(%r, %q) : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>

@@ -163,4 +163,4 @@ kernel.func @sum(%x: tensor<3xf8E4M3FN>) -> tensor<f8E4M3FN> {
   kernel.return %0 : tensor<f8E4M3FN>
 }
 
-// CHECK:      nothing computes in f8e4m3fn (node '/node', operator 'graph.reduce', stage 'lower-kernels'). Cast the operand, as in exp(f32(x0)).
+// CHECK:      no function computes in f8e4m3fn (node '/node', operator 'graph.reduce', stage 'lower-kernels'). Cast the operand, as in exp(f32(x0)).

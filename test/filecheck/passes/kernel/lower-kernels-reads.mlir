@@ -4,7 +4,7 @@
 // what a sum and a later result read in the place of that result.
 
 kernel.func @convolution_and_bias(%x: tensor<1x4x9xf32>, %w: tensor<6x2x3xf32>, %b: tensor<6x1xf32>) -> tensor<1x6x7xf32> {
-  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64, layout = "NCX"} : (tensor<1x4x9xf32>, tensor<6x2x3xf32>) -> tensor<1x6x7xf32>
+  %0 = graph.conv(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 1>, groups = 2 : i64} : (tensor<1x4x9xf32>, tensor<6x2x3xf32>) -> tensor<1x6x7xf32>
   %1 = graph.map "x0 + x1"(%0, %b) : (tensor<1x6x7xf32>, tensor<6x1xf32>) -> tensor<1x6x7xf32>
   kernel.return %1 : tensor<1x6x7xf32>
 }
@@ -55,9 +55,9 @@ kernel.func @computed_where_read(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tenso
 
 // -----
 
-// The second result is computed where it is padded, behind the first, which therefore must not stand where it reads.
+// The second result is computed where it is padded, after the first, which therefore must not stand where it reads.
 
-kernel.func @read_behind_the_result(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tensor<3x5xf32>, tensor<4x5xf32>) {
+kernel.func @read_after_the_result(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, tensor<3x5xf32>, tensor<4x5xf32>) {
   %0 = graph.map "exp(x0)"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
   %1 = graph.reduce "add"(%0) {axes = array<i64: 1>, keepdims = true} : (tensor<3x5xf32>) -> tensor<3x1xf32>
   %2 = graph.map "neg(x0)"(%0) : (tensor<3x5xf32>) -> tensor<3x5xf32>
@@ -66,7 +66,7 @@ kernel.func @read_behind_the_result(%x: tensor<3x5xf32>) -> (tensor<3x1xf32>, te
   kernel.return %1, %3, %4 : tensor<3x1xf32>, tensor<3x5xf32>, tensor<4x5xf32>
 }
 
-// CHECK:      kernel.func @read_behind_the_result(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>, %3: memref<4x5xf32>) {
+// CHECK:      kernel.func @read_after_the_result(%0: memref<3x5xf32>, %1: memref<3x1xf32>, %2: memref<3x5xf32>, %3: memref<4x5xf32>) {
 // CHECK-NEXT: %4 = kernel.local : memref<3x5xf32>
 // CHECK-NEXT: kernel.generic ["i0", "i1"] ins(%0 : memref<3x5xf32>) outs(%4 : memref<3x5xf32>)
 // CHECK:      math.exp

@@ -35,7 +35,7 @@ kernel.func @k(%a: memref<4xf32>, %n: i1) {
   kernel.return
 }
 
-// CHECK:      Illegal at the kernel level: it may not stand in kernel.generic (operator 'scf.if'
+// CHECK:      Illegal at the kernel level: it is not allowed in kernel.generic (operator 'scf.if'
 
 // -----
 
@@ -53,4 +53,4 @@ rt.program "net" {inputs = [], outputs = [], dims = []} do {
   rt.barrier
 }
 
-// CHECK:      Illegal at the kernel level: it may not stand in builtin.module (operator 'rt.program'
+// CHECK:      Illegal at the kernel level: it is not allowed in builtin.module (operator 'rt.program'

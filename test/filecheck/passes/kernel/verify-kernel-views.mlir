@@ -18,7 +18,7 @@ func.func @columns(%x: tensor<3x5xf32>) -> tensor<3x2xf32> {
   func.return %0 : tensor<3x2xf32>
 }
 
-// CHECK:      Illegal at the kernel level: it is not one run of memory, so a kernel must compute it (node '/slice', operator 'graph.slice'
+// CHECK:      Illegal at the kernel level: it is not contiguous, so a kernel must compute it (node '/slice', operator 'graph.slice'
 
 // -----
 
@@ -27,7 +27,7 @@ func.func @every_second(%x: tensor<5xf32>) -> tensor<3xf32> {
   func.return %0 : tensor<3xf32>
 }
 
-// CHECK:      Illegal at the kernel level: it is not one run of memory, so a kernel must compute it (node '/steps', operator 'graph.slice'
+// CHECK:      Illegal at the kernel level: it is not contiguous, so a kernel must compute it (node '/steps', operator 'graph.slice'
 
 // -----
 
@@ -36,4 +36,4 @@ func.func @beside(%x: tensor<3x5xf32>) -> tensor<3x10xf32> {
   func.return %0 : tensor<3x10xf32>
 }
 
-// CHECK:      Illegal at the kernel level: it is not one run of memory, so a kernel must compute it (node '/concat', operator 'graph.concat'
+// CHECK:      Illegal at the kernel level: it is not contiguous, so a kernel must compute it (node '/concat', operator 'graph.concat'

@@ -26,7 +26,7 @@ kernel.func @k(%a: memref<3x5xf32>, %o: memref<3x5xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the kernel level: it does not say which source nodes it comes from (operator 'kernel.call', stage 'verify-kernel').
+// CHECK:      Illegal at the kernel level: it names no source nodes (operator 'kernel.call', stage 'verify-kernel').
 
 // -----
 
@@ -59,7 +59,7 @@ func.func @main(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   func.return %0 : tensor<3x5xf32>
 }
 
-// CHECK:      Illegal at the kernel level: it may not stand in func.func (node '/exp', operator 'graph.map'
+// CHECK:      Illegal at the kernel level: it is not allowed in func.func (node '/exp', operator 'graph.map'
 
 // -----
 
@@ -82,7 +82,7 @@ kernel.func @k(%a: memref<3x5xf32>, %o: memref<3x5xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the kernel level: it may not stand in kernel.func (operator 'arith.constant'
+// CHECK:      Illegal at the kernel level: it is not allowed in kernel.func (operator 'arith.constant'
 
 // -----
 
@@ -95,4 +95,4 @@ kernel.func @k(%a: memref<?x5xf32, #graph.dims<["h", "5"]>>, %o: memref<?x5xf32,
   kernel.return
 }
 
-// CHECK:      Illegal at the kernel level: 'h' names an iterator and a dimension (operator 'kernel.generic'
+// CHECK:      Illegal at the kernel level: 'h' names both an iterator and a dimension (operator 'kernel.generic'

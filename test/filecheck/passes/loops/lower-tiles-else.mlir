@@ -2,8 +2,8 @@
 
 // What is left of 128*B rows is a tile of 4 or two of 1: isl makes an if with an else of them, the IR two ifs.
 
-kernel.func @rest(%0: memref<?x4xf32, #graph.dims<["128*B", "4"]>>, %1: memref<?x4xf32, #graph.dims<["128*B", "4"]>>) attributes {schedule = "x: S0 | m/6+4+1 n/4v | ", poly.params = {B = "B"}} {
-  poly.statement "S0" ins(%0 : memref<?x4xf32, #graph.dims<["128*B", "4"]>>) outs(%1 : memref<?x4xf32, #graph.dims<["128*B", "4"]>>) {domain = "[B] -> { S0[m, n] : 0 <= m < 128*B and 0 <= n < 4 }", accesses = ["[B] -> { S0[m, n] -> b0[m, n] }", "[B] -> { S0[m, n] -> b1[m, n] }"]} do {
+kernel.func @rest(%0: memref<?x4xf32, #graph.dims<["128*B", "4"]>>, %1: memref<?x4xf32, #graph.dims<["128*B", "4"]>>) attributes {schedule = #poly.schedule<"x: S0 | m/6+4+1 n/4v | ">} {
+  poly.statement "S0" ins(%0 : memref<?x4xf32, #graph.dims<["128*B", "4"]>>) outs(%1 : memref<?x4xf32, #graph.dims<["128*B", "4"]>>) {domain = #poly.domain<"0 <= m < 128*B and 0 <= n < 4">, accesses = [#poly.access<"b0[m, n]">, #poly.access<"b1[m, n]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }

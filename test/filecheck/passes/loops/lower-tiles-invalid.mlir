@@ -2,30 +2,30 @@
 
 // A local array that no tile keeps for itself must have a constant size; the error names the user's line, if any.
 
-kernel.func @k(%0: memref<?x5xf32, #graph.dims<["n", "5"]>>, %1: memref<?x3xf32, #graph.dims<["n", "3"]>>) attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | ", schedule_line = 4 : i64, poly.params = {n = "n"}} {
+kernel.func @k(%0: memref<?x5xf32, #graph.dims<["n", "5"]>>, %1: memref<?x3xf32, #graph.dims<["n", "3"]>>) attributes {schedule = #poly.schedule<"serial: S0 | i0 | i1; serial: S1 | i0 i1 | ">, schedule_line = 4 : i64} {
   %2 = kernel.local : memref<?xf32, #graph.dims<["n"]>>
-  poly.statement "S0" ins(%0 : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%2 : memref<?xf32, #graph.dims<["n"]>>) {domain = "[n] -> { S0[i0, i1] : 0 <= i0 < n and 0 <= i1 < 5 }", accesses = ["[n] -> { S0[i0, i1] -> b0[i0, i1] }", "[n] -> { S0[i0, i1] -> t0[i0] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  poly.statement "S0" ins(%0 : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%2 : memref<?xf32, #graph.dims<["n"]>>) {domain = #poly.domain<"0 <= i0 < n and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"t0[i0]">], monoid = "add", init = 0.000000e+00 : f32} do {
   ^bb0(%3: f32):
     poly.yield %3 : f32
   }
-  poly.statement "S1" ins(%2 : memref<?xf32, #graph.dims<["n"]>>) outs(%1 : memref<?x3xf32, #graph.dims<["n", "3"]>>) {domain = "[n] -> { S1[i0, i1] : 0 <= i0 < n and 0 <= i1 < 3 }", accesses = ["[n] -> { S1[i0, i1] -> t0[i0] }", "[n] -> { S1[i0, i1] -> b1[i0, i1] }"]} do {
+  poly.statement "S1" ins(%2 : memref<?xf32, #graph.dims<["n"]>>) outs(%1 : memref<?x3xf32, #graph.dims<["n", "3"]>>) {domain = #poly.domain<"0 <= i0 < n and 0 <= i1 < 3">, accesses = [#poly.access<"t0[i0]">, #poly.access<"b1[i0, i1]">]} do {
   ^bb0(%4: f32):
     poly.yield %4 : f32
   }
   kernel.return
 }
 
-// CHECK:      Line 4 of the schedules: kernel 'k': the part of local array t0 that a tile needs has no constant size: (n,) (stage 'schedule').
+// CHECK:      Line 4 of the schedules: kernel 'k': a tile needs a symbolic extent of local array t0: (n,) (stage 'schedule').
 
 // -----
 
-kernel.func @k(%0: memref<?x5xf32, #graph.dims<["n", "5"]>>, %1: memref<?x3xf32, #graph.dims<["n", "3"]>>) attributes {schedule = "x: S0 S1 |  | i0 i1", poly.params = {n = "n"}} {
+kernel.func @k(%0: memref<?x5xf32, #graph.dims<["n", "5"]>>, %1: memref<?x3xf32, #graph.dims<["n", "3"]>>) attributes {schedule = #poly.schedule<"x: S0 S1 |  | i0 i1">} {
   %2 = kernel.local : memref<?xf32, #graph.dims<["n"]>>
-  poly.statement "S0" ins(%0 : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%2 : memref<?xf32, #graph.dims<["n"]>>) {domain = "[n] -> { S0[i0, i1] : 0 <= i0 < n and 0 <= i1 < 5 }", accesses = ["[n] -> { S0[i0, i1] -> b0[i0, i1] }", "[n] -> { S0[i0, i1] -> t0[i0] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  poly.statement "S0" ins(%0 : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%2 : memref<?xf32, #graph.dims<["n"]>>) {domain = #poly.domain<"0 <= i0 < n and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"t0[i0]">], monoid = "add", init = 0.000000e+00 : f32} do {
   ^bb0(%3: f32):
     poly.yield %3 : f32
   }
-  poly.statement "S1" ins(%2 : memref<?xf32, #graph.dims<["n"]>>) outs(%1 : memref<?x3xf32, #graph.dims<["n", "3"]>>) {domain = "[n] -> { S1[i0, i1] : 0 <= i0 < n and 0 <= i1 < 3 }", accesses = ["[n] -> { S1[i0, i1] -> t0[i0] }", "[n] -> { S1[i0, i1] -> b1[i0, i1] }"]} do {
+  poly.statement "S1" ins(%2 : memref<?xf32, #graph.dims<["n"]>>) outs(%1 : memref<?x3xf32, #graph.dims<["n", "3"]>>) {domain = #poly.domain<"0 <= i0 < n and 0 <= i1 < 3">, accesses = [#poly.access<"t0[i0]">, #poly.access<"b1[i0, i1]">]} do {
   ^bb0(%4: f32):
     poly.yield %4 : f32
   }
@@ -33,4 +33,4 @@ kernel.func @k(%0: memref<?x5xf32, #graph.dims<["n", "5"]>>, %1: memref<?x3xf32,
 }
 
 // CHECK-NOT:  Line
-// CHECK:      the part of local array t0 that a tile needs has no constant size: (n,)
+// CHECK:      a tile needs a symbolic extent of local array t0: (n,)

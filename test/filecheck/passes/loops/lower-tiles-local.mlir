@@ -3,14 +3,14 @@
 // A row that is read backwards lives in a local array of the tile's part, 5 of 6x5; what is left of it is one short step, without a
 // loop as the one before.
 
-kernel.func @row(%0: memref<6x5xf32>, %1: memref<6x5xf32>) attributes {schedule = "rows: S0 S1 | i0 | i1/4v"} {
+kernel.func @row(%0: memref<6x5xf32>, %1: memref<6x5xf32>) attributes {schedule = #poly.schedule<"rows: S0 S1 | i0 | i1/4v">} {
   %2 = kernel.local : memref<6x5xf32>
-  poly.statement "S0" ins(%0 : memref<6x5xf32>) outs(%2 : memref<6x5xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 6 and 0 <= i1 < 5 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> t0[i0, i1] }"]} do {
+  poly.statement "S0" ins(%0 : memref<6x5xf32>) outs(%2 : memref<6x5xf32>) {domain = #poly.domain<"0 <= i0 < 6 and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"t0[i0, i1]">]} do {
   ^bb0(%3: f32):
     %4 = math.exp %3 : f32
     poly.yield %4 : f32
   }
-  poly.statement "S1" ins(%2 : memref<6x5xf32>) outs(%1 : memref<6x5xf32>) {domain = "{ S1[i0, i1] : 0 <= i0 < 6 and 0 <= i1 < 5 }", accesses = ["{ S1[i0, i1] -> t0[i0, 4 - i1] }", "{ S1[i0, i1] -> b1[i0, i1] }"]} do {
+  poly.statement "S1" ins(%2 : memref<6x5xf32>) outs(%1 : memref<6x5xf32>) {domain = #poly.domain<"0 <= i0 < 6 and 0 <= i1 < 5">, accesses = [#poly.access<"t0[i0, -i1 + 4]">, #poly.access<"b1[i0, i1]">]} do {
   ^bb0(%5: f32):
     poly.yield %5 : f32
   }
@@ -18,7 +18,7 @@ kernel.func @row(%0: memref<6x5xf32>, %1: memref<6x5xf32>) attributes {schedule 
 }
 
 // CHECK:      kernel.func @row({{.*}}
-// CHECK-NEXT: [[T:%\w+]] = kernel.local : memref<5xf32>
+// CHECK:      [[T:%\w+]] = kernel.local : memref<5xf32>
 // CHECK:      "scf.parallel"(
 // CHECK-NEXT: ^bb0([[I:%\w+]]: index):
 // CHECK-NOT:  scf.for
@@ -37,18 +37,18 @@ kernel.func @row(%0: memref<6x5xf32>, %1: memref<6x5xf32>) attributes {schedule 
 
 // Two statements write the two halves of a row's part, which the third reads: both are kept, of one row.
 
-kernel.func @halves(%a: memref<6x5xf32>, %b: memref<6x5xf32>) attributes {schedule = "x: S0 S1 | i@6 i j | & x: S2 | i@6 i j | "} {
+kernel.func @halves(%a: memref<6x5xf32>, %b: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 S1 | i@6 i j | & x: S2 | i@6 i j | ">} {
   %t = kernel.local : memref<2x6x1x5xf32>
-  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%t : memref<2x6x1x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[0, i, 0, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%t : memref<2x6x1x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[0, i, 0, j]">]} do {
   ^bb0(%x: f32):
     %y = math.exp %x : f32
     poly.yield %y : f32
   }
-  poly.statement "S1" ins(%a : memref<6x5xf32>) outs(%t : memref<2x6x1x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> b0[i, j] }", "{ S1[i, j] -> t0[1, i, 0, j] }"]} do {
+  poly.statement "S1" ins(%a : memref<6x5xf32>) outs(%t : memref<2x6x1x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[1, i, 0, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S2" ins(%t, %t : memref<2x6x1x5xf32>, memref<2x6x1x5xf32>) outs(%b : memref<6x5xf32>) {domain = "{ S2[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S2[i, j] -> t0[0, i, 0, j] }", "{ S2[i, j] -> t0[1, i, 0, 4 - j] }", "{ S2[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S2" ins(%t, %t : memref<2x6x1x5xf32>, memref<2x6x1x5xf32>) outs(%b : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"t0[0, i, 0, j]">, #poly.access<"t0[1, i, 0, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32, %y: f32):
     %z = arith.addf %x, %y : f32
     poly.yield %z : f32
@@ -57,4 +57,4 @@ kernel.func @halves(%a: memref<6x5xf32>, %b: memref<6x5xf32>) attributes {schedu
 }
 
 // CHECK:      kernel.func @halves({{.*}}
-// CHECK-NEXT: kernel.local : memref<2x5xf32>
+// CHECK:      kernel.local : memref<2x5xf32>

@@ -4,24 +4,23 @@
 // one before ended.
 
 kernel.func @large(%a: tensor<128x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<128x768xf32> {
-  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 768 : i64, block = 32 : i64} : (tensor<128x768xf32>, tensor<24x768x32xf32>) -> tensor<128x768xf32>
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba32b">, #graph.layout<"ab">]} : (tensor<128x768xf32>, tensor<24x768x32xf32>) -> tensor<128x768xf32>
   kernel.return %0 : tensor<128x768xf32>
 }
 
 // CHECK:      kernel.func @large({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
-// CHECK-SAME: schedule = "contraction: S0 | n/32v m/14*7+10*3 | k/128s"
-// CHECK:      arith.constant 448 : index
-// CHECK:      arith.constant 128 : index
-// CHECK:      arith.floordivsi
+// CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/32v m/14*7+10*3 | k/128s">
+// CHECK:      arith.muli {{.*}}, %c448 : index
+// CHECK:      arith.floordivsi {{.*}}, %c128 : index
 // CHECK:      kernel.prefetch %[[B]][%{{.*}}] : memref<24x768x32xf32>
 // CHECK:      kernel.read
 
 // -----
 
-// Weights that the cache holds are not asked for.
+// Weights that the cache holds are not prefetched.
 
 kernel.func @small(%a: tensor<56x128xf32>, %b: tensor<4x128x32xf32>) -> tensor<56x128xf32> {
-  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 128 : i64, block = 32 : i64} : (tensor<56x128xf32>, tensor<4x128x32xf32>) -> tensor<56x128xf32>
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba32b">, #graph.layout<"ab">]} : (tensor<56x128xf32>, tensor<4x128x32xf32>) -> tensor<56x128xf32>
   kernel.return %0 : tensor<56x128xf32>
 }
 
@@ -33,7 +32,7 @@ kernel.func @small(%a: tensor<56x128xf32>, %b: tensor<4x128x32xf32>) -> tensor<5
 // One tile of rows reads all weights once anyway.
 
 kernel.func @few_rows(%a: tensor<14x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<14x768xf32> {
-  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 768 : i64, block = 32 : i64} : (tensor<14x768xf32>, tensor<24x768x32xf32>) -> tensor<14x768xf32>
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba32b">, #graph.layout<"ab">]} : (tensor<14x768xf32>, tensor<24x768x32xf32>) -> tensor<14x768xf32>
   kernel.return %0 : tensor<14x768xf32>
 }
 
@@ -42,19 +41,19 @@ kernel.func @few_rows(%a: tensor<14x768xf32>, %b: tensor<24x768x32xf32>) -> tens
 
 // -----
 
-// Where the number of rows is symbolic, the divisions by it stand in front of the loops.
+// Where the number of rows is symbolic, the divisions by it are before the loops.
 
 kernel.func @any_rows(%a: tensor<?x768xf32, #graph.dims<["rows", "768"]>>, %b: tensor<24x768x32xf32>) -> tensor<?x768xf32, #graph.dims<["rows", "768"]>> {
-  %0 = graph.contract "mk,kn->mn"(%a, %b) {columns = 768 : i64, block = 32 : i64} : (tensor<?x768xf32, #graph.dims<["rows", "768"]>>, tensor<24x768x32xf32>) -> tensor<?x768xf32, #graph.dims<["rows", "768"]>>
+  %0 = graph.contract "mk,kn->mn"(%a, %b) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba32b">, #graph.layout<"ab">]} : (tensor<?x768xf32, #graph.dims<["rows", "768"]>>, tensor<24x768x32xf32>) -> tensor<?x768xf32, #graph.dims<["rows", "768"]>>
   kernel.return %0 : tensor<?x768xf32, #graph.dims<["rows", "768"]>>
 }
 
 // CHECK:      kernel.func @any_rows({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
-// CHECK-SAME: schedule = "contraction: S0 | n/32v m/8+4+2+1 | k/128s"
+// CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/32v m/8+4+2+1 | k/128s">
 // CHECK:      %[[ROWS:[0-9]+]] = kernel.symbol "rows"
-// CHECK:      arith.floordivsi %{{[0-9]+}}, %[[ROWS]] :
-// CHECK:      arith.floordivsi %{{[0-9]+}}, %[[ROWS]] :
+// CHECK:      arith.floordivsi %{{[0-9a-z]+}}, %[[ROWS]] :
+// CHECK:      arith.floordivsi %{{[0-9a-z]+}}, %[[ROWS]] :
 // CHECK:      iter_args
 // CHECK:      iter_args
-// CHECK-NOT:  arith.floordivsi %{{[0-9]+}}, %[[ROWS]] :
+// CHECK-NOT:  arith.floordivsi %{{[0-9a-z]+}}, %[[ROWS]] :
 // CHECK:      kernel.prefetch %[[B]][%{{.*}}] : memref<24x768x32xf32>

@@ -1,12 +1,12 @@
 // RUN: mlc-opt %s -p tile-kernels,lower-tiles --verify-diagnostics | filecheck %s
 
-kernel.func @one_thread(%0: memref<3x50xf32>, %1: memref<3x3xf32>) attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | "} {
+kernel.func @one_thread(%0: memref<3x50xf32>, %1: memref<3x3xf32>) attributes {schedule = #poly.schedule<"serial: S0 | i0 | i1; serial: S1 | i0 i1 | ">} {
   %2 = kernel.local : memref<3xf32>
-  poly.statement "S0" ins(%0 : memref<3x50xf32>) outs(%2 : memref<3xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 50 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> t0[i0] }"], monoid = "add", init = 0.000000e+00 : f32} do {
+  poly.statement "S0" ins(%0 : memref<3x50xf32>) outs(%2 : memref<3xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 50">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"t0[i0]">], monoid = "add", init = 0.000000e+00 : f32} do {
   ^bb0(%3: f32):
     poly.yield %3 : f32
   }
-  poly.statement "S1" ins(%2, %2 : memref<3xf32>, memref<3xf32>) outs(%1 : memref<3x3xf32>) {domain = "{ S1[i0, i1] : 0 <= i0 < 3 and 0 <= i1 < 3 }", accesses = ["{ S1[i0, i1] -> t0[i1] }", "{ S1[i0, i1] -> t0[i0] }", "{ S1[i0, i1] -> b1[i0, i1] }"]} do {
+  poly.statement "S1" ins(%2, %2 : memref<3xf32>, memref<3xf32>) outs(%1 : memref<3x3xf32>) {domain = #poly.domain<"0 <= i0 < 3 and 0 <= i1 < 3">, accesses = [#poly.access<"t0[i1]">, #poly.access<"t0[i0]">, #poly.access<"b1[i0, i1]">]} do {
   ^bb0(%4: f32, %5: f32):
     %6 = arith.mulf %5, %4 : f32
     %7 = arith.addf %4, %6 : f32
@@ -15,8 +15,8 @@ kernel.func @one_thread(%0: memref<3x50xf32>, %1: memref<3x3xf32>) attributes {s
   kernel.return
 }
 
-// CHECK:      kernel.func @one_thread({{.*}} attributes {schedule = "serial: S0 | i0 | i1; serial: S1 | i0 i1 | ", serial = "nests depend on each other"} {
-// CHECK-NEXT: kernel.local {{.*}}: memref<3xf32>
+// CHECK:      kernel.func @one_thread({{.*}} attributes {schedule = #poly.schedule<"serial: S0 | i0 | i1; serial: S1 | i0 i1 | ">, serial = "nests depend on each other"} {
+// CHECK:      kernel.local {{.*}}: memref<3xf32>
 // CHECK:      scf.for {{.*}}{
 // CHECK:      scf.for {{.*}}-> (f32) {
 // CHECK:      kernel.read {{.*}}strides = array<i64>} : memref<3x50xf32> -> f32
@@ -35,8 +35,8 @@ kernel.func @one_thread(%0: memref<3x50xf32>, %1: memref<3x3xf32>) attributes {s
 
 // A tile in no loop is one thread's.
 
-kernel.func @one_row(%0: memref<20xf32>, %1: memref<f32>) attributes {schedule = "rows: S0 |  | i0/8v"} {
-  poly.statement "S0" ins(%0 : memref<20xf32>) outs(%1 : memref<f32>) {domain = "{ S0[i0] : 0 <= i0 < 20 }", accesses = ["{ S0[i0] -> b0[i0] }", "{ S0[i0] -> b1[] }"], monoid = "add", init = 0.0 : f32} do {
+kernel.func @one_row(%0: memref<20xf32>, %1: memref<f32>) attributes {schedule = #poly.schedule<"rows: S0 |  | i0/8v">} {
+  poly.statement "S0" ins(%0 : memref<20xf32>) outs(%1 : memref<f32>) {domain = #poly.domain<"0 <= i0 < 20">, accesses = [#poly.access<"b0[i0]">, #poly.access<"b1[]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%5: f32):
     poly.yield %5 : f32
   }

@@ -3,11 +3,11 @@
 // Nothing of the poly level is left, one parallel loop is not in another, and it combines nothing.
 
 kernel.func @k(%a: memref<4xf32>) {
-  poly.tile "T0" {statements = ["S0"], domain = "{ T0[i] }", expansion = "{ T0[t_i] -> S0[i] }", iters = ["i"], starts = ["2"], sizes = array<i64: 1>, lanes = [""], inner = [], vector = ""}
+  poly.tile "T0" {statements = ["S0"], iters = ["i"], starts = ["2"], sizes = array<i64: 1>, valid = ["1"], vector = ""}
   kernel.return
 }
 
-// CHECK:      Illegal at the loops level: it may not stand in kernel.func (operator 'poly.tile', stage 'verify-loops').
+// CHECK:      Illegal at the loops level: it is not allowed in kernel.func (operator 'poly.tile', stage 'verify-loops').
 
 // -----
 
@@ -23,7 +23,7 @@ kernel.func @k(%n: index) {
   kernel.return
 }
 
-// CHECK:      Illegal at the loops level: it may not stand in scf.parallel (operator 'scf.parallel'
+// CHECK:      Illegal at the loops level: it is not allowed in scf.parallel (operator 'scf.parallel'
 
 // -----
 
@@ -39,7 +39,7 @@ kernel.func @k(%n: index, %x: f32) {
   kernel.return
 }
 
-// CHECK:      Illegal at the loops level: it may not stand in scf.reduce (operator 'arith.addf'
+// CHECK:      Illegal at the loops level: it is not allowed in scf.reduce (operator 'arith.addf'
 
 // -----
 
@@ -56,4 +56,4 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   func.return %0 : tensor<3xf32>
 }
 
-// CHECK:      Illegal at the loops level: it does not say which source nodes it comes from (operator 'kernel.call'
+// CHECK:      Illegal at the loops level: it names no source nodes (operator 'kernel.call'

@@ -34,4 +34,4 @@ kernel.func @k(%a: memref<4xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the loops level: it may not stand in scf.for (operator 'memref.load'
+// CHECK:      Illegal at the loops level: it is not allowed in scf.for (operator 'memref.load'

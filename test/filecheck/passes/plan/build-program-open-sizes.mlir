@@ -14,7 +14,7 @@ kernel.func @count(%0: memref<?xf32, #graph.dims<["m"]>>, %1: memref<?xf32, #gra
   kernel.return
 }
 
-// CHECK:      rt.program "net" {inputs = ["n", "x"], outputs = ["y", "size0", "size1"], dims = ["m", "room0"], sizes = ["size0", "size1"], bounds = ["room0", "m"]} do {
+// CHECK:      rt.program "net" {inputs = ["n", "x"], outputs = ["y", "size0", "size1"], dims = ["m", "room0"], sizes = ["size0", "size1"], bounds = ["room0", "m"], arena = {bytes = 64 : i64, live = 64 : i64, at = {m = 8 : i64}}} do {
 // CHECK:      %5 = rt.buffer "4*m" {after = []} : memref<?xf32, #graph.dims<["m"]>>
 // CHECK-NEXT: rt.launch @count(%1, %5)
 // CHECK-NEXT: rt.size "size0" %0, %3 most "room0" else "too long" {graph.node = ["/n"]} : memref<i64>, memref<i64>

@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p hoist-loop-invariants,split-yields,form-kernels,lower-kernels,build-program,plan-memory,insert-barriers --split-input-file | filecheck %s
 
-// Turns read and write a state's two buffers alternately; data decides in a step of its own; each turn ends with a barrier.
+// Iterations read and write a state's two buffers alternately; data decides in a step of its own; each iteration ends with a barrier.
 
 func.func @main(%x: tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>, %h: tensor<2x4xf32>, %k: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>) {
   %last, %all = graph.loop "step0" to "seq" carry(%h : tensor<2x4xf32>) use(%x, %k : tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>) attributes {graph.node = ["/loop"], at = ["step0"]} {
@@ -14,7 +14,7 @@ func.func @main(%x: tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>, %h: tenso
   func.return %last, %all : tensor<2x4xf32>, tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>
 }
 
-// CHECK:      rt.program "main" {inputs = ["input0", "input1", "input2"], outputs = ["output0", "output1"], dims = ["seq"]} do {
+// CHECK:      rt.program "main" {inputs = ["input0", "input1", "input2"], outputs = ["output0", "output1"], dims = ["seq"], arena = {bytes = 192 : i64, live = 192 : i64, at = {}}} do {
 // CHECK-NEXT: %0 = rt.input 0 : i64 : memref<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>
 // CHECK-NEXT: %1 = rt.input 1 : i64 : memref<2x4xf32>
 // CHECK-NEXT: %2 = rt.input 2 : i64 : memref<2x4xf32>
@@ -49,19 +49,19 @@ func.func @main(%h: tensor<4xf32>, %n: tensor<i64>, %go: tensor<i1>) -> (tensor<
   func.return %last, %all : tensor<4xf32>, tensor<?x4xf32, #graph.dims<["size0", "4"]>>
 }
 
-// CHECK:      rt.program "main" {inputs = ["input0", "input1", "input2"], outputs = ["output0", "output1", "size0"], dims = [], sizes = ["size0"], bounds = ["9"]} do {
+// CHECK:      rt.program "main" {inputs = ["input0", "input1", "input2"], outputs = ["output0", "output1", "size0"], dims = [], sizes = ["size0"], bounds = ["9"], arena = {bytes = 192 : i64, live = 192 : i64, at = {}}} do {
 // CHECK-NEXT: %0 = rt.input 0 : i64 : memref<4xf32>
 // CHECK-NEXT: %1 = rt.input 1 : i64 : memref<i64>
 // CHECK-NEXT: %2 = rt.input 2 : i64 : memref<i1>
 // CHECK-NEXT: %3 = rt.output 0 : i64 : memref<4xf32>
-// CHECK-NEXT: %4 = rt.output 1 : i64 : memref<?x4xf32, #graph.dims<["size0", "4"]>>
+// CHECK-NEXT: %4 = rt.output 1 : i64 {bound = ["9", "4"]} : memref<?x4xf32, #graph.dims<["size0", "4"]>>
 // CHECK-NEXT: %5 = rt.output 2 : i64 : memref<i64>
 // CHECK-NEXT: %6 = rt.buffer "16" {offset = 64 : i64} : memref<4xf32>
 // CHECK-NEXT: %7 = rt.buffer "16" {offset = 128 : i64} : memref<4xf32>
 // CHECK-NEXT: %8 = rt.buffer "1" {offset = 0 : i64} : memref<i1>
 // CHECK-NEXT: rt.copy %2, %8 : memref<i1>, memref<i1>
 // CHECK-NEXT: rt.barrier
-// CHECK-NEXT: rt.decide "step0" next "0" limit %1 : memref<i64> while %8 : memref<i1> told %5 : memref<i64> {most = "9", size = "size0"}
+// CHECK-NEXT: rt.loop_condition "step0" next "0" limit %1 : memref<i64> while %8 : memref<i1> count %5 : memref<i64> {most = "9", size = "size0"}
 // CHECK-NEXT: rt.barrier
 // CHECK-NEXT: %9 = rt.loop "step0"(%0 : memref<4xf32>) (%6 : memref<4xf32>) (%7 : memref<4xf32>) -> (memref<4xf32>) attributes {graph.node = ["/loop"]} {
 // CHECK-NEXT: ^bb0(%10: memref<4xf32>, %11: memref<4xf32>):
@@ -69,7 +69,7 @@ func.func @main(%h: tensor<4xf32>, %n: tensor<i64>, %go: tensor<i1>) -> (tensor<
 // CHECK-NEXT: %12 = rt.view %4 {offset = "16*step0"} : memref<?x4xf32, #graph.dims<["size0", "4"]>> -> memref<4xf32>
 // CHECK-NEXT: rt.copy %10, %12 : memref<4xf32>, memref<4xf32>
 // CHECK-NEXT: rt.barrier
-// CHECK-NEXT: rt.decide "step0" next "step0+1" limit %1 : memref<i64> while %8 : memref<i1> told %5 : memref<i64> {most = "9", size = "size0"}
+// CHECK-NEXT: rt.loop_condition "step0" next "step0+1" limit %1 : memref<i64> while %8 : memref<i1> count %5 : memref<i64> {most = "9", size = "size0"}
 // CHECK-NEXT: rt.barrier
 // CHECK-NEXT: }
 // CHECK-NEXT: rt.copy %9, %3 : memref<4xf32>, memref<4xf32>
@@ -89,11 +89,11 @@ func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// CHECK:      rt.program "main" {inputs = ["input0", "input1"], outputs = ["output0"], dims = []} do {
+// CHECK:      rt.program "main" {inputs = ["input0", "input1"], outputs = ["output0"], dims = [], arena = {bytes = 0 : i64, live = 0 : i64, at = {}}} do {
 // CHECK-NEXT: %0 = rt.input 0 : i64 : memref<4xf32>
 // CHECK-NEXT: %1 = rt.input 1 : i64 : memref<i1>
 // CHECK-NEXT: %2 = rt.output 0 : i64 : memref<4xf32>
-// CHECK-NEXT: rt.decide "branch0" next "0" while %1 : memref<i1>
+// CHECK-NEXT: rt.loop_condition "branch0" next "0" while %1 : memref<i1>
 // CHECK-NEXT: rt.barrier
 // CHECK-NEXT: rt.if "branch0" attributes {graph.node = ["/if"]} {
 // CHECK-NEXT: rt.launch @map_2(%0, %2) {graph.node = ["/exp"], writes = 1 : i64} : memref<4xf32>, memref<4xf32>

@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p plan-memory --verify-diagnostics | filecheck %s
 
-// Places are multiples of 64, large buffers first, also where a copy through a view reads; what no step touches is gone.
+// Offsets are multiples of 64, large buffers first, also where a copy through a view reads; what no step touches is gone.
 
 rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   %x = rt.input 0 : i64 : memref<5xf32>
@@ -19,7 +19,7 @@ rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   rt.launch @k(%c, %y) {graph.node = ["/y"], writes = 1 : i64} : memref<3xf32>, memref<5xf32>
 }
 
-// CHECK:      rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
+// CHECK:      rt.program "net" {inputs = ["x"], outputs = ["y"], dims = [], arena = {bytes = 192 : i64, live = 192 : i64, at = {}}} do {
 // CHECK-NEXT: %x = rt.input 0 : i64 : memref<5xf32>
 // CHECK-NEXT: %y = rt.output 0 : i64 : memref<5xf32>
 // CHECK-NEXT: %a = rt.buffer "20" {offset = 128 : i64} : memref<5xf32>

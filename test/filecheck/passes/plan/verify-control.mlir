@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p verify-plan --verify-diagnostics --split-input-file | filecheck %s
 
-// Barriers in front of branches and behind turns, and numbers of turns where they are known.
+// Barriers before branches and after iterations, and numbers of iterations where they are known.
 
 rt.program "main" {inputs = ["input0", "input1", "input2"], outputs = ["output0", "output1"], dims = ["seq"]} do {
   %0 = rt.input 0 : i64 : memref<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>
@@ -30,7 +30,7 @@ kernel.func @map_5(%0: memref<2x4xf32>, %1: memref<2x4xf32>, %2: memref<2x4xf32>
   kernel.return
 }
 
-// CHECK: Illegal at the plan level: no barrier ends its region (node '/loop', operator 'rt.loop', stage 'verify-plan')
+// CHECK: Illegal at the plan level: its region does not end with a barrier (node '/loop', operator 'rt.loop', stage 'verify-plan')
 
 // -----
 
@@ -64,7 +64,7 @@ kernel.func @map_5(%0: memref<2x4xf32>, %1: memref<2x4xf32>, %2: memref<2x4xf32>
   kernel.return
 }
 
-// CHECK: Illegal at the plan level: the size step0 is not known here (operator 'rt.copy', stage 'verify-plan')
+// CHECK: Illegal at the plan level: the run-time dimension step0 is not known here (operator 'rt.copy', stage 'verify-plan')
 
 // -----
 
@@ -72,7 +72,7 @@ rt.program "main" {inputs = ["input0", "input1"], outputs = ["output0"], dims = 
   %0 = rt.input 0 : i64 : memref<4xf32>
   %1 = rt.input 1 : i64 : memref<i1>
   %2 = rt.output 0 : i64 : memref<4xf32>
-  rt.decide "branch0" next "0" while %1 : memref<i1>
+  rt.loop_condition "branch0" next "0" while %1 : memref<i1>
   rt.if "branch0" attributes {graph.node = ["/if"]} {
     rt.launch @map_2(%0, %2) {graph.node = ["/exp"], writes = 1 : i64} : memref<4xf32>, memref<4xf32>
     rt.barrier
@@ -86,4 +86,4 @@ kernel.func @map_2(%0: memref<4xf32>, %1: memref<4xf32>) {
   kernel.return
 }
 
-// CHECK: Illegal at the plan level: a step in front of it is not behind a barrier (node '/if', operator 'rt.if', stage 'verify-plan')
+// CHECK: Illegal at the plan level: there is no barrier between it and the step before it (node '/if', operator 'rt.if', stage 'verify-plan')

@@ -1,6 +1,6 @@
 // RUN: mlc-opt %s -p verify-plan --verify-diagnostics --split-input-file | filecheck %s
 
-// A program runs on places defined before, of symbolic sizes too; its kernels are loops on buffers.
+// A program runs on buffers defined before, of symbolic sizes too; its kernels are loops on buffers.
 
 rt.program "net" {inputs = ["x"], outputs = ["y"], dims = ["n"]} do {
   %x = rt.input 0 : i64 : memref<5xf32>
@@ -30,7 +30,7 @@ rt.program "net" {inputs = [], outputs = [], dims = []} do {
   %n = arith.constant 4 : index
 }
 
-// CHECK:      Illegal at the plan level: it may not stand in rt.program (operator 'arith.constant'
+// CHECK:      Illegal at the plan level: it is not allowed in rt.program (operator 'arith.constant'
 
 // -----
 
@@ -42,7 +42,7 @@ kernel.func @k(%a: memref<5xf32>, %o: memref<5xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the plan level: kernel @k takes other buffers than it gets (node '/relu', operator 'rt.launch'
+// CHECK:      Illegal at the plan level: its buffers do not match the parameters of kernel @k (node '/relu', operator 'rt.launch'
 
 // -----
 

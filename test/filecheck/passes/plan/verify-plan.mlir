@@ -32,7 +32,7 @@ kernel.func @k(%a: memref<6xf32>, %o: memref<6xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the plan level: kernel @k takes other buffers than it gets (node '/relu'
+// CHECK:      Illegal at the plan level: its buffers do not match the parameters of kernel @k (node '/relu'
 
 // -----
 
@@ -45,7 +45,7 @@ kernel.func @k(%a: memref<5xf32>, %o: memref<5xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the plan level: it does not say which source nodes it comes from (operator 'rt.launch'
+// CHECK:      Illegal at the plan level: it names no source nodes (operator 'rt.launch'
 
 // -----
 
@@ -55,7 +55,7 @@ rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   %b = rt.buffer "20" : memref<5xf32>
 }
 
-// CHECK:      Illegal at the plan level: it has no place in the arena (operator 'rt.buffer'
+// CHECK:      Illegal at the plan level: it has no offset in the arena (operator 'rt.buffer'
 
 // -----
 
@@ -65,7 +65,7 @@ rt.program "net" {inputs = ["x"], outputs = ["y"], dims = []} do {
   %w = rt.weight "w" : memref<5xf32>
 }
 
-// CHECK:      Illegal at the plan level: it has no place in the weights (operator 'rt.weight'
+// CHECK:      Illegal at the plan level: it has no offset in the payload (operator 'rt.weight'
 
 // -----
 
@@ -73,4 +73,4 @@ func.func @main() {
   func.return
 }
 
-// CHECK:      Illegal at the plan level: it may not stand in builtin.module (operator 'func.func'
+// CHECK:      Illegal at the plan level: it is not allowed in builtin.module (operator 'func.func'

@@ -10,14 +10,14 @@
 // An error in a schedule of the user's names the line it stands in and the kernel, in the passes that follow it too.
 
 kernel.func @a(%x: memref<8xf32>, %y: memref<8xf32>) {
-  poly.statement "S0" ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {domain = "{ S0[i] : 0 <= i < 8 }", accesses = ["{ S0[i] -> b0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  poly.statement "S0" ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {domain = #poly.domain<"0 <= i < 8">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">]} do {
   ^bb0(%0: f32):
     poly.yield %0 : f32
   }
   kernel.return
 }
 kernel.func @b(%x: memref<8xf32>, %y: memref<8xf32>) {
-  poly.statement "S0" ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {domain = "{ S0[i] : 0 <= i < 8 }", accesses = ["{ S0[i] -> b0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  poly.statement "S0" ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {domain = #poly.domain<"0 <= i < 8">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">]} do {
   ^bb0(%0: f32):
     poly.yield %0 : f32
   }
@@ -25,7 +25,7 @@ kernel.func @b(%x: memref<8xf32>, %y: memref<8xf32>) {
 }
 
 // UNKNOWN:   Line 2 of the schedules: there is no kernel 'c' (stage 'schedule'). Kernels are a, b.
-// TWICE:     Line 3 of the schedules: kernel 'a' has a schedule already (stage 'schedule'). Give one line a kernel.
+// TWICE:     Line 3 of the schedules: kernel 'a' has a schedule already (stage 'schedule'). Give each kernel one line.
 // PARTS:     Line 2 of the schedules: kernel 'b': schedule 'x: S0 | i' is not 'rule: statements | band | inner' (stage 'schedule'). 'mlc inspect --schedules' prints the chosen schedules.
 // SMALL:     Line 1 of the schedules: kernel 'b': schedule item 'i/0' has a tile smaller than 1 (stage 'schedule').
 // SIZE:      Line 1 of the schedules: kernel 'b': schedule item 'i/2x3' is not 'iterator/size*count+…' (stage 'schedule').

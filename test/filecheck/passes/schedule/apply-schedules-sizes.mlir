@@ -9,7 +9,7 @@
 // Sizes that mean nothing where they stand are errors: counts below 0, two counts, and tiles of an inner iterator.
 
 kernel.func @k(%x: memref<6x5xf32>, %y: memref<6x5xf32>) {
-  poly.statement "S0" ins(%x : memref<6x5xf32>) outs(%y : memref<6x5xf32>) {domain = "{ S0[i0, i1] : 0 <= i0 < 6 and 0 <= i1 < 5 }", accesses = ["{ S0[i0, i1] -> b0[i0, i1] }", "{ S0[i0, i1] -> b1[i0, i1] }"]} do {
+  poly.statement "S0" ins(%x : memref<6x5xf32>) outs(%y : memref<6x5xf32>) {domain = #poly.domain<"0 <= i0 < 6 and 0 <= i1 < 5">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"b1[i0, i1]">]} do {
   ^bb0(%0: f32):
     poly.yield %0 : f32
   }
@@ -19,7 +19,7 @@ kernel.func @k(%x: memref<6x5xf32>, %y: memref<6x5xf32>) {
 // NEGATIVE: Line 1 of the schedules: kernel 'k': schedule item 'i0/16*1+4*-2' is not 'iterator/size*count+…' (stage 'schedule').
 // THREE:    schedule item 'i0/4*2*7' is not 'iterator/size*count+…'
 // MARKS:    schedule item 'i0/vs3' is not 'iterator/size*count+…'
-// BLOCKS:   band item 'i0/2s': sums in blocks (s) stand inside, after the second '|'
+// BLOCKS:   band item 'i0/2s': sums in blocks (s) must be after the second '|'
 // INSIDE:   inner item 'i1/3' is not 'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)
 // SEVERAL:  inner item 'i1/4+1v' is not 'iterator'
 // COUNTED:  inner item 'i1/4*1s' is not 'iterator'

@@ -1,5 +1,5 @@
-// RUN: mlc-opt %s -p 'apply-tuned{text="946d159cba4f87fec94bc989185e50de: contraction: S0 | m/3+1 n/16v | k\n0: elementwise: S0 | i |"},apply-schedules{text="own: mine: S0 | m n | k"},lower-kernels,raise-to-poly,choose-schedule' | filecheck %s
-// RUN: mlc-opt %s -p 'apply-tuned{text="946d159cba4f87fec94bc989185e50de: contraction: S0 | m/3 n/16v | k"},lower-kernels,raise-to-poly,choose-schedule,tile-kernels' --verify-diagnostics | filecheck %s --check-prefix STALE
+// RUN: mlc-opt %s -p 'apply-tuned{text="e57df27925a237c1e5bb309981df6cbd: contraction: S0 | m/3+1 n/16v | k\n0: elementwise: S0 | i |"},apply-schedules{text="own: mine: S0 | m n | k"},lower-kernels,raise-to-poly,choose-schedule' | filecheck %s
+// RUN: mlc-opt %s -p 'apply-tuned{text="e57df27925a237c1e5bb309981df6cbd: contraction: S0 | m/3 n/16v | k"},lower-kernels,raise-to-poly,choose-schedule,tile-kernels' --verify-diagnostics | filecheck %s --check-prefix STALE
 
 // Kernels with a digest of the text get its schedule, whatever their name; one that the user gives comes before it.
 
@@ -19,9 +19,9 @@ kernel.func @other(%x: tensor<4x6xf32>, %w: tensor<6x16xf32>) -> tensor<4x16xf32
   kernel.return %0 : tensor<4x16xf32>
 }
 
-// CHECK:      kernel.func @k({{.*}}) attributes {schedule = "contraction: S0 | m/3+1 n/16v | k", schedule_tuned
-// CHECK:      kernel.func @own({{.*}}) attributes {schedule = "mine: S0 | m n | k", schedule_line = 1 : i64
+// CHECK:      kernel.func @k({{.*}}) attributes {{{.*}}schedule_tuned, schedule = #poly.schedule<"contraction: S0 | m/3+1 n/16v | k">
+// CHECK:      kernel.func @own({{.*}}) attributes {{{.*}}schedule = #poly.schedule<"mine: S0 | m n | k">, schedule_line = 1 : i64
 // CHECK:      kernel.func @other(
 // CHECK-NOT:  schedule_tuned
 
-// STALE:      A tuned schedule: schedule item m/3 does not cover an extent of 4 (stage 'schedule'). Measure anew ('mlc cache clear --tuned'), or do without (--no-tuned).
+// STALE:      A tuned schedule: schedule item m/3 does not cover an extent of 4 (stage 'schedule'). Delete the tuned schedules ('mlc cache clear --tuned'), or ignore them (--no-tuned).

@@ -1,5 +1,5 @@
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule{lanes=8 registers=16}' --verify-diagnostics --split-input-file | filecheck %s
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule{lanes=4 registers=8}' --split-input-file | filecheck %s --check-prefix FOUR
+// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,raise-to-poly,choose-schedule' --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v4:vector_bits=128,vector_registers=8 -p 'lower-kernels,raise-to-poly,choose-schedule' --split-input-file | filecheck %s --check-prefix FOUR
 
 // Independent statements get a nest each; lanes run along the contiguous axis of the result; sums of 600 are in blocks.
 
@@ -9,8 +9,8 @@ kernel.func @independent(%x: tensor<3x5xf32>, %y: tensor<7xf32>) -> (tensor<3x5x
   kernel.return %0, %1 : tensor<3x5xf32>, tensor<7xf32>
 }
 
-// CHECK:      kernel.func @independent{{.*}}schedule = "elementwise: S0 | i0{{.*}} i1/5v | ; elementwise: S1 | i0/7v | "
-// FOUR:       kernel.func @independent{{.*}}schedule = "elementwise: S0 | i0{{.*}} i1/4v | ; elementwise: S1 | i0/4v | "
+// CHECK:      kernel.func @independent{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0{{.*}} i1/5v | ; elementwise: S1 | i0/7v | ">
+// FOUR:       kernel.func @independent{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0{{.*}} i1/4v | ; elementwise: S1 | i0/4v | ">
 
 // -----
 
@@ -19,8 +19,8 @@ kernel.func @transposed(%x: tensor<9x20xf32>) -> tensor<20x9xf32> {
   kernel.return %0 : tensor<20x9xf32>
 }
 
-// CHECK:      kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0/8*2+4*1 i1/8v | "
-// FOUR:       kernel.func @transposed{{.*}}schedule = "elementwise: S0 | i0/4*5 i1/4v | "
+// CHECK:      kernel.func @transposed{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0/8*2+4*1 i1/8v | ">
+// FOUR:       kernel.func @transposed{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0/4*5 i1/4v | ">
 
 // -----
 
@@ -29,8 +29,8 @@ kernel.func @columns(%x: tensor<9x20xf32>) -> tensor<20xf32> {
   kernel.return %0 : tensor<20xf32>
 }
 
-// CHECK:      kernel.func @columns{{.*}}schedule = "window: S0 | i1/16v | i0"
-// FOUR:       kernel.func @columns{{.*}}schedule = "window: S0 | i1/8v | i0"
+// CHECK:      kernel.func @columns{{.*}}schedule = #poly.schedule<"window: S0 | i1/16v | i0">
+// FOUR:       kernel.func @columns{{.*}}schedule = #poly.schedule<"window: S0 | i1/8v | i0">
 
 // -----
 
@@ -39,8 +39,8 @@ kernel.func @long(%x: tensor<6x600xf32>, %w: tensor<600x16xf32>) -> tensor<6x16x
   kernel.return %0 : tensor<6x16xf32>
 }
 
-// CHECK:      kernel.func @long{{.*}}schedule = "contraction: S0 | n/16v m/{{.*}} | k/128s"
-// FOUR:       kernel.func @long{{.*}}schedule = "contraction: S0 | n/8v m/{{.*}} | k/128s"
+// CHECK:      kernel.func @long{{.*}}schedule = #poly.schedule<"contraction: S0 | n/16v m/{{.*}} | k/128s">
+// FOUR:       kernel.func @long{{.*}}schedule = #poly.schedule<"contraction: S0 | n/8v m/{{.*}} | k/128s">
 
 // -----
 
@@ -49,7 +49,7 @@ kernel.func @scalar(%x: tensor<f32>) -> tensor<f32> {
   kernel.return %0 : tensor<f32>
 }
 
-// CHECK:      kernel.func @scalar{{.*}}schedule = "fallback: S0 |  | "
+// CHECK:      kernel.func @scalar{{.*}}schedule = #poly.schedule<"fallback: S0 |  | ">
 
 // -----
 
@@ -60,7 +60,7 @@ kernel.func @pool(%x: tensor<3x40x80xf32>) -> tensor<3x20x40xf32> {
   kernel.return %0 : tensor<3x20x40xf32>
 }
 
-// CHECK:      kernel.func @pool{{.*}}schedule = "window: S0 | i0 i1/2*10 i2/16v | r1 r0"
+// CHECK:      kernel.func @pool{{.*}}schedule = #poly.schedule<"window: S0 | i0 i1/2*10 i2/16v | r1 r0">
 
 // -----
 
@@ -69,7 +69,7 @@ kernel.func @pairs(%x: tensor<3x40x7x2xf32>) -> tensor<3x40xf32> {
   kernel.return %0 : tensor<3x40xf32>
 }
 
-// CHECK:      kernel.func @pairs{{.*}}schedule = "window: S0 | i0/2*1+1*1 i1/16v | r0"
+// CHECK:      kernel.func @pairs{{.*}}schedule = #poly.schedule<"window: S0 | i0/2*1+1*1 i1/16v | r0">
 
 // -----
 
@@ -80,8 +80,8 @@ kernel.func @transpose(%x: tensor<3x21x40xf32>, %y: tensor<40x21xf32>) -> tensor
   kernel.return %0 : tensor<3x40x21xf32>
 }
 
-// CHECK:      kernel.func @transpose{{.*}}schedule = "elementwise: S0 | i0 i1/8*5 i2/8v | "
-// FOUR:       kernel.func @transpose{{.*}}schedule = "elementwise: S0 | i0 i1/4*10 i2/4v | "
+// CHECK:      kernel.func @transpose{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0 i1/8*5 i2/8v | ">
+// FOUR:       kernel.func @transpose{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0 i1/4*10 i2/4v | ">
 
 // -----
 
@@ -90,7 +90,7 @@ kernel.func @symbolic_transpose(%x: tensor<?x21xf32, #graph.dims<["n", "21"]>>) 
   kernel.return %0 : tensor<21x?xf32, #graph.dims<["21", "n"]>>
 }
 
-// CHECK:      kernel.func @symbolic_transpose{{.*}}schedule = "elementwise: S0 | i0/8*2+5*1 i1/8v | "
+// CHECK:      kernel.func @symbolic_transpose{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0/8*2+5*1 i1/8v | ">
 
 // -----
 
@@ -101,7 +101,7 @@ kernel.func @depthwise(%x: tensor<3x20x40xf32>, %w: tensor<3x3x3xf32>) -> tensor
   kernel.return %0 : tensor<3x18x38xf32>
 }
 
-// CHECK:      kernel.func @depthwise{{.*}}schedule = "window: S0 | i0 i1/2*9 i2/16v | r1 r0"
+// CHECK:      kernel.func @depthwise{{.*}}schedule = #poly.schedule<"window: S0 | i0 i1/2*9 i2/16v | r1 r0">
 
 // -----
 
@@ -114,4 +114,4 @@ kernel.func @between(%x: tensor<3x5xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5xf3
   kernel.return %0, %1, %2 : tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x15xf32>
 }
 
-// CHECK:      kernel.func @between{{.*}}schedule = "elementwise: S0 S1 S2 | i0/1*3 i1/5v | ; elementwise: S3 |
+// CHECK:      kernel.func @between{{.*}}schedule = #poly.schedule<"elementwise: S0 S1 S2 | i0/1*3 i1/5v | ; elementwise: S3 |

@@ -1,4 +1,4 @@
-// RUN: mlc-opt %s -p 'lower-kernels,raise-to-poly,choose-schedule{lanes=8 registers=16}' --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s --for-target x86-64-v3 -p 'lower-kernels,raise-to-poly,choose-schedule' --verify-diagnostics --split-input-file | filecheck %s
 
 kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: tensor<5x7xf32>, %b: tensor<7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>> {
   %0 = graph.contract "mk,kn->mn"(%x, %w) : (tensor<?x5xf32, #graph.dims<["batch", "5"]>>, tensor<5x7xf32>) -> tensor<?x7xf32, #graph.dims<["batch", "7"]>>
@@ -6,7 +6,7 @@ kernel.func @contraction(%x: tensor<?x5xf32, #graph.dims<["batch", "5"]>>, %w: t
   kernel.return %1 : tensor<?x7xf32, #graph.dims<["batch", "7"]>>
 }
 
-// CHECK:      kernel.func @contraction{{.*}}schedule = "contraction: S0 S1 |
+// CHECK:      kernel.func @contraction{{.*}}schedule = #poly.schedule<"contraction: S0 S1 |
 
 // -----
 
@@ -15,7 +15,7 @@ kernel.func @window(%x: tensor<1x2x9x11x16xf32>) -> tensor<1x2x4x5x16xf32> {
   kernel.return %0 : tensor<1x2x4x5x16xf32>
 }
 
-// CHECK:      kernel.func @window{{.*}}schedule = "window: S0 |
+// CHECK:      kernel.func @window{{.*}}schedule = #poly.schedule<"window: S0 |
 
 // -----
 
@@ -27,7 +27,7 @@ kernel.func @rows(%x: tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>) -> te
   kernel.return %3 : tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>
 }
 
-// CHECK:      kernel.func @rows{{.*}}schedule = "rows: S0 S1 S2 S3 | i0 i1 | i2/7v"
+// CHECK:      kernel.func @rows{{.*}}schedule = #poly.schedule<"rows: S0 S1 S2 S3 | i0 i1 | i2/7v">
 
 // -----
 
@@ -36,7 +36,7 @@ kernel.func @elementwise(%x: tensor<3x35xf32>) -> tensor<3x35xf32> {
   kernel.return %0 : tensor<3x35xf32>
 }
 
-// CHECK:      kernel.func @elementwise{{.*}}schedule = "elementwise: S0 | i0 i1/
+// CHECK:      kernel.func @elementwise{{.*}}schedule = #poly.schedule<"elementwise: S0 | i0 i1/
 
 // -----
 
@@ -45,7 +45,7 @@ kernel.func @fallback(%x: tensor<3x?xf32, #graph.dims<["3", "batch"]>>) -> tenso
   kernel.return %0 : tensor<3x?xf32, #graph.dims<["3", "2*batch+2"]>>
 }
 
-// CHECK:      kernel.func @fallback{{.*}}schedule = "fallback: S0 S1 | i0 | i1"
+// CHECK:      kernel.func @fallback{{.*}}schedule = #poly.schedule<"fallback: S0 S1 | i0 | i1">
 
 // -----
 
@@ -55,7 +55,7 @@ kernel.func @serial(%x: tensor<3x5xf32>) -> tensor<3x3xf32> {
   kernel.return %1 : tensor<3x3xf32>
 }
 
-// CHECK:      kernel.func @serial{{.*}}schedule = "serial: S0 
+// CHECK:      kernel.func @serial{{.*}}schedule = #poly.schedule<"serial: S0 
 
 // -----
 
@@ -66,7 +66,7 @@ kernel.func @into_the_middle_of_a_pad(%x: tensor<?x5xf32, #graph.dims<["batch", 
   kernel.return %2 : tensor<?x7xf32, #graph.dims<["batch+1", "7"]>>
 }
 
-// CHECK:      kernel.func @into_the_middle_of_a_pad{{.*}}schedule = "contraction: S0 S1 | n/7v m/14+4+2+1 | k; elementwise: S2 | i1/7v | "
+// CHECK:      kernel.func @into_the_middle_of_a_pad{{.*}}schedule = #poly.schedule<"contraction: S0 S1 | n/7v m/14+4+2+1 | k; elementwise: S2 | i1/7v | ">
 
 // -----
 
@@ -75,26 +75,26 @@ kernel.func @two_ends_in_one_nest(%x: tensor<3x5xf32>) -> tensor<3x9xf32> {
   kernel.return %0 : tensor<3x9xf32>
 }
 
-// CHECK:      kernel.func @two_ends_in_one_nest{{.*}}schedule = "elementwise: S0 | {{[^;]*}}; elementwise: S1 S2 | {{[^;]*}}"
+// CHECK:      kernel.func @two_ends_in_one_nest{{.*}}schedule = #poly.schedule<"elementwise: S0 | {{[^;]*}}; elementwise: S1 S2 | {{[^;]*}}">
 
 // -----
 
 // A product that reads nothing twice reads as much of a row at a time as registers hold; where that is contiguous along
-// the sum, the lanes are along the sum. A short row is one turn.
+// the sum, the lanes are along the sum. A short row is one iteration.
 
 kernel.func @one_row(%x: tensor<8x64xf32>, %y: tensor<8x64x512xf32>) -> tensor<8x512xf32> {
   %0 = graph.contract "bk,bkn->bn"(%x, %y) : (tensor<8x64xf32>, tensor<8x64x512xf32>) -> tensor<8x512xf32>
   kernel.return %0 : tensor<8x512xf32>
 }
 
-// CHECK:      kernel.func @one_row{{.*}}schedule = "contraction: S0 | b n/64v | k"
+// CHECK:      kernel.func @one_row{{.*}}schedule = #poly.schedule<"contraction: S0 | b n/64v | k">
 
 kernel.func @dot_products(%x: tensor<8x64xf32>, %y: tensor<8x512x64xf32>) -> tensor<8x512xf32> {
   %0 = graph.contract "bk,bnk->bn"(%x, %y) : (tensor<8x64xf32>, tensor<8x512x64xf32>) -> tensor<8x512xf32>
   kernel.return %0 : tensor<8x512xf32>
 }
 
-// CHECK:      kernel.func @dot_products{{.*}}schedule = "rows: S0 | b n | k/32v"
+// CHECK:      kernel.func @dot_products{{.*}}schedule = #poly.schedule<"rows: S0 | b n | k/32v">
 
 // What lanes are for is what differs from term to term: the greatest element of each row, which stands beside it, does not.
 
@@ -103,14 +103,14 @@ kernel.func @place_of_extreme(%x: tensor<9x64xf32>, %y: tensor<9xf32>) -> tensor
   kernel.return %0 : tensor<9xi64>
 }
 
-// CHECK:      kernel.func @place_of_extreme{{.*}}schedule = "rows: S0 | i0 | r0/32v"
+// CHECK:      kernel.func @place_of_extreme{{.*}}schedule = #poly.schedule<"rows: S0 | i0 | r0/32v">
 
 kernel.func @short_rows(%x: tensor<9x31xf32>) -> tensor<9xf32> {
   %0 = graph.reduce "max"(%x) {axes = array<i64: 1>, keepdims = false} : (tensor<9x31xf32>) -> tensor<9xf32>
   kernel.return %0 : tensor<9xf32>
 }
 
-// CHECK:      kernel.func @short_rows{{.*}}schedule = "rows: S0 | i0 | i1/31v"
+// CHECK:      kernel.func @short_rows{{.*}}schedule = #poly.schedule<"rows: S0 | i0 | i1/31v">
 
 // -----
 
@@ -121,11 +121,11 @@ kernel.func @long_result(%x: tensor<2x1024x64xf32>, %y: tensor<2x64x1024xf32>) -
   kernel.return %0 : tensor<2x1024x1024xf32>
 }
 
-// CHECK:      kernel.func @long_result{{.*}}schedule = "contraction: S0 | b m/{{.*}} n/16v | k"
+// CHECK:      kernel.func @long_result{{.*}}schedule = #poly.schedule<"contraction: S0 | b m/{{.*}} n/16v | k">
 
 kernel.func @short_result(%x: tensor<2x128x64xf32>, %y: tensor<2x64x128xf32>) -> tensor<2x128x128xf32> {
   %0 = graph.contract "bmk,bkn->bmn"(%x, %y) : (tensor<2x128x64xf32>, tensor<2x64x128xf32>) -> tensor<2x128x128xf32>
   kernel.return %0 : tensor<2x128x128xf32>
 }
 
-// CHECK:      kernel.func @short_result{{.*}}schedule = "contraction: S0 | b n/16v m/{{.*}} | k"
+// CHECK:      kernel.func @short_result{{.*}}schedule = #poly.schedule<"contraction: S0 | b n/16v m/{{.*}} | k">

@@ -3,7 +3,7 @@
 // Statements read what is defined before, hold scalars, and end in their own yield; calls name their source nodes.
 
 kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
-  poly.statement "S0" ins(%t : memref<4xf32>) outs(%o : memref<4xf32>) {domain = "{ S0[i] : 0 <= i < 4 }", accesses = ["{ S0[i] -> t0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  poly.statement "S0" ins(%t : memref<4xf32>) outs(%o : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"t0[i]">, #poly.access<"b1[i]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -16,7 +16,7 @@ kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
 // -----
 
 kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
-  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = "{ S0[i] : 0 <= i < 4 }", accesses = ["{ S0[i] -> b0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">]} do {
   ^bb0(%x: f32):
     kernel.yield %x : f32
   }
@@ -41,7 +41,7 @@ kernel.func @k(%a: memref<4xf32>, %n: index) {
   kernel.return
 }
 
-// CHECK:      Illegal at the poly level: it may not stand in kernel.func (operator 'scf.for'
+// CHECK:      Illegal at the poly level: it is not allowed in kernel.func (operator 'scf.for'
 
 // -----
 
@@ -50,4 +50,4 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   func.return %0 : tensor<3xf32>
 }
 
-// CHECK:      Illegal at the poly level: it does not say which source nodes it comes from (operator 'kernel.call'
+// CHECK:      Illegal at the poly level: it names no source nodes (operator 'kernel.call'

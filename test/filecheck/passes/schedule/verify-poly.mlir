@@ -1,7 +1,7 @@
 // RUN: mlc-opt %s -p verify-poly --verify-diagnostics --split-input-file | filecheck %s
 
 kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
-  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = "{ S0[i] : 0 <= i < 4 }", accesses = ["{ S0[i] -> b0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">]} do {
   ^bb0(%x: f32):
     %n = kernel.symbol "batch"
     poly.yield %x : f32
@@ -14,7 +14,7 @@ kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
 // -----
 
 kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
-  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = "{ S0[i] : 0 <= i < 4 }", accesses = ["{ S0[i] -> b0[i] }", "{ S0[i] -> b1[i] }"]} do {
+  poly.statement "S0" ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {domain = #poly.domain<"0 <= i < 4">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i]">]} do {
   ^bb0(%x: f32):
     %v = vector.broadcast %x : f32 to vector<4xf32>
     poly.yield %x : f32
@@ -22,7 +22,7 @@ kernel.func @k(%a: memref<4xf32>, %o: memref<4xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the poly level: it may not stand in poly.statement (operator 'vector.broadcast'
+// CHECK:      Illegal at the poly level: it is not allowed in poly.statement (operator 'vector.broadcast'
 
 // -----
 
@@ -35,4 +35,4 @@ kernel.func @k(%a: memref<3x5xf32>, %o: memref<3x5xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the poly level: it may not stand in kernel.func (operator 'kernel.generic'
+// CHECK:      Illegal at the poly level: it is not allowed in kernel.func (operator 'kernel.generic'

@@ -1,9 +1,9 @@
-// RUN: mlc-opt %s -p tile-kernels --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p tile-kernels --verify-diagnostics --parsing-diagnostics --split-input-file | filecheck %s
 
 // Blocks that a band cannot have, and nests that cannot run block by block.
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | j@2 i | j/4v"} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | j@2 i | j/4v">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -14,8 +14,8 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | k@2 i j | "} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | k@2 i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -26,8 +26,8 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?x5xf32, #graph.dims<["n", "5"]>>) attributes {poly.params = {n = "n"}, schedule = "x: S0 | i@2 i j | "} {
-  poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%o : memref<?x5xf32, #graph.dims<["n", "5"]>>) {domain = "[n] -> { S0[i, j] : 0 <= i < n and 0 <= j < 5 }", accesses = ["[n] -> { S0[i, j] -> b0[i, j] }", "[n] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?x5xf32, #graph.dims<["n", "5"]>>) attributes {schedule = #poly.schedule<"x: S0 | i@2 i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%o : memref<?x5xf32, #graph.dims<["n", "5"]>>) {domain = #poly.domain<"0 <= i < n and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -38,44 +38,44 @@ kernel.func @k(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?x5xf32,
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@0 i j | "} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@0 i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      schedule item 'i@0': blocks, as in y@4, stand first in the band and are at least 1
+// CHECK:      schedule item 'i@0': blocks, as in y@4, must be first in the band and at least 1
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i i@2 j | "} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i i@2 j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      schedule item 'i@2': blocks, as in y@4, stand first in the band and are at least 1
+// CHECK:      schedule item 'i@2': blocks, as in y@4, must be first in the band and at least 1
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i | j@2"} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i | j@2">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      schedule item 'j@2': blocks, as in y@4, stand first in the band and are at least 1
+// CHECK:      schedule item 'j@2': blocks, as in y@4, must be first in the band and at least 1
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "& x: S0 | i | j"} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"& x: S0 | i | j">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -86,8 +86,8 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@4 | j"} {
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 | j">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -98,13 +98,13 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@4 i j | & x: S1 | i@2 i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i@2 i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[i, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -115,13 +115,13 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@4 i j | & x: S1 | i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[i, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -132,13 +132,13 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i j | & x: S1 | i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i j | & x: S1 | i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[i, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -149,64 +149,64 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@4 i j | & x: S1 | i@4 i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@4 i j | & x: S1 | i@4 i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[7 - i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[-i + 7, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      schedule of kernel @k: a block of nests joined by '&' needs results of another; write ';' for '&'
+// CHECK:      schedule of kernel @k: a block of nests joined by '&' needs results of another; write ';' instead of '&'
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "serial: S0 | i@4 i j | & serial: S1 | i@4 i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"serial: S0 | i@4 i j | & serial: S1 | i@4 i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[7 - i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[-i + 7, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      schedule of kernel @k: a block of nests joined by '&' needs results of another; write ';' for '&'
+// CHECK:      schedule of kernel @k: a block of nests joined by '&' needs results of another; write ';' instead of '&'
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@8 i j | & x: S1 | j@8 i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@8 i j | & x: S1 | j@8 i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[i, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      schedule of kernel @k: a block of nests joined by '&' needs results of another; write ';' for '&'
+// CHECK:      schedule of kernel @k: a block of nests joined by '&' needs results of another; write ';' instead of '&'
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S1 | i@8 i j | & x: S0 | i@8 i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S1 | i@8 i j | & x: S0 | i@8 i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[i, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -217,13 +217,13 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = "x: S0 | i@8 i j | ; x: S1 | i@8 i j | "} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@8 i j | ; x: S1 | i@8 i j | ">, schedule_line = 1 : i64} {
   %t = kernel.local : memref<8x5xf32>
-  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> t0[i, j] }"]} do {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%t : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"t0[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = "{ S1[i, j] : 0 <= i < 8 and 0 <= j < 5 }", accesses = ["{ S1[i, j] -> t0[i, 4 - j] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"t0[i, -j + 4]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -231,3 +231,29 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 }
 
 // CHECK:      schedule of kernel @k: its nests depend on each other; name them 'serial'
+
+// -----
+
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@3t i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      'x: S0 | i@3t i j | ': i@3t needs equal blocks, and i has 8 points
+
+// -----
+
+// The tiles cover more than a block.
+
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@2t i/3*2+1*2 j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      schedule item i/3*2+1*2 does not cover an extent of 4

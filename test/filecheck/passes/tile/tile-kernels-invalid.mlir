@@ -1,11 +1,11 @@
-// RUN: mlc-opt %s -p tile-kernels --verify-diagnostics --split-input-file | filecheck %s
+// RUN: mlc-opt %s -p tile-kernels --verify-diagnostics --parsing-diagnostics --split-input-file | filecheck %s
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i/4 j/16v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i/4 j/16v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -16,12 +16,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i j/4 | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/4 | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -32,12 +32,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i/4*2 j/16v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i/4*2 j/16v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -48,28 +48,28 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i j/16v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/16v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, batch - j - 1] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, batch - j - 1]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      cuts a dependence; put what belongs together into one tile
+// CHECK:      splits a dependence over two tiles; both instances must be in one tile
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "rows: S0 | i | j; rows: S1 | i | j"} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"rows: S0 | i | j; rows: S1 | i | j">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -80,12 +80,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "serial: S1 | i j | ; serial: S0 | i j | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"serial: S1 | i j | ; serial: S0 | i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -96,12 +96,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 | i j/16v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 | i j/16v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -112,12 +112,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S2 | i j/16v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S2 | i j/16v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -128,12 +128,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i k/16v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i k/16v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -144,12 +144,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i i j | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -160,12 +160,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i j/sixteen | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/sixteen | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -176,12 +176,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i j/0v | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j/0v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -192,28 +192,12 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise S0 S1 | i j | "} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise S0 S1 | i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
-  ^bb0(%x: f32):
-    poly.yield %x : f32
-  }
-  kernel.return
-}
-
-// CHECK:      is not 'rule: statements | band | inner'
-
-// -----
-
-kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {poly.params = {batch = "batch"}, schedule = "elementwise: S0 S1 | i j"} {
-  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S0[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S0[i, j] -> b0[i, j] }", "[batch] -> { S0[i, j] -> b1[i, j] }"]} do {
-  ^bb0(%x: f32):
-    poly.yield %x : f32
-  }
-  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = "[batch] -> { S1[i, j] : 0 <= i < 6 and 0 <= j < batch }", accesses = ["[batch] -> { S1[i, j] -> b1[i, j] }", "[batch] -> { S1[i, j] -> b2[i, j] }"]} do {
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -224,12 +208,28 @@ kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?x
 
 // -----
 
-kernel.func @k(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = "rows: S0 | i/2 | j/4v"} {
-  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i] }"], monoid = "add", init = 0.0 : f32} do {
+kernel.func @k(%a: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %t: memref<6x?xf32, #graph.dims<["6", "batch"]>>, %o: memref<6x?xf32, #graph.dims<["6", "batch"]>>) attributes {schedule = #poly.schedule<"elementwise: S0 S1 | i j">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  poly.statement "S1" ins(%t : memref<6x?xf32, #graph.dims<["6", "batch"]>>) outs(%o : memref<6x?xf32, #graph.dims<["6", "batch"]>>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < batch">, accesses = [#poly.access<"b1[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      S0 is combined across the lanes, so i/2 must have tiles of 1
+// CHECK:      is not 'rule: statements | band | inner'
+
+// -----
+
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = #poly.schedule<"rows: S0 | i/2 | j/4v">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      S0 is reduced across lanes, so i/2 must have tiles of 1

@@ -2,12 +2,12 @@
 
 // Schedules that do not fit statements of different spaces, reductions, or the lanes.
 
-kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) attributes {schedule = "x: S0 S1 | i j | "} {
-  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b2[i, j] }"]} do {
+kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 S1 | i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b2[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
-  poly.statement "S1" ins(%a : memref<6x5xf32>) outs(%t : memref<6x7xf32>) {domain = "{ S1[i, j] : 0 <= i < 6 and 0 <= j < 7 }", accesses = ["{ S1[i, j] -> b0[i, 0] }", "{ S1[i, j] -> b1[i, j] }"]} do {
+  poly.statement "S1" ins(%a : memref<6x5xf32>) outs(%t : memref<6x7xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 7">, accesses = [#poly.access<"b0[i, 0]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -18,20 +18,20 @@ kernel.func @k(%a: memref<6x5xf32>, %t: memref<6x7xf32>, %o: memref<6x5xf32>) at
 
 // -----
 
-kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = "x: S0 | i/2v j/5v | "} {
-  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i/2v j/5v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      'x: S0 | i/2v j/5v | ': only one iterator can run along the lanes (v)
+// CHECK:      'x: S0 | i/2v j/5v | ': only one iterator can be vectorized (v)
 
 // -----
 
-kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = "x: S0 | i j/3*2v | "} {
-  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i, j] }"]} do {
+kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i j/3*2v | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
@@ -42,12 +42,12 @@ kernel.func @k(%a: memref<6x5xf32>, %o: memref<6x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = "x: S0 | i j | "} {
-  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = "{ S0[i, j] : 0 <= i < 6 and 0 <= j < 5 }", accesses = ["{ S0[i, j] -> b0[i, j] }", "{ S0[i, j] -> b1[i] }"], monoid = "add", init = 0.0 : f32} do {
+kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = #poly.schedule<"x: S0 | i j | ">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%o : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
   }
   kernel.return
 }
 
-// CHECK:      S0 reduces over j, which must stand inside, after the second '|'
+// CHECK:      S0 reduces over j, which must be after the second '|'

@@ -3,10 +3,10 @@
 // RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0 i1/16*1v |"},tile-kernels' --verify-diagnostics | filecheck %s --check-prefix COUNT
 // RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0 | i1/4s"},tile-kernels' --verify-diagnostics | filecheck %s --check-prefix SUM
 
-// Tiles that would write behind the end: more of them than the extent holds, or a fixed number of a symbolic extent.
+// Tiles that would write past the end: more of them than the extent holds, or a fixed number of a symbolic extent.
 
-kernel.func @k(%x: memref<6x?xf32, #graph.dims<["6", "n"]>>, %y: memref<6x?xf32, #graph.dims<["6", "n"]>>) attributes {poly.params = {n = "n"}} {
-  poly.statement "S0" ins(%x : memref<6x?xf32, #graph.dims<["6", "n"]>>) outs(%y : memref<6x?xf32, #graph.dims<["6", "n"]>>) {domain = "[n] -> { S0[i0, i1] : 0 <= i0 < 6 and 0 <= i1 < n }", accesses = ["[n] -> { S0[i0, i1] -> b0[i0, i1] }", "[n] -> { S0[i0, i1] -> b1[i0, i1] }"]} do {
+kernel.func @k(%x: memref<6x?xf32, #graph.dims<["6", "n"]>>, %y: memref<6x?xf32, #graph.dims<["6", "n"]>>) {
+  poly.statement "S0" ins(%x : memref<6x?xf32, #graph.dims<["6", "n"]>>) outs(%y : memref<6x?xf32, #graph.dims<["6", "n"]>>) {domain = #poly.domain<"0 <= i0 < 6 and 0 <= i1 < n">, accesses = [#poly.access<"b0[i0, i1]">, #poly.access<"b1[i0, i1]">]} do {
   ^bb0(%0: f32):
     poly.yield %0 : f32
   }

@@ -9,10 +9,11 @@ import pytest
 from graph_checks import GraphBuilder
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.dims import Dim
 from mlc.dialects.graph import ConcatOp, ConvOp, MapOp, PadOp, PoolOp, ReduceOp, TransposeOp
-from mlc.passes.fuse.groups import form_groups
-from mlc.passes.schedule.dependences import components
+from mlc.dialects.semantics.dims import Dim
+from mlc.passes.fuse.grouping.groups import form_groups
+from mlc.passes.schedule.polyhedral.dependences import components
+from mlc.target import DEFAULT
 
 Body = Callable[[GraphBuilder, SSAValue], SSAValue]
 
@@ -24,7 +25,7 @@ def kernels(*bodies: Body) -> list[list[str]]:
     y = builder.add(ConvOp(x, builder.weight(3, 2, 1, 1), [1, 1], [1, 1]))
     module = builder.module(*(body(builder, y) for body in bodies))
     ops: list[Operation] = list(next(iter(module.ops)).regions[0].block.ops)
-    return [[op.name.removeprefix("graph.") for op in group.ops] for group in form_groups(ops)]
+    return [[op.name.removeprefix("graph.") for op in group.ops] for group in form_groups(ops, DEFAULT)]
 
 
 def pad(low: object = 1, high: object = 2, value: str = "0", interior: int = 0) -> Body:
@@ -53,7 +54,7 @@ def test_one_padding_joins_and_others_join_before_it() -> None:
     assert kernels(pad(), pad(0, 1), relu) == [["conv", "map", "pad"], ["pad"]]
 
 
-def test_nothing_joins_behind_a_padding() -> None:
+def test_nothing_joins_after_a_padding() -> None:
     assert kernels(then(pad(), relu)) == [["conv", "pad"], ["map"]]
     assert kernels(then(pad(), pad())) == [["conv", "pad"], ["pad"]]
 
@@ -99,7 +100,7 @@ def window(planes: int = 9, side: int = 7, *more: Body, readers: int = 1) -> lis
     pools = [builder.add(PoolOp("max", y, [2, 2], [1, 1], [1, 1])) for _ in range(readers)]
     module = builder.module(*pools[:-1], then(*more)(builder, pools[-1]))
     ops: list[Operation] = list(next(iter(module.ops)).regions[0].block.ops)
-    return [[op.name.removeprefix("graph.") for op in group.ops] for group in form_groups(ops)]
+    return [[op.name.removeprefix("graph.") for op in group.ops] for group in form_groups(ops, DEFAULT)]
 
 
 def test_a_padding_goes_first_into_the_kernel_of_the_window_that_reads_it() -> None:
@@ -121,7 +122,7 @@ def test_a_dense_convolution_reads_all_planes_of_a_padding() -> None:
     builder = GraphBuilder()
     y = builder.add(PadOp(builder.input(1, 8, 7, 7), [0, 0, 1, 1], [0, 0, 1, 1]))
     module = builder.module(builder.add(ConvOp(y, builder.weight(8, 8, 3, 3), [1, 1], [1, 1])))
-    assert [len(g.ops) for g in form_groups(list(next(iter(module.ops)).regions[0].block.ops))] == [1, 1]
+    assert [len(g.ops) for g in form_groups(list(next(iter(module.ops)).regions[0].block.ops), DEFAULT)] == [1, 1]
 
 
 def test_components(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +133,6 @@ def test_components(monkeypatch: pytest.MonkeyPatch) -> None:
     def between(a: SimpleNamespace, b: SimpleNamespace) -> SimpleNamespace:
         return SimpleNamespace(is_empty=lambda: (a.name, b.name) not in edges)
 
-    monkeypatch.setattr("mlc.passes.schedule.dependences.between", between)
+    monkeypatch.setattr("mlc.passes.schedule.polyhedral.dependences.between", between)
     parts = components(statements)  # type: ignore[arg-type]
     assert [[s.name for s in part] for part in parts] == [["S0", "S2", "S3"], ["S1", "S4"]]

@@ -11,13 +11,14 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.dims import DimLike, evaluate, parse_dim, symbols_of
-from mlc.dialects.graph import ConstantOp, WeightOp, with_nodes
-from mlc.dialects.interpreter import interpret
+from mlc import target as targets
+from mlc.dialects.graph import ConstantOp, ContractOp, WeightOp, with_nodes
+from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim, symbols_of
+from mlc.dialects.semantics.interpreter import interpret
 from mlc.dialects.types import element_of, numpy_dtype, shape_of, tensor
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import MlcContext
-from mlc.passes.graph.verify_graph import VerifyGraph
+from mlc.passes.graph.verify_graph import verify_module
 
 Array = np.ndarray[Any, Any]
 EXTENTS = {"n": 3, "h": 7, "w": 5}  # of symbolic dimensions
@@ -80,20 +81,31 @@ def ops(module: ModuleOp, kind: type[Operation]) -> list[Any]:
     return [o for o in module.walk() if isinstance(o, kind)]
 
 
-def apply(builder: GraphBuilder, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+def packing(op: ContractOp) -> tuple[DimLike, int] | None:
+    """Columns of a right operand and of each of the panels that hold it."""
+    held = op.data_layouts[1] if op.data_layouts else None
+    return (op.plain_shape(1)[1], held.tiles[0][1]) if held else None
+
+
+def apply(
+    builder: GraphBuilder, module: ModuleOp, passes: Sequence[ModulePass], target: str = "x86-64-v4"
+) -> None:
     """Run passes with the builder's weights; the graph is verified after each."""
-    context = MlcContext(weights=builder.weights)
+    context = MlcContext(weights=builder.weights, target=targets.get(target))
     for p in passes:
         p.apply(context, module)
-        VerifyGraph().apply(context, module)
+        verify_module(module, p.name)
 
 
-def check(builder: GraphBuilder, results: Sequence[SSAValue], *passes: ModulePass, tolerance: float = 0) -> ModuleOp:
+def check(
+    builder: GraphBuilder, results: Sequence[SSAValue], *passes: ModulePass, tolerance: float = 0,
+    target: str = "x86-64-v4",
+) -> ModuleOp:  # fmt: skip
     """The module that ``passes`` make; it computes what it did before, within ``tolerance`` of the largest value."""
     module = builder.module(*results)
     inputs = builder.inputs()
     before = interpret(module, builder.weights, inputs)
-    apply(builder, module, passes)
+    apply(builder, module, passes, target)
     after = interpret(module, builder.weights, inputs)
     for name, expected in before.items():
         assert expected.dtype == after[name].dtype

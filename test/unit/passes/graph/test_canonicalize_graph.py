@@ -9,12 +9,10 @@ import pytest
 from graph_checks import GraphBuilder, check, ops
 from xdsl.ir import SSAValue
 
-from mlc.dialects.dims import parse_dim
-from mlc.dialects.evaluate import evaluate_expr
-from mlc.dialects.expr import element_type, parse
 from mlc.dialects.graph import (
     BroadcastOp,
     ConcatOp,
+    ConstantOp,
     ContractOp,
     GraphOp,
     MapOp,
@@ -25,10 +23,13 @@ from mlc.dialects.graph import (
     TransposeOp,
     source_nodes,
 )
+from mlc.dialects.semantics.dims import parse_dim
+from mlc.dialects.semantics.evaluate import evaluate_expr
+from mlc.dialects.semantics.expr import element_type, parse
 from mlc.dialects.types import shape_of
 from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
-from mlc.passes.graph.regroup import runs
-from mlc.passes.graph.scalar_algebra import simplify
+from mlc.passes.graph.patterns.regroup import runs
+from mlc.passes.graph.patterns.scalar_algebra import simplify
 
 Build = Callable[[GraphBuilder], SSAValue]
 
@@ -108,13 +109,20 @@ def test_slices_of_slices_and_negative_steps() -> None:
     assert only.input is module.ops.first.body.block.args[0]  # type: ignore[union-attr]
 
 
+def test_a_constant_of_two_zeros_is_not_uniform() -> None:
+    b = GraphBuilder()
+    y = b.add(MapOp("x0 * x1", [b.input(3, 2), b.constant([0.0, -0.0])]))
+    assert len(ops(check(b, [y], CanonicalizeGraph()), ConstantOp)) == 1
+
+
 def test_a_slice_of_one_part_of_a_concat() -> None:
     b = GraphBuilder()
     joined = b.add(ConcatOp([b.input(3, 2), b.input(3, 5), b.input(3, 4)], 1))
     inside = b.add(SliceOp(joined, [0, 3], [3, 2], [1, 2]))
     across = b.add(SliceOp(joined, [0, 1], [3, 2], [1, 1]))
-    module = check(b, [inside, across], CanonicalizeGraph())
-    assert [isinstance(s.input.owner, ConcatOp) for s in ops(module, SliceOp)] == [False, True]
+    steps = b.add(SliceOp(joined, [0, 3], [3, 3], [1, 2]))  # of which the last is in the next part
+    module = check(b, [inside, across, steps], CanonicalizeGraph())
+    assert [isinstance(s.input.owner, ConcatOp) for s in ops(module, SliceOp)] == [False, True, True]
 
 
 def test_nested_concats_and_empty_parts() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from xdsl.dialects.test import TestOp
 
-from mlc.dialects.evaluate import evaluate_statement
 from mlc.dialects.graph import ContractOp
+from mlc.dialects.semantics.evaluate import evaluate_statement
 from mlc.dialects.types import tensor
-from mlc.passes.graph.kernels import kernel_of
+from mlc.passes.graph.patterns.numpy_evaluators import kernel_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from graph_checks import EXTENTS, GraphBuilder, apply, check, ops
 from xdsl.context import Context
 
-from mlc.dialects.dims import Dim
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -29,10 +28,11 @@ from mlc.dialects.graph import (
     WeightOp,
     source_nodes,
 )
+from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import shape_of
+from mlc.errors import InputError
 from mlc.passes.graph.fold_constants import FoldConstants
-from mlc.passes.graph.kernels import kernel_of
-from mlc.runtime.errors import InputError
+from mlc.passes.graph.patterns.numpy_evaluators import kernel_of
 
 
 def kernels() -> list[tuple[str, Any]]:

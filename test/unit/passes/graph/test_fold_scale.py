@@ -6,8 +6,8 @@ import pytest
 from graph_checks import GraphBuilder, check, ops
 from xdsl.ir import SSAValue
 
-from mlc.dialects.expr import Load, parse
 from mlc.dialects.graph import ContractOp, ConvOp, MapOp, source_nodes
+from mlc.dialects.semantics.expr import Load, parse
 from mlc.passes.graph.fold_constants import FoldConstants
 from mlc.passes.graph.fold_scale import FoldScale, affine
 
@@ -44,7 +44,7 @@ def test_contraction(equation: str) -> None:
     matrix = b.weight(4, 6) if "kn" in equation else b.weight(6, 4)
     y = b.add(ContractOp(equation, b.input("n", 3, 4), matrix))
     y = b.add(MapOp("x0 * x1", [y, b.weight(6)]))
-    y = b.add(MapOp("x1 - x0", [y, b.weight(1, 6)]))
+    y = b.add(MapOp("x1 - (x0 + x2)", [y, b.weight(1, 6), b.weight(6)]))
     module = check(b, [y], FoldScale(), FoldConstants(), tolerance=1e-6)
     assert [m.expr.data for m in ops(module, MapOp)] == ["(x0 + x1)"]
 

@@ -7,10 +7,10 @@ import pytest
 from graph_checks import GraphBuilder, check, ops
 from xdsl.ir import SSAValue
 
-from mlc.dialects.expr import parse
 from mlc.dialects.graph import MapOp, ReduceOp, source_nodes
-from mlc.passes.fuse.fuse_maps import FuseMaps, is_cheap
-from mlc.passes.fuse.hoist_invariants import HoistInvariants
+from mlc.dialects.semantics.expr import height, parse, walk
+from mlc.passes.graph.fuse_maps import DEPTH, NODES, FuseMaps, is_cheap
+from mlc.passes.graph.hoist_invariants import HoistInvariants
 
 
 def mapped(b: GraphBuilder, text: str, *args: SSAValue) -> SSAValue:
@@ -98,10 +98,11 @@ def test_operands_and_size_are_bounded() -> None:
 def test_random_maps(seed: int) -> None:
     b, random = GraphBuilder(seed), np.random.default_rng(seed)
     values = [b.input("n", 4, 5), b.input(4, 1), b.input(5), b.weight(1, 5), b.constant(0.5)]
-    texts = ["x0 + x1", "x0 * x1 - x1", "max(x0, x1)", "tanh(x0) * x1", "where(x0 > x1, x0, 1.0)", "x0 / (abs(x1) + 1)"]
+    strings = ["x0 + x1", "x0 * x1 - x1", "max(x0, x1)", "tanh(x0) * x1", "where(x0 > x1, x0, 1.0)",
+               "x0 / (abs(x1) + 1)"]
     for _ in range(12):
         one, two = (values[i] for i in random.integers(len(values), size=2))
-        values.append(mapped(b, texts[random.integers(len(texts))], one, two))
+        values.append(mapped(b, strings[random.integers(len(strings))], one, two))
     unread = [v for v in values[5:] if not v.uses]
     check(b, unread, FuseMaps(), HoistInvariants(), tolerance=1e-6)
 
@@ -134,3 +135,25 @@ def test_what_varies_or_is_cheap_stays(text: str) -> None:
 
 def test_cheap() -> None:
     assert is_cheap(parse("where(x0 > 1, f32(x1) * 2, -x2)")) and not is_cheap(parse("1 + x0 / 2"))
+
+
+@pytest.mark.parametrize("text", ["max(x0, 0.5)", "x0 + sin(x0)", "x0 * 0.99 + x0"])
+def test_long_chains_are_bounded_and_linear(text: str) -> None:
+    b = GraphBuilder()
+    y = b.input(3, 4)
+    for _ in range(600):
+        y = mapped(b, text, y)
+    left = ops(check(b, [y], FuseMaps(), tolerance=1e-5), MapOp)
+    assert max(sum(1 for _ in walk(m.scalar)) for m in left) <= NODES
+    assert max(height(m.scalar) for m in left) <= DEPTH
+    assert len(left) < 600
+    assert sum(len(source_nodes(m)) for m in left) == 600
+
+
+def test_two_deep_operands_stay_within_the_depth() -> None:
+    b = GraphBuilder()
+    sides = [b.input(3, 4), b.input(3, 4)]
+    for _ in range(DEPTH):
+        sides = [mapped(b, "tanh(x0)", s) for s in sides]
+    left = ops(check(b, [mapped(b, "x0 * x1", *sides)], FuseMaps()), MapOp)
+    assert max(height(m.scalar) for m in left) <= DEPTH

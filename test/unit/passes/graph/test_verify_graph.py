@@ -11,10 +11,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.graph import MapOp
+from mlc.dialects.graph import ContractOp, MapOp, layout
 from mlc.dialects.types import tensor
+from mlc.errors import MlcError
 from mlc.passes.graph.verify_graph import VerifyGraph
-from mlc.runtime.errors import MlcError
+from mlc.passes.layout.blocking.blocked_layout import panels
+from mlc.passes.layout.verify_layout import VerifyLayout
 
 
 def fails(module: ModuleOp, message: str) -> None:
@@ -55,7 +57,7 @@ def test_a_result_type_that_does_not_follow() -> None:
     b = GraphBuilder()
     op = MapOp("exp(x0)", [b.input(2)])
     op.results[0]._type = tensor("f32", [3])
-    fails(b.module(b.add(op)), r"the result type is tensor<3xf32>, the operands give tensor<2xf32>")
+    fails(b.module(b.add(op)), r"the result type is tensor<3xf32>, inferred from the operands tensor<2xf32>")
 
 
 def test_a_value_that_is_no_tensor() -> None:
@@ -86,3 +88,20 @@ def test_a_return_that_differs_from_the_signature() -> None:
 def test_a_declaration_and_a_global() -> None:
     fails(ModuleOp([FuncOp("main", ([], []), Region())]), "@main has 0 blocks")
     fails(ModuleOp([ArithConstant.from_int_and_width(1, i64)]), "only functions")
+
+
+def test_layouts_belong_to_the_stage_layout() -> None:
+    b, layouts = GraphBuilder(), [layout(2), panels(10, 4), layout(2)]
+    module = b.module(b.add(ContractOp("mk,kn->mn", b.input(2, 8), b.weight(3, 8, 4), layouts=layouts)))
+    with pytest.raises(MlcError, match="the layout .*Ba4b.* belongs to a target"):
+        VerifyGraph().apply(Context(), module)
+    VerifyLayout().apply(Context(), module)
+
+
+def test_verify_layout_refuses_what_is_no_graph() -> None:
+    b = GraphBuilder()
+    x = b.input(2)
+    b.block.add_op(ArithConstant.from_int_and_width(1, i64))
+    module = b.module(x)
+    with pytest.raises(MlcError, match="not an operator of the graph dialect.*verify-layout"):
+        VerifyLayout().apply(Context(), module)

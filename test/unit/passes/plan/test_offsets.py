@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mlc.passes.plan.offsets import live_bytes, place
+from mlc.passes.plan.program.offsets import live_bytes, place
 
 
 def check(ranges: list[tuple[int, int]], sizes: list[int]) -> tuple[int, int]:

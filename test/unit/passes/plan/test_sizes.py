@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from mlc.dialects.dims import DimLike, evaluate, parse_dim
 from mlc.dialects.graph.sizes import sizes_of, upper
+from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim
 
 BOUNDS = {"size0": parse_dim("3*n"), "size1": 4}
 

@@ -1,0 +1,77 @@
+"""A compiled model on disk: ``<stem>.so`` (or ``.a``, ``.o``), ``<stem>.h`` and, unless these have them,
+``<stem>.weights``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import mlc
+from mlc.driver.artifact.output_files import staged
+from mlc.driver.artifact.package_files import package_files
+from mlc.runtime.sealed import seal
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """The files of one compiled model in one folder; with an ``owner``, the folder is deleted with the artifact.
+
+    ``suffix`` is that of the library: ``.so``, or ``.a`` or ``.o`` to link it statically.
+    """
+
+    folder: Path
+    stem: str
+    suffix: str = ".so"
+    owner: tempfile.TemporaryDirectory[str] | None = None
+
+    @classmethod
+    def find(cls, folder: Path) -> Artifact:
+        """The one artifact in a folder."""
+        (library,) = folder.glob("*.so")
+        return cls(folder, library.stem)
+
+    @property
+    def library(self) -> Path:
+        return self.folder / f"{self.stem}{self.suffix}"
+
+    @property
+    def is_static(self) -> bool:
+        return self.suffix != ".so"
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """Suffix -> path of the files that exist, weights first."""
+        suffixes = (".weights", ".h", self.suffix)  # in the order of installation: the library needs its weights
+        paths = {suffix: self.folder / f"{self.stem}{suffix}" for suffix in suffixes}
+        return {suffix: path for suffix, path in paths.items() if path.exists()}
+
+    def install(self, library: Path, package: bool = False) -> list[Path]:
+        """Copy the files to ``library`` and beside it, each by one rename; OutputError, and no trace, if that fails.
+
+        ``package``: with files for CMake and pkg-config.
+        """
+        targets = {suffix: library.with_suffix(suffix) for suffix in self.files}
+        if self.is_static and ".weights" in targets:  # a program looks for them under the model's name
+            targets[".weights"] = library.with_name(f"{self.stem}.weights")
+        more = self._package(library) if package else {}
+        with staged(library) as folder:
+            for suffix, path in self.files.items():
+                shutil.copyfile(path, folder / f"new{suffix}")
+            if not self.is_static:
+                seal(folder / "new.so", library.name)
+            for name, text in more.items():
+                (folder / name).write_text(text)
+            for suffix, target in targets.items():
+                os.replace(folder / f"new{suffix}", target)
+            for name in more:
+                os.replace(folder / name, library.with_name(name))
+        return [*targets.values(), *map(library.with_name, more)]
+
+    def _package(self, library: Path) -> Mapping[str, str]:
+        weights = f"{self.stem if self.is_static else library.stem}.weights"
+        made = weights if ".weights" in self.files else None
+        return package_files(library.name, self.stem, mlc.__version__, made)

@@ -1,0 +1,55 @@
+"""The C header of a model: its interface, and what to pass to it. The same interface gives the same bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mlc.driver.artifact.names import comment_text
+from mlc.runtime.c import paths
+from mlc.runtime.signature import dtype_of
+
+Signature = Mapping[str, Any]
+
+
+def header(prefix: str, signature: Signature) -> str:
+    """The text of the header."""
+    text = paths()["mlc_model.h.in"].read_text().replace("@CONSTANTS@", "\n".join(_constants(signature)))
+    text = text.replace("@PREFIX@", prefix).replace("@INTERFACE@", signature["interface"])
+    return f"/*{_contract(signature)} */\n{text}"
+
+
+def _contract(signature: Signature) -> str:
+    """Lines of a C comment that list dimensions, inputs and outputs in the order of the arguments."""
+    lines = [f" dims: {', '.join(map(comment_text, signature['dims'])) or 'none'}"]
+    for kind in ("inputs", "outputs"):
+        for index, tensor in enumerate(signature[kind]):
+            shape = ", ".join(comment_text(str(size)) for size in tensor["shape"])
+            lines.append(f"{kind}[{index}]: {comment_text(tensor['name'])} {tensor['dtype']}[{shape}]")
+    for size in signature.get("sizes", ()):
+        name, bound, output = comment_text(size["name"]), comment_text(size["bound"]), size["output"]
+        lines.append(f"{name}: known after the run, at most {bound}; outputs[{output}] says it")
+    return "\n * ".join(lines)
+
+
+def _constants(signature: Signature) -> Iterator[str]:
+    """Counts as enumerators, so that two headers of one prefix do not compile together; then macros a tensor."""
+    kinds = ("INPUT", "OUTPUT", "DIM")
+    counts = (f"@PREFIX@_{kind}_COUNT = {len(signature[f'{kind.lower()}s'])}" for kind in kinds)
+    yield f"enum {{ {', '.join(counts)} }};"
+    for kind in kinds[:2]:
+        for index, tensor in enumerate(signature[f"{kind.lower()}s"]):
+            yield from _of_tensor(f"@PREFIX@_{kind}_{index}", tensor)
+
+
+def _of_tensor(name: str, tensor: Mapping[str, Any]) -> Iterator[str]:
+    """The rank; where no dimension is symbolic, the shape, elements and bytes too."""
+    shape = tensor["shape"]
+    yield f"#define {name}_RANK {len(shape)}"
+    if all(isinstance(size, int) for size in shape):
+        elements = math.prod(shape)
+        if shape:
+            yield f"#define {name}_SHAPE {{{', '.join(map(str, shape))}}}"
+        yield f"#define {name}_ELEMENTS INT64_C({elements})"
+        yield f"#define {name}_BYTES INT64_C({elements * dtype_of(tensor['dtype']).itemsize})"

@@ -1,0 +1,104 @@
+"""From a source to an artifact: key, cache, import, pipeline, code, toolchain, artifact, in this order."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlc.driver.artifact.artifact import Artifact
+from mlc.driver.artifact.write_artifact import write_artifact, write_outside
+from mlc.driver.cache import known_keys
+from mlc.driver.cache.cache_key import Needs
+from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.cache.explain import reasons
+from mlc.driver.instrument import Instrument, step
+from mlc.driver.reproduce import internal_error
+from mlc.driver.source import Source
+from mlc.driver.toolchain.c_compiler import find
+from mlc.driver.toolchain.link import compiled_runtime
+from mlc.errors import MlcError
+from mlc.options import Options, environment
+
+if TYPE_CHECKING:
+    from mlc.driver.lower import Lowered
+    from mlc.frontends.imported import Imported
+
+
+@dataclass(frozen=True)
+class Built:
+    """An artifact, and whether it came from the cache."""
+
+    artifact: Artifact
+    cached: bool
+
+
+def compile_source(
+    source: Source, options: Options, instruments: Sequence[Instrument] = (), reuse: bool = True
+) -> Built:
+    """The artifact of a model, from the cache if ``reuse`` and cached. With MLC_DEBUG, stderr gets the reason of a
+    miss.
+    """
+    toolchain, cache = find(options.cc, options.target), Cache.default()
+
+    if reuse:
+        key = known_keys.recall(source, options, toolchain, cache)
+        if key is not None and (entry := cache.get("artifacts", key.digest)) is not None:
+            return Built(Artifact.find(entry), cached=True)
+        if environment().debug:
+            print(*reasons(source, key, cache), sep="\n", file=sys.stderr)
+
+    with compiled_runtime(options, toolchain, cache):  # while the passes run
+        lowered = lower_source(source, options, instruments)
+
+    needs = Needs(source.external_files(), lowered.families)
+    key = known_keys.learn(source, needs, lowered.kernel_digests, options, toolchain, cache)
+    with step(instruments, "code.compile"):
+        return Built(write_artifact(lowered, key, options, toolchain, cache), cached=False)
+
+
+def compile_static(source: Source, options: Options, suffix: str, instruments: Sequence[Instrument] = ()) -> Artifact:
+    """A model as an archive (``.a``) or one object (``.o``), to link it into a program."""
+    toolchain = find(options.cc, options.target)
+    lowered = lower_source(source, options, instruments)
+    with step(instruments, "code.compile"):
+        return write_outside(lowered, options, toolchain, Cache.default(), suffix)
+
+
+_passes = threading.RLock()
+"""Held by the thread that runs passes: isl's context, with its limit of operations, is one for the process."""
+
+
+def lower_source(
+    source: Source, options: Options, instruments: Sequence[Instrument] = (), until: str | None = None
+) -> Lowered:
+    """Import a model and run the pipeline, up to the stage ``until``; one thread at a time. InternalError for a bug in
+    mlc.
+    """
+
+    def run(watching: Sequence[Instrument]) -> Lowered:
+        with step(watching, "import"):
+            imported = import_source(source, options)
+
+        from mlc.driver.lower import lower  # islpy and the passes: not needed to refuse a model
+
+        return lower(imported.module, imported.weights, options, until, watching)
+
+    try:
+        with _passes:
+            return run(instruments)
+    except (MlcError, MemoryError, OSError):
+        raise
+    except Exception as error:
+        raise internal_error(error, options, run) from error
+
+
+def import_source(source: Source, options: Options) -> Imported:
+    """The model as a graph module that carries its name, the source's unless the options give one, and the weights."""
+    from xdsl.dialects.builtin import StringAttr
+
+    imported = source.imported(options.dims)
+    imported.module.properties["sym_name"] = StringAttr(options.name or imported.name)
+    return imported

@@ -1,0 +1,98 @@
+"""Lower a graph module: the passes of the pipeline, then C, with instruments around each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+import mlc
+from mlc.dialects.weights import WeightStore
+from mlc.driver.artifact.names import c_prefix
+from mlc.driver.artifact.payload import Payload, spool
+from mlc.driver.instrument import Instrument, step
+from mlc.options import Options
+from mlc.passes.codegen.cpu.c_model import Weights
+from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, program_of
+from mlc.passes.context import MlcContext
+from mlc.passes.schedule.apply_tuned import digests
+from mlc.pipelines.cpu import STAGES
+
+CODE_STEPS = 2  # after the passes: printing C, and compiling it
+
+
+@dataclass
+class Lowered:
+    """The module after the last stage that ran; after the last stage also C files, signature and weights."""
+
+    module: ModuleOp
+    prefix: str
+    sources: dict[str, str]
+    signature: dict[str, Any]
+    weights_writer: Callable[[Path], None]
+    families: tuple[str, ...] = ()  # of the runtime library functions that the program calls
+
+    @property
+    def kernel_digests(self) -> list[str]:
+        """The digests of kernels, which are the keys of tuned schedules."""
+        return list(digests(self.module).values())
+
+
+def lower(
+    module: ModuleOp,
+    weights: WeightStore,
+    options: Options,
+    until: str | None = None,
+    instruments: Sequence[Instrument] = (),
+) -> Lowered:
+    """Run the pipeline in place, up to and including the stage ``until`` (None: all stages)."""
+    last = STAGES.index(until) if until else len(STAGES)
+    run(module, weights, options, STAGES[: last + 1], instruments)
+    if until not in (None, "code"):
+        return Lowered(module, "", {}, {}, lambda path: None)
+    return code(module, weights, options, instruments)
+
+
+def run(
+    module: ModuleOp,
+    weights: WeightStore,
+    options: Options,
+    wanted: Sequence[str],
+    instruments: Sequence[Instrument] = (),
+) -> None:
+    """Run the passes of some stages in place."""
+    ctx = MlcContext(weights=weights, target=options.target)
+    stages = [(stage, passes) for stage, passes in options.target.pipeline(options) if stage in wanted]
+    passes = [(f"{stage}.{each.name}", each) for stage, passes in stages for each in passes]
+    for instrument in instruments:
+        instrument.expect(len(passes) + CODE_STEPS * (STAGES[-1] in wanted))
+    for name, each in passes:
+        with step(instruments, name, module, weights):
+            each.apply(ctx, module)
+
+
+def code(
+    module: ModuleOp,
+    weights: WeightStore,
+    options: Options,
+    instruments: Sequence[Instrument] = (),
+    kernels_a_file: int = KERNELS_A_FILE,
+    known: Payload | None = None,
+) -> Lowered:
+    """The last stage: a planned module as C files. ``known``: its payload, if it exists already."""
+    with step(instruments, "code.emit-c", module, weights):
+        program = program_of(module)
+        prefix = c_prefix((module.sym_name or program.sym_name).data)  # the frontend names the module
+        with ThreadPoolExecutor(1) as pool:
+            making = pool.submit(lambda: known or spool(program, weights))
+            kernels = options.target.print_kernels(module)
+        made, target = making.result(), options.target
+        file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
+        about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features)}
+        about_weights = Weights(made.size, made.digest.hex(), file)
+        printed = emit_c(module, prefix, kernels, target.features, about_weights, about, kernels_a_file)
+    return Lowered(module, prefix, printed.sources, printed.signature, made.write, printed.families)

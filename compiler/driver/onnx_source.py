@@ -1,0 +1,105 @@
+"""The source of an ONNX model: a file, or the bytes of one. The only part of the driver that knows ONNX."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlc.driver.cache import code_digest, digest, digest_cache
+from mlc.errors import InputError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from mlc.frontends.imported import Imported
+
+
+@dataclass(frozen=True)
+class OnnxSource:
+    """``name`` is the artifact's stem before it is made an identifier."""
+
+    model: Path | bytes
+    name: str
+    digest: str
+
+    @classmethod
+    def of(cls, model: str | Path | bytes | ModelProto) -> OnnxSource:
+        """InputError if there is no such file, or ``model`` has another type."""
+        if isinstance(model, str | Path):
+            path = Path(model)
+            return cls(path, path.stem, _digest_of(path))
+        return cls.named("model", model if isinstance(model, bytes) else _serialized(model))
+
+    @classmethod
+    def named(cls, name: str, data: bytes) -> OnnxSource:
+        return cls(data, name, digest.of_bytes(data))
+
+    @property
+    def kind(self) -> str:
+        """Bytes have another artifact than a file of the same contents: its symbols have the graph's name."""
+        return "onnx file" if isinstance(self.model, Path) else "onnx bytes"
+
+    @property
+    def folder(self) -> Path:
+        return self.model.parent if isinstance(self.model, Path) else Path()
+
+    def code(self) -> Mapping[str, str]:
+        importers = sys.modules.get("mlc.frontends.onnx.node")  # nobody can have registered anything without it
+        return {
+            f"{domain}.{name} {since}": code_digest.of(function)
+            for (domain, name), versions in (importers.REGISTRY.items() if importers else ())
+            for since, function in versions
+            if not str(getattr(function, "__module__", "")).startswith("mlc.")
+        }
+
+    def external_files(self) -> tuple[str, ...]:
+        from mlc.frontends.onnx import external_files
+
+        return external_files(self.model) if isinstance(self.model, Path) else ()
+
+    def imported(self, dims: Mapping[str, int]) -> Imported:
+        from mlc.frontends.onnx import import_model
+
+        return import_model(self.model, dims)
+
+    def problems(self, dims: Mapping[str, int]) -> list[str]:
+        """Every reason why the model cannot be compiled, one line each. InputError if it is malformed."""
+        from mlc.frontends.onnx import check_model
+
+        return [str(problem) for problem in check_model(self.model, dims)]
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return digest_cache.of_file(path)
+    except OSError as error:
+        raise InputError(f"Cannot read the model {path}: {error.strerror}", stage="import") from error
+
+
+def _serialized(model: Any) -> bytes:
+    if not hasattr(model, "SerializeToString"):
+        raise InputError(f"Cannot compile a {type(model).__name__}", stage="import", hint=_way_to_onnx(model))
+    data: bytes = model.SerializeToString(deterministic=True)
+    return data
+
+
+_EXPORT = "torch.onnx.export(model, inputs, 'model.onnx', dynamo=True)"
+
+
+def _way_to_onnx(model: Any) -> str:
+    """What to do with an object of another framework, which is known by its classes' modules and not imported."""
+    frameworks = {each.__module__.partition(".")[0] for each in type(model).__mro__}
+    if hasattr(model, "model_proto"):
+        return "It has the model: give its model_proto"
+    if "torch" in frameworks and type(model).__name__ == "ExportedProgram":
+        return f"Export it: {_EXPORT.replace('model, inputs', 'program, ()')}, and give that file"
+    if "torch" in frameworks:
+        return f"Export it: {_EXPORT}, and give that file"
+    if frameworks & {"tensorflow", "keras"}:
+        return "Convert it by the package tf2onnx, and give the ONNX file"
+    if "onnxruntime" in frameworks:
+        return "Give the ONNX file that the session was made of"
+    return "Give a path, the bytes of an ONNX file, or a ModelProto"

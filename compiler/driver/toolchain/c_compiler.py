@@ -1,0 +1,143 @@
+"""The C compiler: its selection, command, version and flags."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from mlc.errors import ToolchainError
+from mlc.options import environment
+from mlc.runtime.sealed import SONAME_ROOM
+from mlc.target import Target
+
+CFLAGS = (
+    *("-O2", "-g0", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-pthread"),
+    *("-fPIC", "-fvisibility=hidden", "-ffunction-sections"),
+)
+# Options that not every compiler knows. Kernels are vectorized already. Where gcc vectorizes the loop of a reduction
+# again, it carries the scalars of the rows from iteration to iteration and has no registers left for the sums: a 7x7
+# convolution of 3 channels takes 1.5 times as long.
+OPTIONAL = ("-Wno-psabi", "-fno-tree-loop-vectorize", "-mprefer-vector-width=512")
+# --as-needed and gc-sections keep the library's needs at libc; the build id would be a hash of file names too.
+LDFLAGS = ("-shared", "-pthread", "-Wl,--build-id=none", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,--as-needed",
+           f"-Wl,-soname,{SONAME_ROOM}")  # fmt: skip
+LIBRARIES = ("-lm", "-ldl")
+# `zig cc` is clang but takes zig's names of CPUs. Up to LLVM 20 its base CPU lacks vectors of 512 bits even where
+# AVX-512 is on.
+ZIG_NAMES = {"-march=x86-64": ("-march=x86_64",), "-march=armv8-a": ("-march=generic",),
+             "-mavx512f": ("-mavx512f", "-mevex512")}  # fmt: skip
+OPTIONAL_OF_ZIG = (*OPTIONAL, "-mevex512")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A C compiler command, its version string, and the sanitizers to build with."""
+
+    command: tuple[str, ...]
+    version: str
+    sanitizers: tuple[str, ...] = ()
+
+    def flags(self, target: Target, isa: Sequence[str]) -> tuple[str, ...]:
+        """Flags to compile one unit, in order; ``isa`` are those that choose the instruction set."""
+        names = [name for flag in isa for name in ZIG_NAMES.get(flag, (flag,))] if self._is_zig else isa
+        triple, wanted = self.triple(target), [*CFLAGS, *OPTIONAL[:2], *names]
+        optional = OPTIONAL_OF_ZIG if self._is_zig else OPTIONAL
+        known = [flag for flag in wanted if flag not in optional or accepts((*self.command, *triple), flag)]
+        return (*triple, *known, *self._checks())
+
+    def link_flags(self, target: Target) -> tuple[str, ...]:
+        strip = ("-s",) if self._is_zig and not self.sanitizers else ()  # its own library has 700 KB for debuggers
+        return (*self.triple(target), *LDFLAGS, *strip, *self._checks())
+
+    @property
+    def archiver(self) -> tuple[str, ...]:
+        """The command ``ar`` that fits the compiler: that of a cross compiler has its target's prefix."""
+        if self._is_zig:
+            return (*self.command[: self.command.index("cc")], "ar")
+        asked = [*self.command, "-print-prog-name=ar"]
+        found = subprocess.run(asked, capture_output=True, text=True, timeout=60).stdout.strip()
+        return (found or "ar",)
+
+    def _checks(self) -> tuple[str, ...]:
+        """Flags of the sanitizers: the first report ends the process, and names source lines.
+
+        With -O1 the checks compile in two thirds of the time.
+        """
+        if not self.sanitizers:
+            return ()
+        chosen = f"-fsanitize={','.join(self.sanitizers)}"
+        return (chosen, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1", "-g1")
+
+    @property
+    def _is_zig(self) -> bool:
+        return "ziglang" in self.command or Path(self.command[0]).name == "zig"
+
+    def triple(self, target: Target) -> tuple[str, ...]:
+        """The platform, for compilers that serve every one: zig always (its default is no glibc), clang to cross."""
+        foreign = target.arch != platform.machine()
+        if self._is_zig or ("clang version" in self.version and foreign):
+            return (f"--target={target.arch}-linux-gnu",)
+        return ()
+
+
+def find(command: str | None, target: Target) -> Toolchain:
+    """The C compiler to use: ``command`` or $CC if given, else the first of gcc, clang, cc and ziglang that runs."""
+    if command := command or environment().cc:
+        found = _answer(tuple(shlex.split(command)))
+        if found is None:
+            raise ToolchainError(f"The C compiler '{command}' does not run", hint="Check --cc, or $CC")
+        return found
+    for candidate in _candidates(target):
+        if found := _answer(candidate):
+            return found
+    raise ToolchainError(
+        f"There is no C compiler for {target.arch}",
+        hint=f"Install {_gcc(target)} or clang, or `pip install 'mlc[cc]'` for one in a wheel, or name one in $CC",
+    )
+
+
+def _gcc(target: Target) -> str:
+    return "gcc" if target.arch == platform.machine() else f"{target.arch}-linux-gnu-gcc"
+
+
+def _candidates(target: Target) -> Iterator[tuple[str, ...]]:
+    for name in (_gcc(target), "clang", *(["cc"] if target.arch == platform.machine() else [])):
+        if shutil.which(name):
+            yield (name,)
+    if find_spec("ziglang"):
+        yield (sys.executable, "-m", "ziglang", "cc")
+
+
+@cache
+def _answer(command: tuple[str, ...]) -> Toolchain | None:
+    """The toolchain of a compiler command; None if the command does not run."""
+    try:
+        result = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = result.stdout.splitlines()
+    return Toolchain(command, lines[0]) if result.returncode == 0 and lines else None
+
+
+@cache
+def accepts(command: tuple[str, ...], flag: str) -> bool:
+    """Whether a compiler knows an option: it preprocesses an empty file with it."""
+    try:
+        probe = [*command, flag, "-E", "-x", "c", os.devnull]
+        return subprocess.run(probe, capture_output=True, timeout=60).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def allowed_cpus() -> int:
+    """CPUs this process may run on (its affinity mask), which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

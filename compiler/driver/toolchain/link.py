@@ -1,0 +1,155 @@
+"""Compile and link C sources to one library or object, deterministically.
+
+Sources are compiled by relative name in a folder of their own, so that no path of the machine gets into an object,
+and the linker writes no build id. Objects are cached by what decides them (see ``object_key``).
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.toolchain.c_compiler import LIBRARIES, Toolchain, allowed_cpus
+from mlc.driver.toolchain.c_sources import (
+    COMPILED,
+    CSource,
+    encoded,
+    object_key,
+    runtime_for,
+    runtime_object_key,
+    runtime_sources,
+)
+from mlc.driver.toolchain.external_libraries import ExternalFlags, external_flags
+from mlc.driver.toolchain.hidden_names import INCLUDE, NAMES
+from mlc.errors import ToolchainError
+from mlc.options import Options
+from mlc.runtime.c import paths
+from mlc.target import Target
+
+RESULT = "result"
+
+
+def link_library(
+    sources: Mapping[str, CSource],
+    out: Path,
+    target: Target,
+    toolchain: Toolchain,
+    cache: Cache,
+    families: Sequence[str] = (),
+) -> None:
+    """Compile every ``.c`` and ``.S`` of ``sources`` (file name -> contents; the rest are headers) into ``out``.
+
+    Its suffix says what it is: a shared library (``.so``), an archive (``.a``) or one object (``.o``). The C runtime is
+    added, with the runtime library functions of ``families`` and the external libraries that they call. ToolchainError
+    if one is missing or the compiler fails; OSError if ``out`` cannot be written.
+    """
+    external = external_flags(families, target)
+    with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
+        build = _Build(Path(folder), {**runtime_for(families), **sources}, target, toolchain, cache, external)
+        {".so": build.library, ".a": build.archive, ".o": build.relocatable}[out.suffix]()
+        shutil.move(build.folder / RESULT, out)
+
+
+def flags_of(unit: str, target: Target, toolchain: Toolchain) -> tuple[str, ...]:
+    """Flags to compile a unit. The runtime gets the base instruction set, because it checks the CPU."""
+    return toolchain.flags(target, () if unit in runtime_sources() else target.cflags)
+
+
+@contextmanager
+def compiled_runtime(options: Options, toolchain: Toolchain, cache: Cache) -> Iterator[None]:
+    """Compile the runtime's objects, which are the same for all models, into the cache during the ``with``."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_compile_runtime, options, toolchain, cache)
+        yield
+
+
+def _compile_runtime(options: Options, toolchain: Toolchain, cache: Cache) -> None:
+    if cache.root is None:
+        return
+    sanitizing = replace(toolchain, sanitizers=options.sanitizers)
+    with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
+        _Build(Path(folder), runtime_for(), options.target, sanitizing, cache).objects(1)
+
+
+@dataclass
+class _Build:
+    """One library or object being built in ``folder``, as the file RESULT."""
+
+    folder: Path
+    sources: dict[str, CSource]
+    target: Target
+    toolchain: Toolchain
+    cache: Cache
+    external: ExternalFlags = ExternalFlags()
+
+    def library(self) -> None:
+        objects = self.objects(allowed_cpus())
+        flags = self.toolchain.link_flags(self.target)
+        self._run([*self.toolchain.command, *flags, "-o", RESULT, *objects, *self.external.link, *LIBRARIES])
+
+    def archive(self) -> None:
+        self._run([*self.toolchain.archiver, "rcsD", RESULT, *self.objects(allowed_cpus())])
+
+    def relocatable(self) -> None:
+        objects = self.objects(allowed_cpus())
+        triple = self.toolchain.triple(self.target)
+        self._run([*self.toolchain.command, *triple, "-r", "-nostdlib", "-o", RESULT, *objects])
+
+    def objects(self, jobs: int) -> list[str]:
+        """Compile all units in parallel; returns the objects' file names."""
+        for name, source in self.sources.items():
+            (self.folder / name).write_bytes(encoded(source))
+        units = sorted(name for name in self.sources if name.endswith(COMPILED))
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(self._object, units))
+
+    def _object(self, unit: str) -> str:
+        """Compile one unit, or take its object from the cache; the object's file name."""
+        name, version = f"{unit}.o", self.toolchain.version
+        flags = (*flags_of(unit, self.target, self.toolchain), *(INCLUDE if NAMES in self.sources else ()))
+        ours = unit in runtime_sources()
+        if ours and paths()[unit].parent.name != "core":
+            flags, version = (*flags, *self.external.compile), f"{version} {self.external.versions}"
+        shared = ours and NAMES not in self.sources  # by all models
+        key = runtime_object_key(unit, flags, version) if shared else object_key(unit, self.sources, flags, version)
+        entry = self.cache.get("objects", key)
+        if entry is not None:
+            shutil.copyfile(entry / "object.o", self.folder / name)
+            return name
+        self._run([*self.toolchain.command, *flags, "-c", unit, "-o", name])
+        self.cache.put("objects", key, {"object.o": self.folder / name})
+        return name
+
+    def _run(self, command: list[str]) -> None:
+        """Run one command in the folder; on failure keep the sources and name their folder."""
+        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, errors="replace")
+        if result.returncode == 0:
+            return
+        if result.returncode == -signal.SIGINT:  # Ctrl-C reaches every process of the terminal
+            raise KeyboardInterrupt
+        kept = self._reproducer(command)
+        says = [line for line in result.stderr.splitlines() if "error" in line.lower()][:3]
+        reason = "; ".join(says) or f"exit status {result.returncode}"
+        where = f"`sh {kept}/run.sh` repeats it" if kept else "The sources could not be kept: the disk is full"
+        raise ToolchainError(
+            f"The C compiler {shlex.join(self.toolchain.command)} failed: {reason}", stage="code", hint=where
+        )
+
+    def _reproducer(self, command: list[str]) -> Path | None:
+        """Copy the build folder, with the failing command, to a permanent one; None if the disk is full."""
+        try:
+            kept = Path(tempfile.mkdtemp(prefix="mlc-reproducer-"))
+            shutil.copytree(self.folder, kept, dirs_exist_ok=True)
+            (kept / "run.sh").write_text(f'cd "$(dirname "$0")" && {shlex.join(command)}\n')
+        except OSError:
+            return None
+        return kept

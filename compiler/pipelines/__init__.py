@@ -1,0 +1,1 @@
+"""The pipelines: one module for each kind of target."""

@@ -1,0 +1,61 @@
+"""The pipeline for CPUs: all passes from an imported graph to a planned host program, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
+from mlc.passes.fuse.expand_contractions import ExpandContractions
+from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.sink_reshapes import SinkReshapes
+from mlc.passes.fuse.split_concats import SplitConcats
+from mlc.passes.fuse.split_yields import SplitYields
+from mlc.passes.graph import graph_pipeline
+from mlc.passes.kernel.count_work import CountWork
+from mlc.passes.kernel.lower_kernels import LowerKernels
+from mlc.passes.kernel.verify_kernel import VerifyKernel
+from mlc.passes.layout import layout_pipeline
+from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.verify_loops import VerifyLoops
+from mlc.passes.plan.annotate_launches import AnnotateLaunches
+from mlc.passes.plan.build_program import BuildProgram
+from mlc.passes.plan.insert_barriers import InsertBarriers
+from mlc.passes.plan.plan_memory import PlanMemory
+from mlc.passes.plan.verify_plan import VerifyPlan
+from mlc.passes.schedule.apply_schedules import ApplySchedules
+from mlc.passes.schedule.apply_tuned import ApplyTuned
+from mlc.passes.schedule.choose_schedule import ChooseSchedule
+from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
+from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.verify_poly import VerifyPoly
+from mlc.passes.tile.tile_kernels import TileKernels
+from mlc.target.base import Stages
+from mlc.target.cpu import CpuTarget
+
+if TYPE_CHECKING:
+    from mlc.options import Options
+
+
+STAGES = ("import", "graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan", "code")
+
+
+def stages() -> tuple[str, ...]:
+    """Names of the stages in order; ``--emit`` stops after one."""
+    return STAGES
+
+
+def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
+    """The passes of each stage that transforms IR. They read widths and sizes from the context's target."""
+    given = [ApplySchedules(options.schedule)] if options.schedule else []
+    return [
+        ("graph", graph_pipeline(options.numerics)),
+        ("layout", layout_pipeline(options.numerics)),
+        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), FormKernels(),
+                  DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
+        ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
+        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(), VerifyPoly()]),
+        ("tile", [TileKernels(), VerifyPoly()]),
+        ("loops", [LowerTiles(), VerifyLoops()]),
+        ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
+                  VerifyPlan()]),
+    ]  # fmt: skip

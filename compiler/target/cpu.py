@@ -1,0 +1,134 @@
+"""Facts of a CPU: capacities (registers, ports, caches), rates (bandwidths, barriers), and derived properties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mlc.target.base import Stages, Target
+from mlc.target.rates import DEFAULT, Rates
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from mlc.options import Options
+    from mlc.passes.codegen.emit_c import Kernels
+
+_BASE = {"aarch64": "armv8-a"}
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A level of data cache: its bytes, the ways of a set, the bytes of a line, and how many CPUs share it."""
+
+    size: int
+    ways: int = 8
+    line: int = 64
+    shared_by: int = 1
+
+    @property
+    def period(self) -> int:
+        """The distance, in bytes, of addresses that fall into the same set."""
+        return self.size // self.ways
+
+
+@dataclass(frozen=True)
+class CpuTarget(Target):
+    """A CPU. Capacities are exact for ``cpu`` and nominal for named targets; ``rates`` come from a table.
+
+    ``threads`` is how many schedules make tasks for: an artifact runs on any number, and the same input and target give
+    the same bytes whatever machine compiles them.
+    """
+
+    vector_bits: int
+    vector_registers: int
+    l1: Cache
+    l2: Cache
+    l3: Cache
+    fma_ports: int = 2  # multiply-adds of whole vectors that start in a cycle
+    fma_latency: int = 4  # cycles until the result of one can be used
+    load_ports: int = 2
+    issue_width: int = 4  # instructions a cycle
+    threads: int = 4
+    stack: int = 512 << 10  # bytes of local arrays that a kernel may have: threads of a host program may have 1 MiB
+    rates: Rates = field(default=DEFAULT)
+
+    @property
+    def lanes(self) -> int:
+        """4-byte elements of a vector register."""
+        return self.vector_bits // 32
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations a second of one CPU in a product: two for each lane of a multiply-add."""
+        return 2.0 * self.lanes * self.fma_ports * self.rates.clock
+
+    @property
+    def sums_in_flight(self) -> int:
+        """The number of independent sums that keep the multiply-add ports busy."""
+        return self.fma_ports * self.fma_latency
+
+    def fma_cycles(self, rows: int, vectors: int) -> float:
+        """Cycles of a rank-1 update of rows × vectors, limited by multiply-add ports, load ports and issue width."""
+        products, loads = rows * vectors, rows + vectors
+        issued = (products + loads + 3) / self.issue_width  # 3: the instructions of the loop itself
+        return max(products / self.fma_ports, loads / self.load_ports, issued)
+
+    def fits(self, rows: int, vectors: int) -> bool:
+        """Whether accumulators, one row of B and a broadcast element of A fit in registers."""
+        return rows * vectors + vectors + 1 <= self.vector_registers
+
+    def tasks(self, each: int = 1) -> int:
+        """The number of tasks for ``each`` tasks a thread: with 1 all are busy, with 4 unequal tasks balance well."""
+        return self.threads * each
+
+    @property
+    def resident_bytes(self) -> int:
+        """Bytes that stay resident in L2 while about as many are streamed through it."""
+        return self.l2.size // 2
+
+    @property
+    def local_bytes(self) -> int:
+        """The most bytes of a kernel's local arrays, which must fit in L2 and on the stack."""
+        return min(self.l2.size, self.stack)
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a local block that is read several times while operands and results are streamed."""
+        return self.local_bytes // 2
+
+    def block_points(self, extent: int, point_bytes: int, others: int) -> int:
+        """Points of an axis in a block: the largest divisor of its ``extent`` whose local arrays, of ``point_bytes``
+        each, are ``block_bytes`` at most, with a block for every thread where there are ``others`` times as many; 1 if
+        none is (``block_points(1024, 8192, 12)``: 32)."""
+        fitting = (n for n in range(extent, 1, -1) if extent % n == 0 and n * point_bytes <= self.block_bytes)
+        return next((n for n in fitting if others * (extent // n) >= self.threads), 1)
+
+    @property
+    def handover_bytes(self) -> float:
+        """Bytes a second at which one core reads what another wrote: the rate of L3 where all threads share one."""
+        return self.rates.l3_bytes if self.l3.shared_by >= self.threads else self.rates.remote_bytes
+
+    @property
+    def products_in_a_barrier(self) -> int:
+        """Multiply-adds of one CPU in the time of a barrier: for a smaller product a second thread does not pay off."""
+        return int(self.rates.barrier * self.flops / 2)
+
+    @property
+    def cflags(self) -> tuple[str, ...]:
+        """C flags that are the same on every machine, unlike ``-march=native``."""
+        if self.arch != "x86_64":
+            extensions = [feature for feature in self.features if feature != "neon"]
+            return ("-march=" + "+".join([_BASE.get(self.arch, "native"), *extensions]),)
+        width = ("-mprefer-vector-width=512",) if self.vector_bits == 512 else ()
+        return ("-march=x86-64", *(f"-m{feature}" for feature in self.features), *width)
+
+    def pipeline(self, options: Options) -> Stages:
+        from mlc.pipelines.cpu import cpu_pipeline
+
+        return cpu_pipeline(self, options)
+
+    def print_kernels(self, module: ModuleOp) -> Kernels:
+        from mlc.passes.codegen.emit_c import print_kernels
+
+        return print_kernels(module, self.lanes)

@@ -1,0 +1,30 @@
+"""Targets with other facts: ``x86-64-v3:l2=1M,vector_registers=32``. For CPUs between two named ones, and for tests."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from typing import Any
+
+from mlc.errors import InputError
+from mlc.target.cpu import Cache, CpuTarget
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_FACT = re.compile(r"(\w+)=([0-9]+)([KMG]?)")
+
+
+def variant(target: CpuTarget, facts: str) -> CpuTarget:
+    """``target`` with some facts replaced, ``field=number``; the number of a cache is its size in bytes."""
+    if not facts:
+        return target
+    changed: dict[str, Any] = {}
+    for fact in facts.split(","):
+        found = _FACT.fullmatch(fact)
+        known = {f.name: getattr(target, f.name) for f in fields(target)}
+        known = {name: value for name, value in known.items() if isinstance(value, int | Cache)}
+        if not found or found[1] not in known or not int(found[2]):
+            hint = f"Write field=number, as in l2=512K; fields are {', '.join(known)}"
+            raise InputError(f"'{fact}' is not a fact of a target", stage="options", hint=hint)
+        number, old = int(found[2]) * _UNITS[found[3]], known[found[1]]
+        changed[found[1]] = replace(old, size=number) if isinstance(old, Cache) else number
+    return replace(target, name=f"{target.name}:{facts}", **changed)

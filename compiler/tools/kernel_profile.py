@@ -1,0 +1,113 @@
+"""Where a model's time goes: its kernel launches, alone and grouped by operator, and as a trace for Perfetto."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mlc.tools.tables import table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from mlc.runtime import Model
+    from mlc.tools.peak import Peak
+
+RUNS = 10
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel launch: its entry of the signature with ``flops`` and ``bytes`` as numbers, and its median seconds."""
+
+    kernel: Mapping[str, Any]
+    seconds: float
+
+    @property
+    def operator(self) -> str:
+        """What the kernel computes: ``conv`` of ``conv_12``."""
+        return re.sub(r"_\d+$", "", self.kernel["name"])
+
+
+def profile(model: Model, inputs: Mapping[str, Any], runs: int = RUNS) -> list[Launch]:
+    """Every launch of a run, in order, with the median of ``runs`` profiled runs."""
+    launches = zip(*(model.profile(**inputs) for _ in range(runs)), strict=True)
+    return [Launch(each[0][0], sorted(ns for _, ns in each)[runs // 2] / 1e9) for each in launches]
+
+
+def operator_table(launches: Sequence[Launch]) -> Table:
+    """A row an operator, the slowest first."""
+    groups: dict[str, list[Launch]] = {}
+    for launch in launches:
+        groups.setdefault(launch.operator, []).append(launch)
+    total = _total(launches)
+    made = table("Operators", "operator", ">launches", ">ms", ">share", ">GFLOP/s", ">GB/s")
+    for name, group in sorted(groups.items(), key=lambda item: -_total(item[1])):
+        seconds = _total(group)
+        flops, moved = (sum(launch.kernel[key] for launch in group) for key in ("flops", "bytes"))
+        rates = f"{flops / seconds / 1e9:.1f}", f"{moved / seconds / 1e9:.1f}"
+        made.add_row(name, str(len(group)), f"{1e3 * seconds:.3f}", f"{seconds / total:.1%}", *rates)
+    return made
+
+
+def kernel_table(launches: Sequence[Launch], peak: Peak, top: int | None = None) -> Table:
+    """A row a launch, the slowest first; only the ``top`` slowest if given."""
+    title = f"Kernels; peak {peak.flops / 1e9:.0f} GFLOP/s, {peak.bytes / 1e9:.1f} GB/s, measured"
+    made = table(title, "kernel", ">ms", ">share", ">GFLOP/s", ">GB/s", ">of peak", "schedule", "nodes")
+    total = _total(launches)
+    for launch in sorted(launches, key=lambda each: -each.seconds)[:top]:
+        made.add_row(*_cells(launch, total, peak))
+    return made
+
+
+def totals(launches: Sequence[Launch], latency: float) -> str:
+    """How the sum of the launches agrees with the median latency of runs that are not profiled."""
+    total = _total(launches)
+    difference = f"{1e3 * abs(latency - total):.3f} ms"
+    rest = "to enter and leave the model" if latency >= total else "is what reading the clock after each launch costs"
+    return f"kernels {1e3 * total:.3f} ms of a latency of {1e3 * latency:.3f} ms; the difference, {difference}, {rest}"
+
+
+def trace(launches: Sequence[Launch], name: str) -> str:
+    """A trace of the launches one after another, in the JSON of Chrome's trace viewer, which Perfetto opens.
+
+    Times are microseconds. Source: the Trace Event Format, complete events ("ph": "X").
+    """
+    events, start = [], 0.0
+    for launch in launches:
+        about = {key: launch.kernel[key] for key in ("flops", "bytes", "nodes", "schedule")}
+        event = {"name": launch.kernel["name"], "cat": launch.operator, "ph": "X", "pid": 0, "tid": 0}
+        events.append(event | {"ts": start * 1e6, "dur": launch.seconds * 1e6, "args": about})
+        start += launch.seconds
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"model": name}})
+
+
+def as_json(launch: Launch) -> dict[str, Any]:
+    """A launch for ``mlc bench --json``."""
+    return {"kernel": launch.kernel["name"], "operator": launch.operator, "seconds": launch.seconds,
+            **{key: launch.kernel[key] for key in ("flops", "bytes", "nodes", "schedule")}}  # fmt: skip
+
+
+def _total(launches: Sequence[Launch]) -> float:
+    return sum(launch.seconds for launch in launches) or 1e-9
+
+
+def _cells(launch: Launch, total: float, peak: Peak) -> list[str]:
+    seconds, kernel = max(launch.seconds, 1e-9), launch.kernel
+    flops, moved = kernel["flops"], kernel["bytes"]
+    times = f"{1e3 * seconds:.3f}", f"{seconds / total:.1%}"
+    rates = f"{flops / seconds / 1e9:.1f}", f"{moved / seconds / 1e9:.1f}", f"{peak.share(flops, moved, seconds):.0%}"
+    return [kernel["name"], *times, *rates, schedule_of(kernel), _nodes(kernel["nodes"])]
+
+
+def schedule_of(kernel: Mapping[str, Any]) -> str:
+    """The schedule of a kernel of the signature, with a comment where it is not the chosen one."""
+    return str(kernel["schedule"]) + ("  # tuned" if kernel.get("tuned") else "")
+
+
+def _nodes(nodes: list[str]) -> str:
+    more = f" +{len(nodes) - 3}" if len(nodes) > 3 else ""
+    return ", ".join(nodes[:3]) + more

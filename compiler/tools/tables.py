@@ -1,0 +1,29 @@
+"""Tables on the terminal, in one style."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+WIDTH = 160  # columns where stdout is no terminal, so that logs keep their rows whole
+
+
+def console() -> Console:
+    """Prints to stdout, without guessing at colours for numbers."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+def table(title: str, *columns: str) -> Table:
+    """An empty table; a column whose name begins with ``>`` is set to the right."""
+    from rich import box
+    from rich.table import Column, Table
+
+    made = [Column(name.lstrip(">"), justify="right" if name.startswith(">") else "left") for name in columns]
+    lines = box.SIMPLE_HEAD if sys.stdout.isatty() else None  # none in a file or a pipe, where they only get in the way
+    return Table(*made, title=title, title_justify="left", box=lines)

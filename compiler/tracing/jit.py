@@ -1,0 +1,265 @@
+"""``mlc.jit``: a Python function on arrays as one compiled program for each structure of its arguments."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlc.api import make_options, open_built
+from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
+from mlc.dialects.types import Shape, numpy_dtype
+from mlc.driver.cache.digest import of_bytes
+from mlc.driver.compile import compile_source
+from mlc.driver.lower import lower
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes, trees
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.evaluate import structure
+from mlc.frontends.array.lowering import import_trace
+from mlc.frontends.array.record import Record, new_argument, of_data, ordered
+from mlc.options import Options
+from mlc.runtime import Model, TensorSpec
+from mlc.tracing.source import TraceSource
+
+Type = tuple[str, Shape]
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A function traced for arguments of some types: what ``Jitted.lower`` returns."""
+
+    name: str
+    inputs: Mapping[str, Record]
+    outputs: Sequence[Record]
+    tree: trees.Tree
+    options: Options
+
+    @functools.cached_property
+    def source(self) -> TraceSource:
+        names = {f"y{n}": each for n, each in enumerate(self.outputs)}
+        order = ordered(self.outputs)
+        data = [each.data.tobytes() for each in order if each.data is not None]
+        text = repr((list(self.inputs), structure([*self.inputs.values(), *_others(order, self.inputs)], self.outputs)))
+        return TraceSource(
+            self.name, f"{text}{[of_bytes(d) for d in data]}", lambda: import_trace(self.inputs, names, self.name)
+        )
+
+    @functools.cached_property
+    def model(self) -> Model:
+        """The compiled program, loaded."""
+        return open_built(compile_source(self.source, self.options))
+
+    def ir(self, stage: str = "graph") -> str:
+        """The text of the module after a stage, such as ``graph``, ``fuse``, ``kernel``, ``loops`` or ``plan``."""
+        imported = self.source.imported({})
+        return str(lower(imported.module, imported.weights, self.options, stage).module)
+
+    def save(self, path: str | Path) -> None:
+        """Write ``path`` (``f.so``) with its header and weights, as ``Model.save`` does."""
+        self.model.save(path)
+
+    def __call__(self, values: Sequence[np.ndarray[Any, Any]]) -> Any:
+        found = self.model(*values)
+        results = found if isinstance(found, tuple) else (found,)
+        return trees.unflatten(self.tree, [Array(of_data(np.asarray(each))) for each in results])
+
+
+class Jitted:
+    """A function whose calls run compiled programs; made by ``jit``."""
+
+    def __init__(
+        self, f: Callable[..., Any], static: Sequence[str], shapes: Mapping[str, Sequence[Any]], options: Options
+    ):
+        functools.update_wrapper(self, f)
+        self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
+        self.signature = inspect.signature(f)
+        kinds = {each.kind for each in self.signature.parameters.values()}
+        named = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self.positional = named and not static
+        self.programs: dict[Key, Traced] = {}
+        self.names: dict[trees.Tree, list[str]] = {}
+        self.reasons: list[str] = []
+        unknown = (self.static | set(self.shapes)) - set(self.signature.parameters)
+        if unknown:
+            raise InputError(f"jit: {_name(f)} has no parameter {', '.join(sorted(unknown))}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key, leaves = self._key(args, kwargs)
+        if any(isinstance(x, Array) and (x.record.traced or x.is_varied()) for x in leaves):
+            return self.function(*args, **kwargs)  # part of the trace, or of the derivative, around it
+        traced = self.programs.get(key)
+        if traced is None:
+            traced = self._trace(key)
+        return traced([x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x)) for x in leaves])
+
+    def lower(self, *args: Any, **kwargs: Any) -> Traced:
+        """The trace for arguments, or for ``TensorSpec``s in their place; not compiled yet."""
+        key, _ = self._key(args, kwargs)
+        return self.programs.get(key) or self._trace(key)
+
+    def ir(self, stage: str, *args: Any, **kwargs: Any) -> str:
+        """The text of the module after a stage, for arguments or ``TensorSpec``s."""
+        return self.lower(*args, **kwargs).ir(stage)
+
+    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
+        """Compile for arguments or ``TensorSpec``s and write ``path`` with its C header and weights."""
+        self.lower(*args, **kwargs).save(path)
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, list[Any]]:
+        static, dynamic = self._bound(args, kwargs)
+        leaves, tree = trees.flatten(dynamic)
+        names = self.names.get(tree)
+        if names is None:
+            names = self.names[tree] = self._names(tree)
+        types = tuple(self._type(name, x) for name, x in zip(names, leaves, strict=True))
+        return (static, tree, types), leaves
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, tuple[Any, ...]]:
+        """The static arguments by name, and the others in the order of the parameters."""
+        if self.positional and not kwargs and len(args) == len(self.signature.parameters):
+            return (), args
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments.items()
+        static = tuple((name, _hashable(name, x)) for name, x in given if name in self.static)
+        return static, tuple(x for name, x in given if name not in self.static)
+
+    def _names(self, tree: trees.Tree) -> list[str]:
+        """A name for each array: ``params.layers.0`` where parameter ``params`` is a tree."""
+        names = [name for name in self.signature.parameters if name not in self.static]
+        paths = trees.paths(tree)
+        return [".".join([names[path[0]], *map(str, path[1:])]) for path in paths]
+
+    def _type(self, name: str, x: Any) -> Type:
+        element, shape = (x.element, x.shape) if isinstance(x, Array) else _type_of(name, x)
+        wanted = self.shapes.get(name.partition(".")[0]) if self.shapes else None
+        return (element, shape) if wanted is None else (element, _open(name, shape, wanted))
+
+    def _trace(self, key: Key) -> Traced:
+        static, tree, types = key
+        self.reasons.append(self._reason(key))
+        inputs = {name: new_argument(e, shape, True) for name, (e, shape) in zip(self._names(tree), types, strict=True)}
+        dynamic = iter(trees.unflatten(tree, [Array(each) for each in inputs.values()]))
+        fixed = dict(static)
+        bound = self.signature.bind_partial()
+        for name in self.signature.parameters:
+            bound.arguments[name] = fixed[name] if name in fixed else next(dynamic)
+        result = self.function(*bound.args, **bound.kwargs)
+        outputs, out = trees.flatten(result)
+        records = [_result(self.function, x).operand() for x in outputs]
+        traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options)
+        return traced
+
+    def _reason(self, key: Key) -> str:
+        """Why this call is traced: how it differs from the program that is most like it."""
+        name = _name(self.function)
+        if not self.programs:
+            return f"{name}: the first call"
+        static, tree, types = min(self.programs, key=lambda other: _difference(key, other))
+        if key[1] != tree:
+            return f"{name}: the structure of the arguments is {key[1]}, it was {tree}"
+        if key[0] != static:
+            return f"{name}: static arguments are {dict(key[0])}, they were {dict(static)}"
+        pairs = zip(self._names(tree), key[2], types, strict=True)
+        changes = [f"{argument} is {_text(a)}, it was {_text(b)}" for argument, a, b in pairs if a != b]
+        return f"{name}: {'; '.join(changes)}"
+
+
+def jit(
+    f: Callable[..., Any] | None = None,
+    *,
+    static: str | Sequence[str] = (),
+    shapes: Mapping[str, Sequence[Any]] | None = None,
+    **options: Any,
+) -> Any:
+    """Compile a function on arrays (and trees of them) when it is called; a decorator.
+
+    It is traced once for each structure, shapes and types of its arguments. ``static`` names parameters whose values
+    are part of the program. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
+    ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
+
+    Raises:
+        InputError: no such parameter; when called: arguments that are no arrays, or what has no translation.
+        TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
+    """
+    if f is None:
+        return functools.partial(jit, static=static, shapes=shapes, **options)
+    names = [static] if isinstance(static, str) else list(static)
+    return Jitted(f, names, shapes or {}, make_options(**options))
+
+
+def explain(f: Jitted) -> str:
+    """Why a jitted function was traced, a line for each program."""
+    return "\n".join(f.reasons) or f"{_name(f.function)}: not called yet"
+
+
+def _others(order: Sequence[Record], inputs: Mapping[str, Record]) -> list[Record]:
+    arguments = set(inputs.values())
+    return [each for each in order if each not in arguments]
+
+
+def _hashable(name: str, value: Any) -> Any:
+    try:
+        hash(value)
+    except TypeError:
+        what = f"jit: static argument '{name}' is a {type(value).__name__}, which has no hash"
+        raise InputError(what, hint="Give a tuple, a string or a frozen dataclass") from None
+    return value
+
+
+def _difference(key: Key, other: Key) -> tuple[bool, bool, int]:
+    return key[1] != other[1], key[0] != other[0], sum(a != b for a, b in zip(key[2], other[2], strict=False))
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", type(f).__name__).strip("<>")
+
+
+def _dtype(x: Any) -> np.dtype[Any]:
+    return x.dtype if isinstance(x, np.ndarray) else numpy_dtype(dtypes.element_of_scalar(x))
+
+
+def _type_of(name: str, x: Any) -> Type:
+    if isinstance(x, np.ndarray):
+        return dtypes.element(x.dtype), x.shape
+    if isinstance(x, TensorSpec):
+        return dtypes.element(x.dtype), tuple(d if isinstance(d, int) else parse_dim(d) for d in x.shape)
+    if isinstance(x, bool | int | float | np.generic):
+        return dtypes.element_of_scalar(x), ()
+    raise InputError(
+        f"jit: argument '{name}' is a {type(x).__name__}", hint=f'Name it in static="{name}" or give an array'
+    )
+
+
+def _open(name: str, shape: Shape, wanted: Sequence[Any]) -> Shape:
+    """The shape with the dimensions open that ``wanted`` names; None keeps one."""
+    made: list[DimLike] = []
+    if len(shape) != len(wanted):
+        raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}")
+    for extent, each in zip(shape, wanted, strict=True):
+        dim = extent if each is None else parse_dim(each) if isinstance(each, str) else each
+        if not isinstance(dim, Dim) and dim != extent:
+            raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}")
+        made.append(dim)
+    return tuple(made)
+
+
+def _result(f: Callable[..., Any], x: Any) -> Array:
+    try:
+        return as_array(x)
+    except InputError as error:
+        raise InputError(f"jit: {_name(f)} returns a {type(x).__name__}", hint="Return arrays and numbers") from error
+
+
+def _text(given: Type) -> str:
+    return f"{numpy_dtype(given[0])}[{', '.join(map(str, given[1]))}]"
+
+
+__all__ = ["Jitted", "Traced", "explain", "jit"]

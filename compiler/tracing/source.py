@@ -1,0 +1,43 @@
+"""The driver's source of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlc.driver.cache.digest import of_bytes
+from mlc.errors import InputError
+from mlc.frontends.imported import Imported
+
+
+@dataclass(frozen=True)
+class TraceSource:
+    """A traced function: ``text`` says all that its graph module depends on."""
+
+    name: str
+    text: str
+    make: Callable[[], Imported]
+    kind: str = "trace"
+
+    @property
+    def digest(self) -> str:
+        return of_bytes(self.text.encode())
+
+    @property
+    def folder(self) -> Path:
+        return Path()
+
+    def external_files(self) -> tuple[str, ...]:
+        return ()
+
+    def code(self) -> Mapping[str, str]:
+        return {}
+
+    def imported(self, dims: Mapping[str, int]) -> Imported:
+        """InputError for ``dims``: the shapes of a trace are those of its arguments."""
+        if dims:
+            raise InputError(
+                "A traced function has no dimensions to fix", hint="Trace it for arguments of these shapes"
+            )
+        return self.make()

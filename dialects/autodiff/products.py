@@ -1,0 +1,67 @@
+"""Derivatives of contractions and convolutions, as contractions and convolutions."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from mlc.dialects.autodiff.emitting import Adjoints, Emit, cut, padded, reshaped, reversed_along, stretched
+from mlc.dialects.autodiff.operators import derivative
+from mlc.dialects.autodiff.scalar import NoDerivative
+from mlc.dialects.autodiff.statements import through_statements
+from mlc.dialects.graph import ContractOp, ConvOp, TransposeOp, ints_of
+from mlc.dialects.types import shape_of
+
+
+@derivative(ContractOp)
+def of_contract(op: ContractOp, bar: SSAValue, emit: Emit) -> Adjoints:
+    lhs, rhs, _ = op.terms
+    if op.layouts or op.product or len({*lhs}) != len(lhs) or len({*rhs}) != len(rhs):
+        raise NoDerivative(f"{op.name} of packed operands or {op.equation.data} has no derivative")
+    return [_factor(op, lhs, op.lhs, rhs, op.rhs, bar, emit), _factor(op, rhs, op.rhs, lhs, op.lhs, bar, emit)]
+
+
+def _factor(
+    op: ContractOp, letters: str, x: SSAValue, others: str, other: SSAValue, bar: SSAValue, emit: Emit
+) -> SSAValue:
+    """The adjoint of one factor: the product's adjoint times the other factor, summed over the axes that this one lacks
+    or broadcasts."""
+    out, shape, extents = op.terms[2], shape_of(x), op.extents()
+    whole = {c for c, d in zip(letters, shape, strict=True) if d == extents[c]}
+    kept = "".join(c for c in letters if c in whole and c in out + others)
+    result = emit(ContractOp(f"{out},{others}->{kept}", bar, other))
+    found = dict(zip(kept, shape_of(result), strict=True))
+    return stretched(emit, reshaped(emit, result, [found.get(c, 1) for c in letters]), shape)
+
+
+@derivative(ConvOp)
+def of_conv(op: ConvOp, bar: SSAValue, emit: Emit) -> Adjoints:
+    if op.product or op.layouts:
+        return through_statements(op, bar, emit)
+    return [_of_image(op, bar, emit), _of_filters(op, bar, emit)]
+
+
+def _of_image(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
+    """A convolution of the adjoint, dilated by the strides, with reversed filters, channels and filters swapped."""
+    groups, strides, dilations = op.groups.value.data, ints_of(op.strides), ints_of(op.dilations)
+    x, w, y, rank = shape_of(op.input), shape_of(op.weight), shape_of(bar), len(op.strides)
+    reach = [d * (k - 1) for k, d in zip(w[2:], dilations, strict=True)]
+    after = [x[2 + n] - (y[2 + n] - 1) * strides[n] - 1 for n in range(rank)]
+    spread = padded(emit, bar, [0, 0, *reach], [0, 0, *after], [0, 0, *(s - 1 for s in strides)])
+    each = w[0] // groups
+    flipped = reshaped(emit, reversed_along(emit, op.weight, range(2, 2 + rank)), (groups, each, *w[1:]))
+    swapped = emit(TransposeOp(flipped, [0, 2, 1, *range(3, 3 + rank)]))
+    filters = reshaped(emit, swapped, (groups * w[1], each, *w[2:]))
+    return emit(ConvOp(spread, filters, [1] * rank, dilations, groups))
+
+
+def _of_filters(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
+    """A convolution of the image with the adjoint as filters, over the batch, with strides and dilations exchanged."""
+    groups, strides, dilations = op.groups.value.data, ints_of(op.strides), ints_of(op.dilations)
+    x, w, rank = shape_of(op.input), shape_of(op.weight), len(op.strides)
+    spatial = range(3, 3 + rank)
+    by_group = reshaped(emit, op.input, (x[0], groups, w[1], *x[2:]))
+    images = reshaped(emit, emit(TransposeOp(by_group, [2, 1, 0, *spatial])), (w[1], groups * x[0], *x[2:]))
+    filters = emit(TransposeOp(bar, [1, 0, *range(2, 2 + rank)]))
+    y = emit(ConvOp(images, filters, dilations, strides, groups))
+    taps = cut(emit, y, [0] * (2 + rank), (w[1], w[0], *w[2:]), [1] * (2 + rank))
+    return emit(TransposeOp(taps, [1, 0, *range(2, 2 + rank)]))

@@ -1,0 +1,46 @@
+"""Traits of graph operators: the properties that fusion needs, so that no pass lists operators by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+from xdsl.traits import OpTrait
+
+
+@dataclass(frozen=True)
+class GraphTrait(OpTrait):
+    """A property of an operator, which may depend on its attributes and its neighbours (``holds``)."""
+
+    def holds(self, op: Operation) -> bool:
+        return True
+
+
+class Elementwise(GraphTrait):
+    """Each element of the result follows from one element of each operand (with broadcasting)."""
+
+
+class RowReduction(GraphTrait):
+    """Combines the elements of ``input`` along ``axes``; elementwise operators on the same rows can fuse with it."""
+
+
+class PlaneByPlane(GraphTrait):
+    """Plane n of the result depends only on plane n of the first operand (pooling, depthwise convolution)."""
+
+
+class FusesWithProducer(GraphTrait):
+    """Fuses into the kernel that computes its first operand, whatever else that kernel computes."""
+
+
+class FusesWithConsumer(GraphTrait):
+    """Fuses with the operator that reads its result as first operand."""
+
+
+class ViewLike(GraphTrait):
+    """The result is the operand's memory with another shape or element type (MLIR: ViewLikeOpInterface)."""
+
+
+def has(op: Operation, trait: type[GraphTrait]) -> bool:
+    """Whether an operator has a trait, and the trait holds here."""
+    found = op.get_trait(trait)
+    return found is not None and found.holds(op)

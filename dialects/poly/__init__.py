@@ -1,0 +1,16 @@
+"""The ``poly`` dialect: statements with polyhedral domains and accesses, their schedules, and tiles."""
+
+from xdsl.ir import Dialect
+
+from mlc.dialects.poly.attributes import SCHEDULE, AccessAttr, DomainAttr, ScheduleAttr, schedule_of
+from mlc.dialects.poly.ops import StatementOp, TileOp, YieldOp
+from mlc.dialects.poly.schedule import LoopNest, Partition, ScheduleError, TiledLoop, block_of, groups_of
+from mlc.dialects.poly.schedule_text import parse_schedule, schedule_text
+
+__all__ = [
+    "SCHEDULE", "AccessAttr", "DomainAttr", "LoopNest", "Partition", "Poly", "ScheduleAttr", "ScheduleError",
+    "StatementOp", "TileOp", "TiledLoop", "YieldOp", "block_of", "groups_of", "parse_schedule", "schedule_of",
+    "schedule_text",
+]  # fmt: skip
+
+Poly = Dialect("poly", [StatementOp, YieldOp, TileOp], [AccessAttr, DomainAttr, ScheduleAttr])

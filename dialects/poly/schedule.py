@@ -1,0 +1,98 @@
+"""Schedules: the loop nests in which a kernel runs its statements.
+
+A rule chooses them, a user reads and edits their text (``schedule_text.py``), and the tiling pass applies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.utils.exceptions import VerifyException
+
+
+class ScheduleError(VerifyException):
+    """A schedule that cannot be parsed, or cannot be applied to a kernel."""
+
+
+@dataclass(frozen=True)
+class TiledLoop:
+    """A loop over an iterator, with the sizes of its tiles: ((size, count or None), …).
+
+    ``vectorized``: its points are the lanes of vectors. ``partial_sums``: a reduction whose blocks have partial sums,
+    which are added to the total (blocked summation).
+    """
+
+    iterator: str
+    sizes: tuple[tuple[int, int | None], ...] = ((1, None),)
+    vectorized: bool = False
+    partial_sums: bool = False
+
+    def __str__(self) -> str:
+        if self.sizes == ((1, None),) and not self.vectorized and not self.partial_sums:
+            return self.iterator
+        sizes = "+".join(str(s) if n is None else f"{s}*{n}" for s, n in self.sizes)
+        return f"{self.iterator}/{sizes}{'v' if self.vectorized else ''}{'s' if self.partial_sums else ''}"
+
+    @property
+    def size(self) -> int:
+        """Points of the first tile, which is the largest."""
+        return self.sizes[0][0]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """An iterator of the band in equal ``blocks``, which threads partition; the band runs in each block.
+
+    ``tiled``: the iterator's tiles cover one block, and repeat in each block. Otherwise they cover its extent, and a
+    tile belongs to the block in which it begins.
+    """
+
+    iterator: str
+    blocks: int
+    tiled: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.iterator}@{self.blocks}{'t' if self.tiled else ''}"
+
+
+@dataclass(frozen=True)
+class LoopNest:
+    """``statements`` in order in every tile of ``band``; ``inner``: the loops within a tile.
+
+    ``joined``: nest fusion; in each block the nest runs after the previous nest.
+    """
+
+    rule: str
+    statements: tuple[str, ...]
+    band: tuple[TiledLoop, ...]
+    inner: tuple[TiledLoop, ...] = ()
+    partitions: tuple[Partition, ...] = ()
+    joined: bool = False
+
+    def __str__(self) -> str:
+        parts = [" ".join(map(str, part)) for part in (self.statements, (*self.partitions, *self.band), self.inner)]
+        return f"{self.rule}: " + " | ".join(parts)
+
+    @property
+    def tiled_blocks(self) -> dict[str, int]:
+        """The iterators whose tiles repeat in each block, with their number of blocks."""
+        return {split.iterator: split.blocks for split in self.partitions if split.tiled}
+
+    @property
+    def serial(self) -> bool:
+        """Whether only one thread runs the nest."""
+        return self.rule == "serial"
+
+
+def block_of(iterator: str) -> str:
+    """The name of the coordinate that counts the blocks of a tiled partition."""
+    return iterator + "'"
+
+
+def groups_of(nests: Sequence[LoopNest]) -> list[list[LoopNest]]:
+    """The groups of joined nests; a nest that is not joined is a group of one."""
+    groups: list[list[LoopNest]] = []
+    for nest in nests:
+        groups[-1:] = [[*groups[-1], nest]] if nest.joined and groups else [*groups[-1:], [nest]]
+    return groups

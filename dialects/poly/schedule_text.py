@@ -1,0 +1,79 @@
+"""The schedule language: how a user reads and writes the loop nests of a kernel (``docs/reference/schedules.md``).
+
+    contraction: S0 S1 | y@4 n/32v m/14*4+12*6 | k/256s
+    ^rule        ^statements  ^band, outermost first   ^inner loops, outermost first
+
+``y@4`` partitions the band among threads, and so does ``m@32t``, whose tiles cover one block. ``n/32v`` is a vectorized
+loop in tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums.
+``;`` separates nests, ``&`` joins them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+
+from mlc.dialects.poly.schedule import LoopNest, Partition, ScheduleError, TiledLoop
+
+_PARTITION = re.compile(r"(\w+)@([1-9][0-9]*)(t?)")
+_SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*[vs]?")
+
+
+def parse_schedule(text: str) -> tuple[LoopNest, ...]:
+    """Parse a schedule; raises ScheduleError, which names the wrong item."""
+    groups = [group.split("&") for group in text.split(";") if group.strip()]
+    return tuple(_nest(part.strip(), n > 0) for group in groups for n, part in enumerate(group))
+
+
+def schedule_text(nests: Iterable[LoopNest]) -> str:
+    """The text that ``parse_schedule`` parses to these nests."""
+    return "".join(f"{' & ' if n.joined else '; '}{n}" for n in nests).removeprefix("; ")
+
+
+def _nest(text: str, joined: bool) -> LoopNest:
+    rule, colon, rest = text.partition(":")
+    parts = [p.split() for p in rest.split("|")]
+    if not colon or len(parts) != 3:
+        raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
+    found = [m for m in map(_PARTITION.fullmatch, itertools.takewhile(_PARTITION.fullmatch, parts[1])) if m]
+    partitions = tuple(Partition(m[1], int(m[2]), bool(m[3])) for m in found)
+    if len({p.iterator for p in partitions}) < len(partitions):
+        raise ScheduleError(f"schedule item '{partitions[-1]}': an iterator has blocks once")
+    band, inner = tuple(map(_band_loop, parts[1][len(partitions) :])), tuple(map(_inner_loop, parts[2]))
+    return LoopNest(rule.strip(), tuple(parts[0]), band, inner, partitions, joined)
+
+
+def _band_loop(text: str) -> TiledLoop:
+    loop = _loop(text)
+    if loop.partial_sums:
+        raise ScheduleError(f"band item {text!r}: sums in blocks (s) must be after the second '|'")
+    return loop
+
+
+def _inner_loop(text: str) -> TiledLoop:
+    loop = _loop(text)
+    single = len(loop.sizes) == 1 and loop.sizes[0][1] is None
+    if "/" in text and not (single and (loop.vectorized or loop.partial_sums)):
+        forms = "'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)"
+        raise ScheduleError(f"inner item {text!r} is not {forms}")
+    return loop
+
+
+def _loop(text: str) -> TiledLoop:
+    name, slash, sizes = text.partition("/")
+    if "@" in text:
+        raise ScheduleError(f"schedule item {text!r}: blocks, as in y@4, must be first in the band and at least 1")
+    if not slash:
+        return TiledLoop(name)
+    if not _SIZES.fullmatch(sizes):
+        raise ScheduleError(f"schedule item {text!r} is not 'iterator/size*count+…'")
+    parsed = tuple(_size(part) for part in sizes.rstrip("vs").split("+"))
+    if any(s < 1 for s, _ in parsed):
+        raise ScheduleError(f"schedule item {text!r} has a tile smaller than 1")
+    return TiledLoop(name, parsed, sizes.endswith("v"), sizes.endswith("s"))
+
+
+def _size(text: str) -> tuple[int, int | None]:
+    size, star, count = text.partition("*")
+    return int(size), int(count) if star else None

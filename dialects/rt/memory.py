@@ -1,0 +1,150 @@
+"""Memory of the host program: the caller's arrays, weights, scratch buffers, and views of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, StringAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.semantics.dims import DimLike, parse_dim
+from mlc.dialects.types import bytes_of, shape_of
+
+
+class _BufferSource(IRDLOperation):
+    """An operation whose result is a buffer."""
+
+
+@irdl_op_definition
+class InputOp(_BufferSource):
+    """The caller's input number ``index``: ``%x = rt.input 0 : memref<1x3xf32>``."""
+
+    name = "rt.input"
+    index = prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+    assembly_format = "$index attr-dict `:` type($result)"
+
+    def __init__(self, index: int, type: Attribute):
+        super().__init__(properties={"index": IntegerAttr(index, i64)}, result_types=[type])
+
+
+@irdl_op_definition
+class OutputOp(_BufferSource):
+    """The caller's output number ``index``: ``%y = rt.output 0 {bound = ["8", "n"]} : memref<?x?xf32, …>``.
+
+    Where run-time dimensions are in its shape, ``bound`` is the largest shape, for which the caller has memory.
+    """
+
+    name = "rt.output"
+    index = prop_def(IntegerAttr)
+    bound = opt_prop_def(ArrayAttr[StringAttr])
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$index attr-dict `:` type($result)"
+
+    def __init__(self, index: int, type: Attribute, bound: Sequence[DimLike] | None = None):
+        properties: dict[str, Attribute] = {"index": IntegerAttr(index, i64)}
+        if bound is not None:
+            properties["bound"] = ArrayAttr(StringAttr(str(d)) for d in bound)
+        super().__init__(properties=properties, result_types=[type])
+
+    @property
+    def largest_shape(self) -> tuple[DimLike, ...]:
+        """The shape of the memory that the caller gives."""
+        return shape_of(self.result) if self.bound is None else tuple(parse_dim(d.data) for d in self.bound)
+
+
+@irdl_op_definition
+class WeightOp(_BufferSource):
+    """An entry of the weights payload, ``offset`` bytes (a multiple of 64) from its start."""
+
+    name = "rt.weight"
+    entry = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$entry attr-dict `:` type($result)"
+
+    def __init__(self, entry: str, type: Attribute):
+        super().__init__(properties={"entry": StringAttr(entry)}, result_types=[type])
+
+
+@irdl_op_definition
+class BufferOp(_BufferSource):
+    """Scratch memory in the arena: at ``offset`` bytes, or (symbolic sizes) after the buffers numbered ``after``."""
+
+    name = "rt.buffer"
+    bytes = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    after = opt_prop_def(ArrayAttr[IntegerAttr])
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$bytes attr-dict `:` type($result)"
+
+    def __init__(self, bytes: str, type: Attribute):
+        super().__init__(properties={"bytes": StringAttr(bytes)}, result_types=[type])
+
+
+@irdl_op_definition
+class RunCounterOp(_BufferSource):
+    """The run counter: the number of earlier runs of the model: ``%n = rt.run_counter : memref<i64>``."""
+
+    name = "rt.run_counter"
+    result = result_def(MemRefType)
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: Attribute):
+        super().__init__(result_types=[type])
+
+
+@irdl_op_definition
+class ViewOp(_BufferSource):
+    """The same memory with another shape, or from ``offset`` bytes on."""
+
+    name = "rt.view"
+    source = operand_def(MemRefType)
+    offset = opt_prop_def(StringAttr)
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, type: Attribute, offset: DimLike = 0):
+        properties = {} if offset == 0 else {"offset": StringAttr(str(offset))}
+        super().__init__(operands=[source], properties=properties, result_types=[type])
+
+    @property
+    def start(self) -> DimLike:
+        """The offset of the view in the source, in bytes."""
+        return 0 if self.offset is None else parse_dim(self.offset.data)
+
+    def verify_(self) -> None:
+        after = bytes_of(self.source) - self.start - bytes_of(self.result)
+        if any(isinstance(size, int) and size < 0 for size in (self.start, after)):
+            what = f"{bytes_of(self.result)} bytes from byte {self.start}"
+            raise VerifyException(f"rt.view: {what} are not in a buffer of {bytes_of(self.source)} bytes")
+
+
+def root(value: SSAValue) -> SSAValue:
+    """The buffer of which ``value`` is a view."""
+    while isinstance(value.owner, ViewOp):
+        value = value.owner.source
+    return value
+
+
+def start(value: SSAValue) -> DimLike:
+    """The offset of ``value`` in the buffer ``root(value)``, in bytes."""
+    total: DimLike = 0
+    while isinstance(value.owner, ViewOp):
+        total = total + value.owner.start
+        value = value.owner.source
+    return total

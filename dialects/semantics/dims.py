@@ -1,0 +1,255 @@
+"""Symbolic dimensions: integer polynomials over named symbols, with floor division, max and min as atoms.
+
+A dimension of a tensor is an ``int`` or a :class:`Dim` (``batch``, ``2*seq+1``, ``(h-1)//2``). A Dim has a canonical
+form, so equal polynomials are equal objects with equal text, in Python's syntax.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from xdsl.utils.exceptions import VerifyException
+
+Atom = str | tuple["str", "Dim", "Dim"]  # a symbol, or ("//" | "max" | "min" | "%", lhs, rhs)
+Monomial = tuple[Atom, ...]
+
+
+class DimError(VerifyException, ValueError):
+    """A text is not a dimension expression."""
+
+
+def _key(monomial: Monomial) -> tuple[int, str]:
+    return -len(monomial), str([atom if isinstance(atom, str) else atom_text(atom) for atom in monomial])
+
+
+def atom_text(atom: Atom) -> str:
+    if isinstance(atom, str):
+        return atom
+    kind, lhs, rhs = atom
+    return f"{kind}({lhs}, {rhs})" if kind in ("max", "min") else f"(({lhs}){kind}({rhs}))"
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A polynomial: ``terms`` maps monomials to nonzero integer coefficients, in canonical order."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @staticmethod
+    def of(terms: Mapping[Monomial, int]) -> DimLike:
+        """The canonical dimension of ``terms``: an int if it has no symbol."""
+        kept = {m: c for m, c in terms.items() if c}
+        if not kept or set(kept) == {()}:
+            return kept.get((), 0)
+        return Dim(tuple(sorted(kept.items(), key=lambda item: _key(item[0]))))
+
+    @staticmethod
+    def symbol(name: str) -> Dim:
+        return Dim((((name,), 1),))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __add__(self, other: DimLike) -> DimLike:
+        total = dict(self.terms)
+        for monomial, c in _terms(other).items():
+            total[monomial] = total.get(monomial, 0) + c
+        return Dim.of(total)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> DimLike:
+        return Dim.of({m: -c for m, c in self.terms})
+
+    def __sub__(self, other: DimLike) -> DimLike:
+        return self + (-other)
+
+    def __rsub__(self, other: DimLike) -> DimLike:
+        return (-self) + other
+
+    def __mul__(self, other: DimLike) -> DimLike:
+        total: dict[Monomial, int] = {}
+        for m1, c1 in self.terms:
+            for m2, c2 in _terms(other).items():
+                monomial = tuple(sorted((*m1, *m2), key=atom_text))
+                total[monomial] = total.get(monomial, 0) + c1 * c2
+        return Dim.of(total)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: DimLike) -> DimLike:
+        return floordiv(self, other)
+
+    def __rfloordiv__(self, other: int) -> DimLike:
+        return floordiv(other, self)
+
+    def __mod__(self, other: DimLike) -> DimLike:
+        return self - floordiv(self, other) * other
+
+    def __str__(self) -> str:
+        out = ""
+        for monomial, c in self.terms:
+            factors = [atom_text(a) for a in monomial]
+            if abs(c) != 1 or not factors:
+                factors.insert(0, str(abs(c)))
+            out += ("-" if c < 0 else "+" if out else "") + "*".join(factors)
+        return out
+
+    __repr__ = __str__
+
+    def symbols(self) -> set[str]:
+        """The names of all symbols."""
+        found: set[str] = set()
+        for monomial, _ in self.terms:
+            for atom in monomial:
+                found |= {atom} if isinstance(atom, str) else symbols_of(atom[1:])
+        return found
+
+    def evaluate(self, values: Mapping[str, DimLike]) -> DimLike:
+        """Replace symbols by values (ints or other dims); symbols without a value remain."""
+        total: DimLike = 0
+        for monomial, c in self.terms:
+            term: DimLike = c
+            for atom in monomial:
+                term = term * _evaluate_atom(atom, values)
+            total = total + term
+        return total
+
+
+DimLike = int | Dim
+
+
+def _terms(value: DimLike) -> dict[Monomial, int]:
+    return dict(value.terms) if isinstance(value, Dim) else {(): value}
+
+
+def _evaluate_atom(atom: Atom, values: Mapping[str, DimLike]) -> DimLike:
+    if isinstance(atom, str):
+        return values.get(atom, Dim.symbol(atom))
+    kind, lhs, rhs = atom
+    combine = {"//": floordiv, "max": dim_max, "min": dim_min}[kind]
+    return combine(evaluate(lhs, values), evaluate(rhs, values))
+
+
+def evaluate(value: DimLike, values: Mapping[str, DimLike]) -> DimLike:
+    return value.evaluate(values) if isinstance(value, Dim) else value
+
+
+def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """Floor division, exact where every coefficient divides."""
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return lhs // rhs
+    if rhs == 1 or lhs == rhs:
+        return lhs if rhs == 1 else 1
+    exact, rest = _divide(lhs, rhs)
+    return exact if rest == 0 else exact + _opaque("//", rest, rhs)
+
+
+def _divide(lhs: DimLike, rhs: DimLike) -> tuple[DimLike, DimLike]:
+    """(quotient, rest) with lhs = quotient * rhs + rest, where every divisible term of lhs is in the quotient."""
+    divisor = list(_terms(rhs).items())
+    if len(divisor) != 1:
+        return 0, lhs
+    (by, c), *_ = divisor
+    quotient: DimLike = 0
+    for monomial, k in _terms(lhs).items():
+        left = list(monomial)
+        if k % c == 0 and all(left.count(a) >= by.count(a) for a in by):
+            for a in by:
+                left.remove(a)
+            quotient = quotient + Dim.of({tuple(left): k // c})
+    return quotient, lhs - quotient * rhs
+
+
+def _opaque(kind: str, lhs: DimLike, rhs: DimLike) -> Dim:
+    return Dim((((((kind, lhs, rhs)),), 1),))  # type: ignore[arg-type]
+
+
+def quotient_of(monomial: Monomial) -> tuple[DimLike, int] | None:
+    """(dividend, divisor) of a monomial that is one floor division by a constant."""
+    atom = monomial[0] if len(monomial) == 1 else ""
+    if isinstance(atom, str) or atom[0] != "//" or not isinstance(atom[2], int):
+        return None
+    return atom[1], atom[2]
+
+
+def ceildiv(lhs: DimLike, rhs: DimLike) -> DimLike:
+    return -floordiv(-lhs, rhs)
+
+
+def _extreme(kind: str, lhs: DimLike, rhs: DimLike) -> DimLike:
+    difference = lhs - rhs
+    if isinstance(difference, int):
+        larger = lhs if difference >= 0 else rhs
+        return larger if kind == "max" else (rhs if larger is lhs else lhs)
+    return _opaque(kind, lhs, rhs)
+
+
+def dim_max(lhs: DimLike, rhs: DimLike) -> DimLike:
+    return _extreme("max", lhs, rhs)
+
+
+def dim_min(lhs: DimLike, rhs: DimLike) -> DimLike:
+    return _extreme("min", lhs, rhs)
+
+
+def product(dims: Iterable[DimLike]) -> DimLike:
+    total: DimLike = 1
+    for dim in dims:
+        total = total * dim
+    return total
+
+
+def condition(guard: DimLike) -> str:
+    """``guard >= 0`` in readable form: ``9 - seq`` → ``seq <= 9``, ``seq - 3`` → ``seq >= 3``."""
+    terms = _terms(guard)
+    plus, minus = Dim.of({m: c for m, c in terms.items() if c > 0}), Dim.of({m: -c for m, c in terms.items() if c < 0})
+    return f"{plus} >= {minus}" if isinstance(minus, int) else f"{minus} <= {plus}"
+
+
+def symbols_of(dims: Iterable[DimLike]) -> set[str]:
+    return {s for dim in dims if isinstance(dim, Dim) for s in dim.symbols()}
+
+
+_BINARY = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: floordiv,
+    ast.Mod: lambda a, b: a - floordiv(a, b) * b,
+}
+
+
+@lru_cache(maxsize=4096)  # every type and operator with a dimension parses it
+def parse_dim(text: str) -> DimLike:
+    """Parse ``"2*seq + 1"``.
+
+    Raises:
+        DimError: not an expression over integers, names, ``+ - * // %``, ``max`` and ``min``.
+    """
+    try:
+        return _from_ast(ast.parse(text, mode="eval").body)
+    except (SyntaxError, KeyError, AttributeError, ZeroDivisionError) as e:
+        raise DimError(f"{text!r} is not a dimension: integers, names and + - * // % max min are allowed") from e
+
+
+def _from_ast(node: ast.expr) -> DimLike:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            return Dim.symbol(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_from_ast(operand)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _BINARY[type(op)](_from_ast(left), _from_ast(right))
+        case ast.Call(func=ast.Name(id="max" | "min" as name), args=[lhs, rhs]):
+            return _extreme(name, _from_ast(lhs), _from_ast(rhs))
+    raise DimError(f"{ast.unparse(node)!r} is not a dimension")

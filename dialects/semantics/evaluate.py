@@ -1,0 +1,174 @@
+"""Evaluation of scalar expressions and statements in NumPy: the reference against which every lowering is tested.
+
+Parallel iterators are evaluated as whole arrays by broadcasting, reduction iterators by a loop in order. Constant
+folding uses the same code.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import evaluate as evaluate_dim
+from mlc.dialects.semantics.expr import CASTS, REINTERPRETATIONS, Const, Expr, Index, Load
+from mlc.dialects.semantics.statement import MONOIDS, Statement
+from mlc.dialects.types import NARROW, NUMPY_NAMES, bit_width, is_narrow, numpy_dtype
+
+Array = np.ndarray[Any, Any]
+_NARROW_NAMES = frozenset(NUMPY_NAMES[e] for e in NARROW)
+
+
+def _div(a: Array, b: Array) -> Array:
+    if np.issubdtype(np.result_type(a, b), np.integer):  # truncates, as C and ONNX do
+        quotient = np.floor_divide(np.abs(a), np.abs(b))
+        return (quotient * np.sign(a) * np.sign(b)).astype(np.result_type(a, b))
+    return np.divide(a, b)
+
+
+def _float_only(fn: Any) -> Any:
+    return np.vectorize(fn, otypes=[np.float64])
+
+
+def _erf(x: Array) -> Array:
+    return np.asarray(_float_only(math.erf)(x.astype(np.float64)), dtype=x.dtype)
+
+
+def _sigmoid(x: Array) -> Array:
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype)
+
+
+def _dot4(a: Array, b: Array) -> Array:
+    """The dot product of the four bytes in each i32, unsigned in ``a`` and signed in ``b``."""
+    u, s = (np.ascontiguousarray(x)[..., None].view(dtype) for x, dtype in ((a, np.uint8), (b, np.int8)))
+    return np.asarray(np.sum(u.astype(np.int32) * s, axis=-1, dtype=np.int32))
+
+
+NUMPY: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": _div,
+    "floordiv": np.floor_divide,
+    "mod": np.mod,
+    "fmod": np.fmod,
+    "max": np.maximum,
+    "min": np.minimum,
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "shl": np.left_shift,
+    "shr": np.right_shift,
+    "neg": np.negative,
+    "not_": np.invert,
+    "abs": np.abs,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "erf": _erf,
+    "sigmoid": _sigmoid,
+    "round": np.rint,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "where": np.where,
+    "dot4": _dot4,
+}
+
+
+def evaluate_expr(expr: Expr, operands: Sequence[Array], env: Mapping[str, Any]) -> Any:
+    """The value of an expression; ``env`` maps iterators to broadcastable integer arrays and symbols to ints.
+
+    Untyped constants remain Python scalars, which are weak in NumPy's type promotion.
+    """
+    match expr:
+        case Const(value=value):
+            return value
+        case Index(name=name):
+            return np.asarray(env[name], dtype=np.int64)
+        case Load(operand=n, index=None):
+            return operands[n]
+        case Load(operand=n, index=index):
+            return operands[n][tuple(np.asarray(evaluate_expr(i, operands, env)) for i in index or ())]
+    args = [evaluate_expr(a, operands, env) for a in expr.args]
+    if expr.fn in CASTS:
+        return cast(np.asarray(args[0]), expr.fn)
+    if expr.fn in REINTERPRETATIONS:
+        return reinterpret(np.asarray(args[0]), REINTERPRETATIONS[expr.fn])
+    return (NUMPY.get(expr.fn) or getattr(np, expr.fn))(*args)
+
+
+def cast(value: Array, element: str) -> Array:
+    """``value`` cast to ``element``: narrow floats by way of f32 (which may round twice), narrow integers of i32.
+
+    Narrow floats round to the nearest, ties to even, and do not saturate; NaN of 4 bits is a zero (as ml_dtypes does).
+    """
+    if value.dtype.name in _NARROW_NAMES:
+        value = value.astype(np.float32 if value.dtype.name.startswith("float") else np.int32)
+    if element == "i1":
+        return value != 0
+    return _narrowed(value, element) if is_narrow(element) else value.astype(numpy_dtype(element))
+
+
+def _narrowed(value: Array, element: str) -> Array:
+    if element[0] == "f":
+        return value.astype(np.float32).astype(numpy_dtype(element))
+    return reinterpret(value.astype(np.int32).astype(np.uint8), element)
+
+
+def reinterpret(value: Array, element: str) -> Array:
+    """The bits of ``value`` reinterpreted as ``element``, of the same width; of a wider value the lowest bits."""
+    width = bit_width(element)
+    bits = np.ascontiguousarray(value).reshape(value.shape)
+    return (bits.view(np.uint8) & (1 << width) - 1 if width < 8 else bits).view(numpy_dtype(element))
+
+
+def _extent(bound: DimLike, symbols: Mapping[str, int]) -> int:
+    value = evaluate_dim(bound, symbols)
+    assert isinstance(value, int), f"{bound} is not known"
+    return value
+
+
+@np.errstate(all="ignore")  # infinities and NaN are valid results
+def evaluate_statement(
+    statement: Statement, operands: Sequence[Array], result: Array, symbols: Mapping[str, int]
+) -> None:
+    """Execute ``statement``: write (or accumulate) into ``result`` in place."""
+    extents = [_extent(b, symbols) for b in statement.bounds]
+    reduce = [n for n, r in enumerate(statement.reduction) if r]
+    parallel = [n for n, r in enumerate(statement.reduction) if not r]
+    env: dict[str, Any] = dict(symbols)
+    for axis, n in enumerate(parallel):
+        env[statement.iters[n]] = np.arange(extents[n]).reshape([-1] + [1] * (len(parallel) - axis - 1))
+    at = tuple(np.asarray(evaluate_expr(i, operands, env)) for i in statement.out)
+    whole = np.broadcast_shapes(tuple(extents[n] for n in parallel), *(a.shape for a in at))
+    combine = None
+    if statement.monoid:
+        combine = MONOIDS[statement.monoid]
+        _assign(result, at, np.full(whole, combine.identity(result.dtype), dtype=result.dtype))
+    for point in itertools.product(*(range(extents[n]) for n in reduce)):
+        env.update(zip((statement.iters[n] for n in reduce), point, strict=True))
+        value = np.broadcast_to(np.asarray(evaluate_expr(statement.value, operands, env)), whole)
+        value = value.astype(result.dtype, copy=False)
+        _assign(result, at, value if combine is None else combine.numpy(result[at].reshape(whole), value))
+
+
+def _assign(result: Array, at: tuple[Array, ...], value: Array) -> None:
+    if at:
+        result[at] = value
+    else:
+        result[...] = value.reshape(result.shape)

@@ -1,0 +1,171 @@
+"""Arrays: lazy values of an element type and a shape; an operator adds a record to the trace.
+
+An array is data, or a record that is evaluated when somebody asks for its elements. The arguments of a function that
+is traced (``jit``) have no elements; asking for them is an error that shows the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.dims import Dim, DimLike, product
+from mlc.dialects.types import Shape, numpy_dtype
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes
+from mlc.frontends.array.operators import Operators
+from mlc.frontends.array.record import Emit, Record, of_data, record
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+
+class TraceError(InputError):
+    """A traced function asks for what is known only when it runs."""
+
+
+class Array(Operators):
+    """A lazy n-dimensional array. Made by ``mlc.numpy.asarray`` and by operators on arrays; never mutated."""
+
+    __slots__ = ("__weakref__", "record", "value")
+    __array_priority__ = 100
+
+    def __init__(self, given: Record) -> None:
+        self.record, self.value = given, given.data
+
+    def operand(self) -> Record:
+        """Its record in a new one. The trace of an array that has been evaluated goes, unless a derivative needs it."""
+        if self.value is not None and self.record.data is None and not self.is_varied():
+            self.record = of_data(self.value)
+        return self.record
+
+    def is_varied(self) -> bool:
+        """Whether a function of it may still be differentiated by what it depends on."""
+        return any(not each.closed for each in self.record.variables)
+
+    @property
+    def shape(self) -> Shape:
+        return self.record.shape
+
+    @property
+    def element(self) -> str:
+        return self.record.element
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return numpy_dtype(self.record.element)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.record.shape)
+
+    @property
+    def size(self) -> DimLike:
+        return product(self.record.shape)
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Array:
+        if device != "cpu":
+            raise ValueError(f"there is no device '{device}'; arrays are on 'cpu'")
+        return self
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The elements; evaluates the trace. The array is not to be written to.
+
+        Raises:
+            TraceError: it depends on an argument of a function that is traced.
+        """
+        from mlc.frontends.array.evaluate import evaluate
+
+        if self.value is None:
+            evaluate([self])
+        assert self.value is not None
+        return self.value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.numpy(), dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return np.array(self.numpy()).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return import_module("mlc.numpy")  # which adds the compiler that no frontend knows
+
+    def item(self) -> Any:
+        return self.numpy().item()
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __index__(self) -> int:
+        return self.numpy().__index__()
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array of rank 0")
+        if isinstance(self.shape[0], Dim):
+            raise TraceError(f"len() of a dimension '{self.shape[0]}' that is open", hint="Use x.shape[0]")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[n] for n in range(len(self)))
+
+    def __repr__(self) -> str:
+        if self.record.traced:
+            return f"Array({self.record.element}[{', '.join(map(str, self.shape))}], traced)"
+        return f"Array({np.array2string(self.numpy(), separator=', ', prefix='Array(')}, dtype={self.dtype})"
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def apply(
+    emit: Emit, operands: Sequence[Array], params: tuple[Any, ...], element: str, shape: Sequence[DimLike]
+) -> Array:
+    """The array of a new record."""
+    return Array(record(emit, [each.operand() for each in operands], params, element, tuple(shape)))
+
+
+def constant(build: Builder, operands: Sequence[Tensor], element: str, shape: tuple[int, ...], data: bytes) -> Tensor:
+    """A known tensor, folded into what uses it."""
+    return Tensor.from_known(np.frombuffer(data, numpy_dtype(element)).reshape(shape), element)
+
+
+def known(value: Any, element: str) -> Array:
+    """A small array that is part of the program, such as a Python scalar."""
+    data = np.asarray(value, numpy_dtype(element))
+    return Array(record(constant, (), (element, data.shape, data.tobytes()), element, data.shape))
+
+
+def as_array(value: Any, beside: str | None = None) -> Array:
+    """An operand as an array; a Python scalar takes the type of the array ``beside`` it.
+
+    Raises:
+        InputError: it is neither an array nor a number.
+    """
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, bool | int | float | np.generic):
+        return known(value, dtypes.of_scalar_beside(value, beside) if beside else dtypes.element_of_scalar(value))
+    if isinstance(value, np.ndarray | list | tuple):
+        data = np.array(value)
+        return Array(of_data(data if isinstance(value, np.ndarray) else _default(data)))
+    raise InputError(f"A {type(value).__name__} is not an array", hint="Give an array, a number, or asarray(value)")
+
+
+def _default(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Python's numbers in the default types."""
+    return data.astype(numpy_dtype(dtypes.FLOAT)) if data.dtype == np.float64 else data

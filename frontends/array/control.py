@@ -1,0 +1,209 @@
+"""Control flow of traced functions: cond, switch, while_loop, fori_loop, scan. Source: JAX's functions of these names.
+
+A body is traced once, on arguments of its own; what it captures becomes operands of the loop or branch.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import numpy_dtype
+from mlc.errors import InputError
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.functions.elementwise import FUNCTIONS
+from mlc.frontends.array.lowering import lower_records
+from mlc.frontends.array.record import Body, Emit, Record, Unique, item, new_argument, record
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.control import branches
+from mlc.frontends.build.control.loops import Iteration, emit_loop
+from mlc.frontends.build.control.scan import scan_loop
+from mlc.frontends.build.tensors import Tensor
+
+UNBOUNDED = 1 << 62  # iterations of a loop on a condition
+
+
+def cond(predicate: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], *operands: Any) -> Any:
+    """``true_fn(*operands)`` where the predicate holds, else ``false_fn(*operands)``; one of them runs.
+
+    Raises:
+        InputError: they return other trees, shapes or types.
+    """
+    sides = [_traced(f, operands) for f in (true_fn, false_fn)]
+    (then, tree), (otherwise, other) = sides
+    _check_same("cond", then.outputs, otherwise.outputs, tree, other)
+    given = [as_array(predicate), *map(as_array, trees.leaves(operands))]
+    return trees.unflatten(tree, _results(branch, given, (then, otherwise), then.outputs))
+
+
+def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """``functions[index](*operands)``, where the index is clamped to those that there are."""
+    at = as_array(index)
+    if len(functions) == 1:
+        return functions[0](*operands)
+    rest = functions[:-1]
+    last = FUNCTIONS["greater_equal"](at, len(rest))
+    return cond(last, functions[-1], lambda *xs: switch(at, rest, *xs), *operands)
+
+
+def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
+    """``state = body(state)``, from ``init``, as long as ``condition(state)`` holds.
+
+    Raises:
+        InputError: the body returns another tree, or other shapes or types than it takes.
+    """
+    leaves, tree = trees.flatten(init)
+    states = [as_array(x) for x in leaves]
+    test, _ = _traced(condition, [init])
+    step, out = _traced(body, [init])
+    _check_same("while_loop", [x.operand() for x in states], step.outputs, tree, out)
+    return trees.unflatten(tree, _results(loop_while, states, (test, step), step.outputs))
+
+
+def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be a dimension."""
+    leaves, tree = trees.flatten(init)
+    states = [as_array(x) for x in leaves]
+    step, out = _traced(body, [np.int64(0), init])
+    _check_same("fori_loop", [x.operand() for x in states], step.outputs, tree, out)
+    made = _results(loop_counted, states, (step, upper - lower, lower), step.outputs)
+    return trees.unflatten(tree, made)
+
+
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, unroll: bool = False) -> tuple[Any, Any]:
+    """``state, y = f(state, x)`` for each slice x of ``xs`` along its first axis: the last state, and all y together.
+
+    ``unroll``: straight-line code of each iteration, which has derivatives; a loop has none yet.
+
+    Raises:
+        InputError: no ``xs``, of different lengths, or another state is returned than taken.
+    """
+    slices = [as_array(x) for x in trees.leaves(xs)]
+    if not slices or len({x.shape[:1] for x in slices}) > 1 or not slices[0].shape:
+        raise InputError(f"scan over arrays of shapes {[x.shape for x in slices]}", hint="Give one first extent")
+    if unroll:
+        return _unrolled(f, init, xs, len(slices[0]))
+    leaves, tree = trees.flatten(init)
+    states = [as_array(x) for x in leaves]
+    first = trees.unflatten(trees.flatten(xs)[1], [Array(new_argument(x.element, x.shape[1:], True)) for x in slices])
+    body, out = _traced(f, [init, first])
+    _check_same("scan", [x.operand() for x in states], body.outputs[: len(states)])
+    trips, collected = slices[0].shape[0], body.outputs[len(states) :]
+    shapes = [*((y.element, y.shape) for y in body.outputs[: len(states)])]
+    shapes += [(y.element, (trips, *y.shape)) for y in collected]
+    params = (body, len(states), trips)
+    return trees.unflatten(out, _of_shapes(loop_scan, [*states, *slices], params, shapes))
+
+
+def _unrolled(f: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any, steps: int) -> tuple[Any, Any]:
+    from mlc.frontends.array.functions.shaping import stack
+
+    leaves, tree = trees.flatten(xs)
+    found = []
+    for n in range(steps):
+        state, y = f(state, trees.unflatten(tree, [as_array(x)[n] for x in leaves]))
+        found.append(trees.flatten(y))
+    columns = zip(*(ys for ys, _ in found), strict=True)
+    return state, trees.unflatten(found[0][1], [stack(column) for column in columns])
+
+
+def _traced(f: Callable[..., Any], operands: Sequence[Any]) -> tuple[Body, trees.Tree]:
+    """A function traced on arguments like ``operands``, and the tree of its results."""
+    leaves, tree = trees.flatten(tuple(operands))
+    arguments = [Array(new_argument(x.element, x.shape, True)) for x in map(as_array, leaves)]
+    results, out = trees.flatten(f(*trees.unflatten(tree, arguments)))
+    return Body([x.record for x in arguments], [as_array(y).operand() for y in results]), out
+
+
+def _check_same(
+    what: str,
+    before: Sequence[Record],
+    after: Sequence[Record],
+    tree: trees.Tree | None = None,
+    other: trees.Tree | None = None,
+) -> None:
+    pairs = list(zip(before, after, strict=False))
+    wrong = [(a, b) for a, b in pairs if (a.element, a.shape) != (b.element, b.shape)]
+    if tree != other:
+        raise InputError(f"{what}: results of structure {other} in place of {tree}")
+    if wrong:
+        (a, b), *_ = wrong
+        types = [f"{numpy_dtype(x.element)}[{', '.join(map(str, x.shape))}]" for x in (a, b)]
+        raise InputError(f"{what}: an array is {types[0]} on one side and {types[1]} on the other ({b.where})")
+
+
+def _results(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], like: Sequence[Record]) -> list[Array]:
+    return _of_shapes(emit, given, params, [(y.element, y.shape) for y in like])
+
+
+def _of_shapes(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], shapes: Sequence[Any]) -> list[Array]:
+    """The results of a record whose bodies' captured values are further operands."""
+    captured = [each for body in params if isinstance(body, Body) for each in body.captured]
+    operands = (*(x.operand() for x in given), *captured)
+    made = Record(emit, operands, (*params, Unique()), "", ())
+    return [Array(record(item, (made,), (n,), element, tuple(shape))) for n, (element, shape) in enumerate(shapes)]
+
+
+def _inside(build: Builder, body: Body, arguments: Sequence[Tensor], captured: Sequence[Tensor]) -> list[Tensor]:
+    """The results of a body where the Builder is."""
+    given = [*body.arguments, *body.captured]
+    return lower_records(build, body.outputs, dict(zip(given, [*arguments, *captured], strict=True)))
+
+
+def branch(build: Builder, operands: Sequence[Tensor], then: Body, otherwise: Body, unique: Unique) -> list[Tensor]:
+    predicate, *rest = operands
+    count = len(then.arguments)
+    arguments, captured = rest[:count], rest[count:]
+    of_then, of_other = captured[: len(then.captured)], captured[len(then.captured) :]
+    sides = [
+        functools.partial(_inside, build, then, arguments, of_then),
+        functools.partial(_inside, build, otherwise, arguments, of_other),
+    ]
+    if predicate.known is not None:
+        return sides[not bool(predicate.known.reshape(()))]()
+    found = branches.branches(build, sides)
+    return found.select(predicate) if found.are_cheap else found.emit(predicate)
+
+
+def loop_while(build: Builder, operands: Sequence[Tensor], test: Body, step: Body, unique: Unique) -> list[Tensor]:
+    count = len(step.arguments)
+    states, captured = operands[:count], operands[count:]
+    of_test, of_step = captured[: len(test.captured)], captured[len(test.captured) :]
+
+    def iteration(index: Dim, before: list[Tensor]) -> Iteration:
+        after = _inside(build, step, before, of_step)
+        return Iteration(after, condition=_inside(build, test, after, of_test)[0])
+
+    active = _inside(build, test, states, of_test)[0]
+    return emit_loop(build, UNBOUNDED, states, iteration, active=active)
+
+
+def loop_counted(
+    build: Builder, operands: Sequence[Tensor], body: Body, trips: DimLike, first: int, unique: Unique
+) -> list[Tensor]:
+    count = len(body.arguments) - 1
+
+    def iteration(index: Dim, before: list[Tensor]) -> Iteration:
+        number = build.compute(f"i64({index} + {first})", [], ())
+        return Iteration(_inside(build, body, [number, *before], operands[count:]))
+
+    return emit_loop(build, trips, operands[:count], iteration)
+
+
+def loop_scan(
+    build: Builder, operands: Sequence[Tensor], body: Body, count: int, trips: DimLike, unique: Unique
+) -> list[Tensor]:
+    total = len(body.arguments)
+    states, slices, captured = operands[:count], operands[count:total], operands[total:]
+
+    def iteration(before: list[Any], parts: list[Tensor]) -> tuple[list[Any], list[Any]]:
+        made = _inside(build, body, [*before, *parts], captured)
+        return made[:count], made[count:]
+
+    outputs = len(body.outputs) - count
+    return scan_loop(build, states, slices, trips, iteration, [False] * len(slices), [False] * outputs)

@@ -1,0 +1,123 @@
+"""Evaluation of lazy arrays: a trace that is new runs in the reference interpreter, one that repeats is compiled.
+
+Programs are found by the structure of the trace. The second use of one starts its compilation in the background;
+nobody waits for the C compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.interpreter import interpret
+from mlc.frontends.array.array import Array, TraceError
+from mlc.frontends.array.lowering import import_trace
+from mlc.frontends.array.record import Body, Record, Unique, new_argument, ordered, where_called
+from mlc.frontends.imported import Imported
+
+Arrays = Sequence[np.ndarray[Any, Any]]
+Compiler = Callable[[str, Callable[[], Imported]], Callable[[Arrays], Arrays]]
+compiler: list[Compiler] = []
+"""Compiles a program of this digest; ``mlc.numpy`` sets it, since the driver is no part of a frontend."""
+COMPILED_AFTER = 2  # uses of a program
+
+
+class Program:
+    """A trace as a function of its data: interpreted at first, compiled when it repeats."""
+
+    pool = ThreadPoolExecutor(1, "mlc-eager")
+
+    def __init__(self, key: tuple[Any, ...], inputs: list[Record], outputs: list[Record]) -> None:
+        self.key, self.uses = key, 0
+        self.compiled: Future[Callable[[Arrays], Arrays]] | None = None
+        names = {each: f"x{n}" for n, each in enumerate(inputs)}
+        self.imported = import_trace(*_without_data(names, outputs), "eager")
+
+    def __call__(self, inputs: Arrays) -> Arrays:
+        self.uses += 1
+        if self.uses == COMPILED_AFTER and compiler:
+            self.compiled = self.pool.submit(compiler[0], repr(self.key), self.again)
+        if self.compiled is not None and self.compiled.done() and self.compiled.exception() is None:
+            return self.compiled.result()(inputs)
+        given = {f"x{n}": x for n, x in enumerate(inputs)}
+        return list(interpret(self.imported.module, self.imported.weights, given).values())
+
+    def again(self) -> Imported:
+        """A module of its own: compilation changes it."""
+        return Imported(self.imported.module.clone(), self.imported.weights, self.imported.name)
+
+
+_programs: dict[tuple[Any, ...], Program] = {}
+
+
+def evaluate(arrays: Sequence[Array]) -> None:
+    """Compute the elements of arrays, together.
+
+    Raises:
+        TraceError: one depends on an argument of a function that is traced.
+    """
+    wanted = [each for each in arrays if each.value is None]
+    for each in wanted:
+        if each.record.traced:
+            raise _no_elements(each.record)
+    outputs = list(dict.fromkeys(each.record for each in wanted))
+    if not outputs:
+        return
+    order = ordered(outputs)
+    inputs = [each for each in order if each.data is not None]
+    key = structure(order, outputs)
+    if key not in _programs:
+        _programs[key] = Program(key, inputs, outputs)
+    results = _programs[key]([each.data for each in inputs])  # type: ignore[misc]
+    found = dict(zip(outputs, results, strict=True))
+    for each in wanted:
+        each.value = np.asarray(found[each.record])
+
+
+def structure(order: Sequence[Record], outputs: Sequence[Record]) -> tuple[Any, ...]:
+    """What is computed, without the data: equal for equal programs, in every process."""
+    position = {each: n for n, each in enumerate(order)}
+    unique: dict[Unique, int] = {}
+    rows = []
+    for each in order:
+        params = tuple(_canonical(p, unique) for p in each.params)
+        operands = tuple(position[operand] for operand in each.operands if operand in position)
+        name = "data" if each.data is not None else f"{each.emit.__module__}.{each.emit.__qualname__}"
+        rows.append((name, operands, () if each.data is not None else params, each.element, each.shape))
+    return (*rows, tuple(position[each] for each in outputs))
+
+
+def _canonical(param: Any, unique: dict[Unique, int]) -> Any:
+    """A parameter that is equal for equal programs: numbers in place of identities, the structure of a loop's body."""
+    if isinstance(param, Unique):
+        return f"#{unique.setdefault(param, len(unique))}"
+    if isinstance(param, Body):
+        inner = [*param.arguments, *param.captured]
+        return structure([*inner, *ordered(param.outputs, set(inner))], param.outputs)
+    return param
+
+
+def _without_data(names: dict[Record, str], outputs: Sequence[Record]) -> tuple[dict[str, Record], dict[str, Record]]:
+    """Arguments in place of data: the program is for other data of these types too."""
+    made: dict[Record, Record] = {}
+    for each in ordered(outputs):
+        if each in names:
+            made[each] = new_argument(each.element, each.shape)
+        elif any(made[operand] is not operand for operand in each.operands):
+            copy = Record(each.emit, tuple(made[o] for o in each.operands), each.params, each.element, each.shape)
+            copy.where, made[each] = each.where, copy
+        else:
+            made[each] = each
+    results = {f"y{n}": made[each] for n, each in enumerate(outputs)}
+    return {name: made[each] for each, name in names.items()}, results
+
+
+def _no_elements(record: Record) -> TraceError:
+    hint = "Use mlc.numpy.where for a choice of elements, or make the argument static"
+    made = f" (made at {record.where})" if record.where else ""
+    return TraceError(
+        f"{where_called()}: the elements of an array{made} are not known while its function is traced", hint=hint
+    )

@@ -1,0 +1,1 @@
+"""Functions of the array frontend, a file a family of the Array API standard."""

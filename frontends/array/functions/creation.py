@@ -1,0 +1,179 @@
+"""Creation of arrays. Source: Array API 2025.12. The default types are float32 and int64."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import numpy_dtype
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes
+from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.functions.elementwise import astype, convert, where
+from mlc.frontends.array.functions.shaping import Extents, broadcast_to, extents, reshape
+from mlc.frontends.array.record import of_data
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+
+def asarray(value: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None) -> Array:
+    """An array of NumPy's, of DLPack's, of nested lists, of a number; a copy, since arrays are never mutated.
+
+    Raises:
+        InputError: no elements that arrays have (strings, objects).
+        ValueError: ``copy=False``, and it must be copied.
+    """
+    if isinstance(value, Array):
+        return value if dtype is None else astype(value, dtype)
+    if copy is False:
+        raise ValueError("an array of another library is copied, since it may change: copy=False cannot be kept")
+    data = np.from_dlpack(value) if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray) else value
+    given = np.array(data)
+    if not isinstance(data, np.ndarray | np.generic) and given.dtype == np.float64:
+        given = given.astype(numpy_dtype(dtypes.FLOAT))
+    wanted = dtypes.element(given.dtype if dtype is None else dtype)
+    return Array(of_data(given.astype(numpy_dtype(wanted), copy=False)))
+
+
+def from_dlpack(value: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
+    """An array of another library."""
+    return asarray(np.from_dlpack(value))
+
+
+def filled(build: Builder, xs: Sequence[Tensor], expr: str, shape: tuple[DimLike, ...]) -> Tensor:
+    """Each element is an expression of its indices."""
+    return build.compute(expr, xs, shape)
+
+
+def _of_indices(expr: str, element: str, shape: Sequence[DimLike]) -> Array:
+    return apply(filled, [], (expr, tuple(shape)), element, shape)
+
+
+def full(shape: Extents, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """``fill_value`` everywhere."""
+    value = as_array(fill_value)
+    return broadcast_to(value if dtype is None else _as(fill_value, dtypes.element(dtype)), extents(shape))
+
+
+def _as(value: Any, element: str) -> Array:
+    return convert(value, element) if isinstance(value, Array) else as_array(numpy_dtype(element).type(value))
+
+
+def zeros(shape: Extents, *, dtype: Any = None, device: str | None = None) -> Array:
+    """0 everywhere."""
+    return full(shape, 0, dtype=dtype or float)
+
+
+def ones(shape: Extents, *, dtype: Any = None, device: str | None = None) -> Array:
+    """1 everywhere."""
+    return full(shape, 1, dtype=dtype or float)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """``fill_value`` in the shape and type of ``x``."""
+    given = as_array(x)
+    return full(given.shape, fill_value, dtype=dtype or given.dtype)
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+    """0 in the shape and type of ``x``."""
+    return full_like(x, 0, dtype=dtype)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+    """1 in the shape and type of ``x``."""
+    return full_like(x, 1, dtype=dtype)
+
+
+empty, empty_like = zeros, zeros_like
+
+
+def arange(start: Any, /, stop: Any = None, step: float = 1, *, dtype: Any = None, device: str | None = None) -> Array:
+    """``start``, ``start + step``, … before ``stop``; from 0 where only one is given. ``stop`` may be a dimension."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    if isinstance(stop, Dim) or isinstance(start, Dim):
+        if step != 1:
+            raise InputError(f"arange to the open dimension '{stop}' by steps of {step}", hint="Multiply it instead")
+        made = _of_indices(f"i64(i0 + {start})", "i64", (stop - start,))
+    else:
+        integers = all(isinstance(n, int) for n in (start, stop, step))
+        count = max(math.ceil((stop - start) / step), 0)
+        if integers:
+            made = _of_indices(f"i64(i0 * {step} + ({start}))", "i64", (count,))
+        else:
+            made = convert(
+                _of_indices(f"f64(i0) * {float(step)!r} + ({float(start)!r})", "f64", (count,)), dtypes.FLOAT
+            )
+    return made if dtype is None else astype(made, dtype)
+
+
+def linspace(
+    start: float, stop: float, /, num: int, *, dtype: Any = None, device: str | None = None, endpoint: bool = True
+) -> Array:
+    """``num`` values at equal distances from ``start`` to ``stop``, which is one of them for ``endpoint``."""
+    parts = max(num - 1 if endpoint else num, 1)
+    expr = f"f64(i0) * ({(stop - start) / parts!r}) + ({float(start)!r})"
+    last = f"where(i0 == {num - 1}, {float(stop)!r}, {expr})" if endpoint and num > 1 else expr
+    return convert(_of_indices(last, "f64", (num,)), dtypes.FLOAT if dtype is None else dtypes.element(dtype))
+
+
+def eye(
+    n_rows: DimLike, n_cols: DimLike | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Array:
+    """1 on diagonal ``k``, 0 elsewhere."""
+    element = dtypes.element(dtype or float)
+    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    return _of_indices(f"{element}(i1 - i0 == {k})", element, shape)
+
+
+def _triangle(x: Any, test: str) -> Array:
+    given = as_array(x)
+    inside = _of_indices(test, "i1", given.shape[-2:])
+    return where(inside, given, full_like(given, 0))
+
+
+def tril(x: Any, /, *, k: int = 0) -> Array:
+    """The elements on and below diagonal ``k`` of the last two dimensions, 0 above."""
+    return _triangle(x, f"i1 - i0 <= {k}")
+
+
+def triu(x: Any, /, *, k: int = 0) -> Array:
+    """The elements on and above diagonal ``k`` of the last two dimensions, 0 below."""
+    return _triangle(x, f"i1 - i0 >= {k}")
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
+    """The coordinates of a grid: each array along a dimension of its own; ``xy`` exchanges the first two."""
+    given = [as_array(x) for x in arrays]
+    order = list(range(len(given)))
+    if indexing == "xy" and len(given) > 1:
+        order[:2] = [1, 0]
+    shape = [given[n].shape[0] for n in order]
+    return [
+        broadcast_to(reshape(x, [-1 if order[place] == n else 1 for place in range(len(order))]), shape)
+        for n, x in enumerate(given)
+    ]
+
+
+PUBLIC = (
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+)

@@ -1,0 +1,206 @@
+"""Indexing: integers, slices, None, ellipsis, integer arrays, masks; take, take_along_axis. Source: NumPy's rules."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes
+from mlc.frontends.array.array import Array, TraceError, apply, as_array
+from mlc.frontends.array.functions.elementwise import broadcast
+from mlc.frontends.array.functions.reductions import axes_of
+from mlc.frontends.array.functions.shaping import broadcast_to, reshape
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.folding.fold import at_least, larger, smaller
+from mlc.frontends.build.ops.indexing.gather import gather, gather_elements, wrapped
+from mlc.frontends.build.tensors import Tensor
+
+
+def sliced(
+    build: Builder,
+    xs: Sequence[Tensor],
+    starts: tuple[DimLike, ...],
+    sizes: tuple[DimLike, ...],
+    steps: tuple[int, ...],
+) -> Tensor:
+    return build.slice(xs[0], starts, sizes, steps)
+
+
+def index(x: Array, key: Any) -> Array:
+    """``x[key]``: basic indices first, then arrays of indices, as NumPy does.
+
+    Raises:
+        IndexError: an index that the shape does not have.
+        TraceError: a mask of a traced array, whose number of elements is not known.
+    """
+    items = _with_masks_as_indices(key if isinstance(key, tuple) else (key,))
+    items = _without_ellipsis(x, items)
+    basic, arrays = _basic(x, items)
+    return _advanced(basic, arrays) if arrays else basic
+
+
+def _with_masks_as_indices(items: tuple[Any, ...]) -> list[Any]:
+    found: list[Any] = []
+    for each in items:
+        if isinstance(each, list | np.ndarray):
+            each = as_array(each)
+        if isinstance(each, Array) and each.element == "i1":
+            if each.record.traced:
+                hint = "Use mlc.numpy.where, or index by integers"
+                raise TraceError("A traced mask selects an unknown number of elements", hint=hint)
+            found += [as_array(at) for at in np.nonzero(each.numpy())]
+        else:
+            found.append(each)
+    return found
+
+
+def _without_ellipsis(x: Array, items: list[Any]) -> list[Any]:
+    """Slices in place of an ellipsis, and at the end for the dimensions that are not named."""
+    positions = [n for n, each in enumerate(items) if each is Ellipsis]
+    if len(positions) > 1:
+        raise IndexError("an index has one ellipsis at most")
+    missing = x.ndim - sum(each is not None and each is not Ellipsis for each in items)
+    if missing < 0:
+        raise IndexError(f"{x.ndim - missing} indices of an array of shape {x.shape}")
+    at = positions[0] if positions else len(items)
+    return [*items[:at], *[slice(None)] * missing, *items[at + len(positions) :]]
+
+
+def _basic(x: Array, items: list[Any]) -> tuple[Array, dict[int, Array]]:
+    """``x`` cut by integers and slices, with new dimensions, and the index arrays by the dimension that they index."""
+    starts: list[DimLike] = []
+    sizes: list[DimLike] = []
+    steps: list[int] = []
+    shape: list[DimLike] = []
+    arrays: dict[int, Array] = {}
+    dims = iter(x.shape)
+    for each in items:
+        if each is None:
+            shape.append(1)
+            continue
+        extent = next(dims)
+        scalar = not isinstance(each, slice | Array)
+        if isinstance(each, Array) and (each.ndim or each.record.traced):
+            arrays[len(shape)] = each
+            each = slice(None)
+        start, size, step = _range(each, extent) if isinstance(each, slice) else (_position(each, extent), 1, 1)
+        starts.append(start)
+        sizes.append(size)
+        steps.append(step)
+        if not scalar and isinstance(each, slice):
+            shape.append(size)
+    params = (tuple(starts), tuple(sizes), tuple(steps))
+    whole = all(s == 0 for s in starts) and tuple(sizes) == x.shape and all(s == 1 for s in steps)
+    cut = x if whole else apply(sliced, [x], params, x.element, sizes)
+    return (cut if tuple(shape) == cut.shape else reshape(cut, shape)), arrays
+
+
+def _position(at: Any, extent: DimLike) -> DimLike:
+    if isinstance(at, Dim):
+        return at
+    number = operator.index(at)
+    if isinstance(extent, int) and not -extent <= number < extent:
+        raise IndexError(f"index {number} of a dimension of {extent}")
+    return number + extent if number < 0 else number
+
+
+def _range(at: slice, extent: DimLike) -> tuple[DimLike, DimLike, int]:
+    """(first element, number of elements, step) of a slice."""
+    if isinstance(extent, int) and not isinstance(at.start, Dim) and not isinstance(at.stop, Dim):
+        chosen = range(*at.indices(extent))
+        return (chosen.start if len(chosen) else 0), len(chosen), chosen.step if len(chosen) else 1
+    step = 1 if at.step is None else operator.index(at.step)
+    if step == -1 and at.start is None and at.stop is None:
+        return extent - 1, extent, -1
+    if step != 1:
+        raise InputError(f"Steps of {step} over an open dimension '{extent}'", hint="Fix the dimension")
+    start = _clamped(0 if at.start is None else at.start, extent)
+    stop = extent if at.stop is None else _clamped(at.stop, extent)
+    return start, larger(stop - start, 0), 1
+
+
+def _clamped(at: DimLike, extent: DimLike) -> DimLike:
+    if isinstance(at, Dim):
+        return at
+    if at < 0:
+        return larger(extent + at, 0)
+    return at if at_least(extent, at) else smaller(at, extent)
+
+
+def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: int) -> Tensor:
+    """``x`` read at index arrays of one shape along ``axes``; their dimensions are at ``first`` of the result."""
+    x, *arrays = xs
+    rank = arrays[0].rank
+    kept = [n for n in range(x.rank) if n not in axes]
+    shape = [x.shape[n] for n in kept]
+    shape[first:first] = arrays[0].shape
+    names = [f"i{n}" for n in range(len(shape))]
+    at = ", ".join(names[first : first + rank]) or "()"
+    rest = names[:first] + names[first + rank :]
+    reads = [
+        wrapped(arrays[axes.index(n)], f"x{axes.index(n) + 1}[{at}]", x.shape[n]) if n in axes else rest[kept.index(n)]
+        for n in range(x.rank)
+    ]
+    return build.compute(f"x0[{', '.join(reads)}]", [x, *arrays], shape)
+
+
+def _advanced(x: Array, arrays: dict[int, Array]) -> Array:
+    axes = tuple(arrays)
+    shape = broadcast(*(each.shape for each in arrays.values()))
+    given = [broadcast_to(_checked(each, x.shape[n]), shape) for n, each in arrays.items()]
+    together = axes == tuple(range(axes[0], axes[-1] + 1))
+    first = axes[0] if together else 0
+    result = [d for n, d in enumerate(x.shape) if n not in axes]
+    result[first:first] = shape
+    return apply(indexed, [x, *given], (axes, first), x.element, result)
+
+
+def _checked(indices: Array, extent: DimLike) -> Array:
+    """Indices whose values are known are within the dimension; those of a run are clamped, as in ``index_clamping``."""
+    if dtypes.kind(indices.element) != 1:
+        raise IndexError(f"an index of type {indices.dtype}; give integers or a mask")
+    data = indices.value
+    if data is not None and isinstance(extent, int) and data.size:
+        low, high = data.min(), data.max()
+        if low < -extent or high >= extent:
+            raise IndexError(f"indices from {low} to {high} of a dimension of {extent}")
+    return indices
+
+
+def taken(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
+    return gather(build, xs[0], xs[1], axis)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Array:
+    """The slices of ``x`` at ``indices`` along ``axis``."""
+    given = as_array(x)
+    if axis is None and given.ndim != 1:
+        raise InputError(f"take from an array of shape {given.shape} without an axis", hint="Give axis")
+    (at,) = axes_of(given, 0 if axis is None else axis)
+    where = _checked(as_array(indices), given.shape[at])
+    shape = (*given.shape[:at], *where.shape, *given.shape[at + 1 :])
+    return apply(taken, [given, where], (at,), given.element, shape)
+
+
+def taken_along(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
+    return gather_elements(build, xs[0], xs[1], axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Array:
+    """One element for each index, whose other coordinates are those of the index."""
+    given, where = as_array(x), as_array(indices)
+    (at,) = axes_of(given, axis)
+    if given.ndim != where.ndim:
+        raise InputError(f"Indices of shape {where.shape} for an array of shape {given.shape}")
+    others = [1 if n == at else d for n, d in enumerate(given.shape)]
+    shape = broadcast(others, tuple(1 if n == at else d for n, d in enumerate(where.shape)))  # type: ignore[arg-type]
+    own = broadcast_to(given, [given.shape[at] if n == at else d for n, d in enumerate(shape)])
+    at_ = broadcast_to(
+        _checked(where, given.shape[at]), [where.shape[at] if n == at else d for n, d in enumerate(shape)]
+    )
+    return apply(taken_along, [own, at_], (at,), given.element, at_.shape)

@@ -1,0 +1,158 @@
+"""Products: matmul, tensordot, vecdot, einsum; each is a ``graph.contract``. Source: Array API 2025.12, NumPy."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from mlc.dialects.semantics.dims import DimLike
+from mlc.errors import InputError
+from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, operands
+from mlc.frontends.array.functions.reductions import reduce
+from mlc.frontends.array.functions.shaping import moveaxis, permute_dims, reshape
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+
+def contracted(build: Builder, xs: Sequence[Tensor], equation: str) -> Tensor:
+    return build.contract(equation, xs[0], xs[1])
+
+
+def contract(equation: str, a: Array, b: Array) -> Array:
+    """The sum of products of two arrays; an index of extent 1 beside another extent is repeated.
+
+    Raises:
+        InputError: an index has two extents.
+    """
+    left, right, result = equation.replace("->", ",").split(",")
+    if a.element == "i1":
+        return FUNCTIONS["not_equal"](contract(equation, convert(a, "i32"), convert(b, "i32")), 0)
+    sizes = _sizes(equation, (left, a), (right, b))
+    (left, a), (right, b) = _without_ones(left, a, sizes), _without_ones(right, b, sizes)
+    kept = "".join(c for c in result if c in left or c in right)
+    made = apply(contracted, [a, b], (f"{left},{right}->{kept}",), a.element, [sizes[c] for c in kept])
+    return reshape(made, [sizes[c] for c in result])
+
+
+def _sizes(equation: str, *given: tuple[str, Array]) -> dict[str, DimLike]:
+    sizes: dict[str, DimLike] = {}
+    for letters, x in given:
+        for c, extent in zip(letters, x.shape, strict=True):
+            if sizes.setdefault(c, extent) == 1:
+                sizes[c] = extent
+            if extent not in (1, sizes[c]):
+                shapes = " and ".join(str(x.shape) for _, x in given)
+                raise InputError(f"A product of shapes {shapes} ({equation}): index {c} is {sizes[c]} and {extent}")
+    return sizes
+
+
+def _without_ones(letters: str, x: Array, sizes: dict[str, DimLike]) -> tuple[str, Array]:
+    kept = [n for n, c in enumerate(letters) if x.shape[n] == sizes[c]]
+    return "".join(letters[n] for n in kept), reshape(x, [x.shape[n] for n in kept])
+
+
+def matmul(x1: Any, x2: Any, /) -> Array:
+    """Products of matrices in the last two dimensions, broadcast over the others; of vectors where there is one."""
+    a, b = operands(x1, x2)
+    if not a.ndim or not b.ndim:
+        raise InputError(f"matmul of shapes {a.shape} and {b.shape}", hint="Multiply by a number with *")
+    outer = string.ascii_lowercase[: max(a.ndim, b.ndim, 2) - 2]
+    left = (outer[len(outer) - a.ndim + 2 :] + "Mk") if a.ndim > 1 else "k"
+    right = (outer[len(outer) - b.ndim + 2 :] + "kN") if b.ndim > 1 else "k"
+    rows, columns = "M" if a.ndim > 1 else "", "N" if b.ndim > 1 else ""
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise InputError(f"matmul of shapes {a.shape} and {b.shape}", hint="The inner extents must be equal")
+    return contract(f"{left},{right}->{outer}{rows}{columns}".replace("k", "K"), a, b)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+    """Sums of products over ``axes``: the last and first so many, or two lists."""
+    a, b = operands(x1, x2)
+    over = (range(a.ndim - axes, a.ndim), range(axes)) if isinstance(axes, int) else axes
+    lefts, rights = ([n % x.ndim for n in which] for which, x in zip(over, (a, b), strict=True))
+    letters = iter(string.ascii_letters)
+    left = [next(letters) for _ in range(a.ndim)]
+    right = [left[lefts[rights.index(n)]] if n in rights else next(letters) for n in range(b.ndim)]
+    kept = [c for n, c in enumerate(left) if n not in lefts] + [c for n, c in enumerate(right) if n not in rights]
+    for n, m in zip(lefts, rights, strict=True):
+        if a.shape[n] != b.shape[m]:
+            raise InputError(f"tensordot of shapes {a.shape} and {b.shape} over {axes}: {a.shape[n]} and {b.shape[m]}")
+    return contract(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """Sums of products along one axis, broadcast over the others."""
+    a, b = operands(x1, x2)
+    a, b = moveaxis(a, axis, -1), moveaxis(b, axis, -1)
+    if a.shape[-1] != b.shape[-1]:
+        raise InputError(f"vecdot of shapes {a.shape} and {b.shape} along axis {axis}")
+    outer = string.ascii_lowercase[: max(a.ndim, b.ndim) - 1]
+    left, right = (outer[len(outer) - x.ndim + 1 :] + "K" for x in (a, b))
+    return contract(f"{left},{right}->{outer}", a, b)
+
+
+def outer(x1: Any, x2: Any, /) -> Array:
+    """All products of the elements of two vectors."""
+    a, b = operands(x1, x2)
+    return contract("a,b->ab", reshape(a, (-1,)), reshape(b, (-1,)))
+
+
+def einsum(equation: str, /, *arrays: Any) -> Array:
+    """Sums of products by index letters, such as ``"bij,bjk->bik"``; several arrays from left to right.
+
+    Raises:
+        InputError: the equation does not fit the arrays, or an index occurs twice in one of them.
+    """
+    given = operands(*arrays)
+    inputs, result = _parsed(equation, given)
+    letters, x = inputs[0], given[0]
+    for n, (other, y) in enumerate(zip(inputs[1:], given[1:], strict=True), 2):
+        needed = set(result).union(*inputs[n:])
+        letters, x = _summed(letters, x, needed | set(other))
+        other, y = _summed(other, y, needed | set(letters))
+        kept = "".join(c for c in dict.fromkeys(letters + other) if c in needed)
+        letters, x = kept, contract(f"{letters},{other}->{kept}", x, y)
+    letters, x = _summed(letters, x, set(result))
+    return permute_dims(x, [letters.index(c) for c in result])
+
+
+def _parsed(equation: str, given: list[Array]) -> tuple[list[str], str]:
+    text = equation.replace(" ", "")
+    left, arrow, result = text.partition("->")
+    inputs = left.split(",")
+    fits = len(inputs) == len(given) and all(len(t) == x.ndim for t, x in zip(inputs, given, strict=False))
+    if not fits or any(not t.isalpha() and t for t in (*inputs, result)):
+        shapes = ", ".join(str(x.shape) for x in given)
+        raise InputError(f"einsum '{equation}' of shapes {shapes}", hint="Give one letter a dimension")
+    if any(len(set(t)) < len(t) for t in (*inputs, result)):
+        raise InputError(f"einsum '{equation}' repeats an index in one array", hint="Take its diagonal first")
+    every = "".join(inputs)
+    return inputs, result if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
+
+
+def _summed(letters: str, x: Array, needed: set[str]) -> tuple[str, Array]:
+    axes = tuple(n for n, c in enumerate(letters) if c not in needed)
+    return "".join(c for c in letters if c in needed), reduce("sum", x, axes, False) if axes else x
+
+
+def diagonal(x: Any, /) -> Array:
+    """The main diagonals of the last two dimensions."""
+    given = as_array(x)
+    least = min(d for d in given.shape[-2:] if isinstance(d, int))
+    return apply(diagonals, [given], (least,), given.element, (*given.shape[:-2], least))
+
+
+def diagonals(build: Builder, xs: Sequence[Tensor], size: int) -> Tensor:
+    (x,) = xs
+    names = [f"i{n}" for n in range(x.rank - 1)]
+    return build.compute(f"x0[{', '.join([*names, names[-1]])}]", [x], (*x.shape[:-2], size))
+
+
+def trace(x: Any, /) -> Array:
+    """The sums of the main diagonals of the last two dimensions."""
+    return reduce("sum", diagonal(x), -1, False)
+
+
+PUBLIC = ("einsum", "matmul", "outer", "tensordot", "vecdot", "diagonal", "trace")

@@ -1,0 +1,215 @@
+"""Data movement: reshape, transposition, broadcasting, concatenation. Source: Array API 2025.12."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, product
+from mlc.errors import InputError
+from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.functions.elementwise import broadcast, operands
+from mlc.frontends.array.functions.reductions import axes_of
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+Extents = DimLike | Sequence[DimLike]
+
+
+def extents(shape: Extents) -> tuple[DimLike, ...]:
+    """A shape as a tuple; one number is a shape of rank 1."""
+    given = shape if isinstance(shape, Sequence) else (shape,)
+    return tuple(d if isinstance(d, Dim) else operator.index(d) for d in given)
+
+
+def reshaped(build: Builder, xs: Sequence[Tensor], shape: tuple[DimLike, ...]) -> Tensor:
+    return build.reshape(xs[0], shape)
+
+
+def reshape(x: Any, /, shape: Extents, *, copy: bool | None = None) -> Array:
+    """The elements in row-major order in another shape; one extent may be -1: what the others leave.
+
+    Raises:
+        InputError: the shapes have different numbers of elements.
+    """
+    given, wanted = as_array(x), list(extents(shape))
+    if wanted.count(-1) > 1:
+        raise InputError(f"A shape {tuple(wanted)} with two unknown extents")
+    if -1 in wanted:
+        rest = product(d for d in wanted if d != -1)
+        wanted[wanted.index(-1)] = _quotient(given, rest)
+    if product(wanted) != product(given.shape):
+        raise InputError(f"An array of shape {given.shape} cannot become one of shape {tuple(wanted)}")
+    return apply(reshaped, [given], (tuple(wanted),), given.element, wanted)
+
+
+def _quotient(x: Array, rest: DimLike) -> DimLike:
+    whole = product(x.shape)
+    found = 0 if rest == 0 else floordiv(whole, rest)
+    if found * rest != whole or rest == 0:
+        raise InputError(f"An array of shape {x.shape} has no extent for -1 beside {rest} elements")
+    return found
+
+
+def transposed(build: Builder, xs: Sequence[Tensor], perm: tuple[int, ...]) -> Tensor:
+    return build.transpose(xs[0], perm)
+
+
+def permute_dims(x: Any, /, axes: Sequence[int]) -> Array:
+    """Dimension ``n`` of the result is dimension ``axes[n]`` of ``x``."""
+    given = as_array(x)
+    if len(axes) != given.ndim:
+        raise InputError(f"{len(axes)} axes for an array of shape {given.shape}")
+    axes_of(given, tuple(axes))
+    perm = tuple(a % given.ndim for a in axes)
+    return apply(transposed, [given], (perm,), given.element, [given.shape[a] for a in perm])
+
+
+def matrix_transpose(x: Any, /) -> Array:
+    """The last two dimensions exchanged."""
+    given = as_array(x)
+    if given.ndim < 2:
+        raise InputError(f"The transpose of an array of shape {given.shape}", hint="It needs two dimensions")
+    return permute_dims(given, [*range(given.ndim - 2), given.ndim - 1, given.ndim - 2])
+
+
+def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
+    """Dimensions moved to other positions; the others keep their order."""
+    given = as_array(x)
+    sources, positions = ((a,) if isinstance(a, int) else tuple(a) for a in (source, destination))
+    axes_of(given, sources), axes_of(given, positions)
+    order = [n for n in range(given.ndim) if n not in [a % given.ndim for a in sources]]
+    for place, axis in sorted((p % given.ndim, a % given.ndim) for p, a in zip(positions, sources, strict=True)):
+        order.insert(place, axis)
+    return permute_dims(given, order)
+
+
+def expanded(build: Builder, xs: Sequence[Tensor], shape: tuple[DimLike, ...]) -> Tensor:
+    return build.broadcast(xs[0], shape)
+
+
+def broadcast_to(x: Any, /, shape: Extents) -> Array:
+    """``x`` repeated along new dimensions and along those of 1."""
+    given, wanted = as_array(x), extents(shape)
+    if broadcast(given.shape, wanted) != wanted:
+        raise InputError(f"An array of shape {given.shape} does not broadcast to {wanted}")
+    return given if given.shape == wanted else apply(expanded, [given], (wanted,), given.element, wanted)
+
+
+def broadcast_arrays(*arrays: Any) -> list[Array]:
+    """Arrays in their common shape."""
+    given = [as_array(x) for x in arrays]
+    shape = broadcast(*(x.shape for x in given))
+    return [broadcast_to(x, shape) for x in given]
+
+
+def expand_dims(x: Any, /, *, axis: int = 0) -> Array:
+    """A new dimension of 1 at ``axis``."""
+    given = as_array(x)
+    if not -given.ndim - 1 <= axis <= given.ndim:
+        raise IndexError(f"axis {axis} of a new dimension of an array of shape {given.shape}")
+    at = axis % (given.ndim + 1)
+    return reshape(given, (*given.shape[:at], 1, *given.shape[at:]))
+
+
+def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Array:
+    """``x`` without dimensions of 1.
+
+    Raises:
+        ValueError: one of them is not 1 (the standard's error).
+    """
+    given = as_array(x)
+    gone = axes_of(given, axis)
+    if any(given.shape[a] != 1 for a in gone):
+        raise ValueError(f"axis {axis} of an array of shape {given.shape} is not 1")
+    return reshape(given, [d for n, d in enumerate(given.shape) if n not in gone])
+
+
+def joined(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
+    return build.concat(xs, axis)
+
+
+def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
+    """Arrays one after the other along ``axis``, in their common type; flat for None."""
+    given = operands(*arrays)
+    if axis is None:
+        given, axis = [reshape(x, (-1,)) for x in given], 0
+    (at,) = axes_of(given[0], axis)
+    first = given[0].shape
+    for x in given[1:]:
+        if (*x.shape[:at], *x.shape[at + 1 :]) != (*first[:at], *first[at + 1 :]):
+            raise InputError(f"Arrays of shapes {first} and {x.shape} do not concatenate along axis {axis}")
+    total: DimLike = 0
+    for x in given:
+        total = total + x.shape[at]
+    shape = [total if n == at else d for n, d in enumerate(first)]
+    return apply(joined, given, (at,), given[0].element, shape)
+
+
+def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Array:
+    """Arrays of one shape along a new dimension."""
+    return concat([expand_dims(x, axis=axis) for x in arrays], axis=axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The arrays along ``axis``, without it."""
+    return tuple(moveaxis(as_array(x), axis, 0))
+
+
+def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """The elements along ``axis`` in the opposite order."""
+    given = as_array(x)
+    axes = axes_of(given, axis)
+    return given[tuple(slice(None, None, -1) if n in axes else slice(None) for n in range(given.ndim))]
+
+
+def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """The elements along ``axis`` shifted; those that leave come in at the other end."""
+    given = as_array(x)
+    if axis is None:
+        return reshape(roll(reshape(given, (-1,)), shift, axis=0), given.shape)
+    shifts, axes = ((n,) if isinstance(n, int) else tuple(n) for n in (shift, axis))
+    for by, a in zip(shifts, axes, strict=True) if len(shifts) == len(axes) else ((shifts[0], a) for a in axes):
+        given = _rolled(given, by, axes_of(given, a)[0])
+    return given
+
+
+def _rolled(x: Array, by: int, axis: int) -> Array:
+    extent = x.shape[axis]
+    if extent == 0 or (isinstance(extent, int) and by % extent == 0):
+        return x
+    forward = by % extent if isinstance(extent, int) else by
+    cut = extent - forward if forward > 0 else -forward  # an open extent is assumed to be at least the shift
+    before = (slice(None),) * axis
+    return concat([x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]], axis=axis)
+
+
+def tile(x: Any, repetitions: Sequence[int], /) -> Array:
+    """``x`` repeated as a whole along each dimension."""
+    given = as_array(x)
+    rank = max(given.ndim, len(repetitions))
+    times = [*[1] * (rank - len(repetitions)), *repetitions]
+    shape = [*[1] * (rank - given.ndim), *given.shape]
+    pairs = [d for pair in zip([1] * rank, shape, strict=True) for d in pair]
+    wide = [d for pair in zip(times, shape, strict=True) for d in pair]
+    whole = broadcast_to(reshape(given, pairs), wide)
+    return reshape(whole, [n * d for n, d in zip(times, shape, strict=True)])
+
+
+PUBLIC = (
+    "broadcast_arrays",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+)

@@ -1,0 +1,153 @@
+"""Python's operators of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from mlc.frontends.array.array import Array
+
+
+class Operators:
+    """Each operator is a function of the namespace, which itself uses arrays: so it is looked up when it is used."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Array:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Array:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Array:
+        return _binary("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Array:
+        return _binary("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Array:
+        return _binary("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Array:
+        return _binary("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Array:
+        return _binary("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Array:
+        return _binary("divide", other, self)
+
+    def __floordiv__(self, other: Any) -> Array:
+        return _binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Array:
+        return _binary("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Array:
+        return _binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Array:
+        return _binary("remainder", other, self)
+
+    def __pow__(self, other: Any) -> Array:
+        return _binary("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Array:
+        return _binary("pow", other, self)
+
+    def __matmul__(self, other: Any) -> Array:
+        return _binary("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Array:
+        return _binary("matmul", other, self)
+
+    def __and__(self, other: Any) -> Array:
+        return _binary("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Array:
+        return _binary("bitwise_and", other, self)
+
+    def __or__(self, other: Any) -> Array:
+        return _binary("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Array:
+        return _binary("bitwise_or", other, self)
+
+    def __xor__(self, other: Any) -> Array:
+        return _binary("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Array:
+        return _binary("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Any) -> Array:
+        return _binary("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Array:
+        return _binary("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other: Any) -> Array:
+        return _binary("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Array:
+        return _binary("bitwise_right_shift", other, self)
+
+    def __eq__(self, other: Any) -> Array:  # type: ignore[override]
+        return _binary("equal", self, other)
+
+    def __ne__(self, other: Any) -> Array:  # type: ignore[override]
+        return _binary("not_equal", self, other)
+
+    def __lt__(self, other: Any) -> Array:
+        return _binary("less", self, other)
+
+    def __le__(self, other: Any) -> Array:
+        return _binary("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Array:
+        return _binary("greater", self, other)
+
+    def __ge__(self, other: Any) -> Array:
+        return _binary("greater_equal", self, other)
+
+    def __neg__(self) -> Array:
+        return _function("negative")(self)
+
+    def __pos__(self) -> Array:
+        return _function("positive")(self)
+
+    def __abs__(self) -> Array:
+        return _function("abs")(self)
+
+    def __invert__(self) -> Array:
+        return _function("bitwise_invert")(self)
+
+    def __getitem__(self, key: Any) -> Array:
+        return _function("index")(self, key)
+
+    @property
+    def T(self) -> Array:
+        """The transpose of a matrix."""
+        return _function("matrix_transpose")(self)
+
+    @property
+    def mT(self) -> Array:
+        """The last two dimensions exchanged."""
+        return _function("matrix_transpose")(self)
+
+
+def _function(name: str) -> Callable[..., Array]:
+    from mlc.frontends.array.namespace import NAMESPACE, index
+
+    return index if name == "index" else NAMESPACE[name]
+
+
+def _binary(name: str, left: Any, right: Any) -> Any:
+    from mlc.frontends.array.array import Array
+
+    for each in (left, right):
+        if not isinstance(each, Array | bool | int | float | np.generic | np.ndarray):
+            return NotImplemented
+    return _function(name)(left, right)

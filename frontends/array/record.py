@@ -1,0 +1,161 @@
+"""Trace records: what an array computes, as a graph of small interned objects.
+
+A record is a function of the Builder with its operands and parameters. Two records of the same function, operands and
+parameters are one object: common subexpressions exist once, and a trace is compared by identity.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Container, Sequence
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from mlc.dialects.types import Shape, element_of_dtype
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+Emit = Callable[..., Any]
+"""``emit(build, operands, *params)`` makes graph operators: one tensor, or a list of several for ``item``."""
+
+PACKAGE = str(Path(__file__).resolve().parents[2])
+
+
+class Record:
+    """The value of ``emit`` on ``operands``: an array of ``shape`` (integers or dimensions) and ``element``.
+
+    ``where`` is the user's file and line that made it first; ``data`` the elements of a leaf; ``traced`` whether it
+    depends on an argument of a function that is traced; ``variables`` those of derivatives that it depends on.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "data",
+        "element",
+        "emit",
+        "operands",
+        "params",
+        "shape",
+        "traced",
+        "variables",
+        "where",
+    )
+
+    def __init__(
+        self,
+        emit: Emit,
+        operands: tuple[Record, ...],
+        params: tuple[Any, ...],
+        element: str,
+        shape: Shape,
+        where: str | None = None,
+    ) -> None:
+        self.emit, self.operands, self.params = emit, operands, params
+        self.element, self.shape = element, shape
+        self.data: np.ndarray[Any, Any] | None = None
+        self.traced: bool = any(operand.traced for operand in operands)
+        self.variables: frozenset[Unique] = frozenset().union(*(operand.variables for operand in operands))
+        self.where = where_called() if where is None else where
+
+    def __repr__(self) -> str:
+        return f"{self.emit.__name__}: {self.element}[{', '.join(map(str, self.shape))}]"
+
+
+class Unique:
+    """A parameter that equals no other: of arguments, data and variables. ``closed``: nothing new will be
+    differentiated by it.
+    """
+
+    def __init__(self) -> None:
+        self.closed = False
+
+
+_interned: WeakValueDictionary[tuple[Any, ...], Record] = WeakValueDictionary()
+
+
+def record(emit: Emit, operands: Sequence[Record], params: tuple[Any, ...], element: str, shape: Shape) -> Record:
+    """The one record of these; ``params`` are hashable."""
+    operands = tuple(operands)
+    key = (emit, operands, params, tuple(map(type, params)), element)
+    found = _interned.get(key)
+    if found is None:
+        found = _interned[key] = Record(emit, operands, params, element, shape)
+    return found
+
+
+class Body:
+    """A function that was traced on ``arguments`` of its own: the body of a loop, or a branch. ``captured``: what it
+    reads from around it.
+    """
+
+    def __init__(self, arguments: Sequence[Record], outputs: Sequence[Record]) -> None:
+        self.arguments, self.outputs = tuple(arguments), tuple(outputs)
+        inside = set(self.arguments)
+        captured: dict[Record, None] = {}
+        for each in ordered(outputs, inside):
+            if any(operand in inside for operand in each.operands):
+                inside.add(each)
+                captured.update(dict.fromkeys(operand for operand in each.operands if operand not in inside))
+        captured.update(dict.fromkeys(each for each in outputs if each not in inside))
+        self.captured = tuple(captured)
+
+
+def argument(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tensor:
+    """An argument of the traced function, or the data of an array: the lowering knows its tensor."""
+    raise AssertionError("an argument without a tensor")
+
+
+def new_argument(element: str, shape: Shape, traced: bool = False) -> Record:
+    """An argument of a program; ``traced``: of a function that is traced, so it has no elements."""
+    made = Record(argument, (), (Unique(),), element, shape, "")
+    made.traced = traced
+    return made
+
+
+def of_data(data: np.ndarray[Any, Any]) -> Record:
+    """These elements, which nobody may change afterwards."""
+    made = new_argument(element_of_dtype(data.dtype), data.shape)
+    made.data = data
+    return made
+
+
+def item(build: Builder, operands: Sequence[Any], n: int) -> Tensor:
+    """Result ``n`` of a record of several."""
+    (results,) = operands
+    return results[n]
+
+
+def ordered(outputs: Sequence[Record], known: Container[Record] = ()) -> list[Record]:
+    """The records that ``outputs`` depend on, operands before users; without those that are ``known``."""
+    seen: set[Record] = set()
+    order: list[Record] = []
+    stack = [(each, False) for each in reversed(outputs)]
+    while stack:
+        each, after = stack.pop()
+        if after:
+            order.append(each)
+        elif each not in seen and each not in known:
+            seen.add(each)
+            stack.append((each, True))
+            stack += [(operand, False) for operand in reversed(each.operands) if operand not in seen]
+    return order
+
+
+def where_called() -> str:
+    """``file.py:12`` of the nearest caller outside of mlc; its test and example files are outside."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_inside(frame.f_code.co_filename):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
+
+
+@cache
+def _is_inside(file: str) -> bool:
+    folders = ("frontends", "compiler", "mlc")
+    return any(file.startswith(f"{PACKAGE}/{folder}/") for folder in folders) or "/optree/" in file

@@ -1,0 +1,28 @@
+"""Trees of arrays: nested tuples, lists, dictionaries, named tuples and registered classes, through optree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import optree
+
+Tree = optree.PyTreeSpec
+
+
+def flatten(tree: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a tree, and its structure; None is a tree without leaves."""
+    return optree.tree_flatten(tree)
+
+
+def leaves(tree: Any) -> list[Any]:
+    return optree.tree_leaves(tree)
+
+
+def unflatten(structure: Tree, values: Sequence[Any]) -> Any:
+    return optree.tree_unflatten(structure, values)
+
+
+def paths(structure: Tree) -> list[tuple[Any, ...]]:
+    """Where each leaf is: keys, indices and names from the root."""
+    return optree.treespec_paths(structure)

@@ -1,0 +1,1 @@
+"""The Builder, which every frontend makes graph modules with."""

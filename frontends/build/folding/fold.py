@@ -1,0 +1,212 @@
+"""Constant folding of shape computations: arithmetic on values known at import, which may hold symbolic dimensions.
+
+A known value is a NumPy array, of its own dtype where it is concrete, of dtype object (int | Dim) where a symbolic
+dimension takes part. Symbolic dimensions are at least 1, which decides most comparisons.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.graph.loop import STEP
+from mlc.dialects.graph.sizes import SIZE
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv, product
+from mlc.dialects.semantics.evaluate import evaluate_expr
+from mlc.dialects.semantics.expr import CASTS, Call, Const, Expr, Load
+from mlc.dialects.semantics.statement import MONOIDS
+from mlc.dialects.types import numpy_dtype
+
+Array = np.ndarray[Any, Any]
+KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
+VALUE = re.compile(r"value\d+")  # names of run-time scalars, of which nothing is known
+
+
+class Undecided(Exception):
+    """A value depends on symbols in a way that dimensions cannot express; it is computed at run time instead."""
+
+
+def lower_bound(value: DimLike) -> int | None:
+    """A constant lower bound of ``value``, for symbols of at least 1, and of at least 0 for run-time
+    dimensions and loop indices; None where there is no such simple bound.
+    """
+    if isinstance(value, int):
+        return value
+    total = 0
+    for monomial, c in value.terms:
+        bounds = [_atom_bound(atom) for atom in monomial]
+        if (c < 0 and monomial) or any(b is None or b < 0 for b in bounds):
+            return None
+        total += c * math.prod(bounds)  # type: ignore[arg-type]
+    return total
+
+
+def _atom_bound(atom: Any) -> int | None:
+    if isinstance(atom, str) and VALUE.fullmatch(atom):
+        return None
+    if isinstance(atom, str):
+        return 0 if SIZE.fullmatch(atom) or STEP.fullmatch(atom) else 1
+    kind, lhs, rhs = atom
+    left, right = lower_bound(lhs), lower_bound(rhs)
+    if kind == "max":
+        return max((b for b in (left, right) if b is not None), default=None)
+    if left is None or right is None:
+        return None
+    if kind == "min":
+        return min(left, right)
+    return left // rhs if isinstance(rhs, int) and rhs > 0 else 0 if left >= 0 and right > 0 else None
+
+
+def at_least(lhs: DimLike, rhs: DimLike) -> bool | None:
+    """Whether lhs >= rhs for all symbols; None where that depends on them."""
+    difference = lhs - rhs
+    low, negated = lower_bound(difference), lower_bound(-difference)
+    if low is not None and low >= 0:
+        return True
+    return False if negated is not None and negated > 0 else None
+
+
+def smaller(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """The minimum, decided where the bounds of the symbols allow."""
+    if at_least(lhs, rhs):
+        return rhs
+    return lhs if at_least(rhs, lhs) else dim_min(lhs, rhs)
+
+
+def larger(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """The maximum, decided where the bounds of the symbols allow."""
+    if at_least(lhs, rhs):
+        return lhs
+    return rhs if at_least(rhs, lhs) else dim_max(lhs, rhs)
+
+
+def _ge(lhs: DimLike, rhs: DimLike) -> bool:
+    known = at_least(lhs, rhs)
+    if known is None:
+        raise Undecided
+    return known
+
+
+def _equal(lhs: DimLike, rhs: DimLike) -> bool:
+    difference = lhs - rhs
+    if isinstance(difference, int):
+        return difference == 0
+    if at_least(difference, 1) or at_least(-difference, 1):
+        return False
+    raise Undecided
+
+
+def _divide(lhs: DimLike, rhs: DimLike) -> DimLike:
+    if not at_least(rhs, 1) or not at_least(lhs, 0):
+        raise Undecided  # truncation and floor differ
+    return floordiv(lhs, rhs)
+
+
+def _mod(lhs: DimLike, rhs: DimLike) -> DimLike:
+    return lhs - _divide(lhs, rhs) * rhs
+
+
+def _abs(value: DimLike) -> DimLike:
+    return value if _ge(value, 0) else -value
+
+
+SCALARS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": _divide,
+    "floordiv": _divide,
+    "mod": _mod,
+    "fmod": _mod,
+    "max": larger,
+    "min": smaller,
+    "neg": lambda a: -a,
+    "abs": _abs,
+    "eq": _equal,
+    "ne": lambda a, b: not _equal(a, b),
+    "ge": _ge,
+    "gt": lambda a, b: _ge(a, b + 1),
+    "le": lambda a, b: _ge(b, a),
+    "lt": lambda a, b: _ge(b, a + 1),
+    "where": lambda c, a, b: a if c else b,
+}
+
+
+def normal(value: Any, element: str) -> Array:
+    """A known value in its canonical form: of the element's own dtype where no symbol is left."""
+    array = np.asarray(value)
+    if array.dtype == object and any(isinstance(v, Dim) for v in array.flat):
+        return array
+    return array.astype(numpy_dtype(element))
+
+
+def symbolic(arrays: Sequence[Array]) -> bool:
+    return any(a.dtype == object for a in arrays)
+
+
+def fold_expr(expr: Expr, arrays: Sequence[Array], element: str) -> Array:
+    """Value of an elementwise expression of known arrays.
+
+    Raises:
+        Undecided: a function has no meaning on symbols, or its result depends on their values.
+    """
+    with np.errstate(all="ignore"):
+        value = _symbolic_expr(expr, arrays) if symbolic(arrays) else evaluate_expr(expr, arrays, {})
+        return normal(np.broadcast_to(value, np.broadcast_shapes(*(a.shape for a in arrays))), element)
+
+
+def _symbolic_expr(expr: Expr, arrays: Sequence[Array]) -> Any:
+    match expr:
+        case Const(value=value):
+            return value
+        case Load(operand=n):
+            return arrays[n]
+        case Call(fn=fn, args=args):
+            return _apply(fn, [np.asarray(_symbolic_expr(a, arrays)) for a in args])
+    raise Undecided
+
+
+def _apply(fn: str, args: list[Array]) -> Any:
+    if not symbolic(args):
+        return evaluate_expr(Call(fn, tuple(Load(n) for n in range(len(args)))), args, {})
+    if fn in CASTS:
+        if fn not in ("i32", "i64", "ui32", "ui64"):
+            raise Undecided
+        return args[0]
+    if fn not in SCALARS:
+        raise Undecided
+    return np.frompyfunc(_on_ints(SCALARS[fn]), len(args), 1)(*args)
+
+
+def _on_ints(fn: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: fn(*(a if isinstance(a, Dim) else a.item() if isinstance(a, np.generic) else a for a in args))
+
+
+def fold_reduce(fn: str, array: Array, axes: Sequence[int], keepdims: bool, element: str) -> Array:
+    """A reduction of a known array by a monoid."""
+    monoid = MONOIDS[fn]
+    array = array if array.size else array.astype(numpy_dtype(element))  # no elements, so none are symbols
+    if not symbolic([array]):
+        identity = monoid.identity(array.dtype)
+        reduced = monoid.numpy.reduce(array, axis=tuple(axes), keepdims=keepdims, initial=identity)
+        return normal(reduced, element)
+    if fn not in SCALARS:
+        raise Undecided
+    step = _on_ints(SCALARS[fn])
+    rest = [n for n in range(array.ndim) if n not in axes]
+    moved = np.transpose(array, (*rest, *axes)).reshape(*(array.shape[n] for n in rest), -1)
+    out = np.empty(moved.shape[:-1], dtype=object)
+    for at in np.ndindex(out.shape):
+        out[at] = functools.reduce(step, moved[at].tolist())
+    shape = [1 if n in axes else d for n, d in enumerate(array.shape)] if keepdims else out.shape
+    return normal(out.reshape(shape), element)
+
+
+def is_small(dims: Sequence[DimLike]) -> bool:
+    """Whether a tensor of these dimensions may be computed at once."""
+    return all(isinstance(d, int) for d in dims) and product(dims) <= KNOWN_LIMIT  # type: ignore[operator]

@@ -1,0 +1,78 @@
+"""Indexed reads: gathers, sliding windows, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlc.dialects.graph import (
+    ComputeOp,
+)
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.evaluate import evaluate_statement
+from mlc.dialects.semantics.expr import ExprError, element_type, parse
+from mlc.dialects.semantics.statement import statement
+from mlc.dialects.types import numpy_dtype
+from mlc.frontends.build.folding.clamp_indices import clamp_indices, range_of, static_ranges
+from mlc.frontends.build.folding.element_checks import check_combines, check_computes
+from mlc.frontends.build.folding.fold import at_least, is_small
+from mlc.frontends.build.methods.constants import Constants
+from mlc.frontends.build.tensors import Tensor
+
+
+class Indexing(Constants):
+    """One element of the result at a time, as an expression that reads operands at any index."""
+
+    def compute(
+        self,
+        expr: str,
+        xs: Sequence[Tensor],
+        shape: Sequence[DimLike],
+        reduce: Sequence[DimLike] = (),
+        monoid: str | None = None,
+    ) -> Tensor:
+        """Element (i0, i1, …) of the result is ``expr``, which may read operands at any index (``x0[x1[i0], i1]``).
+
+        Raises:
+            ExprError: it reads outside of an operand.
+        """
+        names = {f"i{n}": d for n, d in enumerate(shape)} | {f"r{n}": d for n, d in enumerate(reduce)}
+        expr, xs = self.scalars.read(expr, xs)
+        expr = self._in_bounds(expr, xs, names)
+        element = check_computes(expr, xs)
+        if monoid:
+            check_combines(monoid, element)
+        concrete = all(x.known is not None and x.known.dtype != object for x in xs)
+        if concrete and is_small((*shape, *reduce)):
+            try:
+                return _computed(expr, xs, shape, reduce, monoid)
+            except KeyError:  # the expression reads a symbolic dimension
+                pass
+        result = self.emit(ComputeOp(expr, self.values(*xs), shape, reduce, monoid), element)
+        if monoid is None and element == "i64":
+            result.range = range_of(parse(expr), xs, names)
+        return result
+
+    def _in_bounds(self, expr: str, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> str:
+        """``expr`` such that it reads inside of its operands: computed indices are clamped, others required to be."""
+        parsed = parse(expr)
+        for index, (low, high), extent in static_ranges(parsed, xs, extents):
+            for least, most in ((0, low), (high, extent - 1)):
+                if least is None or most is None or at_least(most, least):
+                    continue
+                if at_least(least, most + 1):
+                    raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
+                self.require(most, least)
+        return str(clamp_indices(parsed, xs, extents))
+
+
+def _computed(
+    expr: str, xs: Sequence[Tensor], shape: Sequence[DimLike], reduce: Sequence[DimLike], monoid: str | None
+) -> Tensor:
+    element = element_type(parse(expr), [x.element for x in xs]) or "i64"
+    result = np.zeros(tuple(shape), numpy_dtype(element))  # type: ignore[type-var]
+    names, over = " ".join(f"i{n}" for n in range(len(shape))), " ".join(f"r{n}" for n in range(len(reduce)))
+    loops = statement(names, (*shape, *reduce), expr, reduce=over, monoid=monoid)
+    evaluate_statement(loops, [x.known for x in xs], result, {})  # type: ignore[misc]
+    return Tensor.from_known(result, element)

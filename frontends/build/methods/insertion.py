@@ -1,0 +1,190 @@
+"""Insertion points: nested blocks, the source's node, guards and names of run-time dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects.graph import with_nodes
+from mlc.dialects.graph.loop import steps_of
+from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.semantics.dims import Dim, DimLike, condition, evaluate
+from mlc.dialects.semantics.strings import StringTable
+from mlc.dialects.types import tensor
+from mlc.dialects.weights import WeightStore
+from mlc.frontends.build.errors import NeedsConstant, NotSupported
+from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.methods.scopes import Scope, block_of
+from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
+from mlc.frontends.build.tensors import Tensor
+
+MAX_RANK = 64  # of NumPy's arrays, through which tensors come and go
+MAX_ELEMENTS = 1 << 43  # of 16 bytes: the addresses of a process, 2^47
+
+
+class Insertion:
+    """Inserts operators into a block; each carries the name of the node of the source that it comes from."""
+
+    scalars: RuntimeScalars
+
+    def __init__(self, block: Block, weights: WeightStore) -> None:
+        self.scopes = [Scope(block)]
+        self.weights = weights
+        self.node = ""
+        self.location = ""  # the operator that messages name: "Resize at node 'up'"
+        self.string_table = StringTable()
+        self.guards: list[Dim] = []
+        self.sizes = 0  # run-time dimensions so far
+        self.random = 0  # random operators without a seed so far
+        self.trip_counts: dict[str, DimLike] = {}  # of each loop, by its index; upper bounds
+        self.iterations: list[DimLike] = []  # indices of the enclosing loops, the outermost first
+
+    @property
+    def block(self) -> Block:
+        """The block that operators are inserted into."""
+        return self.scopes[-1].block
+
+    @contextmanager
+    def region(self, *like: Tensor) -> Iterator[Scope]:
+        """The body of a loop or branch, whose first arguments are like these tensors; values around it that it
+        reads become further ones."""
+        with self.insert_into(Scope(Block(arg_types=[tensor(x.element, x.shape) for x in like]))) as scope:
+            yield scope
+
+    @contextmanager
+    def insert_into(self, scope: Scope) -> Iterator[Scope]:
+        """Operators made inside go to the block of ``scope``."""
+        self.scopes.append(scope)
+        try:
+            yield scope
+        finally:
+            self.scopes.pop()
+
+    def is_outside(self, x: Tensor) -> bool:
+        """Whether an enclosing block computes ``x``."""
+        return self._depth(x) < len(self.scopes) - 1
+
+    @contextmanager
+    def at_definition(self, x: Tensor) -> Iterator[None]:
+        """Operators made inside go to the block that defines ``x``."""
+        scopes = self.scopes
+        self.scopes = scopes[: self._depth(x) + 1]
+        try:
+            yield
+        finally:
+            self.scopes = scopes
+
+    def _depth(self, x: Tensor) -> int:
+        """How deeply the block that defines ``x`` is nested; this block's depth where none does."""
+        blocks: list[Block | None] = [scope.block for scope in self.scopes]
+        return len(blocks) - 1 if x.value is None else blocks.index(block_of(x.value))
+
+    @contextmanager
+    def iteration(self, index: DimLike) -> Iterator[None]:
+        """Operators made inside belong to this iteration of a loop."""
+        self.iterations.append(index)
+        try:
+            yield
+        finally:
+            self.iterations.pop()
+
+    def new_size(self) -> str:
+        """The name of a new run-time dimension."""
+        self.sizes += 1
+        return f"size{self.sizes - 1}"
+
+    def loop_index(self, trips: DimLike) -> str:
+        """The name of a new loop's index."""
+        name = f"step{len(self.trip_counts)}"
+        self.trip_counts[name] = trips
+        return name
+
+    def erase_after(self, last: Operation | None) -> None:
+        """Erase the operators after ``last`` (None: all), with their checks."""
+        while (op := self.block.last_op) is not None and op is not last:
+            op.detach()
+            op.erase()
+
+    @contextmanager
+    def at(self, node: str, op: str = "") -> Iterator[None]:
+        """Operations made inside come from ``node``; the outermost name wins (a node whose body is a function).
+
+        Messages name the innermost one, with its operator ``op``.
+        """
+        before, self.node = (self.node, self.location), self.node or node
+        self.location = f"{op} at node '{node}'" if op else f"Node '{node}'"
+        try:
+            yield
+        finally:
+            self.node, self.location = before
+
+    @contextmanager
+    def detached(self) -> Iterator[None]:
+        """Operations made inside come from nodes of their own, and random operators there are numbered apart."""
+        before = self.node, self.random
+        self.node = ""
+        try:
+            yield
+        finally:
+            self.node, self.random = before
+
+    def emit(self, op: Operation, element: str | None = None) -> Tensor:
+        """Add an operator; ``element`` is STRING where its result holds strings.
+
+        Raises:
+            NotSupported: a size of the result is below 0.
+        """
+        result = Tensor.of(self._insert(op), element)
+        if any(isinstance(d, int) and d < 0 for d in result.shape):
+            raise NotSupported(f"sizes below 0 in {op.name} to {result}")
+        if result.rank > MAX_RANK or math.prod(d for d in result.shape if isinstance(d, int)) > MAX_ELEMENTS:
+            raise NotSupported(_too_large(op, result))
+        if values_of(result.shape):
+            raise NeedsConstant("a size that is computed at run time")
+        return result
+
+    def emit_all(self, op: Operation) -> list[Tensor]:
+        """Add an operator of several results."""
+        self._insert(op)
+        return [Tensor.of(r) for r in op.results]
+
+    def dim(self, number: Scalar, what: str, most: DimLike | None = None) -> DimLike:
+        """A run-time scalar, or an expression of some, as a dimension; a dimension stays as it is.
+
+        The run fails, naming ``what``, where it is not from 0 to ``most``.
+        """
+        allowed = "below 0" if most is None else f"not from 0 to {most}"
+        return self.scalars.dim(number, f"{self.location}: {what} is {allowed}", most)
+
+    def check(self, number: Scalar, what: str) -> None:
+        """The run fails, saying ``what`` is wrong, where ``number`` (or an expression of some) is below 0."""
+        self.scalars.check(number, f"{self.location}: {what}")
+
+    def require(self, lhs: DimLike, rhs: DimLike) -> None:
+        """The model is only right where lhs >= rhs; a guard, unless it is always so, or a check at
+        run time where that depends on data."""
+        if at_least(lhs, rhs) is None and (guard := lhs - rhs) not in self.guards:
+            for step in steps_of([guard]):  # linear: holds in all if in the first and the last
+                for at in (0, self.trip_counts[step] - 1):
+                    self.require(evaluate(guard, {step: at}), 0)
+                return
+            if sizes_of([guard]) or values_of([guard]):
+                self.scalars.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
+            else:
+                self.guards.append(guard)  # type: ignore[arg-type]
+
+    def _insert(self, op: Operation) -> SSAValue:
+        self.block.add_op(with_nodes(op, [self.node] if self.node else []))
+        return op.results[0]
+
+
+def _too_large(op: Operation, result: Tensor) -> str:
+    """Why no machine holds a result."""
+    given = ", ".join(str(Tensor.of(v)) for v in op.operands) or "nothing"
+    if result.rank > MAX_RANK:
+        return f"a tensor of rank {result.rank} (from {given}); the most is {MAX_RANK}: reshape it to fewer"
+    what = f"{result} (from {given}), which has more elements than any memory holds"
+    return f"a tensor {what}; make sizes, pads or repeats smaller"

@@ -1,0 +1,49 @@
+"""A graph module: arguments of ``@main`` for inputs, its results for outputs, guards and strings as its attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Region, SSAValue
+
+from mlc.dialects.graph import RoutineOp
+from mlc.dialects.semantics.strings import escaped
+from mlc.dialects.types import STRING, Shape, tensor
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+
+def argument(build: Builder, name: str, element: str, shape: Shape) -> Tensor:
+    """A new argument of the module; strings become their numbers in the table."""
+    value = build.block.insert_arg(tensor(element, shape), len(build.block.args))
+    given = build.named(Tensor.of(value), name)
+    if element != STRING:
+        return given
+    with build.at(name):
+        return build.string_routine("intern", given, element=STRING)
+
+
+def returned(build: Builder, x: Tensor) -> SSAValue:
+    """``x`` as a caller gets it: strings instead of their numbers in the table."""
+    value = build.value(x)
+    return build.value(build.emit(RoutineOp("string.extern", [value], x.shape))) if x.element == STRING else value
+
+
+def graph_module(build: Builder, inputs: Sequence[str], outputs: Mapping[str, SSAValue]) -> ModuleOp:
+    """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order."""
+    block = build.block
+    block.add_op(ReturnOp(*outputs.values()))
+    types = [a.type for a in block.args], [o.type for o in outputs.values()]
+    main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))
+    if build.guards:
+        main.attributes["graph.guards"] = ArrayAttr(StringAttr(str(g)) for g in build.guards)
+    if any(isinstance(op, RoutineOp) and op.fn.data.startswith("string.") for op in block.ops):
+        main.attributes["graph.strings"] = ArrayAttr(StringAttr(escaped(string)) for string in build.string_table.known)
+    return ModuleOp([main])
+
+
+def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    entries: list[dict[str, Attribute]] = [{"graph.name": StringAttr(n)} for n in names]
+    return ArrayAttr(DictionaryAttr(e) for e in entries)

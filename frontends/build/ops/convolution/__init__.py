@@ -1,0 +1,1 @@
+"""Operators over sliding windows: convolutions, pooling, and their transposes."""

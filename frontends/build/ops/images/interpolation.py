@@ -1,0 +1,98 @@
+"""Interpolation along one axis: source positions, and the index and weight of each tap, as constants.
+
+Nearest neighbour, linear and cubic (Keys, 1981), with or without antialiasing. Source: ONNX Resize 19.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.fold import Array
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """How elements between those of the input are computed, under ONNX's names.
+
+    ``mode`` is nearest, linear or cubic; ``transform`` maps coordinates of the result to the input; ``nearest`` rounds
+    them; ``cubic`` is Keys' coefficient a. Elements outside of a cropped region are ``extrapolation``.
+    """
+
+    mode: str
+    transform: str
+    nearest: str = "floor"
+    cubic: float = -0.75
+    exclude_outside: bool = False
+    antialias: bool = False
+    extrapolation: float = 0.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How one dimension is resampled: ``extent`` elements to ``length``; ``roi``: ends of the region, 0 to 1."""
+
+    extent: int
+    length: int
+    scale: float
+    roi: tuple[float, float]
+
+
+def source_positions(axis: Axis, transform: str) -> Array:
+    """The source position of each output element, [length] of f64."""
+    i, length, extent = np.arange(axis.length, dtype=np.float64), axis.length, axis.extent
+    start, end = axis.roi
+    exact = axis.scale * extent  # the length before it was rounded down
+    formulas: dict[str, Any] = {
+        "asymmetric": lambda: i / axis.scale,
+        "half_pixel": lambda: (i + 0.5) / axis.scale - 0.5,
+        "half_pixel_symmetric": lambda: extent / 2 * (1 - length / exact) + (i + 0.5) / axis.scale - 0.5,
+        "pytorch_half_pixel": lambda: (i + 0.5) / axis.scale - 0.5 if length > 1 else i * 0.0,
+        "align_corners": lambda: i * (extent - 1) / (exact - 1) if length > 1 and exact != 1 else i * 0.0,
+        "tf_half_pixel_for_nn": lambda: (i + 0.5) / axis.scale,
+        "tf_crop_and_resize": lambda: (
+            start * (extent - 1) + i * (end - start) * (extent - 1) / (length - 1)
+            if length > 1
+            else 0.5 * (start + end) * (extent - 1) + i
+        ),
+    }
+    if transform not in formulas:
+        raise NotSupported(f"coordinate_transformation_mode '{transform}'")
+    return formulas[transform]()
+
+
+def taps(position: Array, axis: Axis, how: Interpolation) -> tuple[Array, Array]:
+    """(index [out, taps] inside the input, weight [out, taps]) of an interpolation at source positions."""
+    if how.mode == "nearest":
+        nearest = {
+            "round_prefer_floor": np.ceil(position - 0.5),
+            "round_prefer_ceil": np.floor(position + 0.5),
+            "floor": np.floor(position),
+            "ceil": np.ceil(position),
+        }[how.nearest]
+        index = np.clip(nearest, 0, axis.extent - 1).astype(np.int64)[:, None]
+        return index, np.ones(index.shape)
+    stretch = min(axis.scale, 1.0) if how.antialias else 1.0
+    radius = (1 if how.mode == "linear" else 2) / stretch
+    first = np.floor(position - radius).astype(np.int64) + 1
+    index = first[:, None] + np.arange(int(math.ceil(2 * radius)) + 1)
+    distance = (position[:, None] - index) * stretch
+    weight = np.maximum(0, 1 - np.abs(distance)) if how.mode == "linear" else cubic(distance, how.cubic)
+    inside = (index >= 0) & (index < axis.extent)
+    if how.exclude_outside:
+        weight = weight * inside
+    weight = weight / weight.sum(1, keepdims=True)
+    used = (weight != 0).any(0)
+    return np.clip(index, 0, axis.extent - 1)[:, used], weight[:, used]
+
+
+def cubic(distance: Array, a: float) -> Array:
+    """Keys' cubic convolution kernel."""
+    d = np.abs(distance)
+    near = (a + 2) * d**3 - (a + 3) * d**2 + 1
+    far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))

@@ -1,0 +1,163 @@
+"""Resize where an extent, length, scale or region is known only at run time.
+
+Index and weight of each tap are computed as the constants of ``interpolation.py`` are, by the same formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlc.dialects.semantics.dims import DimLike
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.images.interpolation import Interpolation
+from mlc.frontends.build.tensors import Tensor
+
+
+@dataclass(frozen=True)
+class RuntimeAxis:
+    """How one dimension is resampled: ``scale`` and the ends of the region are scalars of f64."""
+
+    axis: int
+    extent: DimLike
+    length: DimLike
+    scale: Tensor
+    roi: tuple[Tensor, Tensor] | None
+
+
+POSITIONS = {  # of element i0, from its scale x0, in the input; d and n: the extents
+    "asymmetric": "f64(i0) / x0[()]",
+    "half_pixel": "(f64(i0) + 0.5) / x0[()] - 0.5",
+    "half_pixel_symmetric": "{d} / 2 * (1 - {n} / (x0[()] * {d})) + (f64(i0) + 0.5) / x0[()] - 0.5",
+    "pytorch_half_pixel": "where({n} > 1, (f64(i0) + 0.5) / x0[()] - 0.5, 0)",
+    "align_corners": "where(({n} > 1) & (x0[()] * {d} != 1), f64(i0) * ({d} - 1) / (x0[()] * {d} - 1), 0)",
+    "tf_half_pixel_for_nn": "(f64(i0) + 0.5) / x0[()]",
+    "tf_crop_and_resize": "where({n} > 1, x1[()] * ({d} - 1) + f64(i0) * (x2[()] - x1[()]) * ({d} - 1) / ({n} - 1), "
+    "0.5 * (x1[()] + x2[()]) * ({d} - 1) + f64(i0))",
+}
+NEAREST = {
+    "round_prefer_floor": "ceil(x0[i1] - 0.5)",
+    "round_prefer_ceil": "floor(x0[i1] + 0.5)",
+    "floor": "floor(x0[i1])",
+    "ceil": "ceil(x0[i1])",
+}
+
+
+def runtime_resize(
+    build: Builder,
+    x: Tensor,
+    axes: Sequence[int],
+    scales: Tensor | None,
+    sizes: Tensor | None,
+    roi: Tensor | None,
+    how: Interpolation,
+    policy: str = "stretch",
+) -> Tensor:
+    """As ``resize``, with vectors computed at run time; ``policy``: how ``sizes`` keep the ratio of the extents."""
+    ratio = _one_scale(build, x, axes, sizes, policy) if policy != "stretch" and sizes is not None else None
+    given = [_runtime_axis(build, x, axis, n, scales, sizes, roi, ratio) for n, axis in enumerate(axes)]
+    for along in given:
+        x = _resampled(build, x, along, how)
+    return x
+
+
+def _runtime_axis(
+    build: Builder,
+    x: Tensor,
+    axis: int,
+    n: int,
+    scales: Tensor | None,
+    sizes: Tensor | None,
+    roi: Tensor | None,
+    ratio: Tensor | None,
+) -> RuntimeAxis:
+    """The ``n``-th of the axes that scales, sizes and roi are about; ``ratio``: a scale for all."""
+    extent, what = x.shape[axis], f"the length of axis {axis} of the result"
+    if ratio is not None or scales is not None:
+        scale = ratio or build.compute(f"f64(x0[{n}])", [scales], ())  # type: ignore[list-item]
+        half = 0.0 if ratio is None else 0.5
+        count = build.compute(f"i64(floor(f64({extent}) * x0[()] + {half}))", [scale], ())
+        length = build.dim(build.scalars.of(count).item(), what)
+    else:
+        assert sizes is not None
+        length = build.dim(build.scalars.of(sizes).item(n), what)
+        scale = build.compute(f"f64({length}) / f64({extent})", [], ())
+    ends = None if roi is None else [build.compute(f"f64(x0[{n + k}])", [roi], ()) for k in (0, _half(roi))]
+    return RuntimeAxis(axis, extent, length, scale, None if ends is None else (ends[0], ends[1]))
+
+
+def _half(x: Tensor) -> int:
+    """Of a vector of pairs, starts before ends, how many there are."""
+    if not isinstance(x.shape[0], int):
+        raise NotSupported(f"a region of the shape {x.shape}")
+    return x.shape[0] // 2
+
+
+def _one_scale(build: Builder, x: Tensor, axes: Sequence[int], sizes: Tensor, policy: str) -> Tensor:
+    """The scale of all axes: the largest that fits into (or the smallest that covers) ``sizes``."""
+    text, choose = "", "min" if policy == "not_larger" else "max"
+    for n, axis in enumerate(axes):
+        each = f"f64(x0[{n}]) / f64({x.shape[axis]})"
+        text = f"{choose}({text}, {each})" if text else each
+    return build.compute(text, [sizes], ())
+
+
+def _resampled(build: Builder, x: Tensor, along: RuntimeAxis, how: Interpolation) -> Tensor:
+    """``x`` resampled along one axis."""
+    at = _positions(build, along, how.transform)
+    index, weight = _taps(build, at, along, how)
+    shape = [along.length if n == along.axis else d for n, d in enumerate(x.shape)]
+    tap = 0 if weight is None else "r0"
+    reads = ", ".join(f"x1[{tap}, i{n}]" if n == along.axis else f"i{n}" for n in range(x.rank))
+    if weight is None:
+        y = build.compute(f"x0[{reads}]", [x, index], shape)
+    else:
+        wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
+        xs = [wide, index, build.cast(weight, wide.element)]
+        y = build.compute(f"x0[{reads}] * x2[r0, i{along.axis}]", xs, shape, [index.shape[0]], "add")
+        y = build.cast(y, x.element)
+    if how.transform != "tf_crop_and_resize":
+        return y
+    inside = f"(x0[i0] >= 0) & (x0[i0] <= f64({along.extent}) - 1)"
+    mask = build.reshape(build.compute(inside, [at], at.shape), [along.length, *[1] * (x.rank - 1 - along.axis)])
+    return build.map("where(x0, x1, x2)", mask, y, build.constant(how.extrapolation, y.element))
+
+
+def _positions(build: Builder, along: RuntimeAxis, transform: str) -> Tensor:
+    """[length] of f64: the source position of each element."""
+    if transform not in POSITIONS:
+        raise NotSupported(f"coordinate_transformation_mode '{transform}'")
+    text = POSITIONS[transform].format(d=f"f64({along.extent})", n=f"f64({along.length})")
+    roi = along.roi if transform == "tf_crop_and_resize" and along.roi is not None else ()
+    return build.compute(text, [along.scale, *roi], (along.length,))
+
+
+def _taps(build: Builder, at: Tensor, along: RuntimeAxis, how: Interpolation) -> tuple[Tensor, Tensor | None]:
+    """(index [taps, length] inside the input, weight [taps, length]) of an interpolation; None: the one weight is 1."""
+    mode, last = how.mode, f"({along.extent}) - 1"
+    if mode == "nearest":
+        nearest = NEAREST[how.nearest]
+        return build.compute(f"min(max(i64({nearest}), 0), {last})", [at], (1, along.length)), None
+    radius, stretch = 1 if mode == "linear" else 2, "1.0"
+    taps: DimLike = 2 * radius
+    if how.antialias:
+        stretch = "min(x1[()], 1.0)"
+        count = build.compute(f"i64(ceil({2 * radius} / min(x0[()], 1.0))) + 1", [along.scale], ())
+        taps = build.scalars.dim(build.scalars.of(count).item(), f"Node '{build.node}': too many taps")
+    tap = f"(floor(x0[i1] - {radius} / {stretch}) + 1 + f64(i0))"
+    distance = f"(abs(x0[i1] - {tap}) * {stretch})"
+    weight = f"max(1 - {distance}, 0)" if mode == "linear" else _cubic(distance, how.cubic)
+    if how.exclude_outside:
+        weight = f"where(({tap} >= 0) & ({tap} <= f64({last})), {weight}, 0)"
+    shape = (taps, along.length)
+    raw = build.compute(weight, [at, along.scale], shape)
+    index = build.compute(f"min(max(i64({tap}), 0), {last})", [at, along.scale], shape)
+    return index, build.map("x0 / x1", raw, build.reduce("add", raw, [0], keepdims=True))
+
+
+def _cubic(distance: str, a: float) -> str:
+    """Keys' cubic convolution kernel."""
+    near = f"((({a + 2}) * {distance} - ({a + 3})) * {distance} * {distance} + 1)"
+    far = f"(((({a}) * {distance} - ({5 * a})) * {distance} + ({8 * a})) * {distance} - ({4 * a}))"
+    return f"where({distance} <= 1, {near}, where({distance} < 2, {far}, 0))"

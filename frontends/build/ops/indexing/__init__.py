@@ -1,0 +1,1 @@
+"""Reads and writes at computed indices, sorting, and selection of elements."""

@@ -1,0 +1,96 @@
+"""Selection with data-dependent counts: nonzero, compress, unique. Source: ONNX NonZero 13, Compress 11, Unique 11.
+
+Each computes a mask of what it selects; where the mask is true, and how often, is known at run time
+(``Builder.nonzero``), unless the mask is known at import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.types import STRING
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.fold import smaller
+from mlc.frontends.build.ops.indexing.gather import gather_at
+from mlc.frontends.build.ops.indexing.scatter import scatter_at
+from mlc.frontends.build.ops.indexing.sorting import argsort, prefix_sum
+from mlc.frontends.build.ops.shapes.axes import normalize_axis
+from mlc.frontends.build.tensors import Tensor
+
+
+def nonzero(build: Builder, x: Tensor) -> Tensor:
+    """[rank, count] of i64: the indices of the elements that are not zero, in row-major order."""
+    if x.rank == 0:
+        raise NotSupported("a scalar")
+    mask = x if x.element == "i1" else build.map("x0 != 0", x)
+    flat = build.nonzero(build.reshape(mask, (product(x.shape),)))
+    return build.concat([build.reshape(index, (1, *flat.shape)) for index in _indices(build, flat, x.shape)], 0)
+
+
+def _indices(build: Builder, flat: Tensor, shape: Sequence[DimLike]) -> list[Tensor]:
+    """A row-major offset in ``shape`` as an index a dimension (unravel)."""
+    whole = [f"x0[i0] // ({product(shape[n + 1 :])})" for n in range(len(shape))]
+    indices = [whole[0], *(f"{text} % ({extent})" for text, extent in zip(whole[1:], shape[1:], strict=True))]
+    return [build.compute(text, [flat], flat.shape) for text in indices]
+
+
+def compress(build: Builder, x: Tensor, condition: Tensor, axis: int | None) -> Tensor:
+    """The slices of ``x`` along ``axis`` (without one: the elements) where ``condition``, a vector of i1, is true. What
+    of it is beyond ``x`` says nothing."""
+    x, axis = _along(build, x, axis)
+    if condition.rank == 1:
+        condition = build.cut(condition, 0, 0, smaller(condition.shape[0], x.shape[axis]))
+    return gather_at(build, x, build.nonzero(condition), axis)
+
+
+def _along(build: Builder, x: Tensor, axis: int | None) -> tuple[Tensor, int]:
+    """``x`` and its axis; flattened where there is none."""
+    return (build.reshape(x, (product(x.shape),)), 0) if axis is None else (x, normalize_axis(axis, x.rank))
+
+
+def unique(
+    build: Builder, x: Tensor, axis: int | None, in_order: bool = True
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(slices along ``axis`` that differ, the first index of each, which of them each slice is, how often each is).
+
+    ``in_order``: sorted, else by first occurrence. Equal slices are neighbours in sorted order, the first one first: a
+    group begins where a slice differs from the one before.
+    """
+    x, axis = _along(build, x, axis)
+    rows = _rows(build, build.string_routine("order", x) if x.element == STRING else x, axis)
+    count, width = rows.shape
+    order = _argsort(build, rows)
+    differs = build.compute(
+        "i64(x0[x1[i0], r0] != x0[x1[max(i0 - 1, 0)], r0])", [rows, order], (count,), (width,), "add"
+    )
+    begins = build.compute("(i0 == 0) | (x0[i0] > 0)", [differs], (count,))
+    starts = build.nonzero(begins)
+    found = starts.shape
+    group = prefix_sum(build, build.cast(begins, "i64"))
+    zeros = build.broadcast(build.constant(0, "i64"), (count,))
+    inverse = scatter_at(build, zeros, order, build.map("x0 - 1", group), 1)
+    ends = build.slice(build.concat([starts, Tensor.of_dims([count])], 0), [1], found)
+    counts = build.map("x0 - x1", ends, starts)
+    first = build.compute("x0[x1[i0]]", [order, starts], found)
+    if not in_order:
+        by_first = _argsort(build, first)
+        first, counts = (build.compute("x0[x1[i0]]", [y, by_first], found) for y in (first, counts))
+        inverse = build.compute("x0[x1[i0]]", [_argsort(build, by_first), inverse], (count,))
+    return gather_at(build, x, first, axis), first, inverse, counts
+
+
+def _rows(build: Builder, x: Tensor, axis: int) -> Tensor:
+    """[slices, elements of a slice]."""
+    axes = [axis, *(n for n in range(x.rank) if n != axis)]
+    return build.reshape(build.transpose(x, axes), (x.shape[axis], product(x.shape) // x.shape[axis]))
+
+
+def _argsort(build: Builder, x: Tensor) -> Tensor:
+    """[n]: the indices of the rows of ``x`` [n] or [n, width] in order; of a permutation, its inverse."""
+    count, width = x.shape[0], product(x.shape[1:])
+    order = argsort(build, build.reshape(x, (1, count, width)), count)
+    flat = build.reshape(order, (count,))
+    flat.range = order.range
+    return flat

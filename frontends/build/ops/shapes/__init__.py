@@ -1,0 +1,1 @@
+"""Shape operators whose shapes, offsets or axes may be run-time scalars; slices, padding, ranges."""

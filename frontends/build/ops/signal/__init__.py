@@ -1,0 +1,1 @@
+"""Signal processing: Fourier transforms and mel filter banks."""

@@ -1,0 +1,1 @@
+"""Operators on strings: conversion, splitting, regular expressions, n-grams."""

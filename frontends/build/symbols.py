@@ -1,0 +1,33 @@
+"""Names: symbolic dimensions and SSA values, from a source's free text to identifiers."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+# Names of iterators, run-time dimensions, loop indices and run-time scalars.
+_ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|room\d+|value\d+|step\d+|branch\d+|state\d+|max|min|inf|nan")
+# Words of C and names of the generated code, whose variables symbols become.
+_RESERVED = """
+    auto char const default double do else enum extern float goto inline int long register restrict return short signed
+    sizeof static struct switch typedef union unsigned void volatile dim buf tid threads NULL
+"""
+
+
+def symbol_name(text: str) -> str:
+    """A dimension name as an identifier: ``batch size`` is batch_size, ``n`` is n_, ``1st`` is d1st."""
+    name = re.sub(r"\W", "_", text, flags=re.ASCII)
+    name = f"d{name}" if not name or name[0].isdigit() else name
+    reserved = _ITERATOR.fullmatch(name) or keyword.iskeyword(name) or name in _RESERVED.split()
+    return f"{name}_" if reserved else name
+
+
+def value_name(text: str) -> str:
+    """The name hint of an SSA value: ``layer.0/weight`` is layer_0_weight, ``conv_1`` conv1, ``1x1`` v1x1.
+
+    The printer distinguishes values of one name by ``_1``, ``_2``, …; so no hint ends like that.
+    """
+    name = re.sub(r"\W", "_", text, flags=re.ASCII)
+    while (shorter := re.sub(r"_(\d+)$", r"\1", name)) != name:
+        name = shorter
+    return f"v{name}" if not name or name[0].isdigit() else name

@@ -1,0 +1,86 @@
+"""Unification of dimensions: extents that operators require to be equal although the model names them differently.
+
+Exporters leave dimensions symbolic that weights decide: of ``x[batch, unk]`` times a weight [768, 8], ``unk`` is 768.
+The import then begins anew with that dimension fixed, so that the artifact takes no other input. Run-time dimensions
+are checked to be equal at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from mlc.dialects.graph.loop import local_symbols
+from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, symbols_of
+from mlc.frontends.build.runtime_scalars import values_of
+from mlc.frontends.build.tensors import Tensor
+
+if TYPE_CHECKING:
+    from mlc.frontends.build.methods.movement import Movement
+
+
+class Fixed(Exception):
+    """A dimension ``symbol`` of the inputs has to be ``extent``."""
+
+    def __init__(self, symbol: str, extent: DimLike) -> None:
+        super().__init__(f"{symbol} is {extent}")
+        self.symbol, self.extent = symbol, extent
+
+
+def unify_dims(build: Movement, xs: Sequence[Tensor], names: Sequence[Sequence[Hashable]]) -> list[Tensor]:
+    """``xs`` whose dimensions of one name have one extent, or 1; ``names``: of each, None where it may differ.
+
+    Raises:
+        Fixed: they are equal only where a dimension of the inputs has one value.
+    """
+    if not any(isinstance(d, Dim) for x in xs for d in x.shape):
+        return list(xs)
+    found: dict[Hashable, dict[DimLike, None]] = {}
+    for x, own in zip(xs, names, strict=True):
+        for name, d in zip(own, x.shape, strict=False):
+            found.setdefault(name, {}).update({d: None} if d != 1 and name is not None else {})
+    one = {name: min(extents, key=_unknowns, default=1) for name, extents in found.items()}
+    return [_fitted(build, x, [one[name] for name in own]) for x, own in zip(xs, names, strict=True)]
+
+
+def _unknowns(d: DimLike) -> tuple[int, bool]:
+    return len(sizes_of([d])), isinstance(d, Dim)
+
+
+def _fitted(build: Movement, x: Tensor, extents: Sequence[DimLike]) -> Tensor:
+    for axis, extent in enumerate(extents[: x.rank]):
+        if x.shape[axis] != 1 and extent != 1:
+            x = with_extent(build, x, axis, extent)
+    return x
+
+
+def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tensor:
+    """``x`` of that extent along ``axis``; as it is where that cannot be.
+
+    Raises:
+        Fixed: a dimension of the inputs decides it.
+    """
+    if sizes_of([x.shape[axis], extent]):
+        return build.reshape(x, [extent if n == axis else d for n, d in enumerate(x.shape)])
+    if x.shape[axis] != extent and (fixed := solved(x.shape[axis] - extent)) is not None:
+        raise fixed
+    return x
+
+
+def solved(difference: DimLike) -> Fixed | None:
+    """The dimension that is decided by ``difference`` being 0: of ``2*n - 14`` n is 7; None if none is."""
+    if not isinstance(difference, Dim) or values_of([difference]) or local_symbols([difference]):
+        return None
+    for monomial, c in difference.terms:
+        symbol, rest = monomial[0] if monomial else None, difference - Dim.of({monomial: c})
+        if isinstance(symbol, str) and len(monomial) == 1 and symbol not in symbols_of([rest]):
+            extent = floordiv(-1 * rest, c) if c > 0 else floordiv(rest, -c)
+            if c * extent + rest == 0 and _is_extent(extent):
+                return Fixed(symbol, extent)
+    return None
+
+
+def _is_extent(value: DimLike) -> bool:
+    """Whether it is never negative."""
+    return all(c > 0 for _, c in value.terms) if isinstance(value, Dim) else value >= 0

@@ -1,0 +1,122 @@
+"""Control flow: If and Loop (opset 1 and newer).
+
+Control flow that is known at import is followed: the branch of a known condition, the iterations of a short loop. The
+rest stays control flow (``frontends/build/control``).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.control.branches import branches
+from mlc.frontends.build.control.loops import Iteration, emit_loop
+from mlc.frontends.build.control.unroll import MAX_STEPS, UNROLLED, UndecidedTripCount, unrolled_loop
+from mlc.frontends.build.folding.fold import symbolic
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.onnx.node import Node, onnx_op
+
+UNBOUNDED = 1 << 62
+COLLECTED = 4096  # iterations for whose results memory is planned where they have no upper bound
+
+
+@onnx_op("If")
+def if_(node: Node) -> tuple[Any, ...]:
+    """The branch of a known condition, else both as branches of which one runs.
+
+    Both are computed, and one is selected, where they are a few cheap maps: that costs less than a branch.
+    """
+    condition, names = node[0], ("then_branch", "else_branch")
+    if condition.known is not None:
+        return tuple(node.branch(node.attr(names[not bool(condition.known.reshape(()))]), ()))
+    scalar = node.build.reshape(condition, ())
+    found = branches(node.build, [partial(node.branch, node.attr(name), ()) for name in names])
+    return tuple(found.select(scalar) if found.are_cheap else found.emit(scalar))
+
+
+@onnx_op("Loop")
+def loop(node: Node) -> tuple[Any, ...]:
+    """A loop, or the code of its iterations where these are few, or change the shapes of states, or carry sequences."""
+    count, known = node.get(0), _known_count(node.get(0))
+    short = count is None or (known is not None and known <= UNROLLED)
+    if not all(isinstance(s, Tensor) for s in node.inputs[2:]):
+        return _unrolled(node)
+    if short and (straight := node.attempt(lambda: _unrolled(node, decided=True))) is not None:
+        return straight
+    if known is None or known > MAX_STEPS:
+        return _as_loop(node)
+    return node.attempt(lambda: _as_loop(node)) or _unrolled(node)
+
+
+def _known_count(count: Tensor | None) -> int | None:
+    if count is None or count.known is None or symbolic([count.known]):
+        return None
+    return int(count.known.reshape(()))
+
+
+# -- as a loop
+
+
+def _as_loop(node: Node) -> tuple[Tensor, ...]:
+    build, active, states = node.build, node.get(1), [node[n] for n in range(2, len(node))]
+    trips, limit, strict = _trips(node, collects=node.outputs > len(states))
+    if active is not None and active.known is not None:
+        trips, active = (trips, None) if bool(active.known.reshape(())) else (0, None)
+
+    def iteration(step: Dim, before: list[Tensor]) -> Iteration:
+        number = build.compute(f"i64({step})", [], ())
+        number.range, number.trace = (0, trips - 1), partial(np.array, step, object)
+        condition, *results = node.branch(node.attr("body"), [number, build.constant(True, "i1"), *before])
+        condition = build.reshape(condition, ()) if isinstance(condition, Tensor) else condition
+        rest = results[len(before) :]
+        return Iteration(results[: len(before)], rest, [step] * len(rest), condition)
+
+    first = None if active is None else build.reshape(active, ())
+    return tuple(emit_loop(build, trips, states, iteration, limit, first, strict))
+
+
+def _trips(node: Node, collects: bool) -> tuple[DimLike, Tensor | None, str | None]:
+    """(an upper bound of the iterations, the run-time trip count, the message where that is too large)."""
+    count = node.get(0)
+    if count is not None and count.known is not None:
+        value = count.known.reshape(()).item()
+        return (value if isinstance(value, Dim) else max(int(value), 0)), None, None
+    limit = None if count is None else _scalar(node.build, count)
+    if not collects:
+        return UNBOUNDED, limit, None
+    most = None if count is None else count.range[1]
+    bound = COLLECTED if most is None else most
+    why = (
+        f"Loop '{node.name}' needs more than the {COLLECTED} iterations that there is memory for; give it a trip count"
+    )
+    if limit is not None and node.build.is_outside(limit):  # each iteration of the outer loop collects as many
+        with node.build.at_definition(limit):
+            number = node.build.scalars.of(limit).item()
+            return node.build.scalars.dim(f"max({number}, 0)", why, bound), None, None
+    return bound, limit, why.replace('"', "'").replace("\\", "/") if most is None else None
+
+
+def _scalar(build: Builder, count: Tensor) -> Tensor:
+    """The trip count as i64, in the block that defines it."""
+    with build.at_definition(count):
+        return build.reshape(build.cast(count, "i64"), ())
+
+
+# -- unrolled
+
+
+def _unrolled(node: Node, decided: bool = False) -> tuple[Any, ...]:
+    """Straight-line code of the iterations; ``decided``: their number must be known at import."""
+    build, count, states = node.build, _known_count(node.get(0)), list(node.inputs[2:])
+    if node.has(0) and count is None:
+        raise UndecidedTripCount("the number of iterations is computed at run time")
+
+    def body(step: int, flag: Tensor, before: list[Any]) -> tuple[Any, list[Any], list[Any]]:
+        condition, *results = node.branch(node.attr("body"), [build.constant(step, "i64"), flag, *before])
+        return condition, results[: len(before)], results[len(before) :]
+
+    return tuple(unrolled_loop(build, count, node.get(1), states, node.outputs - len(states), body, decided))

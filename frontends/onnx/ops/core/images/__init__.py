@@ -1,0 +1,1 @@
+"""Resize, sampling and pooling of regions, boxes, decoding."""

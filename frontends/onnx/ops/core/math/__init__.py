@@ -1,0 +1,1 @@
+"""Elementwise operators, casts, products, reductions, quantization, random numbers, signals."""

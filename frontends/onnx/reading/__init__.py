@@ -1,0 +1,1 @@
+"""Reading ONNX files: protobuf, external data, structural checks, names of dimensions."""

@@ -1,0 +1,186 @@
+"""Reads, writes and gathers of register tiles as C statements."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from mlc.dialects.types import is_narrow
+from mlc.passes.codegen.c_like.c_types import Chunk, Layout, Tile, c_scalar, vector_name
+
+_LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
+
+TRANSPOSABLE = ("f32x16", "i32x16", "i8x16")  # vectors for which mlc_vec.h has a transposition
+
+
+def offset(base: str, leading: Sequence[int], chunk: Chunk, strides: Sequence[str]) -> str:
+    """C expression of the element at ``leading`` and the chunk's first lane: base + Σ index·stride."""
+    constant, terms = 0, [base]
+    for i, stride in zip((*leading, chunk.start), strides, strict=True):
+        if stride.isdigit():
+            constant += i * int(stride)
+        elif i:
+            terms.append(f"{i} * {stride}")
+    if constant:
+        terms.append(str(constant))
+    return " + ".join(terms)
+
+
+def lanes_of(chunk: Chunk, lanes: str | None) -> str | None:
+    """The number of valid lanes, as a C expression; None where all are valid."""
+    if lanes is not None:
+        return f"mlc_clamp({lanes} - {chunk.start}, {chunk.width})"
+    return None if chunk.valid == chunk.width else str(chunk.valid)
+
+
+def read(pointer: str, at: str, layout: Layout, chunk: Chunk, stride: str, lanes: str | None) -> str:
+    """C expression of one variable read at ``pointer[at]``."""
+    memory = memory_element(layout.element)
+    if chunk.width == 1:
+        value = f"{pointer}[{at}]"
+        return value if lanes is None else f"({lanes} > {chunk.start} ? {value} : 0)"
+    name, n = f"{memory}x{chunk.width}", lanes_of(chunk, lanes)
+    if stride in _LOADS:
+        how = _LOADS[stride]
+        value = f"{how}_{name}({pointer} + {at})" if n is None else f"{how}_n_{name}({pointer} + {at}, {n})"
+    else:
+        value = _lanes(name, chunk, n, lambda lane: f"{pointer}[{at} + {lane} * {stride}]")
+    return _from_memory(value, layout.element, chunk)
+
+
+def in_pairs(layout: Layout) -> bool:
+    """Whether a stride-2 read can share loads with the elements between; not for predicates, which change width."""
+    return not layout.scalar and layout.element != "i1"
+
+
+def read_pairs(pointer: str, at: str, layout: Layout, c: int, odd: bool) -> str:
+    """C expression of every second element from ``pointer[at]`` on, or (``odd``) of those between; both share loads."""
+    chunk = layout.chunks[c]
+    name, n = f"{memory_element(layout.element)}x{chunk.width}", lanes_of(chunk, None)
+    if n is not None:
+        return f"mlc_load_every_2_n_{name}({pointer} + {at}{' + 1' if odd else ''}, {n})"
+    whole = odd or c + 1 < len(layout.chunks)  # whether the element after the last one may be read
+    if not whole:
+        return f"mlc_load_every_2_{name}({pointer} + {at})"
+    picks = ", ".join(str(2 * i + odd) for i in range(chunk.width))
+    vectors = [f"mlc_load_{name}({pointer} + {at}{f' + {chunk.width}' if k else ''})" for k in (0, 1)]
+    return f"MLC_SHUFFLE({name}, {chunk.width}, {', '.join(vectors)}, {picks})"
+
+
+def slide(rows: Tile, last: Tile, leading: tuple[int, ...], c: int) -> str:
+    """C expression of a variable of ``rows`` shifted by one lane."""
+    chunks = rows.layout.chunks
+    chunk, name = chunks[c], rows.layout.c_type(chunks[c])
+    if c + 1 == len(chunks):
+        following = f"mlc_fill_{name}({last.at(leading, 0)})"
+    elif chunks[c + 1].width == chunk.width:
+        following = rows.at(leading, c + 1)
+    else:
+        following = f"mlc_fill_{name}({rows.at(leading, c + 1)}[0])"
+    picks = [i + 1 if i + 1 < chunk.valid else chunk.width for i in range(chunk.width)]
+    return f"MLC_SHUFFLE({name}, {chunk.width}, {rows.at(leading, c)}, {following}, {', '.join(map(str, picks))})"
+
+
+def transposed_axis(layout: Layout, strides: Sequence[str]) -> int | None:
+    """The axis of a tile that is contiguous in memory where the last axis is not. The tile is read in vectors along it,
+    which are then transposed in registers."""
+    vectors = layout.chunks[0].width > 1 and vector_name(layout.element, 16) in TRANSPOSABLE and layout.element != "i1"
+    if not vectors or strides[-1] in ("0", "1"):
+        return None
+    axes = (n for n, (size, stride) in enumerate(zip(layout.shape, strides, strict=True)) if stride == "1" and size > 2)
+    return next(axes, None)
+
+
+def read_transposed(
+    pointer: str, base: str, layout: Layout, chunk: Chunk, at: Sequence[int], axis: int, strides: Sequence[str],
+    lanes: str | None,
+) -> list[str]:  # fmt: skip
+    """C expressions of the vectors along ``axis`` from ``at`` on, one for each lane of ``chunk``."""
+    name, size = vector_name(layout.element, chunk.width), layout.shape[axis] - at[axis]
+    vectors = []
+    for lane in range(chunk.start, chunk.start + chunk.valid):
+        address = f"{pointer} + {offset(base, at, Chunk(lane, 1, 1), strides)}"
+        n = str(size) if lanes is None else f"{lanes} > {lane} ? {min(size, chunk.width)} : 0"
+        whole = size >= chunk.width and lanes is None
+        vectors.append(f"mlc_load_{name}({address})" if whole else f"mlc_load_n_{name}({address}, {n})")
+    return vectors
+
+
+def gather(pointer: str, offsets: str, layout: Layout, chunk: Chunk, lanes: str | None) -> str:
+    """C expression of one variable gathered at the offsets in another."""
+    if chunk.width == 1:
+        value = f"{pointer}[{offsets}]"
+        return value if lanes is None else f"({lanes} > {chunk.start} ? {value} : 0)"
+    name = f"{memory_element(layout.element)}x{chunk.width}"
+    value = _lanes(name, chunk, lanes_of(chunk, lanes), lambda lane: f"{pointer}[{offsets}[{lane}]]")
+    return _from_memory(value, layout.element, chunk)
+
+
+def gather_constant(
+    pointer: str, at: str, layout: Layout, chunk: Chunk, offsets: Sequence[int], lanes: str | None
+) -> str:
+    """C expression of one variable gathered at constant ``offsets``, one for each lane, from ``pointer[at]``."""
+    own = offsets[chunk.start : chunk.start + chunk.valid]
+    low, steps = min(own), {b - a for a, b in itertools.pairwise(own)}
+    if own[0] == low and len(steps) <= 1:
+        return read(pointer, f"{at} + {low}", layout, chunk, str(max(steps, default=1)), lanes)
+    name, span, width = f"{memory_element(layout.element)}x{chunk.width}", max(own) - low + 1, chunk.width
+    if lanes is not None or span > 2 * width:
+        value = _chosen(name, chunk, lanes_of(chunk, lanes), [f"{pointer}[{at} + {p}]" for p in own])
+        return _from_memory(value, layout.element, chunk)
+    last = max(0, span - width)  # the offset of the second of two vectors
+    vectors = [_load(name, f"{pointer} + {at} + {low + start}", min(span, width), width) for start in (0, last)]
+    picks = [p - low if p - low < width else width + p - low - last for p in own] + [0] * (width - chunk.valid)
+    value = f"MLC_SHUFFLE({name}, {width}, {', '.join([*vectors, *map(str, picks)])})"
+    return _from_memory(value, layout.element, chunk)
+
+
+def _load(name: str, address: str, n: int, width: int) -> str:
+    return f"mlc_load_{name}({address})" if n == width else f"mlc_load_n_{name}({address}, {n})"
+
+
+def _lanes(name: str, chunk: Chunk, n: str | None, element: Callable[[int | str], str]) -> str:
+    """A vector built lane by lane; lanes from ``n`` on are not read. For an ``n`` known only at run time this is a
+    loop: the C compiler needs seconds for the same as unrolled conditions."""
+    if n is not None and not n.isdigit():
+        return f"__extension__({{ {name} v_ = {{0}}; for (int i_ = 0; i_ < {n}; i_++) v_[i_] = {element('i_')}; v_; }})"
+    items = [element(lane) for lane in range(chunk.width if n is None else int(n))]
+    return f"({name}){{{', '.join(items)}}}"
+
+
+def _chosen(name: str, chunk: Chunk, n: str | None, elements: Sequence[str]) -> str:
+    """A vector of the given elements; those from lane ``n`` on are not read."""
+    read = [p if n is None else f"{lane} < {n} ? {p} : 0" for lane, p in enumerate(elements)]
+    return f"({name}){{{', '.join(read)}}}"
+
+
+def write(pointer: str, at: str, tile: Tile, value: str, chunk: Chunk, stride: str, lanes: str | None) -> str:
+    """C statement that writes one variable to ``pointer[at]``."""
+    if chunk.width == 1:
+        store = f"{pointer}[{at}] = {value};"
+        return store if lanes is None else f"if ({lanes} > {chunk.start}) {store}"
+    name, n = f"{memory_element(tile.layout.element)}x{chunk.width}", lanes_of(chunk, lanes)
+    value = _to_memory(value, tile.layout.element, chunk)
+    if stride == "1":
+        partial, count = ("", "") if n is None else ("n_", f", {n}")
+        return f"mlc_store_{partial}{name}({pointer} + {at}, {value}{count});"
+    loop = f"for (int64_t l_ = 0; l_ < {chunk.width if n is None else n}; l_++)"
+    return f"{{ {name} lanes_ = {value}; {loop} {pointer}[{at} + l_ * {stride}] = lanes_[l_]; }}"
+
+
+def memory_element(element: str) -> str:
+    """Predicates are bytes in memory."""
+    return {"i1": "i8", "bf16": "u16"}.get(element, element)
+
+
+def pointer_type(element: str) -> str:
+    """C type of a buffer's elements, signless as the vector types are; narrow ones are bytes."""
+    return c_scalar("i8" if element == "i1" or is_narrow(element) else element.replace("ui", "i"))
+
+
+def _from_memory(value: str, element: str, chunk: Chunk) -> str:
+    return f"(mlc_widen_i8x{chunk.width}({value}) != 0)" if element == "i1" else value
+
+
+def _to_memory(value: str, element: str, chunk: Chunk) -> str:
+    return f"mlc_narrow_i32x{chunk.width}(-{value})" if element == "i1" else value

@@ -1,0 +1,136 @@
+"""``expand-contractions``: reshape folding by expansion: a contraction reads through the broadcast and reshape that
+repeat an operand, and the operators after it work on its axes.
+
+    %b = graph.broadcast(%k) : 4x1x256x64 -> 4x2x256x64
+    %r = graph.reshape(%b) : 8x256x64                      %g = graph.reshape(%q) : 8x1x64 -> 4x2x1x64
+    %s = graph.contract "amk,ank->amn"(%q, %r)          →  %s = graph.contract "abmk,ank->abmn"(%g, %k) : 4x2x1x256
+    … softmax, and the same of the values …                … %o reshaped to 8x1x64
+
+The axis of 8 heads is split in two, of which %k has one, so each group of queries reads its keys in place. The result
+stays on both axes through maps, row reductions and contractions: a reshape between them would separate them into
+kernels. A reader that needs one axis reads a reshape.
+
+MLIR does so in ``linalg`` (``FoldReshapeWithGenericOpByExpansion``). Models: Ainslie et al., GQA: Training generalized
+multi-query transformer models, 2023.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ReshapeOp, ints_of, source_nodes, with_nodes
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import shape_of
+from mlc.passes.fuse.grouping.repeated import repeated
+from mlc.passes.rewriter import bodies, erase_unused
+
+
+@dataclass(frozen=True)
+class ExpandContractions(ModulePass):
+    name = "expand-contractions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for body in bodies(op):
+            _ReshapeFolding(body).run()
+
+
+@dataclass(frozen=True)
+class _Expanded:
+    """A value with ``axis`` in two of ``parts`` elements."""
+
+    value: SSAValue
+    axis: int
+    parts: tuple[DimLike, DimLike]
+
+
+class _ReshapeFolding:
+    """One walk over a block in order; ``held`` says which values there are on expanded axes as well."""
+
+    def __init__(self, body: Block):
+        self.body = body
+        self.held: dict[SSAValue, _Expanded] = {}
+
+    def run(self) -> None:
+        for op in list(self.body.ops):
+            found = self._expanded(op)
+            if found is not None:
+                self._replace(op, found)
+
+    def _replace(self, op: Operation, found: _Expanded) -> None:
+        """Who needs one axis reads a reshape, which goes again if nobody does."""
+        old = op.results[0]
+        merged = self._insert(ReshapeOp(found.value, shape_of(old)), op)
+        merged.name_hint = old.name_hint
+        old.replace_all_uses_with(merged)
+        self.held[merged] = found
+        erase_unused([op])
+
+    def _insert(self, made: Operation, before: Operation) -> SSAValue:
+        self.body.insert_op_before(with_nodes(made, source_nodes(before)), before)
+        return made.results[0]
+
+    def _expanded(self, op: Operation) -> _Expanded | None:
+        match op:
+            case ContractOp(layouts=None):
+                return self._contract(op)
+            case MapOp():
+                return self._map(op)
+            case ReduceOp() if (held := self.held.get(op.input)) and op.keepdims:
+                axes = [a + (a > held.axis) for a in ints_of(op.axes)]
+                if held.axis not in ints_of(op.axes):
+                    return _Expanded(self._insert(ReduceOp(op.fn.data, held.value, axes, keepdims=True), op),
+                                     held.axis, held.parts)  # fmt: skip
+        return None
+
+    def _map(self, op: MapOp) -> _Expanded | None:
+        """A map of expanded values; operands that are not are split."""
+        found = [self.held[v] for v in op.args if v in self.held and len(shape_of(v)) == len(shape_of(op.result))]
+        if not found or any((h.axis, h.parts) != (found[0].axis, found[0].parts) for h in found):
+            return None
+        axis, parts = found[0].axis, found[0].parts
+        args = [self._split(v, axis - len(shape_of(op.result)) + len(shape_of(v)), parts, op) for v in op.args]
+        return _Expanded(self._insert(MapOp(op.scalar, args), op), axis, parts)
+
+    def _split(self, value: SSAValue, axis: int, parts: Sequence[DimLike], user: Operation) -> SSAValue:
+        """A value with an axis split as ``parts`` say; one without the axis stays as it is."""
+        held, shape = self.held.get(value), shape_of(value)
+        if held and (held.axis, held.parts) == (axis, parts):
+            return held.value
+        if axis < 0:
+            return value
+        split = (1, 1) if shape[axis] == 1 else parts
+        return self._insert(ReshapeOp(value, [*shape[:axis], *split, *shape[axis + 1 :]]), user)
+
+    def _contract(self, op: ContractOp) -> _Expanded | None:
+        """A contraction along whose result an operand is expanded, or repeated for each element of the other."""
+        for term, value in zip(op.terms, op.operands, strict=False):
+            if (held := self.held.get(value)) and op.terms[2].count(term[held.axis]) == 1:
+                return self._expand(op, term[held.axis], held.parts)
+        for term, value in zip(op.terms, op.operands, strict=False):
+            if (found := repeated(value)) and all(each.count(term[found.axis]) == 1 for each in op.terms):
+                return self._expand(op, term[found.axis], found.parts)
+        return None
+
+    def _expand(self, op: ContractOp, letter: str, parts: tuple[DimLike, DimLike]) -> _Expanded:
+        """The contraction with ``letter`` in two, of which a repeated operand has one."""
+        other = next(c for c in string.ascii_letters if c not in op.equation.data)
+        terms, operands = [], []
+        for term, value in zip(op.terms, op.operands, strict=False):
+            axis, found = term.find(letter), repeated(value)
+            if found and (found.axis, found.parts) == (axis, parts) and value not in self.held:
+                terms.append(term.replace(letter, (other + letter)[found.kept]))
+                operands.append(found.insert_before(op))
+                continue
+            terms.append(term.replace(letter, other + letter))
+            operands.append(self._split(value, axis, parts, op))
+        result = op.terms[2].replace(letter, other + letter)
+        lhs, rhs = operands
+        made = ContractOp(f"{terms[0]},{terms[1]}->{result}", lhs, rhs, product=op.product)
+        return _Expanded(self._insert(made, op), op.terms[2].index(letter), parts)

@@ -1,0 +1,69 @@
+"""Convexity of fusion groups: no path leaves a group and comes back, which would make a cycle of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+
+if TYPE_CHECKING:
+    from mlc.passes.fuse.grouping.groups import Group
+
+
+@dataclass
+class Convexity:
+    """Operators seen so far, grouped by ``member`` or alone. ``horizon`` of an item is the last position of what it is
+    or depends on: a search for a group goes no further than to items whose horizon is before it."""
+
+    ops: Sequence[Operation]
+    member: Mapping[Operation, Group]
+    horizon: dict[Operation | Group, int] = field(default_factory=dict)
+    readers: dict[Operation | Group, dict[Operation | Group, None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.position = {op: n for n, op in enumerate(self.ops)}
+
+    def nearest(self, op: Operation) -> list[Group]:
+        """The groups that compute operands of ``op``, the latest operand first."""
+        near = {self.member[o]: self.position[o] for o in _producers([op]) if o in self.member}
+        return sorted(near, key=near.__getitem__, reverse=True)
+
+    def stays_convex(self, group: Group, op: Operation) -> bool:
+        """Whether no path leads from ``group`` through other operators to ``op``."""
+        oldest = self.position[group.ops[0]]
+        near = (i for i in map(self._item, _producers([op])) if i is not group)
+        stack = [i for i in dict.fromkeys(near) if self.horizon[i] > oldest]
+        seen = set(stack)
+        while stack:
+            for item in map(self._item, _producers(self._ops(stack.pop()))):
+                if item is group:
+                    return False
+                if item not in seen and self.horizon.get(item, -1) > oldest:
+                    seen.add(item)
+                    stack.append(item)
+        return True
+
+    def note(self, op: Operation) -> None:
+        """``op`` is in its group, or stays alone: so long do it, and what depends on it, reach."""
+        own, near = self._item(op), [self._item(o) for o in _producers([op])]
+        for item in near:
+            self.readers.setdefault(item, {})[own] = None
+        reached = max(self.position[op], *(self.horizon.get(item, -1) for item in near), -1)
+        stack = [own]
+        while stack:
+            item = stack.pop()
+            if self.horizon.get(item, -1) < reached:
+                self.horizon[item] = reached
+                stack += self.readers.get(item, ())
+
+    def _item(self, op: Operation) -> Operation | Group:
+        return self.member.get(op, op)
+
+    def _ops(self, item: Operation | Group) -> Sequence[Operation]:
+        return [item] if isinstance(item, Operation) else item.ops
+
+
+def _producers(ops: Iterable[Operation]) -> list[Operation]:
+    return [o for op in ops for v in op.operands if isinstance(o := v.owner, Operation)]

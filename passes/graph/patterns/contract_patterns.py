@@ -1,0 +1,80 @@
+"""Canonical forms of contractions: broadcasts and transpositions before and after become part of the equation."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from mlc.dialects.graph import BroadcastOp, ConstantOp, ContractOp, TransposeOp, WeightOp, ints_of
+from mlc.dialects.semantics.dims import product
+from mlc.dialects.types import shape_of
+from mlc.passes.rewriter import Rewrite, producer
+
+DOT = 16  # terms of a sum for which combining the lanes takes as long as transposing the operand
+
+
+def contract_unstretched(op: ContractOp) -> Rewrite:
+    """contract(broadcast(a), b) → contract(a, b): a contraction broadcasts extents of 1 itself."""
+    args = [producer(a, BroadcastOp) for a in (op.lhs, op.rhs)]
+    lhs, rhs = (
+        b.input if b and len(shape_of(b.input)) == len(shape_of(b.result)) else a
+        for a, b in zip((op.lhs, op.rhs), args, strict=True)
+    )
+    if op.layouts or (lhs is op.lhs and rhs is op.rhs):
+        return None
+    new = ContractOp(op.equation.data, lhs, rhs, product=op.product)
+    return [new] if new.result.type == op.result.type and new.extents() == op.extents() else None
+
+
+def contract_transposed(op: ContractOp) -> Rewrite:
+    """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b) of so few rows m that a sum along k costs less
+    than moving b. Weights are transposed when the model is compiled."""
+    move = producer(op.rhs, TransposeOp)
+    if move is None or op.layouts or isinstance(move.input.owner, WeightOp | ConstantOp) or not op.rhs.has_one_use():
+        return None
+    (lhs, rhs, result), perm, extents = op.terms, ints_of(move.perm), op.extents()
+    stored = "".join(rhs[perm.index(n)] for n in range(len(perm)))
+    last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
+    if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int) or DOT * rows > k:
+        return None
+    return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input, product=op.product)]
+
+
+def contract_moved(op: ContractOp) -> Rewrite:
+    """contract "bmk,bkn->bmn"(transpose(a), b) → contract "mbk,bkn->bmn"(a, b), and likewise on the right: an operand
+    that is contiguous along the last axis needs no transposition."""
+    if not _batched(op):
+        return None
+    (lhs, left), (rhs, right) = (_in_place(t, v) for t, v in zip(op.terms[:2], op.operands, strict=True))
+    if (left, right) == (op.lhs, op.rhs):
+        return None
+    return [ContractOp(f"{lhs},{rhs}->{op.terms[2]}", left, right, product=op.product)]
+
+
+def _batched(op: ContractOp) -> bool:
+    """Whether both operands are batches of matrices, and not constant."""
+    lhs, rhs, result = op.terms
+    constant = any(isinstance(v.owner, WeightOp | ConstantOp) for v in op.operands)
+    return not op.layouts and not constant and bool(set(lhs) & set(rhs) & set(result))
+
+
+def _in_place(term: str, value: SSAValue) -> tuple[str, SSAValue]:
+    move = producer(value, TransposeOp)
+    if move is None or not value.has_one_use() or not _keeps_last(move):
+        return term, value
+    perm = ints_of(move.perm)
+    return "".join(term[perm.index(n)] for n in range(len(perm))), move.input
+
+
+def _keeps_last(move: TransposeOp) -> bool:
+    perm = ints_of(move.perm)
+    return perm[-1] == len(perm) - 1
+
+
+def transposed_contract(op: TransposeOp) -> Rewrite:
+    """transpose(contract "bmk,bkn->bmn"(a, b)) → contract "bmk,bkn->mbn"(a, b)"""
+    inner = producer(op.input, ContractOp)
+    if inner is None or not op.input.has_one_use() or not _batched(inner) or not _keeps_last(op):
+        return None
+    lhs, rhs, result = inner.terms
+    moved = "".join(result[p] for p in ints_of(op.perm))
+    return [ContractOp(f"{lhs},{rhs}->{moved}", inner.lhs, inner.rhs, product=inner.product)]

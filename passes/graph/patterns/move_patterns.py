@@ -1,0 +1,157 @@
+"""Canonical forms of data movement: no operator that moves nothing, and no two where one suffices."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects.graph import (
+    BroadcastOp,
+    ConcatOp,
+    ContractOp,
+    PadOp,
+    ReduceOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+    dims_of,
+    ints_of,
+)
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import shape_of
+from mlc.passes.graph.patterns.contract_patterns import (
+    contract_moved,
+    contract_transposed,
+    contract_unstretched,
+    transposed_contract,
+)
+from mlc.passes.graph.patterns.regroup import merge_transposes
+from mlc.passes.rewriter import Pattern, Rewrite, producer
+
+
+def drop_identity(op: ReshapeOp | BroadcastOp) -> Rewrite:
+    """A reshape or broadcast to the shape of its operand."""
+    return op.input if op.input.type == op.result.type else None
+
+
+def merge_reshapes(op: ReshapeOp) -> Rewrite:
+    """reshape(reshape(x)) → reshape(x)"""
+    inner = producer(op.input, ReshapeOp)
+    return [ReshapeOp(inner.input, shape_of(op.result))] if inner else None
+
+
+def transpose_to_reshape(op: TransposeOp) -> Rewrite:
+    """A transposition that moves only dimensions of extent 1 moves no element."""
+    shape, perm = shape_of(op.input), ints_of(op.perm)
+    moved = [p for p in perm if shape[p] != 1]
+    if moved != sorted(moved):
+        return None
+    return op.input if list(perm) == sorted(perm) else [ReshapeOp(op.input, shape_of(op.result))]
+
+
+def compose_transposes(op: TransposeOp) -> Rewrite:
+    """transpose(transpose(x)) → transpose(x), also through a reshape that splits and merges whole dimensions."""
+    inner = producer(op.input, TransposeOp)
+    if inner:
+        first = ints_of(inner.perm)
+        return [TransposeOp(inner.input, [first[p] for p in ints_of(op.perm)])]
+    middle = producer(op.input, ReshapeOp)
+    inner = producer(middle.input, TransposeOp) if middle else None
+    return merge_transposes(inner, middle, op) if inner and middle else None
+
+
+def drop_slice(op: SliceOp) -> Rewrite:
+    """A slice of everything."""
+    whole = op.input.type == op.result.type and all(s == 1 for s in ints_of(op.steps))
+    return op.input if whole and all(s == 0 for s in dims_of(op.starts)) else None
+
+
+def merge_slices(op: SliceOp) -> Rewrite:
+    """slice(slice(x)) → slice(x)"""
+    inner = producer(op.input, SliceOp)
+    if inner is None:
+        return None
+    steps = ints_of(inner.steps)
+    starts = [a + b * s for a, b, s in zip(dims_of(inner.starts), dims_of(op.starts), steps, strict=True)]
+    return [
+        SliceOp(inner.input, starts, dims_of(op.sizes), [s * t for s, t in zip(steps, ints_of(op.steps), strict=True)])
+    ]
+
+
+def slice_of_concat(op: SliceOp) -> Rewrite:
+    """slice(concat(a, b)) → slice(b) where only elements of b are taken"""
+    concat = producer(op.input, ConcatOp)
+    if concat is None:
+        return None
+    axis, starts = concat.axis.value.data, list(dims_of(op.starts))
+    found = _part_at(concat, axis, starts[axis], dims_of(op.sizes)[axis], ints_of(op.steps)[axis])
+    if found is None:
+        return None
+    part, starts[axis] = found
+    return [SliceOp(part, starts, dims_of(op.sizes), ints_of(op.steps))]
+
+
+def _part_at(concat: ConcatOp, axis: int, start: DimLike, size: DimLike, step: int) -> tuple[SSAValue, DimLike] | None:
+    last = start + (size - 1) * step
+    offset: DimLike = 0
+    for part in concat.args:
+        first, end, extent = start - offset, last - offset, shape_of(part)[axis]
+        if all(isinstance(v, int) and isinstance(extent, int) and 0 <= v < extent for v in (first, end)):
+            return part, first
+        offset = offset + extent
+    return None
+
+
+def drop_pad(op: PadOp) -> Rewrite:
+    """A pad by nothing."""
+    return op.input if not any((*dims_of(op.low), *dims_of(op.high), *ints_of(op.interior))) else None
+
+
+def merge_pads(op: PadOp) -> Rewrite:
+    """pad(pad(x)) → pad(x), with one value and nothing between neighbours"""
+    inner = producer(op.input, PadOp)
+    if inner is None or inner.value != op.value or any((*ints_of(op.interior), *ints_of(inner.interior))):
+        return None
+    low = [a + b for a, b in zip(dims_of(op.low), dims_of(inner.low), strict=True)]
+    high = [a + b for a, b in zip(dims_of(op.high), dims_of(inner.high), strict=True)]
+    return [PadOp(inner.input, low, high, op.value.data)]
+
+
+def merge_broadcasts(op: BroadcastOp) -> Rewrite:
+    """broadcast(broadcast(x)) → broadcast(x)"""
+    inner = producer(op.input, BroadcastOp)
+    return [BroadcastOp(inner.input, shape_of(op.result))] if inner else None
+
+
+def simplify_concat(op: ConcatOp) -> Rewrite:
+    """concat(a, empty, concat(b, c)) → concat(a, b, c), and concat(a) → a. The inner concat has the same axis and no
+    other reader."""
+    axis = op.axis.value.data
+    parts: list[SSAValue] = []
+    for arg in op.args:
+        inner = producer(arg, ConcatOp)
+        opened = inner is not None and inner.axis.value.data == axis and arg.has_one_use()
+        parts += inner.args if inner is not None and opened else [arg]
+    kept = [p for p in parts if shape_of(p)[axis] != 0] or parts[:1]
+    if len(kept) == 1:
+        return kept[0]
+    return [ConcatOp(kept, axis)] if kept != list(op.args) else None
+
+
+def reduce_of_nothing(op: ReduceOp) -> Rewrite:
+    """A reduction over dimensions of extent 1 combines nothing."""
+    shape = shape_of(op.input)
+    if any(shape[a] != 1 for a in ints_of(op.axes)):
+        return None
+    return op.input if op.input.type == op.result.type else [ReshapeOp(op.input, shape_of(op.result))]
+
+
+PATTERNS: dict[type[Operation], list[Pattern]] = {
+    ReshapeOp: [drop_identity, merge_reshapes],
+    TransposeOp: [transpose_to_reshape, compose_transposes, transposed_contract],
+    SliceOp: [drop_slice, merge_slices, slice_of_concat],
+    PadOp: [drop_pad, merge_pads],
+    BroadcastOp: [drop_identity, merge_broadcasts],
+    ConcatOp: [simplify_concat],
+    ReduceOp: [reduce_of_nothing],
+    ContractOp: [contract_unstretched, contract_transposed, contract_moved],
+}

@@ -1,0 +1,170 @@
+"""Graph operators as functions of NumPy arrays, independent of the IR they come from.
+
+Data movements, maps and reductions are one NumPy call here, equal in meaning to :meth:`StructuredOp.evaluate`, which
+evaluates all other operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from mlc.dialects.graph import (
+    BitcastOp,
+    BroadcastOp,
+    ConcatOp,
+    ContractOp,
+    MapOp,
+    PadOp,
+    ReduceOp,
+    ReshapeOp,
+    SliceOp,
+    StructuredOp,
+    TransposeOp,
+    dims_of,
+    ints_of,
+)
+from mlc.dialects.semantics.evaluate import Array, evaluate_expr, evaluate_statement
+from mlc.dialects.semantics.expr import parse
+from mlc.dialects.semantics.statement import MONOIDS
+from mlc.dialects.types import element_of, numpy_dtype, shape_of
+
+Kernel = Callable[..., Array]
+
+
+def _static(value: SSAValue) -> tuple[int, ...]:
+    return cast("tuple[int, ...]", shape_of(value))
+
+
+def kernel_of(op: StructuredOp) -> Kernel:
+    """The function that ``op`` computes, for static shapes; it may be called after ``op`` is erased.
+
+    Data movements return views of their operand where NumPy does.
+    """
+    make: Callable[[Any], Kernel] | None = _KERNELS.get(type(op))
+    return make(op) if make else _general(op)
+
+
+def _general(op: StructuredOp) -> Kernel:
+    statements = op.statements()
+    shape, dtype = _static(op.results[0]), numpy_dtype(element_of(op.results[0]))
+
+    def run(*arrays: Array) -> Array:
+        result = np.zeros(shape, dtype)
+        for s in statements:
+            evaluate_statement(s, arrays, result, {})
+        return result
+
+    return run
+
+
+def _contract(op: ContractOp) -> Kernel:
+    """Term by term, each the product of two slices: the same bits as the statement, without arrays of indices."""
+    (lhs, rhs, out), extents = op.terms, op.extents()
+    shape, element = _static(op.result), element_of(op.result)
+    plain = not op.layouts and not op.product and element in ("f32", "f64")
+    if not plain or any(len(set(letters)) < len(letters) for letters in (lhs, rhs)):
+        return _general(op)
+    reduced = [c for c in extents if c not in out]
+    points = [dict(zip(reduced, p, strict=True)) for p in np.ndindex(*(cast(int, extents[c]) for c in reduced))]
+
+    def run(a: Array, b: Array) -> Array:
+        total = np.zeros(shape, numpy_dtype(element))
+        for at in points:
+            total += _spread(a, lhs, at, out) * _spread(b, rhs, at, out)
+        return total
+
+    return run
+
+
+def _spread(x: Array, letters: str, at: Mapping[str, int], out: str) -> Array:
+    """``x`` at a point of its reduced axes, with the axes ``out``, those that it lacks of extent 1."""
+    part = x[tuple(min(at[c], n - 1) if c in at else slice(None) for c, n in zip(letters, x.shape, strict=True))]
+    kept = [c for c in letters if c not in at]
+    part = part.transpose([kept.index(c) for c in out if c in kept])
+    return part[tuple(slice(None) if c in kept else None for c in out)]
+
+
+def _reshape(op: ReshapeOp) -> Kernel:
+    shape = _static(op.result)
+    return lambda x: x.reshape(shape)
+
+
+def _bitcast(op: BitcastOp) -> Kernel:
+    dtype = numpy_dtype(element_of(op.result)).newbyteorder("<")
+    return lambda x: np.ascontiguousarray(x).view(dtype)
+
+
+def _transpose(op: TransposeOp) -> Kernel:
+    perm = ints_of(op.perm)
+    return lambda x: x.transpose(perm)
+
+
+def _broadcast(op: BroadcastOp) -> Kernel:
+    shape = _static(op.result)
+    return lambda x: np.broadcast_to(x, shape)
+
+
+def _slice(op: SliceOp) -> Kernel:
+    parts = zip(dims_of(op.starts), dims_of(op.sizes), ints_of(op.steps), strict=True)
+    at = tuple(_python_slice(start, size, step) for start, size, step in parts)
+    return lambda x: x[at]
+
+
+def _python_slice(start: Any, size: Any, step: int) -> slice:
+    stop = start + size * step
+    return slice(start, None if stop < 0 else stop, step) if size else slice(0, 0)
+
+
+def _pad(op: PadOp) -> Kernel:
+    shape, dtype = _static(op.result), numpy_dtype(element_of(op.result))
+    fill = np.asarray(evaluate_expr(parse(op.value.data), [], {})).astype(dtype)
+    inner = zip(dims_of(op.low), _static(op.input), ints_of(op.interior), strict=True)
+    at = tuple(_python_slice(low, extent, between + 1) for low, extent, between in inner)
+
+    def run(x: Array) -> Array:
+        result = np.full(shape, fill, dtype)
+        result[at] = x
+        return result
+
+    return run
+
+
+def _concat(op: ConcatOp) -> Kernel:
+    axis = op.axis.value.data
+    return lambda *xs: np.concatenate(xs, axis)
+
+
+def _map(op: MapOp) -> Kernel:
+    expr, shape, dtype = op.scalar, _static(op.result), numpy_dtype(element_of(op.result))
+
+    def run(*xs: Array) -> Array:
+        with np.errstate(all="ignore"):
+            value = np.asarray(evaluate_expr(expr, xs, {}))
+        return np.broadcast_to(value.astype(dtype, copy=False), shape)
+
+    return run
+
+
+def _reduce(op: ReduceOp) -> Kernel:
+    monoid, axes, shape = MONOIDS[op.fn.data], ints_of(op.axes), _static(op.result)
+    dtype = numpy_dtype(element_of(op.result))
+    identity = monoid.identity(dtype)
+    return lambda x: np.asarray(monoid.numpy.reduce(x, axes, initial=identity, dtype=dtype)).reshape(shape)
+
+
+_KERNELS: dict[type[StructuredOp], Callable[[Any], Kernel]] = {
+    ContractOp: _contract,
+    ReshapeOp: _reshape,
+    BitcastOp: _bitcast,
+    TransposeOp: _transpose,
+    BroadcastOp: _broadcast,
+    SliceOp: _slice,
+    PadOp: _pad,
+    ConcatOp: _concat,
+    MapOp: _map,
+    ReduceOp: _reduce,
+}

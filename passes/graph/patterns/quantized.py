@@ -1,0 +1,157 @@
+"""Quantized values: real numbers or integers stored as bytes, ``scale · (bytes - zero)``, as DequantizeLinear writes
+them in maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+
+from mlc.dialects.graph import ConstantOp, MapOp, PadOp, ReshapeOp, TransposeOp, WeightOp, dims_of, ints_of
+from mlc.dialects.semantics.expr import Call, Const, Expr, Load, substitute
+from mlc.dialects.types import element_of, elements_in, numpy_dtype, shape_of
+from mlc.dialects.weights import WeightStore
+from mlc.passes.op_builder import OpBuilder
+from mlc.passes.rewriter import producer
+
+BYTES = {"ui8", "i8"}
+PRODUCT = StringAttr("i32(x0) * i32(x1)")  # of bytes, whose sum is exact in 32 bits
+DOT4 = StringAttr("dot4(x0, x1)")  # the sum of four such products
+WORD = 4  # bytes
+DEPTH = 4  # maps of a dequantization: a cast, a subtraction, a cast and a product
+FLIP = 128  # between unsigned and signed bytes
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """``scale · (value - zero)``, or without ``scale`` the integers ``value - zero``.
+
+    ``zero`` is i32 and ``scale`` is f32; both broadcast to ``value``. ``offset`` is added to ``zero``.
+    """
+
+    value: SSAValue
+    zero: SSAValue | None
+    scale: SSAValue | None
+    offset: int = 0
+
+    @property
+    def uniform(self) -> bool:
+        return all(v is None or elements_in(v) == 1 for v in (self.zero, self.scale))
+
+
+def quantized(value: SSAValue, wanted: str, builder: OpBuilder) -> Quantized | None:
+    """``value`` in terms of bytes of element type ``wanted``; None where it is not a dequantized value, or where data
+    movement follows a dequantization with several scales."""
+    move = value.owner
+    if isinstance(move, ReshapeOp | TransposeOp | PadOp):
+        inner = quantized(move.input, wanted, builder)
+        return _moved(inner, move, builder) if inner and inner.uniform else None
+    found = dequantized(value, builder)
+    return None if found is None else _as(found, wanted, builder)
+
+
+def dequantized(value: SSAValue, builder: OpBuilder) -> Quantized | None:
+    """``value`` in terms of the bytes from which maps compute it."""
+    return _match(*_written(value, DEPTH), builder)
+
+
+def _moved(x: Quantized, move: ReshapeOp | TransposeOp | PadOp, builder: OpBuilder) -> Quantized | None:
+    if isinstance(move, ReshapeOp):
+        return replace(x, value=builder.reshape(x.value, dims_of(move.shape)))
+    if isinstance(move, TransposeOp):
+        return replace(x, value=builder.transpose(x.value, list(ints_of(move.perm))))
+    zero = literal(x)
+    if move.number != 0 or zero is None:
+        return None
+    pad = PadOp(x.value, dims_of(move.low), dims_of(move.high), str(zero), ints_of(move.interior))
+    return replace(x, value=builder.emit(pad))
+
+
+def literal(x: Quantized, weights: WeightStore | None = None) -> int | None:
+    """The zero point, if it is one known integer."""
+    if x.zero is None:
+        return x.offset
+    array = known(x.zero, weights)
+    return None if array is None or (array != array.flat[0]).any() else int(array.flat[0]) + x.offset
+
+
+def known(value: SSAValue, weights: WeightStore | None) -> Any:
+    """A constant as an array, also through casts and reshapes; None for all other values."""
+    match value.owner:
+        case ConstantOp():
+            return value.owner.array()
+        case WeightOp() if weights is not None and value.owner.entry.data in weights:
+            return weights[value.owner.entry.data]
+        case MapOp() if value.owner.scalar == Call("i32", (Load(0),)):
+            inner = known(value.owner.args[0], weights)
+            return None if inner is None else inner.astype(np.int32)
+        case ReshapeOp():
+            inner = known(value.owner.input, weights)
+            return None if inner is None else inner.reshape(shape_of(value))
+    return None
+
+
+def _written(value: SSAValue, depth: int) -> tuple[Expr, list[SSAValue]]:
+    """The expression of a value with up to ``depth`` producing maps substituted, and the operands of the expression."""
+    op = producer(value, MapOp)
+    if op is None or element_of(value) in BYTES or not depth:
+        return Load(0), [value]
+    parts, args = [], list[SSAValue]()
+    for arg in op.args:
+        part, read = _written(arg, depth - 1)
+        parts.append(substitute(part, _renumbered(len(args))))
+        args += read
+    return substitute(op.scalar, lambda load: parts[load.operand]), args
+
+
+def _renumbered(by: int) -> Callable[[Load], Expr]:
+    return lambda load: Load(load.operand + by)
+
+
+def _match(expr: Expr, args: list[SSAValue], builder: OpBuilder) -> Quantized | None:
+    scale: Expr | None = None
+    match expr:
+        case Call("mul", (Call("f32", (whole,)), scale)):
+            pass
+        case whole:
+            pass
+    zero: Expr | None = None
+    match whole:
+        case Call("sub", (inner, zero)):
+            pass
+        case inner:
+            pass
+    match inner:
+        case Call("i32", (Load(n),)) if element_of(args[n]) in BYTES:
+            shape = shape_of(args[n])
+        case _:
+            return None
+    found = Quantized(
+        args[n],
+        None if zero is None else _value(zero, args, "i32", builder),
+        None if scale is None else _value(scale, args, "f32", builder),
+    )
+    parameters = (p for p in (found.zero, found.scale) if p is not None)
+    return None if any(len(shape_of(p)) > len(shape) for p in parameters) else found
+
+
+def _value(expr: Expr, args: list[SSAValue], element: str, builder: OpBuilder) -> SSAValue:
+    """A scale or a zero point as a value: an operand, a literal, or a map of its own."""
+    bare = expr.args[0] if isinstance(expr, Call) and expr.fn == element else expr
+    if isinstance(bare, Const):
+        return builder.emit(ConstantOp(np.array(bare.value, numpy_dtype(element))))
+    if isinstance(expr, Load):
+        return args[expr.operand]
+    return builder.emit(MapOp.reading(expr, args))
+
+
+def _as(x: Quantized, wanted: str, builder: OpBuilder) -> Quantized:
+    """The same values as unsigned or as signed bytes."""
+    if element_of(x.value) == wanted:
+        return x
+    step = FLIP if wanted == "ui8" else -FLIP
+    return replace(x, value=builder.emit(MapOp(f"{wanted}(i32(x0) + {step})", [x.value])), offset=step)

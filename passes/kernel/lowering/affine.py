@@ -1,0 +1,72 @@
+"""Index expressions as affine maps: dimensions are iterators, symbols are expressions of symbolic dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir.affine import AffineExpr
+
+from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
+from mlc.dialects.semantics.expr import Call, Const, Expr, Index, walk
+
+
+class Symbols:
+    """The symbols of an affine map, expressions of symbolic dimensions, in order of appearance; ``names[n]`` is symbol
+    n."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def expr(self, dim: DimLike) -> AffineExpr:
+        if isinstance(dim, int):
+            return AffineExpr.constant(dim)
+        text = str(dim)
+        if text not in self.names:
+            self.names.append(text)
+        return AffineExpr.symbol(self.names.index(text))
+
+
+def affine(expr: Expr, iters: Sequence[str], symbols: Symbols) -> AffineExpr | None:
+    """``expr`` as an affine expression, or None where it is not one (a loaded index, a product of iterators)."""
+    if not any(isinstance(node, Index) and node.name in iters for node in walk(expr)):
+        return _invariant(expr, symbols)
+    if isinstance(expr, Index):
+        return AffineExpr.dimension(iters.index(expr.name))
+    if not isinstance(expr, Call) or expr.fn not in ("add", "sub", "mul", "neg", "floordiv", "mod"):
+        return None
+    args = [affine(a, iters, symbols) for a in expr.args]
+    if any(a is None for a in args):
+        return None
+    return _combine(expr.fn, expr.args, args)  # type: ignore[arg-type]
+
+
+def _combine(fn: str, exprs: Sequence[Expr], args: Sequence[AffineExpr]) -> AffineExpr | None:
+    if fn == "neg":
+        return args[0] * -1
+    lhs, rhs = args
+    if fn in ("add", "sub"):
+        return lhs + rhs if fn == "add" else lhs + rhs * -1
+    constant = [isinstance(e, Const) for e in exprs]
+    if fn == "mul":
+        return lhs * rhs if constant[1] else rhs * lhs if constant[0] else None
+    if not constant[1]:
+        return None
+    return lhs // rhs if fn == "floordiv" else lhs % rhs
+
+
+def _invariant(expr: Expr, symbols: Symbols) -> AffineExpr | None:
+    dim = as_dim(expr)
+    return None if dim is None else symbols.expr(dim)
+
+
+def as_dim(expr: Expr) -> DimLike | None:
+    """An expression of constants and symbolic dimensions as a dimension expression."""
+    match expr:
+        case Const(value=int(value)):
+            return value
+        case Index(name=name):
+            return Dim.symbol(name)
+        case Call(fn="add" | "sub" | "mul" | "floordiv" | "mod" | "max" | "min" | "neg"):
+            if all(as_dim(a) is not None for a in expr.args):
+                return parse_dim(str(expr).replace("neg(", "0-("))
+    return None

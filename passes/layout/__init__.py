@@ -1,0 +1,42 @@
+"""The layout stage: tensors get the data layouts of one target (blocked channels, packed weights, Winograd tiles)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from xdsl.passes import ModulePass
+
+
+def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default") -> list[ModulePass]:
+    """The passes of the stage, in order."""
+    from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
+    from mlc.passes.graph.fold_constants import FoldConstants
+    from mlc.passes.graph.fuse_maps import FuseMaps
+    from mlc.passes.graph.hoist_invariants import HoistInvariants
+    from mlc.passes.layout.assign_layout import AssignLayout
+    from mlc.passes.layout.decompose_pack import DecomposePack
+    from mlc.passes.layout.interleave_gates import InterleaveGates
+    from mlc.passes.layout.pack_quantized_weights import PackQuantizedWeights
+    from mlc.passes.layout.pack_weights import PackWeights
+    from mlc.passes.layout.scale_weights import ScaleWeights
+    from mlc.passes.layout.verify_layout import VerifyLayout
+    from mlc.passes.layout.winograd import Winograd
+
+    fewer_products = [] if numerics == "strict" else [Winograd()]
+    return [
+        AssignLayout(),
+        PackWeights(),
+        PackQuantizedWeights(),
+        DecomposePack(),
+        FoldConstants(),
+        CanonicalizeGraph(),
+        FuseMaps(),
+        HoistInvariants(),
+        InterleaveGates(),
+        DecomposePack(),
+        *fewer_products,
+        ScaleWeights(numerics),
+        FoldConstants(),
+        CanonicalizeGraph(),
+        VerifyLayout(),
+    ]

@@ -1,0 +1,91 @@
+"""Padding values: the elements of a blocked tensor's padding channels (20 channels in blocks of 16: 12 such channels).
+
+Any finite value is allowed: the next convolution multiplies it by zero weights. An infinity or NaN would spread to real
+channels, so an operator that could compute one from a padding value keeps the plain layout.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlc.dialects.semantics.evaluate import evaluate_expr
+from mlc.dialects.semantics.expr import CASTS, COMPARISONS, Call, Const, Expr, Index, Load, walk
+
+PaddingValues = frozenset[float] | None
+"""The possible padding values; None: any finite ones."""
+
+ZERO: PaddingValues = frozenset([0.0])
+ANY: PaddingValues = None
+LIMIT = 8  # combinations of padding values that are evaluated one by one
+FINITE = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "sigmoid", "tanh", "erf", "sin", "cos", "round",
+          "floor", "ceil", "trunc", "sign", "atan", "and_", "or_", "xor", "not_", *COMPARISONS, *CASTS}  # fmt: skip
+"""Functions whose result is finite for finite arguments of ordinary magnitude."""
+
+
+def after_map(expr: Expr, operands: Sequence[PaddingValues]) -> tuple[bool, PaddingValues]:
+    """(whether all values are finite, the padding values) of a map over operands with padding values ``operands``."""
+    known = [o for o in operands if o is not None]
+    symbolic = any(isinstance(node, Index) for node in walk(expr))  # the value of a dimension is known at run time
+    if len(known) == len(operands) and math.prod(map(len, known)) <= LIMIT and not symbolic:
+        with np.errstate(all="ignore"):
+            values = {float(_value(expr, point)) for point in itertools.product(*map(sorted, known))}
+        return all(map(math.isfinite, values)), frozenset(values)
+    zero = _is_zero(expr, operands)
+    return zero or _finite(expr, operands), ZERO if zero else ANY
+
+
+def _value(expr: Expr, point: Sequence[float]) -> float:
+    return np.asarray(evaluate_expr(expr, [np.asarray(v, np.float32) for v in point], {})).item()
+
+
+def _is_zero(expr: Expr, operands: Sequence[PaddingValues]) -> bool:
+    """Whether ``expr`` is 0 for all finite values of the unknown operands."""
+    match expr:
+        case Load(operand=n):
+            return operands[n] == ZERO
+        case Const(value=value):
+            return value == 0
+        case Call(fn="mul", args=args):
+            return any(_is_zero(a, operands) for a in args) and all(_finite(a, operands) for a in args)
+        case Call(fn="add" | "sub" | "max" | "min" | "neg" | "abs", args=args):
+            return all(_is_zero(a, operands) for a in args)
+    return False
+
+
+def _finite(expr: Expr, operands: Sequence[PaddingValues]) -> bool:
+    match expr:
+        case Load(operand=n):
+            values = operands[n]
+            return values is None or all(map(math.isfinite, values))
+        case Const(value=value):
+            return math.isfinite(value)
+        case Index():
+            return True
+        case Call(fn=fn, args=args):
+            return fn in FINITE and all(_finite(a, operands) for a in args)
+    return False
+
+
+def after_combine(fn: str, values: PaddingValues) -> tuple[bool, PaddingValues]:
+    """The same for values of several positions combined by the monoid ``fn`` (pooling, reductions over positions).
+
+    A window has at least one element that is not padding, so the infinities that pad a maximum are never its result.
+    """
+    if values is None or not values:
+        return fn in ("max", "min", "add"), ANY
+    if fn in ("max", "min"):
+        finite = frozenset(v for v in values if math.isfinite(v))
+        identity = -math.inf if fn == "max" else math.inf
+        return bool(finite) and values <= finite | {identity}, finite
+    if not all(map(math.isfinite, values)):
+        return False, ANY
+    return fn == "add", ZERO if values == ZERO else ANY
+
+
+def union(parts: Sequence[PaddingValues]) -> PaddingValues:
+    known = [p for p in parts if p is not None]
+    return frozenset().union(*known) if len(known) == len(parts) else ANY

@@ -1,0 +1,181 @@
+"""Winograd convolution (``winograd``): a 3x3 convolution of stride 1 computes tiles of outputs from fewer products.
+
+    %y = graph.conv(%x, %w) {layouts = blocks of 16 channels} : (1x4x58x58x16, 4x4x3x3x16x16)
+    %z = graph.map "max(x0 + x1, 0)"(%y, %bias)
+
+  → %t = graph.winograd_rows(%x) {m = 4} : 1x4x14x6x58x16
+    %v = graph.winograd_input(%t) {m = 4} : 1x144x14x14x16
+    %f = graph.reshape(%v) : 1x144x196x16
+    %u = G w Gᵀ, a weight : 144x4x1x16x16
+    %q = graph.conv(%f, %u) {groups = 36, layouts = blocks of 16 channels} : 1x144x196x16
+    %p = graph.reshape(%q) : 1x144x14x14x16
+    %s = graph.winograd_sums(%p) {m = 4, extents = [56, 56]} : 1x4x14x4x14x6x16
+    %z = graph.winograd_output "max(x0 + x1, 0)"(%s, %bias) {m = 4, extents = [56, 56]}
+
+Without the two reshapes, where a row of tiles fits in L2, all five operators fuse and run a row of tiles at a time.
+
+F(4, 3) needs a quarter of the products and 4 times the weights, F(2, 3) 4/9 of the products and 1.8 times the weights;
+both need two transforms. The pass applies where its estimate is faster. The error of F(4, 3) is 4 to 5 times that of
+the plain sum, so ``numerics = "strict"`` omits the pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.graph import (
+    ConstantOp,
+    ContractOp,
+    ConvOp,
+    MapOp,
+    PadOp,
+    WinogradInputOp,
+    WinogradOutputOp,
+    WinogradRowsOp,
+    WinogradSumsOp,
+    dims_of,
+    ints_of,
+    source_nodes,
+)
+from mlc.dialects.graph.minimal_filtering import TAPS, matrices
+from mlc.dialects.semantics.dims import product
+from mlc.dialects.types import element_of, shape_of
+from mlc.passes.context import target_of
+from mlc.passes.graph.patterns.constants import constant_values, sole_user
+from mlc.passes.layout.blocking.blocked_layout import blocked_conv
+from mlc.passes.op_builder import OpBuilder
+from mlc.passes.rewriter import bodies, erase_unused
+from mlc.target import CpuTarget
+
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True)
+class Winograd(ModulePass):
+    """``gain``: the least estimated speedup."""
+
+    name = "winograd"
+    gain: float = 1.15
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for body in bodies(op):
+            constants = constant_values(body)
+            for conv in [o for o in body.ops if isinstance(o, ConvOp)]:
+                if conv.weight in constants and _applies(conv) and (m := self._tile(conv, target_of(ctx))):
+                    _replace(conv, m, _fits_in_l2(conv, m, target_of(ctx)))
+
+    def _tile(self, conv: ConvOp, target: CpuTarget) -> int:
+        """The tile size with the least estimated time; 0: keep the convolution."""
+        best, least = 0, _seconds(conv, 0, target)
+        for m in (2, 4):  # the larger one has more weights and a larger error
+            if (cost := _seconds(conv, m, target)) * self.gain <= least:
+                best, least = m, cost
+        return best
+
+
+def _seconds(conv: ConvOp, m: int, target: CpuTarget) -> float:
+    """Estimated time on one CPU: the products or reading their weights from memory, and the transforms, which write and
+    read their tiles."""
+    filters, channels, h, w = _sizes(conv)
+    points = -(-h // m) * -(-w // m) if m else h * w
+    products = ((m + TAPS - 1) ** 2 if m else TAPS**2) * filters * channels
+    time = max(2.0 * products * points / target.flops, FLOAT * products / target.rates.memory_bytes)
+    if m:
+        moved = (m + TAPS - 1) ** 2 * points * (channels + filters) * FLOAT
+        time += moved * sum(1 / rate for rate in _tile_rates(conv, m, moved, target))
+    return time
+
+
+def _tile_rates(conv: ConvOp, m: int, moved: int, target: CpuTarget) -> tuple[float, float]:
+    """The rates, in bytes a second, at which tiles are written and read in the cache level or memory where they are."""
+    rates = target.rates
+    if _fits_in_l2(conv, m, target):
+        return rates.l2_bytes, rates.l2_bytes
+    if moved > target.l3.size // 2:
+        return rates.memory_bytes, rates.memory_bytes
+    return rates.l3_write_bytes, rates.l3_bytes
+
+
+def _fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
+    """Whether a row of tiles fits in L2, so that one kernel computes all stages row by row. The weights fit beside the
+    row, or are read from L3 once a row, hidden by the products. An eighth of the stack is reserved for other arrays."""
+    filters, channels, h, w = _sizes(conv)
+    areas, tiles = (m + TAPS - 1) ** 2, w // m
+    row, weights = areas * tiles * (channels + filters) * FLOAT, areas * channels * filters * FLOAT
+    rows = h // m if h % m == w % m == 0 and shape_of(conv.result)[0] == 1 else 0
+    hidden = 2 * tiles / target.flops >= FLOAT / target.rates.l3_bytes  # both sides: seconds a weight
+    stays = row + weights <= target.l2.size or hidden and row <= target.l2.size
+    return rows >= target.tasks(2) and row <= target.local_bytes * 7 // 8 and stays
+
+
+def _sizes(conv: ConvOp) -> tuple[int, int, int, int]:
+    """Filters, channels and extents."""
+    (_, f, h, w, b), (_, c, *_, bi, _) = shape_of(conv.result), shape_of(conv.weight)
+    filters, channels = product((f, b)), product((c, bi))
+    assert isinstance(filters, int) and isinstance(channels, int) and isinstance(h, int) and isinstance(w, int)
+    return filters, channels, h, w
+
+
+def _applies(conv: ConvOp) -> bool:
+    weight, out = shape_of(conv.weight), shape_of(conv.result)
+    plain = ints_of(conv.strides) == ints_of(conv.dilations) == (1, 1) and conv.groups.value.data == 1
+    held = conv.data_layouts is not None and len(conv.data_layouts[1].tiles) == 2
+    blocked = held and weight[2:-2] == (TAPS, TAPS) and weight[-2] == weight[-1]
+    return plain and blocked and element_of(conv.result) == "f32" and all(isinstance(d, int) and d for d in out[1:])
+
+
+def _replace(conv: ConvOp, m: int, by_rows: bool) -> None:
+    user = sole_user(conv.result)
+    fuses = isinstance(user, MapOp) and user.args[0] is conv.result and user.result.type == conv.result.type
+    last: ConvOp | MapOp = user if fuses and isinstance(user, MapOp) else conv
+    builder = OpBuilder(last, (*source_nodes(conv), *(source_nodes(last) if fuses else ())))
+    height, width = (int(d) for d in shape_of(conv.result)[2:4])  # type: ignore[arg-type]
+    rows = builder.emit(WinogradRowsOp(_whole_tiles(conv.input, (height, width), m, builder), m))
+    tiles = builder.emit(WinogradInputOp(rows, m))
+    products = _products(tiles, conv.weight, m, by_rows, builder)
+    expr, others = (last.expr.data, last.args[1:]) if isinstance(last, MapOp) else ("x0", ())
+    sums = builder.emit(WinogradSumsOp(products, m, (height, width)))
+    out = builder.emit(WinogradOutputOp(expr, [sums, *others], m, (height, width)))
+    last.result.replace_all_uses_with(out)
+    erase_unused([last])
+
+
+def _products(tiles: SSAValue, weight: SSAValue, m: int, by_rows: bool, builder: OpBuilder) -> SSAValue:
+    """The products at each point of the tiles, in their shape. ``by_rows``: a row of tiles at a time, in one kernel
+    with the transforms; else of all tiles as if they were in one row."""
+    (n, _, th, tw, _), (inner, outer) = shape_of(tiles), (int(d) for d in shape_of(weight)[-2:])  # type: ignore[arg-type]
+    ones = [1, 1] if by_rows else [1]
+    read = tiles if by_rows else builder.reshape(tiles, (n, shape_of(tiles)[1], th * tw, inner))
+    filters, layouts = _filters(weight, m, ones, builder), blocked_conv(len(ones), inner, outer)
+    products = builder.emit(ConvOp(read, filters, ones, ones, (m + TAPS - 1) ** 2, layouts=layouts))
+    return builder.reshape(products, (n, shape_of(products)[1], th, tw, outer))
+
+
+def _whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, builder: OpBuilder) -> SSAValue:
+    """``x`` with zeros appended so that the last tiles are whole; an existing padding by zeros is extended."""
+    more = [0, 0, *(-extent % m for extent in extents), 0]
+    if not any(more):
+        return x
+    rank, owner = len(more), x.owner
+    zeros = isinstance(owner, PadOp) and owner.number == 0 and not any(ints_of(owner.interior))
+    if zeros and isinstance(owner, PadOp) and sole_user(x):
+        high = [a + b for a, b in zip(dims_of(owner.high), more, strict=True)]
+        padding = OpBuilder(builder.anchor, source_nodes(owner))
+        return padding.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
+    return builder.emit(PadOp(x, [0] * rank, more))
+
+
+def _filters(weight: SSAValue, m: int, ones: Sequence[int], builder: OpBuilder) -> SSAValue:
+    """G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, *ones, b, b']."""
+    g = builder.emit(ConstantOp(np.asarray(matrices(m)[1], np.float32)))
+    rows: Operation = ContractOp("ai,FCijcf->FCajcf", g, weight)
+    both = builder.emit(ContractOp("bj,FCajcf->abFCcf", g, builder.emit(rows)))
+    a, _, f, c, *blocks = shape_of(both)
+    return builder.reshape(both, (a * a * f, c, *ones, *blocks))

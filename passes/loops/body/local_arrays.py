@@ -1,0 +1,132 @@
+"""Local arrays: a kernel's intermediates shrink to what one tile or block needs (array contraction).
+
+kernel.local : memref<12x32x32x1024xf32>   →   kernel.local : memref<32x1040xf32>     # of one of 12 x 32 blocks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import LoopNest, ScheduleError, block_of, groups_of
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import ITEMSIZE, Shape, element_of, memref, shape_of
+from mlc.passes.loops.body.tile_context import Buffer
+from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+from mlc.passes.schedule.raise_to_poly import array_names
+from mlc.passes.tile.tile_kernels import SERIAL
+from mlc.target import Cache, CpuTarget
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The arrays of the statements of a kernel with schedule ``nests``."""
+
+    fn: kernel.FuncOp
+    statements: Mapping[str, StatementView]
+    nests: Sequence[LoopNest]
+    target: CpuTarget
+
+    def buffers(self, entry: IndexBuilder) -> dict[str, Buffer]:
+        """The buffer of each array, by its isl name; ``entry`` gets the local ones."""
+        return {name: self._buffer(name, value, entry) for value, name in array_names(self.fn).items()}
+
+    def _buffer(self, name: str, value: SSAValue, entry: IndexBuilder) -> Buffer:
+        """An argument unchanged; a local array without the dimensions that are constant in a tile or block."""
+        shape = shape_of(value)
+        if name.startswith("b"):
+            return Buffer(value, shape, tuple(range(len(shape))))
+        if self._forwards(name):
+            return Buffer(value, shape, (), True)
+        uses, blocks = self._uses(name), self._blocks_of(name)
+        fixed = self._tile_coordinates({s for s, _ in uses})
+        kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
+        static = [d // blocks.get(n, 1) for n in kept if isinstance(d := shape[n], int)]
+        if len(static) != len(kept):
+            raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
+        element = element_of(value)
+        shape = _spread(static, ITEMSIZE[element], self.target.l1)
+        local = kernel.LocalOp(memref(element, shape))
+        return Buffer(entry.emit(local), shape, kept)
+
+    def in_block(self, s: StatementView) -> StatementView:
+        """A statement that indexes local arrays by the points of its block: ``t[m]`` becomes ``t[m - m']``."""
+        return replace(s, reads=tuple(map(self._in_block, s.reads)), write=self._in_block(s.write))
+
+    def _in_block(self, access: Access) -> Access:
+        blocks = self._blocks_of(access.array)
+        index = (i - Dim.symbol(block_of(str(i))) if n in blocks else i for n, i in enumerate(access.index))
+        return replace(access, index=tuple(index))
+
+    def _blocks_of(self, array: str) -> dict[int, int]:
+        """How many blocks each dimension of a local array has, of which the array holds one."""
+        if array.startswith("b") or SERIAL in self.fn.attributes:  # what one nest has written another reads
+            return {}
+        uses = self._uses(array)
+        tiled = {s: nest.tiled_blocks for nest in self.nests for s in nest.statements}
+        counts = ((n, {tiled[s].get(str(a.index[n]), 1) for s, a in uses}) for n in range(len(uses[0][1].index)))
+        return {n: count for n, (count, *others) in counts if count > 1 and not others}
+
+    def _uses(self, array: str) -> list[tuple[str, Access]]:
+        """(statement, access) of each use."""
+        return [(s.name, a) for s in self.statements.values() for a in (*s.reads, s.write) if a.array == array]
+
+    def _one(self, uses: Sequence[tuple[str, Access]], n: int, fixed: Mapping[str, set[str]]) -> bool:
+        """Whether all accesses of a tile or block to an array have one index along a dimension."""
+        for group in groups_of(self.nests):
+            names = {s for nest in group for s in nest.statements}
+            indices = {a.index[n] for s, a in uses if s in names}
+            constants = sum(isinstance(i, int) for i in indices)
+            if constants > 1 or constants == 1 < len(indices):
+                return False
+        return all(_fixed(a.index[n], fixed[s]) for s, a in uses)
+
+    def _tile_coordinates(self, users: set[str]) -> dict[str, set[str]]:
+        """The iterators with one value among all users of an array: within a tile those of bands with tiles of 1,
+        within a block of several nests those whose points are the blocks."""
+        if SERIAL in self.fn.attributes:  # nests communicate through arrays
+            return {s: set() for s in users}
+        fixed: dict[str, set[str]] = {}
+        for group in groups_of(self.nests):
+            sharing = [n for n in group if users & set(n.statements)]
+            for nest in sharing:
+                points = _points(nest) & self._blocks(nest) if len(sharing) > 1 else _points(nest)
+                fixed |= dict.fromkeys(nest.statements, points)
+        return fixed
+
+    def _blocks(self, nest: LoopNest) -> set[str]:
+        bounds = self.statements[nest.statements[0]].bounds
+        return {split.iterator for split in nest.partitions if bounds[split.iterator] == split.blocks}
+
+    def _forwards(self, name: str) -> bool:
+        """Whether every reader of a local array reads the element that its tile has just computed, from registers."""
+        for nest in self.nests:
+            inner = {i.iterator for i in nest.inner}
+            members = [self.statements[s] for s in nest.statements]
+            writers = [s for s in members if s.write.array == name]
+            readers = [s for s in self.statements.values() if any(r.array == name for r in s.reads)]
+            if writers:
+                same = all(r.index == writers[0].write.index for s in readers for r in s.reads if r.array == name)
+                local = all(s in members for s in readers)
+                points = not any(i in inner for i in writers[0].parallel)
+                return len(writers) == 1 and same and local and points
+        return True
+
+
+def _points(nest: LoopNest) -> set[str]:
+    return {i.iterator for i in nest.band if all(size == 1 for size, _ in i.sizes)}
+
+
+def _fixed(index: DimLike, fixed: set[str]) -> bool:
+    return isinstance(index, int) or index.symbols() <= fixed
+
+
+def _spread(shape: Sequence[int], itemsize: int, l1: Cache) -> Shape:
+    """Pad the rows of a local array, so that the rows of a register tile do not all fall into one or two sets of L1."""
+    few = len(shape) > 1 and 2 * shape[-1] * itemsize % l1.period == 0
+    padding = l1.line // itemsize if few else 0
+    return (*shape[:-1], shape[-1] + padding) if padding else tuple(shape)

@@ -1,0 +1,94 @@
+"""Builders of scf.for loops: over an iterator, or over the vectorized axis in whole vectors and a remainder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Region, SSAValue
+
+from mlc.dialects.poly import TiledLoop
+from mlc.dialects.semantics.dims import Dim, DimLike, floordiv
+from mlc.passes.loops.body.tile_context import Axis, TileContext
+from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A range of a vectorized iterator: ``[start, stop)`` in steps of ``size``, with ``lanes`` valid lanes where
+    given."""
+
+    start: DimLike
+    stop: DimLike
+    size: int
+    lanes: SSAValue | None = None
+
+    @property
+    def once(self) -> bool:
+        """Whether the range is one iteration for all inputs."""
+        return self.lanes is None and self.stop - self.start == self.size
+
+    def at(self, context: TileContext, item: TiledLoop, start: DimLike) -> TileContext:
+        """The context of the iteration at ``start``."""
+        axis = Axis(item.iterator, self.size, self.lanes)
+        return context.extended(item.iterator, start + Dim.symbol(axis.symbol), axis)
+
+
+def pieces(out: IndexBuilder, extent: DimLike, item: TiledLoop) -> list[Piece]:
+    whole = floordiv(extent, item.size) * item.size
+    pieces = [Piece(0, whole, item.size)] if whole != 0 else []
+    rest = extent - whole
+    if rest == 0:
+        return pieces
+    if isinstance(rest, int):
+        return [*pieces, Piece(whole, extent, rest)]
+    return [*pieces, Piece(whole, extent, item.size, out.dim(rest))]
+
+
+@dataclass
+class Loop:
+    op: scf.ForOp
+    outer: IndexBuilder
+    inside: IndexBuilder
+    variable: Dim
+
+    @property
+    def carried(self) -> Sequence[SSAValue]:
+        return self.op.body.block.args[1:]
+
+    def close(self, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        self.op.body.block.add_op(scf.YieldOp(*values))
+        return self.op.results
+
+
+def open_for(out: IndexBuilder, start: DimLike, stop: DimLike, step: int, carried: Sequence[SSAValue]) -> Loop:
+    """Open an scf.for with ``carried`` values; its variable gets a fresh name in the environment."""
+    block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
+    op = scf.ForOp(out.dim(start), out.dim(stop), out.constant(step), carried, Region(block))
+    out.block.add_op(op)
+    name = f"l{len(out.env)}"
+    out.env[name] = block.args[0]
+    return Loop(op, out, out.at(block), Dim.symbol(name))
+
+
+def each_piece(
+    out: IndexBuilder, s: StatementView, context: TileContext, item: TiledLoop
+) -> Iterator[tuple[IndexBuilder, TileContext]]:
+    """The builders for the bodies of the loops over one iterator: of a vectorized iterator first whole vectors, then
+    the remainder. The caller builds one body before it requests the next. A single iteration has no loop."""
+    extent = context.resolve(s.bounds[item.iterator])
+    if not item.vectorized:
+        loop = open_for(out, 0, extent, 1, ())
+        yield loop.inside, context.extended(item.iterator, loop.variable)
+        loop.close(())
+        return
+    for piece in pieces(out, extent, item):
+        if piece.once:
+            yield out, piece.at(context, item, piece.start)
+            continue
+        loop = open_for(out, piece.start, piece.stop, piece.size, ())
+        yield loop.inside, piece.at(context, item, loop.variable)
+        loop.close(())

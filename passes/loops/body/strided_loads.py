@@ -1,0 +1,43 @@
+"""Strided vector access, as of a window with stride 2, by reuse of the loads of neighbouring tiles.
+
+x[2j], x[2j + 1], x[2j + 2]   →   %0 = kernel.read  %1 = kernel.read {odd}  %2 = kernel.slide %0, (one more a row)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import VectorType, i1
+from xdsl.ir import Attribute, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.semantics.dims import DimLike
+from mlc.passes.loops.body.tile_context import Value
+from mlc.passes.loops.index.index_builder import IndexBuilder
+
+
+def is_strided(stride: int | SSAValue, element: Attribute) -> bool:
+    """Whether lanes have a constant distance of more than one element; False for predicates, which registers hold in
+    another format than memory."""
+    return isinstance(stride, int) and stride > 1 and element != i1
+
+
+def read_strided(
+    out: IndexBuilder, buffer: SSAValue, base: DimLike, strides: Sequence[int | SSAValue], type_: VectorType,
+    known: Callable[[int], Value | None],
+) -> SSAValue:  # fmt: skip
+    """The tile at ``base``; ``known(n)`` is the value that the block has already for the tile ``n`` elements before.
+
+    The tile one stride before has all lanes but the last. With stride 2, the loads of the tile one element before
+    contain this tile as well, between its lanes.
+    """
+    stride = strides[-1]
+    assert isinstance(stride, int)
+    if (before := known(stride)) is not None:
+        column = VectorType(type_.element_type, [*type_.get_shape()[:-1], 1])
+        last = out.dim(base + stride * (type_.get_shape()[-1] - 1))
+        return out.emit(kernel.SlideOp(before.ssa, out.emit(kernel.ReadOp(buffer, last, strides, column))))
+    beside = known(1) if stride == 2 else None
+    if beside is not None and isinstance(beside.ssa.owner, kernel.ReadOp):
+        return out.emit(kernel.ReadOp(buffer, beside.ssa.owner.offset, strides, type_, odd=True))
+    return out.emit(kernel.ReadOp(buffer, out.dim(base), strides, type_))

@@ -1,0 +1,198 @@
+"""Tile bodies: the statements of one tile instance on n-D vectors, which are register tiles; the printer unrolls them.
+
+A value has a vector dimension for each axis of the tile: of the axis' size where it varies, else of extent 1. A
+reduction keeps its accumulator in registers. The next statement reads a result of the same point from registers, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from mlc.dialects.poly import TiledLoop
+from mlc.dialects.semantics.dims import dim_min
+from mlc.passes.loops.body.combine import bare, combine, horizontal, initial, masked
+from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
+from mlc.passes.loops.body.prefetch import Prefetch
+from mlc.passes.loops.body.statement_fusion import fusable_groups
+from mlc.passes.loops.body.tile_context import Axis, TileContext, Value, broadcast
+from mlc.passes.loops.body.tile_values import TileValues
+from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+
+Loops = Sequence[TiledLoop]
+Lane = tuple[TiledLoop, Piece]
+"""The loop over the vectorized iterator, and the range of it."""
+
+UNROLLED = 9  # the most iterations of a reduction whose loops are unrolled
+
+
+@dataclass
+class TileBody:
+    """Builds the statements of one kind of tile, in order."""
+
+    statements: Sequence[StatementView]
+    values: TileValues
+    prefetch: Prefetch | None = None
+    before: Sequence[StatementView] = ()  # statements fused into the loops of a reduction, before its term
+
+    def emit(self, out: IndexBuilder, context: TileContext, inner: Sequence[TiledLoop]) -> None:
+        for members in fusable_groups(self.statements):
+            loops = [i for i in inner if i.iterator in members[0].iters]
+            *self.before, last = members
+            if last.op.monoid:
+                self._reduce(out, last, context, loops)
+            else:
+                self._map(out, members, context, loops)
+
+    # -- statements ----------------------------------------------------------------------------------------------------
+
+    def _map(self, out: IndexBuilder, members: Sequence[StatementView], context: TileContext, loops: Loops) -> None:
+        if not loops:
+            for s in members:
+                self.values.write(out, s, context, self.values.body(out, s, context))
+            return
+        for inside, here in each_piece(out, members[0], context, loops[0]):
+            self._map(inside, members, here, loops[1:])
+
+    def _reduce(self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops) -> None:
+        """A reduction for each point of the loops that it does not reduce, which are the outer ones."""
+        kept = next((i for i in loops if i.iterator in s.parallel), None)
+        if kept is None:
+            if self.prefetch:
+                self.prefetch.prepare(out, s, context)
+            self.values.write(out, s, context, self._accumulate(out, s, context, loops))
+            return
+        for inside, here in each_piece(out, s, context, kept):
+            self._reduce(inside, s, here, [i for i in loops if i is not kept])
+
+    def _term(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
+        """The term of a reduction at one point, after the statements fused into its loops."""
+        self._map(out, self.before, context, ())
+        return self.values.body(out, s, context)
+
+    def _accumulate(self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops) -> Value:
+        """The combination over ``loops``, in registers. A vectorized loop has a sum in each lane, and combines the
+        lanes at the end."""
+        total: Value | None = None
+        lane = next((i for i in loops if i.vectorized), None)
+        if lane is None:
+            return self._nest(out, s, context, loops)
+        others = [i for i in loops if i is not lane]
+        for piece in pieces(out, s.bounds[lane.iterator], lane):
+            part = self._nest(out, s, context, others, (lane, piece))
+            part = horizontal(out, s, part)
+            total = part if total is None else combine(out, s, total, part)
+        return total or Value(initial(out, s))
+
+    def _nest(
+        self,
+        out: IndexBuilder,
+        s: StatementView,
+        context: TileContext,
+        loops: Loops,
+        lane: Lane | None = None,
+    ) -> Value:
+        axes = frozenset(a.iterator for a in context.axes if a.iterator in s.parallel)
+        shape_axes = context.axes
+        if lane is not None:
+            axes |= {lane[0].iterator}
+            shape_axes = (*context.axes, Axis(lane[0].iterator, lane[1].size))
+        if lane is not None and lane[1].once and not loops and bare(s):
+            here = lane[1].at(context, lane[0], lane[1].start)
+            return Value(broadcast(out, self._term(out, s, here), axes, here), axes)
+        start = broadcast(out, Value(initial(out, s)), axes, TileContext(context.at, shape_axes))
+        return Value(self._reduce_loops(out, s, context, loops, lane, axes, start), axes)
+
+    def _reduce_loops(
+        self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
+        axes: frozenset[str], total: SSAValue,
+    ) -> SSAValue:  # fmt: skip
+        if loops and loops[0].partial_sums:
+            return self._partial_sums(out, s, context, loops, lane, axes, total)
+        if loops and lane is None and _iterations(s, context, loops) <= UNROLLED:
+            return self._unrolled(out, s, context, loops, axes, total)
+        if loops:
+            item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
+            with_loop = open_for(out, 0, extent, 1, (total,))
+            here = context.extended(item.iterator, with_loop.variable)
+            inside = self._reduce_loops(with_loop.inside, s, here, loops[1:], lane, axes, with_loop.carried[0])
+            return with_loop.close((inside,))[0]
+        if lane is not None:
+            return self._lane_loop(out, s, context, lane, axes, total)
+        if self.prefetch:
+            self.prefetch.emit(out, s, context)
+        value = self._term(out, s, context)
+        return combine(out, s, Value(total, axes), Value(broadcast(out, value, axes, context), axes)).ssa
+
+    def _unrolled(
+        self,
+        out: IndexBuilder,
+        s: StatementView,
+        context: TileContext,
+        loops: Loops,
+        axes: frozenset[str],
+        total: SSAValue,
+    ) -> SSAValue:
+        """Loop unrolling of a small window, so that points share loads."""
+        extents = [range(int(context.resolve(s.bounds[i.iterator]))) for i in loops]  # type: ignore[arg-type]
+        for place in itertools.product(*extents):
+            at = {i.iterator: n for i, n in zip(loops, place, strict=True)}
+            here = TileContext({**context.at, **at}, context.axes)
+            total = self._reduce_loops(out, s, here, (), None, axes, total)
+        return total
+
+    def _partial_sums(
+        self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
+        axes: frozenset[str], total: SSAValue,
+    ) -> SSAValue:  # fmt: skip
+        """Blocked summation: the first loop in blocks, each with its own partial sums in registers."""
+        item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
+        blocks = open_for(out, 0, extent, item.size, (total,))
+        inside = blocks.inside
+        part = broadcast(inside, Value(initial(inside, s)), axes, context)
+        if item.size == 1:
+            here = context.extended(item.iterator, blocks.variable)
+            part = self._reduce_loops(inside, s, here, loops[1:], lane, axes, part)
+        else:
+            stop = dim_min(blocks.variable + item.size, extent)
+            run = open_for(inside, blocks.variable, stop, 1, (part,))
+            here = context.extended(item.iterator, run.variable)
+            part = run.close((self._reduce_loops(run.inside, s, here, loops[1:], lane, axes, run.carried[0]),))[0]
+        sum_ = combine(inside, s, Value(blocks.carried[0], axes), Value(part, axes))
+        return blocks.close((sum_.ssa,))[0]
+
+    def _lane_loop(
+        self,
+        out: IndexBuilder,
+        s: StatementView,
+        context: TileContext,
+        lane: Lane,
+        axes: frozenset[str],
+        total: SSAValue,
+    ) -> SSAValue:
+        item, piece = lane
+        if piece.once:
+            return self._lane_iteration(out, s, piece.at(context, item, piece.start), axes, total)
+        run = open_for(out, piece.start, piece.stop, piece.size, (total,))
+        here = piece.at(context, item, run.variable)
+        return run.close((self._lane_iteration(run.inside, s, here, axes, run.carried[0]),))[0]
+
+    def _lane_iteration(
+        self, out: IndexBuilder, s: StatementView, context: TileContext, axes: frozenset[str], total: SSAValue
+    ) -> SSAValue:
+        axis = context.axes[-1]
+        ssa = broadcast(out, self._term(out, s, context), axes, context)
+        if axis.lanes is not None:
+            ssa = masked(out, s, context, axis, ssa)
+        return combine(out, s, Value(total, axes), Value(ssa, axes)).ssa
+
+
+def _iterations(s: StatementView, context: TileContext, loops: Loops) -> float:
+    """The number of iterations of ``loops``; infinity where it is symbolic."""
+    extents = [context.resolve(s.bounds[i.iterator]) for i in loops]
+    return math.prod(e if isinstance(e, int) else math.inf for e in extents)

@@ -1,0 +1,94 @@
+"""The context of a tile instance: its axes, the values of iterators, and the buffers of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from mlc.dialects.semantics.dims import DimLike, evaluate
+from mlc.passes.loops.index.index_builder import AXIS, IndexBuilder, simplify
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the register tile: an iterator, the number of its points, and of its valid lanes (None: all)."""
+
+    iterator: str
+    size: int
+    lanes: SSAValue | None = None
+
+    @property
+    def symbol(self) -> str:
+        return AXIS + self.iterator
+
+
+@dataclass(frozen=True)
+class TileContext:
+    """The value of each iterator (over loop variables and axis symbols) and the axes of the register tile."""
+
+    at: Mapping[str, DimLike]
+    axes: tuple[Axis, ...]
+
+    def extended(self, iterator: str, value: DimLike, axis: Axis | None = None) -> TileContext:
+        return TileContext({**self.at, iterator: value}, (*self.axes, axis) if axis else self.axes)
+
+    def resolve(self, value: DimLike) -> DimLike:
+        """An index over iterators as one over loop variables and axis symbols."""
+        return simplify(evaluate(value, self.at), {a.symbol: a.size for a in self.axes})
+
+
+@dataclass(frozen=True)
+class Value:
+    """An SSA value and the axes (iterators) along which it varies."""
+
+    ssa: SSAValue
+    axes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """The memory of an array: a buffer with ``shape``, indexed by the array's dimensions ``kept``.
+
+    ``forwarded``: every reader gets the value from registers, and nothing is stored.
+    """
+
+    value: SSAValue
+    shape: tuple[DimLike, ...]
+    kept: tuple[int, ...]
+    forwarded: bool = False
+
+    def linear(self, index: Sequence[DimLike]) -> DimLike:
+        offset: DimLike = 0
+        for n, extent in zip(self.kept, self.shape, strict=True):
+            offset = offset * extent + index[n]
+        return offset
+
+
+def vector_type(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> Attribute:
+    """The type of a value that varies along ``axes`` of the register tile: a scalar if along none."""
+    return spread(element, axes, tile) if axes else element
+
+
+def spread(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> VectorType:
+    return VectorType(element, [a.size if a.iterator in axes else 1 for a in tile])
+
+
+def element_type(type_: Attribute) -> Attribute:
+    return type_.element_type if isinstance(type_, VectorType) else type_
+
+
+def lanes_of(context: TileContext, axes: frozenset[str]) -> SSAValue | None:
+    """The number of valid lanes, for a value that varies along a partial vectorized axis."""
+    return next((a.lanes for a in context.axes if a.lanes is not None and a.iterator in axes), None)
+
+
+def broadcast(out: IndexBuilder, value: Value, axes: frozenset[str], context: TileContext) -> SSAValue:
+    """``value`` as one that varies along ``axes``."""
+    type_ = vector_type(element_type(value.ssa.type), axes, context.axes)
+    if value.ssa.type == type_ or not isinstance(type_, VectorType):
+        return value.ssa
+    return out.emit(vector.BroadcastOp(value.ssa, type_))

@@ -1,0 +1,199 @@
+"""Values of a statement in a tile instance: reads of operands, the region on vectors, the write of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i64
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel, poly
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
+from mlc.dialects.types import element_of
+from mlc.passes.kernel.lowering.scalars import signless
+from mlc.passes.loops.body.strided_loads import is_strided, read_strided
+from mlc.passes.loops.body.tile_context import Buffer, TileContext, Value, broadcast, lanes_of, spread, vector_type
+from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+
+SCALAR_ONLY = {
+    "arith.select", "arith.cmpf", "arith.cmpi", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp",
+    "arith.extsi", "arith.extui", "arith.trunci",
+}  # fmt: skip
+TRANSPARENT = {"builtin.unrealized_conversion_cast", "arith.index_cast"}
+Tile = tuple[str, SSAValue, tuple[int | SSAValue, ...], frozenset[str]]  # array, its buffer, strides, axes
+
+
+@dataclass
+class TileValues:
+    """``buffers`` maps arrays to buffers, ``forwarded`` has results that later statements read from registers, and
+    ``made`` has the values that a block has read or computed already, which statements share."""
+
+    buffers: Mapping[str, Buffer]
+    forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
+    made: dict[tuple[Hashable, ...], Value] = field(default_factory=dict)
+
+    def body(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
+        """The statement's value at one point: its region on vectors."""
+        block = s.op.body.block
+        env: dict[SSAValue, Value] = {}
+        for arg, access in zip(block.args, s.reads, strict=True):
+            env[arg] = self._read(out, access, context)
+        for op in block.ops:
+            if isinstance(op, poly.YieldOp):
+                return env[op.operands[0]]
+            env[op.results[0]] = self._scalar(out, op, env, context)
+        raise AssertionError("a statement's region ends with poly.yield")
+
+    def _scalar(self, out: IndexBuilder, op: Operation, env: dict[SSAValue, Value], context: TileContext) -> Value:
+        if op.name in TRANSPARENT:
+            return env[op.operands[0]]
+        if isinstance(op, kernel.IndexOp):
+            return self._index(out, context.resolve(Dim.symbol(op.iterator.data)), context)
+        if isinstance(op, kernel.SymbolOp):
+            return Value(out.emit(arith.IndexCastOp(out.emit(op.clone()), i64)))
+        if op.name == "memref.load":
+            return self._gather(out, op, [env[v] for v in op.operands[1:]], context)
+        args = [env[v] for v in op.operands]
+        key = (out.block, op.name, op.results[0].type, *args, *op.properties.items())
+        if key not in self.made:
+            self.made[key] = self._compute(out, op, args, context)
+        return self.made[key]
+
+    def _compute(self, out: IndexBuilder, op: Operation, args: Sequence[Value], context: TileContext) -> Value:
+        axes = frozenset[str]().union(*(a.axes for a in args))
+        operands = [broadcast(out, a, axes, context) for a in args]
+        result = op.results[0].type
+        if not axes:
+            return Value(out.emit(type(op).create(operands=operands, result_types=[result], properties=op.properties)))
+        type_ = vector_type(result, axes, context.axes)
+        if op.name in SCALAR_ONLY:
+            return Value(out.emit(kernel.LanewiseOp(op.name, operands, op.properties, type_)), axes)
+        return Value(out.emit(type(op).create(operands=operands, result_types=[type_], properties=op.properties)), axes)
+
+    def _index(self, out: IndexBuilder, value: DimLike, context: TileContext) -> Value:
+        if not mentions_axis(value):
+            return Value(out.emit(arith.IndexCastOp(out.dim(value), i64)))
+        axes = frozenset(a.iterator for a in context.axes if a.symbol in value.symbols())  # type: ignore[union-attr]
+        return Value(self._lanes(out, value, axes, context), axes)
+
+    def _lanes(self, out: IndexBuilder, value: DimLike, axes: frozenset[str], context: TileContext) -> SSAValue:
+        shapes = {a.symbol: spread(i64, frozenset({a.iterator}), context.axes) for a in context.axes}
+        return out.lanes(value, shapes, spread(i64, axes, context.axes))
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+
+    def _read(self, out: IndexBuilder, access: Access, context: TileContext) -> Value:
+        index = tuple(context.resolve(i) for i in access.index)
+        if access.array in self.forwarded and self.forwarded[access.array][0] == index:
+            return self.forwarded[access.array][1]
+        key = (out.block, access.array, index)
+        if key not in self.made:
+            self.made[key] = self._load(out, access.array, index, context)
+        return self.made[key]
+
+    def _load(self, out: IndexBuilder, array: str, index: tuple[DimLike, ...], context: TileContext) -> Value:
+        buffer = self.buffers[array]
+        linear = simplify(buffer.linear(index), {a.symbol: a.size for a in context.axes})
+        element = signless(element_of(buffer.value))
+        split = split_axes(linear, tuple(a.symbol for a in context.axes))
+        gathered = constant_offsets(linear, context) if split is None else None
+        if gathered is not None:
+            return self._gather_at(out, buffer, self._index(out, gathered[0], context), gathered[1], context)
+        if split is None:
+            axes = frozenset(a.iterator for a in context.axes if a.symbol in linear.symbols())  # type: ignore[union-attr]
+            offsets = self._lanes(out, linear, axes, context)
+            type_ = vector_type(element, axes, context.axes)
+            return Value(out.emit(kernel.GatherOp(buffer.value, offsets, type_, lanes_of(context, axes))), axes)
+        base, strides = split
+        axes = frozenset(a.iterator for a, s in zip(context.axes, strides, strict=True) if s != 0)
+        type_ = vector_type(element, axes, context.axes)
+        values = [s if isinstance(s, int) else out.dim(s) for s in strides] if axes else []
+        lanes = lanes_of(context, axes)
+        if lanes is None and axes and is_strided(values[-1], element):
+            tile = (array, buffer.value, tuple(values), axes)
+            return self._strided(out, tile, base, spread(element, axes, context.axes))
+        read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes)
+        return Value(out.emit(read), axes)
+
+    def _strided(self, out: IndexBuilder, tile: Tile, base: DimLike, type_: VectorType) -> Value:
+        """Strided vector access, from the loads of neighbouring tiles where the block has them."""
+
+        def known(distance: int) -> Value | None:
+            return self.made.get((out.block, *tile, base - distance))
+
+        _, buffer, strides, axes = tile
+        made = Value(read_strided(out, buffer, base, strides, type_, known), axes)
+        self.made[out.block, *tile, base] = made
+        return made
+
+    def _gather_at(
+        self, out: IndexBuilder, buffer: Buffer, at: Value, where: Sequence[int], context: TileContext
+    ) -> Value:
+        """Gathered vector access at a base that is equal for all lanes plus a constant offset for each lane."""
+        axes = at.axes | {context.axes[-1].iterator}
+        type_ = vector_type(signless(element_of(buffer.value)), axes, context.axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, at.ssa, type_, lanes_of(context, axes), where)), axes)
+
+    def _gather(self, out: IndexBuilder, op: Operation, index: Sequence[Value], context: TileContext) -> Value:
+        buffer = next(b for b in self.buffers.values() if b.value is op.operands[0])
+        last = constant_offsets(_affine(op.operands[-1], context), context) if index else None
+        if last is not None and not any(context.axes[-1].iterator in v.axes for v in index[:-1]):
+            here = [*index[:-1], self._index(out, last[0], context)]
+            return self._gather_at(out, buffer, self._offset(out, buffer, here, context), last[1], context)
+        offset = self._offset(out, buffer, index, context)
+        type_ = vector_type(signless(element_of(buffer.value)), offset.axes, context.axes)
+        lanes = lanes_of(context, offset.axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, offset.ssa, type_, lanes)), offset.axes)
+
+    def _offset(self, out: IndexBuilder, buffer: Buffer, index: Sequence[Value], context: TileContext) -> Value:
+        axes = frozenset[str]().union(*(v.axes for v in index))
+        offset: SSAValue | None = None
+        for value, size in zip(index, buffer.shape, strict=True):
+            at = broadcast(out, value, axes, context)
+            if offset is not None:
+                extent = Value(out.emit(arith.IndexCastOp(out.dim(size), i64)))
+                scaled = out.emit(arith.MuliOp(offset, broadcast(out, extent, axes, context)))
+                at = out.emit(arith.AddiOp(scaled, at))
+            offset = at
+        if offset is None:
+            offset = out.emit(arith.ConstantOp(IntegerAttr(0, i64)))
+        return Value(offset, axes)
+
+    def write(self, out: IndexBuilder, s: StatementView, context: TileContext, value: Value) -> None:
+        index = tuple(context.resolve(i) for i in s.write.index)
+        self.forwarded[s.write.array] = (index, value)
+        buffer = self.buffers[s.write.array]
+        if buffer.forwarded:
+            return
+        self.made = {key: v for key, v in self.made.items() if key[1] != s.write.array}
+        linear = simplify(buffer.linear(index), {a.symbol: a.size for a in context.axes})
+        split = split_axes(linear, tuple(a.symbol for a in context.axes))
+        assert split is not None, f"{s.name} writes at offsets without a constant stride: {linear}"
+        base, strides = split
+        axes = frozenset(a.iterator for a in context.axes if a.iterator in s.iters)
+        ssa = broadcast(out, value, axes, context)
+        values = [x if isinstance(x, int) else out.dim(x) for x in strides] if axes else []
+        out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes_of(context, axes)))
+
+
+def constant_offsets(value: DimLike | None, context: TileContext) -> tuple[DimLike, list[int]] | None:
+    """``value`` as a base that is equal for all lanes and a constant offset for each lane; None if it has no such
+    form."""
+    if not context.axes or not isinstance(value, Dim):
+        return None
+    lane = context.axes[-1]
+    terms = {m: c for m, c in value.terms if m and lane.symbol in Dim.of({m: 1}).symbols()}  # type: ignore[union-attr]
+    inside = Dim.of(terms)
+    if not isinstance(inside, Dim) or inside.symbols() != {lane.symbol}:
+        return None
+    return value - inside, [int(evaluate(inside, {lane.symbol: n})) for n in range(lane.size)]  # type: ignore[arg-type]
+
+
+def _affine(value: SSAValue, context: TileContext) -> DimLike | None:
+    """The index of a load as an iterator's value; None for other indices."""
+    while isinstance(value.owner, Operation) and value.owner.name in TRANSPARENT:
+        value = value.owner.operands[0]
+    return context.resolve(Dim.symbol(value.owner.iterator.data)) if isinstance(value.owner, kernel.IndexOp) else None

@@ -1,0 +1,112 @@
+"""isl's AST: expressions as index arithmetic, loop bounds and trip counts, and the names in expressions and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import islpy as isl
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from mlc.passes.loops.index.index_builder import IndexBuilder
+
+OP, KIND = isl.ast_expr_op_type, isl.ast_expr_type
+AND, OR = OP["and_"], OP["or_"]  # by name: islpy's type stubs lack what ends in an underscore
+_BINARY: dict[Any, Any] = {
+    OP.add: arith.AddiOp,
+    OP.sub: arith.SubiOp,
+    OP.mul: arith.MuliOp,
+    OP.div: arith.DivSIOp,
+    OP.pdiv_q: arith.DivSIOp,
+    OP.pdiv_r: arith.RemSIOp,
+    OP.zdiv_r: arith.RemSIOp,
+    OP.fdiv_q: arith.FloorDivSIOp,
+    OP.min: arith.MinSIOp,
+    OP.max: arith.MaxSIOp,
+}
+_COMPARE: dict[Any, str] = {OP.eq: "eq", OP.le: "sle", OP.lt: "slt", OP.ge: "sge", OP.gt: "sgt"}
+_LOGIC: dict[Any, Any] = {AND: arith.AndIOp, OP.and_then: arith.AndIOp, OR: arith.OrIOp, OP.or_else: arith.OrIOp}
+
+
+def ast_expr(expr: isl.AstExpr, out: IndexBuilder) -> SSAValue:
+    """The value of ``expr``; identifiers are looked up in the builder's environment."""
+    kind = expr.get_type()
+    if kind == KIND.int:
+        return out.constant(int(expr.get_val().to_str()))
+    if kind == KIND.id:
+        return out.env[expr.get_id().get_name()]
+    op = expr.get_op_type()
+    args = [ast_expr(expr.get_op_arg(n), out) for n in range(expr.get_op_n_arg())]
+    if op == OP.minus:
+        return out.emit(arith.SubiOp(out.constant(0), args[0]))
+    if op in _COMPARE:
+        return out.emit(arith.CmpiOp(args[0], args[1], _COMPARE[op]))
+    if op in (OP.cond, OP.select):
+        return out.emit(arith.SelectOp(args[0], args[1], args[2]))
+    total = args[0]
+    for arg in args[1:]:
+        total = out.emit((_BINARY.get(op) or _LOGIC[op])(total, arg))
+    return total
+
+
+def names_in(expr: isl.AstExpr) -> Iterator[str]:
+    """The identifiers in ``expr``."""
+    if expr.get_type() == KIND.id:
+        yield expr.get_id().get_name()
+    elif expr.get_type() == KIND.op:
+        for n in range(expr.get_op_n_arg()):
+            yield from names_in(expr.get_op_arg(n))
+
+
+def tiles_in(node: isl.AstNode) -> set[str]:
+    """The tiles whose instances ``node`` executes."""
+    found: set[str] = set()
+
+    def visit(each: isl.AstNode) -> bool:
+        if each.get_type() == isl.ast_node_type.user:
+            found.add(each.user_get_expr().get_op_arg(0).get_id().get_name())
+        return True
+
+    node.foreach_descendant_top_down(visit)
+    return found
+
+
+def loop_bounds(node: isl.AstNode, out: IndexBuilder) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """(lower, exclusive upper, step) of an isl for node."""
+    if node.for_is_degenerate():
+        first = ast_expr(node.for_get_init(), out)
+        return first, _plus_one(first, out), out.constant(1)
+    condition = node.for_get_cond()
+    last = ast_expr(condition.get_op_arg(1), out)
+    inclusive = condition.get_op_type() == isl.ast_expr_op_type.le
+    upper = _plus_one(last, out) if inclusive else last
+    return ast_expr(node.for_get_init(), out), upper, ast_expr(node.for_get_inc(), out)
+
+
+def _plus_one(value: SSAValue, out: IndexBuilder) -> SSAValue:
+    return out.emit(arith.AddiOp(value, out.constant(1)))
+
+
+def iterator_name(node: isl.AstNode) -> str:
+    return str(node.for_get_iterator().get_id().get_name())
+
+
+def trip_count(levels: Sequence[isl.AstNode]) -> int:
+    """The number of iterations of nested loops; a symbolic extent counts as 1."""
+    total = 1
+    for node in levels:
+        if node.for_is_degenerate():
+            continue
+        bound = node.for_get_cond()
+        last = bound.get_op_arg(1)
+        if last.get_type() == isl.ast_expr_type.int:
+            total *= int(last.get_val().to_str()) + (bound.get_op_type() == isl.ast_expr_op_type.le)
+    return total
+
+
+def bounds_mention(node: isl.AstNode, levels: Sequence[isl.AstNode]) -> bool:
+    """Whether the bounds of a loop depend on an iterator of the enclosing loops."""
+    bounds = [node.for_get_init(), *(() if node.for_is_degenerate() else (node.for_get_cond(),))]
+    names = {name for bound in bounds for name in names_in(bound)}
+    return any(iterator_name(level) in names for level in levels)

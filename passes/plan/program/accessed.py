@@ -1,0 +1,106 @@
+"""The memory that the steps of a phase access: whether another access meets it is a binary search."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from xdsl.ir import BlockArgument, SSAValue
+
+from mlc.dialects import rt
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import bytes_of
+
+Bytes = tuple[int, int] | None
+"""From the first byte to that after the last; None where offsets depend on symbolic dimensions."""
+ARENA = "arena"
+
+
+@dataclass
+class Spans:
+    """A set of bytes as disjoint intervals in order."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def add(self, first: int, end: int) -> None:
+        n, after = bisect_left(self.ends, first), bisect_right(self.starts, end)
+        if n < after:
+            first, end = min(first, self.starts[n]), max(end, self.ends[after - 1])
+        self.starts[n:after], self.ends[n:after] = [first], [end]
+
+    def meets(self, first: int, end: int) -> bool:
+        n = bisect_left(self.starts, end)
+        return n > 0 and self.ends[n - 1] > first
+
+
+@dataclass
+class Accessed:
+    """Buffers and views of them, with the bytes of each buffer that they may be; all buffers of the arena are one."""
+
+    values: list[SSAValue] = field(default_factory=list)
+    spans: dict[SSAValue | str, Spans] = field(default_factory=dict)
+    unknown: set[SSAValue | str] = field(default_factory=set)  # of which some bytes are at symbolic offsets
+
+    def add(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            self.values.append(value)
+            for memory, span in _spans(value):
+                known = self.spans.setdefault(memory, Spans())
+                if span is None:
+                    self.unknown.add(memory)
+                else:
+                    known.add(*span)
+
+    def meets(self, values: Iterable[SSAValue]) -> bool:
+        """Whether one of ``values`` shares bytes with those accessed."""
+        return any(self._may_meet(value) and any(_overlap(value, other) for other in self.values) for value in values)
+
+    def _may_meet(self, value: SSAValue) -> bool:
+        for memory, span in _spans(value):
+            if memory in self.spans and (span is None or memory in self.unknown or self.spans[memory].meets(*span)):
+                return True
+        return False
+
+
+def _spans(value: SSAValue) -> Iterator[tuple[SSAValue | str, Bytes]]:
+    for base, start in rt.extents(value):
+        yield ARENA if isinstance(base.owner, rt.BufferOp) else base, _interval(base, start, value)
+
+
+def _overlap(a: SSAValue, b: SSAValue) -> bool:
+    x, y = rt.root(a), rt.root(b)
+    if isinstance(x, BlockArgument) and isinstance(y, BlockArgument) and x.owner is y.owner:
+        # loop-carried values of one loop: old and new buffers are distinct, and each value has its own
+        return x is y and _meet(_bytes(rt.start(a), a), _bytes(rt.start(b), b))
+    return any(_in_one_buffer(p, q, a, b) for p in rt.extents(a) for q in rt.extents(b))
+
+
+def _in_one_buffer(p: tuple[SSAValue, DimLike], q: tuple[SSAValue, DimLike], a: SSAValue, b: SSAValue) -> bool:
+    """Whether ``a``, which begins at ``p``, and ``b``, at ``q``, share bytes of one buffer."""
+    x, y = p[0], q[0]
+    if x is not y and not (isinstance(x.owner, rt.BufferOp) and isinstance(y.owner, rt.BufferOp)):
+        return False  # inputs, outputs and weights are disjoint from each other and from the arena
+    return _meet(_interval(*p, a), _interval(*q, b))
+
+
+def _meet(first: Bytes, second: Bytes) -> bool:
+    if first is None or second is None:
+        return True
+    return first[0] < second[1] and second[0] < first[1]
+
+
+def _interval(root: SSAValue, start: DimLike, value: SSAValue) -> Bytes:
+    """The bytes of a value, in the arena or in a buffer of the caller."""
+    owner = root.owner
+    if isinstance(owner, rt.BufferOp):
+        if owner.offset is None:
+            return None
+        start = start + owner.offset.value.data
+    return _bytes(start, value)
+
+
+def _bytes(start: DimLike, value: SSAValue) -> Bytes:
+    size = bytes_of(value)
+    return (start, start + size) if isinstance(start, int) and isinstance(size, int) else None

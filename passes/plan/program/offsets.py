@@ -1,0 +1,103 @@
+"""Offsets in one arena for buffers whose live ranges are known (dynamic storage allocation, NP-hard).
+
+Greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers first, each in the smallest gap where it overlaps no
+buffer alive at the same time. Where that needs more than the bytes alive at one time, the buffers at the top of the
+arena move forward in the order, and all are placed again (squeaky wheel optimization, Joslin and Clements, 1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Range = tuple[int, int]  # the first and the last step at which a buffer is alive
+ENOUGH = 1.02  # a plan of this many times the lower bound ends the search
+VISITS = 2_000_000  # pairs of buffers to visit, which limits the search to about a second
+STALE = 40  # rounds without a better plan after which the search ends
+
+
+def place(ranges: Sequence[Range], sizes: Sequence[int]) -> list[int]:
+    """An offset for each buffer."""
+    meets = _meetings(ranges)
+    enough = ENOUGH * live_bytes(ranges, sizes)
+    starts = (
+        lambda n: (-sizes[n], ranges[n]),
+        lambda n: (-sizes[n] * (ranges[n][1] - ranges[n][0]), ranges[n]),
+        lambda n: (ranges[n][0] - ranges[n][1], -sizes[n], ranges[n]),
+    )
+    plans = []
+    for key in starts:
+        plans.append(_improved(sorted(range(len(sizes)), key=key), sizes, meets, enough))
+        if plans[-1][0] <= enough:
+            break
+    return min(plans)[1]
+
+
+def live_bytes(ranges: Sequence[Range], sizes: Sequence[int]) -> int:
+    """The most bytes alive at one step: a lower bound of every plan."""
+    events = sorted(
+        event for (first, last), size in zip(ranges, sizes, strict=True) for event in ((first, size), (last + 1, -size))
+    )
+    most = now = 0
+    for _, change in events:  # at equal steps the ends, which are negative, come first
+        now += change
+        most = max(most, now)
+    return most
+
+
+def _meetings(ranges: Sequence[Range]) -> list[list[int]]:
+    """For each buffer, the buffers that are alive at the same time."""
+    order = sorted(range(len(ranges)), key=ranges.__getitem__)
+    meets: list[list[int]] = [[] for _ in ranges]
+    alive: list[int] = []
+    for n in order:
+        alive = [k for k in alive if ranges[k][1] >= ranges[n][0]]
+        for k in alive:
+            meets[k].append(n)
+            meets[n].append(k)
+        alive.append(n)
+    return meets
+
+
+def _improved(
+    order: list[int], sizes: Sequence[int], meets: Sequence[Sequence[int]], enough: float
+) -> tuple[int, list[int]]:
+    """(arena, offsets): the best of repeated placements; each moves the buffers at the top of the last one forward."""
+    best: tuple[int, list[int]] | None = None
+    stale = 0
+    for _ in range(1 + VISITS // (1 + sum(map(len, meets)))):
+        offsets = _greedy(order, sizes, meets)
+        top = max((o + s for o, s in zip(offsets, sizes, strict=True)), default=0)
+        stale += 1
+        if best is None or top < best[0]:
+            best, stale = (top, offsets), 0
+        if best[0] <= enough or stale > STALE:
+            break
+        order = _blamed_first(order, {n for n in order if offsets[n] + sizes[n] == top})
+    assert best is not None
+    return best
+
+
+def _blamed_first(order: Sequence[int], blamed: set[int]) -> list[int]:
+    """The order with blamed buffers moved to half their position."""
+    rank = {n: float(k) for k, n in enumerate(order)}
+    for n in blamed:
+        rank[n] = rank[n] / 2 - 0.75
+    return sorted(order, key=lambda n: rank[n])
+
+
+def _greedy(order: Sequence[int], sizes: Sequence[int], meets: Sequence[Sequence[int]]) -> list[int]:
+    offsets = [-1] * len(sizes)
+    for n in order:
+        busy = sorted((offsets[k], offsets[k] + sizes[k]) for k in meets[n] if offsets[k] >= 0)
+        offsets[n] = _gap(busy, sizes[n])
+    return offsets
+
+
+def _gap(busy: Sequence[tuple[int, int]], size: int) -> int:
+    """The smallest gap between occupied intervals that is large enough, else the end of the last interval."""
+    end, best = 0, None
+    for start, stop in busy:
+        if start - end >= size and (best is None or start - end < best[1]):
+            best = (end, start - end)
+        end = max(end, stop)
+    return end if best is None else best[0]

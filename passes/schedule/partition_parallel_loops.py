@@ -1,0 +1,110 @@
+"""Parallel loop partitioning (``partition-parallel-loops``): threads split each kernel along the axis for which each
+thread mostly reads what it wrote.
+
+    kernel.func @conv {schedule = "contraction: S0 | f/2*4 fi/16v y/14*16 | c"}     # by output channels: all of the
+      →   {schedule = "contraction: S0 | y@16 f/2*4 fi/16v y/14*16 | c"}            # input is read by every thread
+
+Reading what another core wrote is slow, and slower without a shared L3 (cross-core latency). So a kernel is partitioned
+like its producers and consumers, if the bytes that all threads then read (weights) and the load imbalance cost less
+than the bytes that would move between cores.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleAttr
+from mlc.passes.context import target_of
+from mlc.passes.schedule.cost.data_movement import Edge, edges_of_calls
+from mlc.passes.schedule.cost.partitioned_kernel import PartitionedKernel
+from mlc.passes.schedule.rules.fallback import chosen_by_rule
+
+REACH = 2  # edges from a kernel to the kernels that choose again with it
+LEAD = 8  # the same where a kernel follows only those that have chosen, not its other neighbours
+GAIN = 1e-6  # of the cost: a smaller improvement counts as none
+
+
+@dataclass(frozen=True)
+class PartitionParallelLoops(ModulePass):
+    name = "partition-parallel-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        free = [o for o in op.ops if isinstance(o, kernel.FuncOp) and chosen_by_rule(o)]
+        functions = {fn.sym_name.data: PartitionedKernel(fn, target_of(ctx)) for fn in free}
+        calls = [o for o in op.walk() if isinstance(o, kernel.CallOp)]
+        times = Counter(f for call in calls if (f := functions.get(call.callee.root_reference.data)))
+        _Search(edges_of_calls(calls, functions), times).run()
+        for each in functions.values():
+            each.write()
+
+
+def split_like(schedule: ScheduleAttr, chosen: ScheduleAttr) -> ScheduleAttr:
+    """A candidate for a kernel's schedule, with the partition of the chosen schedule."""
+    known = {n.statements: n.partitions for n in chosen.data}
+    nests = schedule.data
+    return ScheduleAttr(n if n.partitions else replace(n, partitions=known.get(n.statements, ())) for n in nests)
+
+
+@dataclass
+class _Search:
+    """A hill-climbing search: a kernel changes its choice, and its neighbours follow where that costs less."""
+
+    edges: Sequence[Edge]
+    calls: Counter[PartitionedKernel]
+
+    def run(self) -> None:
+        self.edges_of: dict[PartitionedKernel, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            for each in dict.fromkeys(edge.ends):
+                self.edges_of[each].append(edge)
+        self._region = cache(self._region_of)
+        better = True
+        while better:
+            tries = [self._improve(each, choice) for each in self.edges_of for choice in each.choices]
+            better = any(tries)
+
+    def _improve(self, each: PartitionedKernel, choice: str) -> bool:
+        return self._try(each, choice, REACH, False) or self._try(each, choice, LEAD, True)
+
+    def _try(self, each: PartitionedKernel, choice: str, reach: int, leads: bool) -> bool:
+        """Whether a choice, with the choices that follow from it, costs less. With ``leads``, a long chain of kernels
+        changes in one step: single changes would cost more, as each kernel agrees with its other neighbour."""
+        region = self._region(each, reach)
+        edges = [*dict.fromkeys(e for k in region for e in self.edges_of[k])]
+        before, cost = {k: k.chosen for k in region}, self._cost(edges, region)
+        each.chosen, done = choice, {each}
+        for other in region[1:]:
+            seen = [e for e in self.edges_of[other] if not done.isdisjoint(e.ends)] if leads else self.edges_of[other]
+            other.chosen = min(other.choices, key=partial(self._cost_with, other, seen), default=None)
+            done.add(other)
+        if self._cost(edges, region) < cost * (1 - GAIN):
+            return True
+        for other, was in before.items():
+            other.chosen = was
+        return False
+
+    def _region_of(self, each: PartitionedKernel, reach: int) -> list[PartitionedKernel]:
+        """The kernel and its neighbours within ``reach`` edges, the nearest first."""
+        region = {each: None}
+        for _ in range(reach):
+            for edge in [e for k in region for e in self.edges_of[k]]:
+                region |= dict.fromkeys(edge.ends)
+        return list(region)
+
+    def _cost_with(self, each: PartitionedKernel, edges: Sequence[Edge], choice: str) -> float:
+        was, each.chosen = each.chosen, choice
+        cost = self._cost(edges, [each])
+        each.chosen = was
+        return cost
+
+    def _cost(self, edges: Sequence[Edge], kernels: Sequence[PartitionedKernel]) -> float:
+        moved = sum(edge.cost() * edge.count for edge in edges)
+        return moved + sum(each.idle_seconds(each.chosen) * self.calls[each] for each in kernels)

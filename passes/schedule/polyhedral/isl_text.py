@@ -1,0 +1,85 @@
+"""Dimensions, domains and accesses in isl's syntax, and their isl parameters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mlc.dialects.semantics.dims import Dim, DimLike, Monomial, quotient_of
+
+
+@dataclass(eq=False)
+class Params:
+    """The isl parameters of a kernel: one for each symbol, and one for each product of symbols (which is not affine).
+
+    ``dims``: all dimensions in the kernel's statements; ``iters``: the iterators, which are no parameters.
+    """
+
+    dims: Sequence[DimLike]
+    iters: frozenset[str]
+
+    @cached_property
+    def names(self) -> dict[Monomial, str]:
+        """The parameter of each monomial that needs one, in the order of the statements."""
+        found = dict.fromkeys(m for dim in self.dims for m in _parameters(dim, self.iters))
+        symbols: dict[Monomial, str] = {m: m[0] for m in found if len(m) == 1 and isinstance(m[0], str)}
+        free = (name for n in itertools.count() if (name := f"p{n}") not in symbols.values())
+        return {m: symbols[m] if m in symbols else next(free) for m in found}
+
+    @cached_property
+    def values(self) -> Mapping[str, DimLike]:
+        """The dimension expression of each parameter."""
+        return {name: Dim(((monomial, 1),)) for monomial, name in self.names.items()}
+
+    @cached_property
+    def prefix(self) -> str:
+        """The parameter tuple with which the text of a set or map begins."""
+        return f"[{', '.join(self.values)}] -> " if self.values else ""
+
+    @cached_property
+    def context(self) -> str:
+        """The constraints on parameters: no symbolic dimension is negative."""
+        return " and ".join(f"{name} >= 0" for monomial, name in self.names.items() if monomial == (name,))
+
+    def text(self, dim: DimLike) -> str:
+        """``dim`` as an isl expression."""
+        if isinstance(dim, int):
+            return str(dim)
+        parts = []
+        for monomial, c in dim.terms:
+            factor = self._factor(monomial) if monomial else ""
+            parts.append(str(c) if not monomial else factor if c == 1 else f"{c}*{factor}")
+        return "(" + " + ".join(parts) + ")" if len(parts) > 1 else parts[0]
+
+    def _factor(self, monomial: Monomial) -> str:
+        if quotient := quotient_of(monomial):
+            return f"(({self.text(quotient[0])})//{quotient[1]})"
+        return str(monomial[0]) if _iterator(monomial, self.iters) else self.names[monomial]
+
+
+def _parameters(dim: DimLike, iters: frozenset[str]) -> Iterator[Monomial]:
+    """The monomials of ``dim`` that are parameters."""
+    for monomial, _ in dim.terms if isinstance(dim, Dim) else ():
+        if quotient := quotient_of(monomial):
+            yield from _parameters(quotient[0], iters)
+        elif monomial and not _iterator(monomial, iters):
+            yield monomial
+
+
+def _iterator(monomial: Monomial, iters: frozenset[str]) -> bool:
+    return len(monomial) == 1 and monomial[0] in iters
+
+
+def domain_text(name: str, bounds: Mapping[str, DimLike], params: Params) -> str:
+    """The instances of a statement as an isl set."""
+    conditions = " and ".join(f"0 <= {i} < {params.text(b)}" for i, b in bounds.items())
+    return f"{params.prefix}{{ {name}[{', '.join(bounds)}]{' : ' if conditions else ''}{conditions} }}"
+
+
+def access_text(name: str, iters: Sequence[str], array: str, index: Sequence[DimLike], params: Params) -> str:
+    """The element that each instance of a statement reads or writes, as an isl map."""
+    element = f"{array}[{', '.join(map(params.text, index))}]"
+    where = f" : {params.context}" if params.context else ""
+    return f"{params.prefix}{{ {name}[{', '.join(iters)}] -> {element}{where} }}"

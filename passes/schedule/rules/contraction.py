@@ -1,0 +1,91 @@
+"""Schedule rule for sums of products: a register tile of rows × vectors, with a rank-1 update each reduction point.
+
+One operand (B) is read along the vectorized axis of the result, the other (A) is broadcast; their roles follow from the
+strides. Tiles are ranked by the cycles of an update over an extent partition of the rows. The loop order of the band
+decides which operand stays in a cache while the other is streamed: a panel of B, the whole of A, or a row of A.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import FloatAttr
+
+from mlc.dialects.poly import LoopNest, TiledLoop
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.rules.candidates import by_rank
+from mlc.passes.schedule.rules.operand_roles import SUM_BLOCK, OperandRoles, factors, is_sum, unit_stride
+from mlc.passes.schedule.rules.register_tiles import Items, register_tiles, size_of
+from mlc.target import CpuTarget
+
+UNCUT = 160  # terms of a block that is not split where splitting would make blocks of different lengths
+LEAST_BLOCK = 32  # terms, for balanced sums: adding to the total takes as long as a term or two
+
+
+def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced: bool = False) -> Iterator[LoopNest]:
+    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | n/32v m/14 | k``.
+
+    ``balanced``: sums are split for the smallest error, not for speed.
+    """
+    first = statements[0]
+    if not is_sum(first) or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+        return
+    lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
+    if lanes is None:
+        return
+    for a, others in factors(first):
+        if not a.depends_on(lanes) and all(unit_stride(b, lanes) for b in others):
+            roles = OperandRoles(first, lanes, a, others[0])
+            if not roles.slides:
+                yield from _plans(statements, roles, target, _balanced(first) if balanced else (SUM_BLOCK, UNCUT))
+            return
+
+
+def _plans(
+    statements: Sequence[StatementView], roles: OperandRoles, target: CpuTarget, block: tuple[int, int]
+) -> Iterator[LoopNest]:
+    names = tuple(v.name for v in statements)
+    inner = _partial_sums(roles.s, *block)  # equal for all candidates: shorter blocks are slower and change the result
+    for tiles, order in by_rank(register_tiles(roles, target), _orders(roles, target)):
+        tiled = {item.iterator: item for item in tiles}
+        yield LoopNest("contraction", names, tuple(tiled.get(i, TiledLoop(i)) for i in order), inner)
+
+
+def _orders(roles: OperandRoles, target: CpuTarget) -> Iterator[tuple[str, ...]]:
+    """Loop orders that keep a panel of B while A is streamed, rows of A while B is streamed, or one row of A. The
+    second is first for row-major matrices where B fits in the L2 cache and A's tiles with their results do not."""
+    rows, columns = roles.rows, [*roles.panels, roles.lanes]
+    shared = [i for i in roles.s.parallel if i not in (*rows, *columns)]
+    orders = ((*shared, *columns, *rows), (*shared, *rows, *columns), (*shared, *rows[:-1], *columns, *rows[-1:]))
+    terms, m, n = (math.prod(size_of(roles.s.bounds[i]) for i in some) for some in (roles.s.reduced, rows, columns))
+    by_rows = not roles.panels and n > 2 * target.lanes
+    streams = by_rows and 4 * n * terms <= target.resident_bytes and 4 * m * max(n, terms) > target.l2.size
+    yield from (orders[1], orders[0], orders[2]) if streams else orders
+
+
+def _balanced(s: StatementView) -> tuple[int, int]:
+    """About √n terms a block, as a power of two: the error grows with the longer of the sum in a block and the sum over
+    blocks."""
+    terms = math.prod(size_of(s.bounds[i]) for i in s.reduced)
+    block = min(max(2 ** round(math.log2(terms) / 2), LEAST_BLOCK), SUM_BLOCK)
+    return block, block
+
+
+def _partial_sums(s: StatementView, most: int, uncut: int) -> Items:
+    """The inner loops with blocked summation: the outermost loops in blocks of at most ``most`` terms. Up to ``uncut``
+    terms (3 x 3 x 16) remain one block where ``most`` would split them unevenly."""
+    if not isinstance(s.op.init, FloatAttr):
+        return tuple(TiledLoop(i) for i in s.reduced)
+    items: list[TiledLoop] = []
+    terms = 1
+    for n, name in reversed(list(enumerate(s.reduced))):
+        extent = s.bounds[name]
+        size = max(1, most // terms)
+        if isinstance(extent, int) and terms * extent <= (uncut if extent % size else most):
+            items.insert(0, TiledLoop(name))
+            terms *= extent
+            continue
+        block = TiledLoop(name, ((size, None),), partial_sums=True)
+        return (*(TiledLoop(i) for i in s.reduced[:n]), block, *items)
+    return tuple(items)

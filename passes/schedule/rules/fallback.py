@@ -1,0 +1,53 @@
+"""Schedules without a cost model: plain loops where no rule applies, and a schedule that is legal by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import SCHEDULE, LoopNest, ScheduleAttr, ScheduleError, TiledLoop
+from mlc.passes.schedule.apply_schedules import LINE, TUNED
+from mlc.passes.schedule.polyhedral.dependences import one_point
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+
+PLAIN = "schedule_plain"
+"""The attribute of a kernel whose schedule was replaced by the plain one, with the reason."""
+
+
+def fallback(statements: Sequence[StatementView]) -> LoopNest:
+    """Plain loops, point by point, over the common iterators of all statements."""
+    first = statements[0]
+    band = [i for i in first.parallel if all(i in s.parallel and s.bounds[i] == first.bounds[i] for s in statements)]
+    inner = dict.fromkeys(i for s in statements for i in s.iters if i not in band)
+    names = tuple(s.name for s in statements)
+    return LoopNest("fallback", names, tuple(map(TiledLoop, band)), tuple(map(TiledLoop, inner)))
+
+
+def serial(statements: Sequence[StatementView]) -> list[LoopNest]:
+    """Dependent statements: point by point in one nest if all dependences are within a point, else nest by nest."""
+    nest = fallback(statements)
+    return [nest] if one_point(statements, [i.iterator for i in nest.band]) else plain(statements)
+
+
+def plain(statements: Sequence[StatementView]) -> list[LoopNest]:
+    """A serial nest for each statement, in program order: legal for any dependences, so no proof is needed."""
+    return [LoopNest("serial", n.statements, n.band, n.inner) for n in (fallback([s]) for s in statements)]
+
+
+def chosen_by_rule(fn: kernel.FuncOp) -> bool:
+    """Whether a rule chose the kernel's schedule, not the user or the tuner."""
+    return SCHEDULE in fn.attributes and LINE not in fn.attributes and TUNED not in fn.attributes
+
+
+def give_up(fn: kernel.FuncOp, statements: Sequence[StatementView], reason: ScheduleError) -> None:
+    """``"rows: S0 S1 | i | j"`` → ``"serial: S0 | i | j; serial: S1 | i j |"``, with the reason as attribute.
+
+    Raises:
+        ScheduleError: ``reason``, where the user or the tuner gave the schedule, or it is already the plain one.
+    """
+    attr = ScheduleAttr(plain(statements))
+    if LINE in fn.attributes or TUNED in fn.attributes or fn.attributes.get(SCHEDULE) == attr:
+        raise reason
+    fn.attributes |= {SCHEDULE: attr, PLAIN: StringAttr(str(reason))}

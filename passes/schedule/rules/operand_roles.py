@@ -1,0 +1,83 @@
+"""The operands of a contraction, from their strides: A is broadcast, B is read along the vectorized axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import BlockArgument
+
+from mlc.dialects import kernel
+from mlc.dialects.semantics.dims import Dim
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+
+SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
+PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"])
+WIDENED = ("arith.extsi", "arith.extui", "builtin.unrealized_conversion_cast")  # factors of smaller integers
+
+
+def is_sum(s: StatementView) -> bool:
+    return s.op.monoid is not None and s.op.monoid.data == "add" and len(s.reads) > 1
+
+
+def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
+    """Pairs (factor that is one access, accesses of the other factor): the other is one operand, or is computed from
+    quantized integers and scales."""
+    ops = {o: o.op.data if isinstance(o, kernel.LanewiseOp) else o.name for o in s.op.body.block.ops}
+    product = [name for name in ops.values() if name not in (*WIDENED, "poly.yield")]
+    last = list(ops)[-1].operands[0].owner
+    integers = any(isinstance(argument.type, IntegerType) for argument in s.op.body.block.args)
+    dequantized = integers and ops.get(last) == "arith.mulf" and kernel.GatherOp.name not in product
+    if not dequantized and (len(s.reads) != 2 or product not in PRODUCTS):
+        return
+    for value in last.operands:
+        while not isinstance(value, BlockArgument) and value.owner.name in WIDENED:
+            value = value.owner.operands[0]
+        if isinstance(value, BlockArgument):
+            yield s.reads[value.index], tuple(r for n, r in enumerate(s.reads) if n != value.index)
+
+
+def block_of(access: Access, name: str) -> int | None:
+    """The panel width b where an access has the indices (name // b, name % b)."""
+    for index in access.index:
+        for monomial, _ in index.terms if isinstance(index, Dim) else ():
+            for atom in monomial:
+                if isinstance(atom, str) or not isinstance(atom[2], int):
+                    continue
+                if atom[:2] == ("//", Dim.symbol(name)):
+                    return atom[2]
+    return None
+
+
+def unit_stride(access: Access, name: str) -> bool:
+    """Whether the access is contiguous along ``name``, at least within an aligned panel."""
+    linear = access.linear
+    plain = sum((c for m, c in linear.terms if m == (name,)), 0) if isinstance(linear, Dim) else 0
+    return plain == 1 and (access.stride(name) == 1 or block_of(access, name) is not None)
+
+
+@dataclass(frozen=True)
+class OperandRoles:
+    s: StatementView
+    lanes: str
+    a: Access
+    b: Access
+
+    @property
+    def rows(self) -> list[str]:
+        """Iterators of the result on which only A depends, innermost last."""
+        return [i for i in self.s.parallel if i != self.lanes and self.a.depends_on(i) and not self.b.depends_on(i)]
+
+    @property
+    def slides(self) -> bool:
+        """Whether a small window slides over B and no two rows read the same elements: a depthwise convolution."""
+        terms = math.prod(n if isinstance(n := self.s.bounds[i], int) else math.inf for i in self.s.reduced)
+        over = any(self.b.slides(p, k) for p in self.panels for k in self.s.reduced)
+        return over and not self.rows and terms <= SUM_BLOCK
+
+    @property
+    def panels(self) -> list[str]:
+        """Iterators other than the vectorized one on which only B depends."""
+        return [i for i in self.s.parallel if i != self.lanes and self.b.depends_on(i) and not self.a.depends_on(i)]

@@ -1,0 +1,102 @@
+"""Register tiles of a contraction, ranked by the cycles of an update over an extent partition of the rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from mlc.dialects.poly import TiledLoop
+from mlc.dialects.semantics.dims import DimLike
+from mlc.passes.assumed_extents import SCHEDULED
+from mlc.passes.schedule.cost.extent_partition import Sizes, cover
+from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
+from mlc.passes.schedule.rules.operand_roles import OperandRoles, block_of
+from mlc.target import CpuTarget
+
+FEWER = 8  # row counts to try, downwards from the most that fit in registers
+
+Items = tuple[TiledLoop, ...]
+Tile = tuple[float, Items]  # with its cycles
+
+
+def _lane_tile(roles: OperandRoles, target: CpuTarget) -> int:
+    extent = roles.s.bounds[roles.lanes]
+    if not roles.rows and not roles.panels:  # no element is read twice
+        return long_run(roles.s, roles.lanes, target) * target.lanes
+    if not isinstance(extent, int) or extent >= 2 * target.lanes:
+        return 2 * target.lanes
+    return extent if extent < target.lanes or extent % target.lanes else target.lanes
+
+
+def register_tiles(roles: OperandRoles, target: CpuTarget) -> Iterator[Items]:
+    """Register tiles, the cheapest first; other widths than the usual one come after its best tile."""
+    extent, stored = roles.s.bounds[roles.lanes], block_of(roles.b, roles.lanes)
+    usual = stored or _lane_tile(roles, target)
+    yield _ranked(_tiles_of_width(roles, usual, target))[0]
+    widths = [n * target.lanes for n in (1, 2, 3, 4)] if stored is None else []
+    others = (group for w in widths if w <= size_of(extent) for group in _tiles_of_width(roles, w, target))
+    yield from _ranked([*_tiles_of_width(roles, usual, target), *others])
+
+
+def _tiles_of_width(roles: OperandRoles, width: int, target: CpuTarget) -> Iterator[list[Tile]]:
+    """Tiles of the innermost one or two row iterators × vectors × a panel iterator; one list for each vector count."""
+    bounds, panel = roles.s.bounds, roles.panels[-1:]
+    vectors = -(-width // target.lanes)
+    panel_extent = size_of(bounds[panel[0]]) if panel else 1
+    lanes = TiledLoop(roles.lanes, lane_sizes(bounds[roles.lanes], width), True)
+    tiles_of_lanes = -(-size_of(bounds[roles.lanes]) // width)
+    for blocks in range(1, min(panel_extent, 4) + 1):
+        limit = max((r for r in range(1, target.vector_registers) if target.fits(r, blocks * vectors)), default=1)
+        sizes = cover(bounds[panel[0]], blocks) if panel else ((1, 1),)
+        times = tiles_of_lanes * sum((n or panel_extent / s) for s, n in sizes)
+        items = (lanes, *(TiledLoop(i, sizes) for i in panel))
+        rows = _rows(roles.rows, bounds, limit, blocks * vectors, target)
+        yield [(cost * times, (*items, *row)) for cost, row in rows]
+
+
+def _ranked(groups: Iterable[list[Tile]]) -> list[Items]:
+    """The cheapest tile of each group, by cost, then the second of each, and so on: neighbours in a group are
+    similar."""
+    ranked = [(n, tile) for group in groups for n, tile in enumerate(sorted(group, key=_cost))]
+    return [items for _, (_, items) in sorted(ranked, key=lambda each: (each[0], each[1][0]))]
+
+
+def _cost(tile: Tile) -> float:
+    return tile[0]
+
+
+def _rows(
+    rows: list[str], bounds: dict[str, DimLike], limit: int, vectors: int, target: CpuTarget
+) -> Iterator[tuple[float, Items]]:
+    """Row items with the cycles of one reduction step over all rows, for at most ``limit`` rows a tile."""
+    if not rows:
+        yield target.fma_cycles(1, vectors), ()
+        return
+    inner, extent = rows[-1], size_of(bounds[rows[-1]])
+    outer = math.prod(size_of(bounds[r]) for r in rows[:-1])
+    # the taller tile first at equal cycles: it reads less of B
+    if len(rows) > 1 and isinstance(bounds[inner], int) and 2 * extent <= limit:
+        sizes = cover(bounds[rows[-2]], limit // extent)
+        cycles = _cycles(bounds[rows[-2]], sizes, extent, vectors, target)
+        others = math.prod(size_of(bounds[r]) for r in rows[:-2])
+        yield others * cycles, (TiledLoop(rows[-2], sizes), TiledLoop(inner, ((extent, 1),)))
+    for sizes in (cover(bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
+        yield outer * _cycles(bounds[inner], sizes, 1, vectors, target), (TiledLoop(inner, sizes),)
+
+
+def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:
+    """Row counts to try. For a symbolic extent powers of two come first: most actual extents are multiples of them, and
+    equal tiles distribute the prefetch of weights evenly."""
+    counts = range(limit, max(limit - FEWER, 0), -1)
+    return counts if isinstance(extent, int) else sorted(counts, key=lambda n: n & (n - 1) != 0)
+
+
+def _cycles(extent: DimLike, sizes: Sizes, times: int, vectors: int, target: CpuTarget) -> float:
+    size = size_of(extent)
+    if sizes[0][1] is None:
+        return size / sizes[0][0] * target.fma_cycles(sizes[0][0] * times, vectors)
+    return sum(count * target.fma_cycles(s * times, vectors) for s, count in sizes if count)
+
+
+def size_of(extent: DimLike) -> int:
+    return extent if isinstance(extent, int) else SCHEDULED

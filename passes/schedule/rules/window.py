@@ -1,0 +1,76 @@
+"""Schedule rule for reductions with a contiguous result: depthwise convolution, pooling, sums over leading axes.
+
+Vectors are along the result; a few rows of accumulators hide the latency of the combination.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import memref
+
+from mlc.dialects.poly import LoopNest, TiledLoop
+from mlc.passes.schedule.cost.extent_partition import cover
+from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+from mlc.passes.schedule.rules.candidates import by_rank
+from mlc.target import CpuTarget
+
+VECTOR_STRIDES = (1, 2, 3, 4)  # strides of strided vector access by whole loads and shuffles, not lane by lane
+SMALL_TERMS = 32  # terms of a window that slides
+FEW_TERMS = 4  # terms of a combination that are too few for vectors
+STRIDED_ROWS = 2  # of a window that slides along a strided vector axis: its loads are reused at the next position
+GATHERED_ROWS = 4  # of a window with gathered access: rows share little, and each lane may be a load
+
+
+def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[LoopNest]:
+    """``S0[c, y, x, ci, k]: t[c, y, x, ci] max= a[c, y, 2x + k, ci]`` → ``window: S0 | c y x/7 ci/16v | k``.
+
+    The iterator that slides over the rows of a tile is innermost, because rows share loads.
+    """
+    first = statements[0]
+    if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+        return
+    lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
+    if lanes is None or not (
+        any(r.stride(lanes) in VECTOR_STRIDES for r in _terms_of(first)) or _terms(first) <= FEW_TERMS
+    ):
+        return
+    extent, names = first.bounds[lanes], tuple(s.name for s in statements)
+    others = [i for i in first.parallel if i != lanes]
+    inner = sorted(first.reduced, key=lambda k: any(r.slides(row, k) for r in first.reads for row in others[-1:]))
+    for vectors, share in by_rank((_vectors(first, lanes, target), 2, 1, 4), (1, 2, 4)):
+        band = [TiledLoop(i) for i in others]
+        if others:
+            usual = STRIDED_ROWS if _slides_strided(first, lanes) else target.vector_registers // 2 // vectors - 2
+            rows = max(1, (min(usual, GATHERED_ROWS) if _gathers(first) else usual) // share)
+            band[-1] = TiledLoop(others[-1], cover(first.bounds[others[-1]], rows))
+        band.append(TiledLoop(lanes, lane_sizes(extent, vectors * target.lanes), True))
+        yield LoopNest("window", names, tuple(band), tuple(map(TiledLoop, inner)))
+
+
+def _slides_strided(s: StatementView, lanes: str) -> bool:
+    """Whether a window reads with stride 2, 3 or 4 along the vectorized axis, in several positions."""
+    return any(r.stride(lanes) in VECTOR_STRIDES[1:] and r.slides(lanes, k) for r in s.reads for k in s.reduced)
+
+
+def _gathers(s: StatementView) -> bool:
+    """Whether the statement reads at data-dependent indices."""
+    return any(isinstance(o, memref.LoadOp) for o in s.op.body.block.ops)
+
+
+def _vectors(s: StatementView, lanes: str, target: CpuTarget) -> int:
+    """Vectors a tile: two for a small window whose rows read the same elements."""
+    small = _terms(s) <= SMALL_TERMS or not isinstance(s.bounds[lanes], int)
+    return min(2, long_run(s, lanes, target)) if small else long_run(s, lanes, target)
+
+
+def _terms_of(s: StatementView) -> list[Access]:
+    """The accesses that depend on a reduced iterator; all accesses if none does."""
+    return [r for r in s.reads if any(map(r.depends_on, s.reduced))] or list(s.reads)
+
+
+def _terms(s: StatementView) -> float:
+    """The number of terms of one element; infinity where it is symbolic."""
+    return math.prod(n if isinstance(n := s.bounds[i], int) else math.inf for i in s.reduced)

@@ -1,0 +1,63 @@
+"""Legality of a schedule, proved on statement instances: each is in a tile, and tiles keep all dependences."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from mlc.dialects.poly import LoopNest, ScheduleError, groups_of
+from mlc.passes.schedule.polyhedral.dependences import between, dependences, independent, within_tiles
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+
+
+@dataclass(frozen=True)
+class Legality:
+    """``expansion``: the map from tile instances to statement instances; ``blocks``: the block of each tile instance in
+    a partition; ``where``: the start of messages."""
+
+    where: str
+    statements: Mapping[str, StatementView]
+    expansion: isl.UnionMap
+    blocks: isl.UnionMap
+
+    def check(self, nests: Sequence[LoopNest]) -> bool:
+        """Whether nests depend on each other, so that one thread must run them.
+
+        Raises:
+            ScheduleError: the schedule is not legal.
+        """
+        domain = isl.UnionSet("{ }")
+        for s in self.statements.values():
+            domain = domain.union(isl.UnionSet(s.domain))
+        if not domain.is_equal(self.expansion.range()):
+            raise ScheduleError(f"{self.where}: not every statement instance is in a tile")
+        for nest in nests:
+            if not within_tiles(dependences([self.statements[s] for s in nest.statements]), self.expansion):
+                raise ScheduleError(
+                    f"{self.where}: '{nest}' splits a dependence over two tiles; both instances must be in one tile"
+                )
+        return self._depend(nests)
+
+    def _depend(self, nests: Sequence[LoopNest]) -> bool:
+        pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
+        dependent = [pair for pair in pairs if not independent([self.statements[s] for s in pair])]
+        order = {name: n for n, name in enumerate(self.statements)}
+        inside = [pair for nest in nests for pair in itertools.pairwise(nest.statements)]
+        if any(order[a] > order[b] for a, b in (*inside, *dependent)):
+            raise ScheduleError(f"{self.where}: statements must keep their order {' '.join(self.statements)}")
+        joined = {pair for pair in dependent if _joined(pair, nests)}
+        block_of = self.expansion.reverse().apply_range(self.blocks).reverse()
+        if not all(within_tiles(between(*(self.statements[s] for s in pair)), block_of) for pair in joined):
+            hint = "write ';' instead of '&'"
+            raise ScheduleError(f"{self.where}: a block of nests joined by '&' needs results of another; {hint}")
+        if len(dependent) > len(joined) and not all(n.serial for n in nests):
+            raise ScheduleError(f"{self.where}: its nests depend on each other; name them 'serial'")
+        return len(dependent) > len(joined)
+
+
+def _joined(pair: Sequence[str], nests: Sequence[LoopNest]) -> bool:
+    """Whether two statements run in the same blocks, the first before the second in each."""
+    return any(all(any(s in n.statements for n in group) for s in pair) for group in groups_of(nests))

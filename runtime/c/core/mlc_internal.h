@@ -1,0 +1,57 @@
+/* Shared by the runtime's own sources; generated code does not see it. */
+#ifndef MLC_INTERNAL_H
+#define MLC_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "mlc_runtime.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What has been decided about a loop or branch: valid after the phase before `phase`. One thread writes at a time,
+ * any may read; `version` is odd while it is written. */
+struct mlc_decision {
+  _Atomic uint64_t version, phase, run;
+  _Atomic int64_t step;
+  atomic_int goes_on;
+};
+
+/* Puts a message into the calling thread's buffer and returns 1. */
+__attribute__((format(printf, 1, 2))) int mlc_fail(const char *format, ...);
+
+/* Nanoseconds of a monotonic clock. */
+uint64_t mlc_now(void);
+
+/* The number of CPUs the calling thread may run on, at least 1. */
+int mlc_allowed_cpus(void);
+
+/* 0 when this CPU has all features of the space-separated list. */
+int mlc_check_isa(const char *isa);
+
+/* A team of `threads` threads, the caller's included, for one program; NULL when out of memory. It may get fewer
+ * threads than asked for where the system refuses more. */
+mlc_team *mlc_team_create(const mlc_program *program, int threads);
+void mlc_team_destroy(mlc_team *team);
+
+/* Runs the program's body on every thread, or on the calling thread alone where the team is busy or was made before a
+ * fork(). `call` says in, out, dim, arena, weights and profile; the rest is zero. */
+void mlc_team_run(mlc_team *team, mlc_call *call);
+
+/* A read-only mapping of a weights file. */
+typedef struct {
+  const char *payload;
+  void *base;
+  size_t bytes;
+} mlc_weights;
+
+/* Maps and checks the weights of a program; 0 ok. */
+int mlc_weights_open(mlc_weights *weights, const mlc_program *program, const char *path);
+void mlc_weights_close(mlc_weights *weights);
+
+/* SHA-256 (FIPS 180-4) as 64 lower-case hex digits and a NUL. */
+void mlc_sha256_hex(const void *data, size_t bytes, char hex[65]);
+
+#pragma GCC visibility pop
+
+#endif

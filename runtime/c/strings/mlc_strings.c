@@ -1,0 +1,126 @@
+/* The table of the strings of a run: open addressing by hash, and the memory of the strings that the run found. */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mlc_strings.h"
+
+enum { FIRST_SLOTS = 256, CHUNK = 1 << 16 };
+
+static _Thread_local char identity; /* its address is the thread's */
+
+static uint64_t hash_of(const char *string, size_t length) { /* FNV-1a */
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)string[i]) * 1099511628211u;
+  return hash ^ hash >> 32;
+}
+
+static int64_t *slot_of(const mlc_strings *t, const mlc_string *e) {
+  for (uint64_t at = e->hash & t->mask;; at = (at + 1) & t->mask) {
+    if (!t->slots[at]) return &t->slots[at];
+    const mlc_string *other = &t->entries[t->slots[at] - 1];
+    if (other->hash == e->hash && other->length == e->length && !memcmp(other->string, e->string, e->length))
+      return &t->slots[at];
+  }
+}
+
+void mlc_strings_fail(mlc_strings *t, const mlc_step *s, const char *what, const char *string) {
+  if (!t->error[0]) snprintf(t->error, sizeof t->error, "node '%s': %s%.80s", s ? s->node : "", what, string);
+}
+
+/* Slots for twice as many strings as there may be entries; half of them stay empty. */
+static int grow(mlc_strings *t) {
+  int64_t room = t->room ? 2 * t->room : FIRST_SLOTS / 2;
+  mlc_string *entries = realloc(t->entries, (size_t)room * sizeof *entries);
+  if (entries) t->entries = entries;
+  int64_t *slots = calloc(2 * (size_t)room, sizeof *slots);
+  if (!entries || !slots) return free(slots), mlc_strings_fail(t, NULL, "out of memory for strings", ""), 1;
+  free(t->slots);
+  t->slots = slots, t->room = room, t->mask = 2 * (uint64_t)room - 1;
+  for (int64_t n = 0; n < t->count; n++) *slot_of(t, &t->entries[n]) = n + 1;
+  return 0;
+}
+
+/* The number of a string, which must stay where it is; *is_new: it has just got it. */
+static int64_t number_of(mlc_strings *t, const char *string, size_t length, int *is_new) {
+  if (t->count == t->room && grow(t)) return *is_new = 0;
+  mlc_string e = {string, length, hash_of(string, length)};
+  int64_t *slot = slot_of(t, &e);
+  *is_new = !*slot;
+  if (*is_new) t->entries[t->count] = e, *slot = ++t->count;
+  return *slot - 1;
+}
+
+char *mlc_strings_reserve(mlc_strings *t, size_t length) {
+  mlc_chunk *c = t->chunks;
+  if (c && c->room - c->used > length) return c->bytes + c->used;
+  size_t room = length + 1 > CHUNK ? length + 1 : CHUNK;
+  c = malloc(sizeof *c + room);
+  if (!c) return mlc_strings_fail(t, NULL, "out of memory for strings", ""), NULL;
+  *c = (mlc_chunk){.next = t->chunks, .room = room};
+  t->chunks = c;
+  return c->bytes;
+}
+
+int64_t mlc_strings_keep(mlc_strings *t, char *string, size_t length) {
+  int is_new;
+  string[length] = 0;
+  int64_t number = number_of(t, string, length, &is_new);
+  if (is_new) t->chunks->used += length + 1;
+  return number;
+}
+
+int64_t mlc_strings_copied(mlc_strings *t, const char *string, size_t length) {
+  char *to = mlc_strings_reserve(t, length);
+  return to ? mlc_strings_keep(t, memcpy(to, string, length), length) : 0;
+}
+
+/* Forgets the strings of the run before. Those found last leave the slots first, so the others are still found. */
+static mlc_strings *emptied(mlc_strings *t) {
+  while (t->count > t->constants) {
+    *slot_of(t, &t->entries[t->count - 1]) = 0;
+    t->count--;
+  }
+  for (mlc_chunk *c; (c = t->chunks);) t->chunks = c->next, free(c);
+  t->error[0] = 0;
+  return t;
+}
+
+static void strings_free(mlc_strings *t) {
+  emptied(t);
+  free(t->entries);
+  free(t->slots);
+  free(t);
+}
+
+static mlc_strings *strings_new(const char *const *known, int64_t count) {
+  mlc_strings *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  t->owner = &identity;
+  for (int64_t n = 0; n < count; n++) {
+    int is_new;
+    number_of(t, known[n], strlen(known[n]), &is_new);
+  }
+  t->constants = t->count;
+  if (!t->error[0]) return t;
+  strings_free(t);
+  return NULL;
+}
+
+mlc_strings *mlc_strings_open(_Atomic(mlc_strings *) *all, const char *const *known, int64_t count) {
+  for (mlc_strings *t = atomic_load(all); t; t = t->next)
+    if (t->owner == &identity) return emptied(t);
+  mlc_strings *t = strings_new(known, count);
+  if (!t) return NULL;
+  t->next = atomic_load(all);
+  while (!atomic_compare_exchange_weak(all, &t->next, t)) continue;
+  return t;
+}
+
+const char *mlc_strings_error(const mlc_strings *t) { return t->error[0] ? t->error : NULL; }
+
+void mlc_strings_close(mlc_strings *all) {
+  for (mlc_strings *next; all; all = next) next = all->next, strings_free(all);
+}

@@ -1,0 +1,46 @@
+/* Strings of one run: a string is its number in a table, so that equal strings have equal numbers. Number 0 is the empty
+ * one, then come the model's constant strings, then those of a run. */
+#ifndef MLC_STRINGS_H
+#define MLC_STRINGS_H
+
+#include "mlc_runtime.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  const char *string;
+  size_t length;
+  uint64_t hash;
+} mlc_string;
+
+typedef struct mlc_chunk {
+  struct mlc_chunk *next;
+  size_t used, room;
+  char bytes[];
+} mlc_chunk;
+
+struct mlc_strings {
+  struct mlc_strings *next; /* another thread's */
+  const void *owner;
+  mlc_string *entries; /* by number */
+  int64_t count, room, constants;
+  int64_t *slots; /* by hash: a number and 1, or 0 */
+  uint64_t mask;  /* slots less 1 */
+  mlc_chunk *chunks;
+  char error[256];
+};
+
+/* Makes the run fail, with the step's node in the message. */
+void mlc_strings_fail(mlc_strings *t, const mlc_step *s, const char *what, const char *string);
+
+/* Memory for a string of up to `length` bytes and its zero, valid until the next call; NULL: out of memory, the run
+ * fails. */
+char *mlc_strings_reserve(mlc_strings *t, size_t length);
+
+/* The number of what has been written to reserved memory, or of a string to be copied. */
+int64_t mlc_strings_keep(mlc_strings *t, char *string, size_t length);
+int64_t mlc_strings_copied(mlc_strings *t, const char *string, size_t length);
+
+#pragma GCC visibility pop
+
+#endif

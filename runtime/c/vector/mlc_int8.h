@@ -1,0 +1,105 @@
+/* Bytes and 32-bit integers, for vectors of 4, 8 and 16 lanes:
+ *
+ *   i32x<L> mlc_widen_i8x<L>(i8x<L>)      i32x<L> mlc_widen_u8x<L>(u8x<L>)
+ *   i8x<L> mlc_narrow_i32x<L>(i32x<L>)                                       the lowest byte of each
+ *   i32x<L> mlc_dot4_i32x<L>(i32x<L> sum, i32x<L> a, i32x<L> b)
+ *
+ * dot4 adds, lane by lane, the dot product of the four bytes of `a`, unsigned, and those of `b`, signed. It is exact:
+ * pmaddubsw, which adds pairs in 16 bits and saturates, is not used. GCC 12 takes conversions between bytes and 32 bits
+ * lane by lane (scalarized), so that they take two steps here, or the machine's instruction. */
+#ifndef MLC_INT8_H
+#define MLC_INT8_H
+
+#include "mlc_vec.h"
+
+#define MLC_BYTES_BY_STEPS(L)                                                                      \
+  MLC_INLINE i32x##L mlc_widen_i8x##L(i8x##L x) {                                                  \
+    return __builtin_convertvector(__builtin_convertvector(x, i16x##L), i32x##L);                  \
+  }                                                                                                \
+  MLC_INLINE i32x##L mlc_widen_u8x##L(u8x##L x) {                                                  \
+    return __builtin_convertvector(__builtin_convertvector(x, u16x##L), i32x##L);                  \
+  }
+#define MLC_NARROW_BY_STEPS(L)                                                                     \
+  MLC_INLINE i8x##L mlc_narrow_i32x##L(i32x##L x) {                                                \
+    return __builtin_convertvector(__builtin_convertvector(x, i16x##L), i8x##L);                   \
+  }
+#define MLC_NARROW_AT_ONCE(L) \
+  MLC_INLINE i8x##L mlc_narrow_i32x##L(i32x##L x) { return __builtin_convertvector(x, i8x##L); }
+
+typedef char mlc_bytes __attribute__((vector_size(16)));
+typedef long long mlc_words __attribute__((vector_size(16)));
+
+MLC_BYTES_BY_STEPS(4)
+#if defined __AVX2__ && !defined __clang__
+#define MLC_LOW_BYTES(x) ((mlc_bytes)(mlc_words){((union { i8x8 from; long long to; }){(i8x8)(x)}).to, 0})
+MLC_INLINE i32x8 mlc_widen_i8x8(i8x8 x) { return (i32x8)__builtin_ia32_pmovsxbd256(MLC_LOW_BYTES(x)); }
+MLC_INLINE i32x8 mlc_widen_u8x8(u8x8 x) { return (i32x8)__builtin_ia32_pmovzxbd256(MLC_LOW_BYTES(x)); }
+#else
+MLC_BYTES_BY_STEPS(8)
+#endif
+#if defined __AVX512F__ && !defined __clang__
+MLC_INLINE i32x16 mlc_widen_i8x16(i8x16 x) { return __builtin_ia32_pmovsxbd512_mask((mlc_bytes)x, (i32x16){0}, -1); }
+MLC_INLINE i32x16 mlc_widen_u8x16(u8x16 x) { return __builtin_ia32_pmovzxbd512_mask((mlc_bytes)x, (i32x16){0}, -1); }
+#else
+MLC_BYTES_BY_STEPS(16)
+#endif
+#if defined __AVX512VL__ || defined __clang__
+MLC_NARROW_AT_ONCE(4) MLC_NARROW_AT_ONCE(8) MLC_NARROW_AT_ONCE(16)
+#else
+MLC_NARROW_BY_STEPS(4) MLC_NARROW_BY_STEPS(8) MLC_NARROW_BY_STEPS(16)
+#endif
+
+/* ---- dot products ---- */
+
+MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
+  for (int n = 0; n < 32; n += 8) sum += (int32_t)(uint8_t)((uint32_t)a >> n) * (int8_t)((uint32_t)b >> n);
+  return sum;
+}
+
+#define MLC_DOT4_BY(L, builtin) \
+  MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) { return (i32x##L)builtin(sum, a, b); }
+#define MLC_DOT4_HALVES(L, H)                                                                      \
+  MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L s, i32x##L a, i32x##L b) {                           \
+    i32x##H low = mlc_dot4_i32x##H(mlc_low_i32x##L(s), mlc_low_i32x##L(a), mlc_low_i32x##L(b));    \
+    return mlc_join_i32x##L(low, mlc_dot4_i32x##H(mlc_high_i32x##L(s), mlc_high_i32x##L(a), mlc_high_i32x##L(b))); \
+  }
+/* The even and the odd bytes as 16 bits, by an instruction that multiplies these and adds pairs in 32. */
+#define MLC_DOT4_PAIRS(L, madd)                                                                \
+  typedef int16_t mlc_pairs_##L __attribute__((vector_size(4 * L)));                               \
+  typedef uint16_t mlc_upairs_##L __attribute__((vector_size(4 * L)));                             \
+  MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                         \
+    mlc_upairs_##L u = (mlc_upairs_##L)a;                                                          \
+    mlc_pairs_##L s = (mlc_pairs_##L)b;                                                            \
+    i32x##L even = (i32x##L)madd((mlc_pairs_##L)(u & 255), (s << 8) >> 8);                         \
+    return sum + even + (i32x##L)madd((mlc_pairs_##L)(u >> 8), s >> 8);                            \
+  }
+#define MLC_DOT4_LANES(L)                                                                          \
+  MLC_INLINE i32x##L mlc_dot4_i32x##L(i32x##L sum, i32x##L a, i32x##L b) {                         \
+    sum += (a & 255) * ((b << 24) >> 24) + ((a >> 8) & 255) * ((b << 16) >> 24);                   \
+    return sum + ((a >> 16) & 255) * ((b << 8) >> 24) + ((a >> 24) & 255) * (b >> 24);             \
+  }
+
+#if defined __clang__
+#define MLC_VPDPBUSD(bits, lanes) __builtin_ia32_vpdpbusd##bits
+#else
+#define MLC_VPDPBUSD(bits, lanes) __builtin_ia32_vpdpbusd_v##lanes##si
+#endif
+#if defined __AVXVNNI__ || (defined __AVX512VNNI__ && defined __AVX512VL__)
+MLC_DOT4_BY(4, MLC_VPDPBUSD(128, 4)) MLC_DOT4_BY(8, MLC_VPDPBUSD(256, 8))
+#elif defined __AVX2__
+MLC_DOT4_PAIRS(4, __builtin_ia32_pmaddwd128) MLC_DOT4_PAIRS(8, __builtin_ia32_pmaddwd256)
+#elif defined __SSE2__
+MLC_DOT4_PAIRS(4, __builtin_ia32_pmaddwd128) MLC_DOT4_HALVES(8, 4)
+#else
+MLC_DOT4_LANES(4) MLC_DOT4_HALVES(8, 4)
+#endif
+#if defined __AVX512VNNI__
+MLC_DOT4_BY(16, MLC_VPDPBUSD(512, 16))
+#elif defined __AVX512BW__ && !defined __clang__
+#define MLC_PMADDWD512(a, b) __builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, -1)
+MLC_DOT4_PAIRS(16, MLC_PMADDWD512)
+#else
+MLC_DOT4_HALVES(16, 8)
+#endif
+
+#endif

@@ -1,0 +1,92 @@
+"""DLPack tensors as arrays, where numpy.from_dlpack refuses: bfloat16 and 8-bit floats, and memory to write to.
+
+The array keeps the capsule, unconsumed, and so the memory: the capsule's destructor frees both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+
+from mlc.runtime.signature import dtype_of
+
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
+_NARROW = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz"}
+_CPU = 1
+_READ_ONLY = 1
+
+
+class _Tensor(Structure):
+    """DLTensor."""
+
+    _fields_ = [
+        ("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("rank", c_int32), ("code", c_uint8),
+        ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]  # fmt: skip
+
+
+class _Versioned(Structure):
+    """DLManagedTensorVersioned; before version 1 there was the tensor alone, then context and deleter."""
+
+    _fields_ = [
+        ("major", c_uint32), ("minor", c_uint32), ("context", c_void_p), ("deleter", c_void_p), ("flags", c_uint64),
+        ("tensor", _Tensor),
+    ]  # fmt: skip
+
+
+_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+
+
+class _Memory:
+    """What owns the bytes of an array, for numpy.asarray."""
+
+    def __init__(self, capsule: object, address: int, size: int, read_only: bool) -> None:
+        self.capsule = capsule
+        self.__array_interface__ = {"data": (address, read_only), "shape": (size,), "typestr": "|u1", "version": 3}
+
+
+def view(value: Any) -> np.ndarray[Any, Any]:
+    """An array that shares the tensor's memory, writable unless the tensor says otherwise.
+
+    Raises BufferError where the memory is not the CPU's, and whatever the object's own export raises.
+    """
+    if value.__dlpack_device__()[0] != _CPU:
+        raise BufferError("its memory is on another device than the CPU")
+    capsule = _export(value)
+    if _is_valid(capsule, b"dltensor_versioned"):
+        managed = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        return _array(capsule, managed.tensor, bool(managed.flags & _READ_ONLY))
+    return _array(capsule, _Tensor.from_address(_pointer(capsule, b"dltensor")), False)
+
+
+def _export(value: Any) -> object:
+    try:
+        return value.__dlpack__(max_version=(1, 1))
+    except TypeError:  # an exporter from before version 1
+        return value.__dlpack__()
+
+
+def _array(capsule: object, tensor: _Tensor, read_only: bool) -> np.ndarray[Any, Any]:
+    dtype = _dtype(tensor)
+    shape = tuple(tensor.shape[: tensor.rank])
+    strides = tuple(each * dtype.itemsize for each in tensor.strides[: tensor.rank]) if tensor.strides else None
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    address = tensor.data + tensor.byte_offset
+    first = sum(min(0, (n - 1) * s) for n, s in zip(shape, strides or (), strict=False))
+    last = sum(max(0, (n - 1) * s) for n, s in zip(shape, strides or (), strict=False)) + dtype.itemsize
+    size = last - first if strides is not None else int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    memory: Any = _Memory(capsule, address + first, size, read_only)
+    return np.ndarray(shape, dtype, np.asarray(memory), -first, strides)
+
+
+def _dtype(tensor: _Tensor) -> np.dtype[Any]:
+    kind = _NARROW.get(tensor.code) or _KINDS.get(tensor.code, "")
+    if tensor.lanes != 1 or tensor.bits % 8 or not kind:
+        raise BufferError(f"its DLPack type {tensor.code}, {tensor.bits} bits, is not known")
+    return dtype_of(kind if kind == "bool" or tensor.code in _NARROW else f"{kind}{tensor.bits}")

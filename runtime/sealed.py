@@ -1,0 +1,77 @@
+"""What a library says of itself, in sections of its own, so that it is read and checked before any of it runs: the
+signature, the checksum of all that is loaded, and embedded weights.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+from mlc.errors import ArtifactError
+from mlc.runtime import elf
+from mlc.runtime.elf import Image
+
+SIGNATURE, CHECKSUM, WEIGHTS = ".mlc.signature", ".mlc.checksum", ".mlc.weights"
+CHECKSUM_BYTES = 8
+CHECKED = 1 << 20  # bytes: larger embedded weights are checked on request, as that takes longer than loading
+SONAME_BYTES = 255  # that a file name may have
+SONAME_ROOM = "%" * SONAME_BYTES
+"""What the linker gets as the library's name; ``seal`` writes the real one."""
+
+
+def read_signature(path: Path) -> dict[str, Any]:
+    """The signature of an artifact for any architecture. Raises ArtifactError where the file is none, or is damaged."""
+    with elf.opened(path) as image:
+        section = image.section(SIGNATURE)
+        if section is None:
+            raise ArtifactError(f"{path} is not an mlc artifact", hint="Give the .so file that 'mlc compile' wrote")
+        check(image)
+        try:
+            signature: dict[str, Any] = json.loads(image.bytes_of(section).partition(b"\0")[0])
+        except ValueError:
+            raise ArtifactError(f"{path} is damaged: its signature is not valid JSON", hint=elf.AGAIN) from None
+    return signature
+
+
+def seal(path: Path, name: str) -> None:
+    """Write into a library that has just been linked or copied its file's ``name``, by which programs find it at run
+    time, and then the checksum."""
+    with elf.opened(path, write=True) as image:
+        place, wanted = elf.soname(image), name.encode(errors="surrogateescape")
+        if place is not None and len(wanted) <= place[1]:
+            start, room = place
+            image.data[start : start + room] = wanted.ljust(room, b"\0")
+        if (section := image.section(CHECKSUM)) is not None:
+            image.data[section.offset : section.offset + CHECKSUM_BYTES] = _checksum(image)
+
+
+def check(image: Image) -> None:
+    """Raises ArtifactError where a library is not as it was sealed. One without a checksum counts as intact."""
+    section = image.section(CHECKSUM)
+    kept = b"" if section is None else image.bytes_of(section)[:CHECKSUM_BYTES]
+    if any(kept) and kept != _checksum(image):
+        raise ArtifactError(f"{image.path} is damaged: its contents do not match its checksum", hint=elf.AGAIN)
+
+
+def embedded_weights(path: Path) -> str | None:
+    """The SHA-256 of the weights inside a library, as hex; None where it has none."""
+    with elf.opened(path) as image:
+        section = image.section(WEIGHTS)
+        return None if section is None else hashlib.sha256(image.bytes_of(section)).hexdigest()
+
+
+def _checksum(image: Image) -> bytes:
+    """CRC-32, which finds damage in the time that reading takes, and is no protection against an attacker. Of the
+    sections that are loaded, as `strip` removes others, and without large weights, which have a digest of their own."""
+    crc, extents = 0, []
+    with memoryview(image.data) as view:
+        for name, _, _, address, offset, size, _ in (section for section in image.sections if section.loaded):
+            if name != CHECKSUM and (name != WEIGHTS or size <= CHECKED):
+                with view[offset : offset + size] as piece:
+                    crc = zlib.crc32(piece, crc)
+                extents += [address, size]
+    return struct.pack("<4sI", b"MLCS", zlib.crc32(struct.pack(f"<{len(extents)}Q", *extents), crc))

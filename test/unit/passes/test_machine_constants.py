@@ -1,0 +1,84 @@
+"""No pass holds a number of a machine: what a schedule counts on is a fact of the target, or follows from one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3] / "passes"
+
+ALLOWED = {
+    "assumed_extents.py SCHEDULED PLANNED": "assumed values of symbolic dimensions",
+    "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
+    "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
+    "codegen/cpu/c_model.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
+    "codegen/emit_c.py KERNELS_A_FILE": "compile time",
+    "graph/fold_constants.py INLINE_FLOATS INLINE_INTEGERS WEIGHT_LIMIT EAGER limit": "what is printed, and when",
+    "fuse/split_concats.py operands": "compile time: as OPERATORS",
+    "fuse/grouping/groups.py OPERATORS SCALARS": "compile time: isl compares all pairs of a kernel's statements",
+    "graph/fuse_maps.py READERS NODES DEPTH operands": "work that is done again, and the size of expressions",
+    "graph/integer_products.py LARGEST": "products of bytes, exactly",
+    "graph/patterns/contract_patterns.py DOT": "a ratio of two counts of operations; the graph stage knows no target",
+    "graph/patterns/quantized.py WORD DEPTH FLIP": "the format of bytes in words",
+    "kernel/lower_kernels.py CHEAP_OPS DEPTH": "operations that are computed again, and the depth of expressions",
+    "layout/blocking/padding_values.py LIMIT": "compile time",
+    "layout/pack_weights.py FEW_COLUMNS": "a ratio: of a panel, how much is padding",
+    "layout/winograd.py FLOAT gain": "the bytes of an element, and what an error is worth",
+    "loops/body/prefetch.py POINT FEW": "fixed-point numbers, and a ratio of rows to tiles",
+    "loops/body/tile_body.py UNROLLED": "the size of code: a 3 x 3 window",
+    "plan/program/arena.py ALIGN": "the format of artifacts",
+    "plan/program/offsets.py ENOUGH VISITS STALE": "search effort",
+    "rewriter.py CAP": "search effort",
+    "schedule/cost/load_imbalance.py PAIR": "the model of partitions: one of two threads stands for all",
+    "schedule/partition_parallel_loops.py REACH LEAD": "search effort",
+    "schedule/polyhedral/bounded.py ISL_OPERATIONS": "search effort",
+    "schedule/rules/operand_roles.py SUM_BLOCK": "rounding errors of sums",
+    "schedule/rules/contraction.py UNCUT LEAST_BLOCK": "rounding errors of sums",
+    "schedule/rules/register_tiles.py FEWER": "search effort",
+    "schedule/rules/window.py VECTOR_STRIDES SMALL_TERMS FEW_TERMS": "strides of gathers, and terms of a window",
+    "schedule/rules/window.py STRIDED_ROWS GATHERED_ROWS": "rows of a window that share what they read",
+}
+"""Numbers above 1 at the top of modules and classes of passes, with what they bound."""
+
+
+def numbers(path: Path) -> Iterator[str]:
+    """Names of a module, or of fields of its classes, whose value is a number above 1 or has one in a tuple."""
+    tree = ast.parse(path.read_text())
+    inner = [node for each in tree.body if isinstance(each, ast.ClassDef) for node in each.body]
+    for node in (*tree.body, *inner):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            if any(isinstance(value, float | int) and value > 1 for value in map(number, values)):
+                yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def number(value: ast.expr) -> object:
+    """The value of a constant, of arithmetic on constants, or None."""
+    if not all(isinstance(n, ast.Constant | ast.BinOp | ast.operator) for n in ast.walk(value)):
+        return None
+    return eval(compile(ast.Expression(value), "", "eval"))
+
+
+def test_numbers_of_passes_are_listed_with_their_reason() -> None:
+    found = {f"{path.relative_to(ROOT)} {name}" for path in ROOT.rglob("*.py") for name in numbers(path)}
+    allowed = {f"{key.split()[0]} {name}" for key in ALLOWED for name in key.split()[1:]}
+    assert found <= allowed, f"facts of a machine belong to CpuTarget; say why these do not: {sorted(found - allowed)}"
+    assert allowed <= found, f"gone: {sorted(allowed - found)}"
+
+
+def test_no_size_of_a_cache_stands_in_an_expression() -> None:
+    """Sizes are written as shifts; what shifts by a constant and is no format of numbers is one."""
+    formats = ("kernel/lowering/", "codegen/", "graph/", "loops/body/prefetch.py")
+    for path in ROOT.rglob("*.py"):
+        name = str(path.relative_to(ROOT))
+        operations = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.BinOp)]
+        shifts = [node for node in operations if isinstance(node.op, ast.LShift)]
+        assert not shifts or name.startswith(formats), name
+
+
+def test_the_check_sees_a_constant(tmp_path: Path) -> None:
+    file = tmp_path / "some.py"
+    file.write_text("L2 = 1 << 20\nA, B = 16, x\nclass P:\n    row: int = 448 * 1024\nNAME = 'text'\nONE = 1\n")
+    assert list(numbers(file)) == ["L2", "A", "B", "row"]

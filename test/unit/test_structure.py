@@ -1,0 +1,215 @@
+"""The rules that hold the tree together: who imports whom, what a stage's folder shows, which folders are packages."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mlc.pipelines.cpu import STAGES
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {
+    "dialects": "mlc.dialects",
+    "passes": "mlc.passes",
+    "frontends": "mlc.frontends",
+    "runtime": "mlc.runtime",
+    "compiler": "mlc",
+}
+LEAVES = {"mlc.errors": "errors", "mlc.target": "target"}
+"""Modules that are packages of their own: errors, which all raise, and targets, whose facts passes read. A target
+imports its pipeline when that is built."""
+MAY_IMPORT = {
+    "errors": set[str](),
+    "target": {"errors"},
+    "runtime": {"errors"},
+    "dialects": {"errors"},
+    "passes": {"dialects", "errors", "target"},
+    "frontends": {"dialects", "errors"},
+}
+"""``dialects`` ← ``passes``, ``frontends`` ← ``compiler``, which may import all."""
+CALLS_THE_COMPILER = {"frontends/onnx/backend.py"}  # the onnx.backend is a user's interface
+MOST_FILES = 12  # in a folder of passes, the driver or frontends, beside __init__.py
+MOST_LINES = 250  # of a file of frontends
+
+
+def sources(folder: str) -> list[Path]:
+    found = sorted((ROOT / folder).rglob("*.py"))
+    assert found, folder
+    return found
+
+
+def imports(path: Path, loading: bool = False) -> Iterator[str]:
+    """Every module and name that a file imports, as ``mlc.dialects.graph.MapOp``; within functions too, or ``loading``
+    it."""
+    tree = ast.parse(path.read_text())
+    for node in tree.body if loading else ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.module and not node.level, f"{path}: imports are absolute"
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def within(name: str, module: str) -> bool:
+    return name == module or name.startswith(f"{module}.")
+
+
+def package_of(name: str) -> str:
+    """The package that has ``mlc.…``."""
+    homes = {**LEAVES, **{module: folder for folder, module in PACKAGES.items()}}
+    return next(package for module, package in homes.items() if within(name, module))
+
+
+@pytest.mark.parametrize("folder", [*(folder for folder in PACKAGES if folder != "compiler"), "compiler/target"])
+def test_imports_run_one_way(folder: str) -> None:
+    for path in sources(folder):
+        name = path.relative_to(ROOT).as_posix()
+        top, *below = path.relative_to(ROOT).with_suffix("").parts
+        here = package_of(".".join([PACKAGES[top], *below]))
+        imported = {package_of(each) for each in imports(path, here == "target") if within(each, "mlc")}
+        wrong = imported - MAY_IMPORT[here] - {here} - ({"compiler"} if name in CALLS_THE_COMPILER else set())
+        assert not wrong, f"{name} imports {sorted(wrong)}"
+
+
+@pytest.mark.parametrize(
+    "folder, forbidden",
+    [
+        ("runtime", ["onnx", "xdsl", "islpy"]),
+        ("dialects", ["onnx", "islpy"]),
+        ("passes", ["onnx"]),
+        ("passes/graph", ["islpy", "mlc.target"]),
+        ("frontends/build", ["onnx", "mlc.frontends.onnx"]),
+    ],
+)
+def test_what_a_folder_does_not_know(folder: str, forbidden: list[str]) -> None:
+    for path in sources(folder):
+        found = [name for name in imports(path) for module in forbidden if within(name, module)]
+        assert not found, f"{path.relative_to(ROOT)} imports {found}"
+
+
+ORDER = [{"code": "codegen"}.get(stage, stage) for stage in STAGES if stage != "import"]
+
+
+@pytest.mark.parametrize("stage", ORDER)
+def test_a_stage_knows_no_later_one(stage: str) -> None:
+    later = [f"mlc.passes.{name}" for name in ORDER[ORDER.index(stage) + 1 :]]
+    for path in sources(f"passes/{stage}"):
+        found = [name for name in imports(path) for module in later if within(name, module)]
+        assert not found, f"{path.relative_to(ROOT)} imports {found}"
+
+
+def folders() -> list[Path]:
+    """Every folder of a package that has Python files."""
+    return [
+        path
+        for folder in PACKAGES
+        for path in [ROOT / folder, *(ROOT / folder).rglob("*")]
+        if path.is_dir() and any(path.glob("*.py"))
+    ]
+
+
+def test_the_package_list_is_the_folders() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    names = [
+        ".".join([PACKAGES[path.relative_to(ROOT).parts[0]], *path.relative_to(ROOT).parts[1:]]) for path in folders()
+    ]
+    assert listed == sorted(names)
+    assert all((path / "__init__.py").exists() for path in folders())
+
+
+PASS_FOLDERS = sorted(path.parent for path in (ROOT / "passes").glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("stage", PASS_FOLDERS, ids=lambda path: path.name)
+def test_a_stage_shows_its_passes(stage: Path) -> None:
+    """A file at the top is one pass of the file's name, or prints (``emit_c``); those below have none."""
+    for path in stage.rglob("*.py"):
+        classes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
+        passes = [node.name for node in classes for base in node.bases if ast.unparse(base) == "ModulePass"]
+        if path.parent == stage and path.stem not in ("__init__", "emit_c"):
+            assert passes == ["".join(map(str.capitalize, path.stem.split("_")))], path
+        else:
+            assert not passes, path
+
+
+@pytest.mark.parametrize("top", [*PASS_FOLDERS, ROOT / "compiler" / "driver"], ids=lambda path: path.name)
+def test_a_folder_is_read_at_a_glance(top: Path) -> None:
+    for folder in [top, *(path for path in top.rglob("*") if path.is_dir())]:
+        assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= MOST_FILES, folder
+
+
+FRONTENDS = sorted(path for path in (ROOT / "frontends").rglob("*") if (path / "__init__.py").exists())
+
+
+@pytest.mark.parametrize("folder", FRONTENDS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_folders_and_files_of_frontends_are_small(folder: Path) -> None:
+    files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert len(files) <= MOST_FILES, f"{len(files)} files in {folder.relative_to(ROOT)}; group them by meaning"
+    for path in files:
+        lines = len(path.read_text().splitlines())
+        assert lines <= MOST_LINES, f"{path.relative_to(ROOT)} has {lines} lines"
+
+
+def functions(folder: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in sources(folder):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}", node
+
+
+def test_operators_take_typed_parameters() -> None:
+    """What operators compute is no reading of attributes: no parameter is a node, a dictionary or anything at all."""
+    for name, function in functions("frontends/build/ops"):
+        parameters = [*function.args.args, *function.args.kwonlyargs]
+        types = {p.arg: ast.unparse(p.annotation) for p in parameters if p.annotation}
+        assert len(types) == len(parameters) and not function.args.kwarg or name.endswith(": activation"), name
+        wrong = [p for p, t in types.items() if p == "node" or t == "Any" or t.startswith(("dict", "Mapping"))]
+        assert not wrong or function.name.startswith("_"), f"{name} takes {wrong}"
+
+
+def test_every_operator_has_a_docstring() -> None:
+    for name, function in functions("frontends/build/ops"):
+        assert function.name.startswith("_") or ast.get_docstring(function), name
+
+
+def terms() -> list[str]:
+    """The terms of the glossary."""
+    tables = (ROOT / "docs" / "glossary.md").read_text().partition("## Words not to use")[0]
+    cells = re.findall(r"^\| ([^|`]+) \|", tables, re.M)
+    return [term.strip() for cell in cells if cell != "term" for term in cell.split(",")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in (ROOT / "passes").glob("*/*.py") if path.stem not in ("__init__", "emit_c")),
+    ids=lambda path: path.stem,
+)
+def test_a_pass_opens_with_the_term_of_the_field(path: Path) -> None:
+    """``Constant folding (``fold-constants``): …``; a pass that is no verifier shows before → after."""
+    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    opening, colon, _ = text.partition(":")
+    assert colon and f"``{path.stem.replace('_', '-')}``" in opening, opening
+    assert any(re.search(rf"\b{re.escape(term)}(e?s)?\b", opening, re.I) for term in terms()), opening
+    assert "→" in text or path.stem.startswith("verify_"), path
+
+
+@pytest.mark.parametrize(
+    "folder",
+    sorted(
+        path
+        for top in ("unit", "filecheck")
+        for path in (ROOT / "test" / top).rglob("*")
+        if path.is_dir()
+        and any(child.suffix in (".py", ".mlir") and child.stem != "conftest" for child in path.iterdir())
+    ),
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_folders_of_tests_mirror_the_packages(folder: Path) -> None:
+    tested = ROOT.joinpath(*folder.relative_to(ROOT).parts[2:])
+    alike = [tested, ROOT / "runtime" / "c" / folder.name, folder.parent / "test_golden.py"]
+    assert any(path.exists() for path in alike), f"{folder.relative_to(ROOT)} tests no folder of the project"
