@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from mlc.errors import InputError
+from mlc.expressions import parse_expression
 
 _MAX_LENGTH = 100_000
 _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -50,7 +51,7 @@ def _parse(expression: str) -> ast.expr:
     if len(expression) > _MAX_LENGTH:
         raise ValueError("it is too long")
     try:
-        return ast.parse(expression.strip(), mode="eval").body
+        return parse_expression(expression.strip())
     except (SyntaxError, RecursionError, MemoryError):
         raise ValueError("it is not an arithmetic expression") from None
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from mlc.dialects.semantics.dims import Atom, Dim, DimError, DimLike, atom_text, parse_dim, quotient_of
+from mlc.expressions import parse_expression
 
 
 def parse_box(text: str) -> tuple[tuple[str, DimLike], ...] | None:
     """``0 <= i < 4 and 0 <= j < n`` → ``(("i", 4), ("j", n))``; None where the text is not such a box."""
     try:
-        node = ast.parse(text, mode="eval").body if text else ast.BoolOp(ast.And(), [])
+        node = parse_expression(text) if text else ast.BoolOp(ast.And(), [])
         sides = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
         return tuple(map(_extent, sides))
     except (SyntaxError, DimError):
@@ -29,7 +30,7 @@ def parse_access(text: str) -> tuple[str, tuple[DimLike, ...]] | None:
     if text.endswith("[]"):
         return text.removesuffix("[]"), ()
     try:
-        match ast.parse(text, mode="eval").body:
+        match parse_expression(text):
             case ast.Subscript(ast.Name(array), ast.Tuple(index)):
                 return array, tuple(parse_dim(ast.unparse(i)) for i in index)
             case ast.Subscript(ast.Name(array), index):

@@ -13,6 +13,8 @@ from functools import cached_property, lru_cache
 
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.expressions import parse_expression
+
 Atom = str | tuple["str", "Dim", "Dim"]  # a symbol, or ("//" | "max" | "min" | "%", lhs, rhs)
 Monomial = tuple[Atom, ...]
 
@@ -235,7 +237,7 @@ def parse_dim(text: str) -> DimLike:
         DimError: not an expression over integers, names, ``+ - * // %``, ``max`` and ``min``.
     """
     try:
-        return _from_ast(ast.parse(text, mode="eval").body)
+        return _from_ast(parse_expression(text))
     except (SyntaxError, KeyError, AttributeError, ZeroDivisionError) as e:
         raise DimError(f"{text!r} is not a dimension: integers, names and + - * // % max min are allowed") from e
 

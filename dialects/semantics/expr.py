@@ -16,6 +16,7 @@ from functools import lru_cache
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.types import ELEMENTS, STRING, bit_width, is_narrow
+from mlc.expressions import parse_expression
 
 
 class ExprError(VerifyException, ValueError):
@@ -147,7 +148,7 @@ def parse(text: str) -> Expr:
         ExprError: not valid, or an unknown function or a wrong number of arguments.
     """
     try:
-        return _parse(ast.parse(text, mode="eval").body)
+        return _parse(parse_expression(text))
     except SyntaxError as e:
         raise ExprError(f"{text!r} is not a scalar expression: {e.msg}") from e
 

@@ -20,14 +20,15 @@ PACKAGES = {
     "runtime": "mlc.runtime",
     "compiler": "mlc",
 }
-LEAVES = {"mlc.errors": "errors", "mlc.target": "target"}
-"""Modules that are packages of their own: errors, which all raise, and targets, whose facts passes read. A target
-imports its pipeline when that is built."""
+LEAVES = {"mlc.errors": "errors", "mlc.expressions": "expressions", "mlc.target": "target"}
+"""Modules that are packages of their own: errors, which all raise, the parser of expressions, and targets, whose facts
+passes read. A target imports its pipeline when that is built."""
 MAY_IMPORT = {
     "errors": set[str](),
+    "expressions": set(),
     "target": {"errors"},
-    "runtime": {"errors"},
-    "dialects": {"errors"},
+    "runtime": {"errors", "expressions"},
+    "dialects": {"errors", "expressions"},
     "passes": {"dialects", "errors", "target"},
     "frontends": {"dialects", "errors"},
 }

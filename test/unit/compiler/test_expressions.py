@@ -1,0 +1,47 @@
+"""Parsing from several threads at once."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mlc.expressions import parse_expression
+
+DEEP = "(" * 60 + "x0" + " + 1)" * 60
+
+
+class Slow:
+    """Garbage that only the collector finds, and whose finalizer lets other threads run."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        sum(range(100))
+
+
+@pytest.fixture
+def busy_collector() -> Iterator[None]:
+    threshold, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(5, 2, 2)
+    sys.setswitchinterval(1e-6)
+    yield
+    gc.set_threshold(*threshold)
+    sys.setswitchinterval(interval)
+
+
+def test_threads_parse_at_the_same_time(busy_collector: None) -> None:
+    """Without the lock, ``ast.parse`` raises SystemError in one of five calls before CPython 3.11.8."""
+
+    def parsed(_: int) -> str:
+        for _ in range(20):
+            Slow()
+        return ast.dump(parse_expression(DEEP))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(parsed, range(400)))) == 1
