@@ -29,21 +29,36 @@ class TraceError(InputError):
 class Array(Operators):
     """A lazy n-dimensional array. Made by ``mlc.numpy.asarray`` and by operators on arrays; never mutated."""
 
-    __slots__ = ("__weakref__", "record", "value")
+    __slots__ = ("__weakref__", "_record", "value")
     __array_priority__ = 100
 
     def __init__(self, given: Record) -> None:
-        self.record, self.value = given, given.data
+        self._record: Record | None = given
+        self.value = given.data
+
+    @classmethod
+    def of(cls, value: np.ndarray[Any, Any]) -> Array:
+        """These elements, which nobody may change afterwards; the record is made when an operation needs one."""
+        made = cls.__new__(cls)
+        made._record, made.value = None, value
+        return made
+
+    @property
+    def record(self) -> Record:
+        if self._record is None:
+            assert self.value is not None
+            self._record = of_data(self.value)
+        return self._record
 
     def operand(self) -> Record:
         """Its record in a new one. The trace of an array that has been evaluated goes, unless a derivative needs it."""
         if self.value is not None and self.record.data is None and not self.is_varied():
-            self.record = of_data(self.value)
+            self._record = of_data(self.value)
         return self.record
 
     def is_varied(self) -> bool:
         """Whether a function of it may still be differentiated by what it depends on."""
-        return any(not each.closed for each in self.record.variables)
+        return self._record is not None and any(not each.closed for each in self._record.variables)
 
     @property
     def shape(self) -> Shape:
@@ -126,7 +141,7 @@ class Array(Operators):
 
     def __repr__(self) -> str:
         if self.record.traced:
-            return f"Array({self.record.element}[{', '.join(map(str, self.shape))}], traced)"
+            return f"Array({dtypes.text(self.element, self.shape)}, traced)"
         return f"Array({np.array2string(self.numpy(), separator=', ', prefix='Array(')}, dtype={self.dtype})"
 
     __hash__ = None  # type: ignore[assignment]
@@ -162,7 +177,7 @@ def as_array(value: Any, beside: str | None = None) -> Array:
         return known(value, dtypes.of_scalar_beside(value, beside) if beside else dtypes.element_of_scalar(value))
     if isinstance(value, np.ndarray | list | tuple):
         data = np.array(value)
-        return Array(of_data(data if isinstance(value, np.ndarray) else _default(data)))
+        return Array.of(data if isinstance(value, np.ndarray) else _default(data))
     raise InputError(f"A {type(value).__name__} is not an array", hint="Give an array, a number, or asarray(value)")
 
 

@@ -6,11 +6,12 @@ float's type, as in JAX: a sum of int64 and float32 is float32.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from mlc.dialects.types import ITEMSIZE, element_of_dtype, is_float, is_unsigned, numpy_dtype
+from mlc.dialects.types import ITEMSIZE, Shape, element_of_dtype, is_float, is_unsigned, numpy_dtype
 from mlc.errors import InputError
 
 Scalar = bool | int | float | np.generic
@@ -37,17 +38,24 @@ def element(dtype: Any) -> str:
     return found
 
 
+def text(element: str, shape: Shape) -> str:
+    """``float32[3, n]``."""
+    return f"{numpy_dtype(element)}[{', '.join(map(str, shape))}]"
+
+
 def element_of_scalar(value: Any) -> str:
     if isinstance(value, np.generic):
         return element(value.dtype)
     return "i1" if isinstance(value, bool) else INTEGER if isinstance(value, int) else FLOAT
 
 
+@cache
 def kind(name: str) -> int:
     """The order of kinds: 0 for bool, 1 for integers, 2 for floats."""
     return 0 if name == "i1" else 2 if is_float(name) else 1
 
 
+@cache
 def promote(*names: str) -> str:
     """The common type of arrays.
 

@@ -15,7 +15,7 @@ import numpy as np
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.array.array import Array, TraceError
 from mlc.frontends.array.lowering import import_trace
-from mlc.frontends.array.record import Body, Record, Unique, new_argument, ordered, where_called
+from mlc.frontends.array.record import Body, Emit, Record, Unique, new_argument, ordered, where_called
 from mlc.frontends.imported import Imported
 
 Arrays = Sequence[np.ndarray[Any, Any]]
@@ -50,6 +50,13 @@ class Program:
         return Imported(self.imported.module.clone(), self.imported.weights, self.imported.name)
 
 
+NOT_PLAIN = (Unique, Body)  # parameters that are compared by what they mean
+
+
+def emit_name(emit: Emit) -> str:
+    return f"{emit.__module__}.{emit.__qualname__}"
+
+
 _programs: dict[tuple[Any, ...], Program] = {}
 
 
@@ -68,7 +75,7 @@ def evaluate(arrays: Sequence[Array]) -> None:
         return
     order = ordered(outputs)
     inputs = [each for each in order if each.data is not None]
-    key = structure(order, outputs)
+    key = structure(order, outputs, lambda emit: emit)
     if key not in _programs:
         _programs[key] = Program(key, inputs, outputs)
     results = _programs[key]([each.data for each in inputs])  # type: ignore[misc]
@@ -77,26 +84,33 @@ def evaluate(arrays: Sequence[Array]) -> None:
         each.value = np.asarray(found[each.record])
 
 
-def structure(order: Sequence[Record], outputs: Sequence[Record]) -> tuple[Any, ...]:
-    """What is computed, without the data: equal for equal programs, in every process."""
-    position = {each: n for n, each in enumerate(order)}
+def structure(
+    order: Sequence[Record], outputs: Sequence[Record], name: Callable[[Emit], Any] = emit_name
+) -> tuple[Any, ...]:
+    """What is computed, without the data: equal for equal programs; with names in every process."""
+    position: dict[Record, int] = {}
     unique: dict[Unique, int] = {}
-    rows = []
-    for each in order:
-        params = tuple(_canonical(p, unique) for p in each.params)
-        operands = tuple(position[operand] for operand in each.operands if operand in position)
-        name = "data" if each.data is not None else f"{each.emit.__module__}.{each.emit.__qualname__}"
-        rows.append((name, operands, () if each.data is not None else params, each.element, each.shape))
-    return (*rows, tuple(position[each] for each in outputs))
+    rows: list[Any] = []
+    for n, each in enumerate(order):  # in every evaluation: short for what is most frequent
+        position[each] = n
+        if each.data is not None:
+            rows.append(("data", each.element, each.shape))
+            continue
+        params = each.params
+        if any(p.__class__ in NOT_PLAIN for p in params):
+            params = tuple([_canonical(p, unique, name) for p in params])
+        operands = [position[operand] for operand in each.operands if operand in position]
+        rows.append((name(each.emit), params, each.element, each.shape, *operands))
+    return (*rows, tuple([position[each] for each in outputs]))
 
 
-def _canonical(param: Any, unique: dict[Unique, int]) -> Any:
+def _canonical(param: Any, unique: dict[Unique, int], name: Callable[[Emit], Any]) -> Any:
     """A parameter that is equal for equal programs: numbers in place of identities, the structure of a loop's body."""
     if isinstance(param, Unique):
         return f"#{unique.setdefault(param, len(unique))}"
     if isinstance(param, Body):
         inner = [*param.arguments, *param.captured]
-        return structure([*inner, *ordered(param.outputs, set(inner))], param.outputs)
+        return structure([*inner, *ordered(param.outputs, set(inner))], param.outputs, name)
     return param
 
 
@@ -108,7 +122,7 @@ def _without_data(names: dict[Record, str], outputs: Sequence[Record]) -> tuple[
             made[each] = new_argument(each.element, each.shape)
         elif any(made[operand] is not operand for operand in each.operands):
             copy = Record(each.emit, tuple(made[o] for o in each.operands), each.params, each.element, each.shape)
-            copy.where, made[each] = each.where, copy
+            copy.origin, made[each] = each.origin, copy
         else:
             made[each] = each
     results = {f"y{n}": made[each] for n, each in enumerate(outputs)}

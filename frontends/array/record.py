@@ -11,18 +11,23 @@ import sys
 from collections.abc import Callable, Container, Sequence
 from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from mlc.dialects.types import Shape, element_of_dtype
+from mlc.frontends.array import dtypes
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
 Emit = Callable[..., Any]
 """``emit(build, operands, *params)`` makes graph operators: one tensor, or a list of several for ``item``."""
+
+Origin = tuple[CodeType | None, int]
+"""A position in code: its instruction, from which the line follows."""
+NOWHERE: Origin = (None, 0)
 
 PACKAGE = str(Path(__file__).resolve().parents[2])
 
@@ -30,8 +35,9 @@ PACKAGE = str(Path(__file__).resolve().parents[2])
 class Record:
     """The value of ``emit`` on ``operands``: an array of ``shape`` (integers or dimensions) and ``element``.
 
-    ``where`` is the user's file and line that made it first; ``data`` the elements of a leaf; ``traced`` whether it
-    depends on an argument of a function that is traced; ``variables`` those of derivatives that it depends on.
+    ``origin`` is the user's code that made it first, ``where`` as file and line; ``data`` the elements of a leaf;
+    ``traced`` whether it depends on an argument of a function that is traced; ``variables`` those of derivatives that
+    it depends on.
     """
 
     __slots__ = (
@@ -40,11 +46,11 @@ class Record:
         "element",
         "emit",
         "operands",
+        "origin",
         "params",
         "shape",
         "traced",
         "variables",
-        "where",
     )
 
     def __init__(
@@ -54,17 +60,25 @@ class Record:
         params: tuple[Any, ...],
         element: str,
         shape: Shape,
-        where: str | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.emit, self.operands, self.params = emit, operands, params
         self.element, self.shape = element, shape
         self.data: np.ndarray[Any, Any] | None = None
-        self.traced: bool = any(operand.traced for operand in operands)
-        self.variables: frozenset[Unique] = frozenset().union(*(operand.variables for operand in operands))
-        self.where = where_called() if where is None else where
+        self.traced, self.variables = False, NO_VARIABLES
+        for operand in operands:  # in every operation: comprehensions would cost more than what they do
+            self.traced = self.traced or operand.traced
+            if operand.variables:
+                self.variables |= operand.variables
+        self.origin = caller() if origin is None else origin
+
+    @property
+    def where(self) -> str:
+        """``file.py:12``, or nothing."""
+        return text_of(self.origin)
 
     def __repr__(self) -> str:
-        return f"{self.emit.__name__}: {self.element}[{', '.join(map(str, self.shape))}]"
+        return f"{self.emit.__name__}: {dtypes.text(self.element, self.shape)}"
 
 
 class Unique:
@@ -76,6 +90,7 @@ class Unique:
         self.closed = False
 
 
+NO_VARIABLES: frozenset[Unique] = frozenset()
 _interned: WeakValueDictionary[tuple[Any, ...], Record] = WeakValueDictionary()
 
 
@@ -113,7 +128,7 @@ def argument(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tens
 
 def new_argument(element: str, shape: Shape, traced: bool = False) -> Record:
     """An argument of a program; ``traced``: of a function that is traced, so it has no elements."""
-    made = Record(argument, (), (Unique(),), element, shape, "")
+    made = Record(argument, (), (Unique(),), element, shape, NOWHERE)
     made.traced = traced
     return made
 
@@ -147,12 +162,26 @@ def ordered(outputs: Sequence[Record], known: Container[Record] = ()) -> list[Re
     return order
 
 
-def where_called() -> str:
-    """``file.py:12`` of the nearest caller outside of mlc; its test and example files are outside."""
+def caller() -> Origin:
+    """The nearest caller outside of mlc, whose test and example files are outside."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_inside(frame.f_code.co_filename):
         frame = frame.f_back
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
+    return NOWHERE if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def text_of(origin: Origin) -> str:
+    """``file.py:12`` of user code, whose line is looked up when it is asked for."""
+    code, instruction = origin
+    if code is None:
+        return ""
+    line = next((line for start, end, line in code.co_lines() if start <= instruction < end), None)
+    return f"{os.path.basename(code.co_filename)}:{line or code.co_firstlineno}"
+
+
+def where_called() -> str:
+    """``file.py:12`` of the nearest caller outside of mlc."""
+    return text_of(caller())
 
 
 @cache

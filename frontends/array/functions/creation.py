@@ -15,7 +15,6 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.elementwise import astype, convert, where
 from mlc.frontends.array.functions.shaping import Extents, broadcast_to, extents, reshape
-from mlc.frontends.array.record import of_data
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
@@ -36,7 +35,7 @@ def asarray(value: Any, /, *, dtype: Any = None, device: str | None = None, copy
     if not isinstance(data, np.ndarray | np.generic) and given.dtype == np.float64:
         given = given.astype(numpy_dtype(dtypes.FLOAT))
     wanted = dtypes.element(given.dtype if dtype is None else dtype)
-    return Array(of_data(given.astype(numpy_dtype(wanted), copy=False)))
+    return Array.of(given.astype(numpy_dtype(wanted), copy=False))
 
 
 def from_dlpack(value: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:

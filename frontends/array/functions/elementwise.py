@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph import broadcast_shapes
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.expr import element_type, parse
 from mlc.dialects.types import Shape
 from mlc.errors import InputError
@@ -85,13 +87,24 @@ def mapped(build: Builder, operands: Sequence[Tensor], expr: str) -> Tensor:
 
 def apply_map(expr: str, *operands: Array) -> Array:
     """An elementwise expression of arrays of one type each as it is, with broadcasting."""
-    element = element_type(parse(expr), [x.element for x in operands])
-    assert element is not None
+    element = _element(expr, *(x.element for x in operands))
     return apply(mapped, operands, (expr,), element, broadcast(*(x.shape for x in operands)))
 
 
-def broadcast(*shapes: Shape) -> Shape:
+@cache
+def _element(expr: str, *operands: str) -> str:
+    found = element_type(parse(expr), operands)
+    assert found is not None
+    return found
+
+
+def broadcast(*shapes: Sequence[DimLike]) -> Shape:
     """InputError where shapes do not broadcast."""
+    return _broadcast(*map(tuple, shapes))
+
+
+@lru_cache(4096)
+def _broadcast(*shapes: Shape) -> Shape:
     try:
         return broadcast_shapes(shapes)
     except VerifyException as error:

@@ -198,7 +198,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Array:
     if given.ndim != where.ndim:
         raise InputError(f"Indices of shape {where.shape} for an array of shape {given.shape}")
     others = [1 if n == at else d for n, d in enumerate(given.shape)]
-    shape = broadcast(others, tuple(1 if n == at else d for n, d in enumerate(where.shape)))  # type: ignore[arg-type]
+    shape = broadcast(others, tuple(1 if n == at else d for n, d in enumerate(where.shape)))
     own = broadcast_to(given, [given.shape[at] if n == at else d for n, d in enumerate(shape)])
     at_ = broadcast_to(
         _checked(where, given.shape[at]), [where.shape[at] if n == at else d for n, d in enumerate(shape)]
