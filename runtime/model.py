@@ -58,7 +58,7 @@ class Model:
         self._library: Library | None = library
         self._names = tuple(self.inputs)
         self._plans: dict[tuple[Any, ...], Plan] = {}
-        self._repeat: Callable[..., Any] = nothing  # runs on arrays of the layouts of the previous call
+        self._repeat: Callable[..., Any] = nothing  # see ``repeat``
         self._repeat_named: Callable[..., Any] = nothing  # the same by name
         self._queue = Queue()
 
@@ -72,6 +72,10 @@ class Model:
             return result
         results = self._execute(self._in_order(values, named) if named else values, {})
         return results.popitem()[1] if len(results) == 1 else tuple(results.values())
+
+    def repeat(self, *values: Any) -> Array | tuple[Array, ...] | None:
+        """A call on NumPy arrays of the layouts of the previous call, or None where one differs."""
+        return self._repeat(*values)
 
     def run(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Runs on arrays by name; all outputs by name, those in ``out`` written into the caller's arrays.

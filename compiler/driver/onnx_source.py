@@ -50,7 +50,7 @@ class OnnxSource:
         importers = sys.modules.get("mlc.frontends.onnx.node")  # nobody can have registered anything without it
         return {
             f"{domain}.{name} {since}": code_digest.of(function)
-            for (domain, name), versions in (importers.REGISTRY.items() if importers else ())
+            for (domain, name), versions in getattr(importers, "REGISTRY", {}).items()
             for since, function in versions
             if not str(getattr(function, "__module__", "")).startswith("mlc.")
         }

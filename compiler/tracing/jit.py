@@ -5,80 +5,42 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mlc.api import make_options, open_built
+from mlc.api import make_options
 from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
 from mlc.dialects.types import Shape, numpy_dtype
-from mlc.driver.cache.digest import of_bytes
-from mlc.driver.compile import compile_source
-from mlc.driver.lower import lower
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.evaluate import structure
-from mlc.frontends.array.lowering import import_trace
-from mlc.frontends.array.record import Record, new_argument, of_data, ordered
+from mlc.frontends.array.record import new_argument
 from mlc.options import Options
-from mlc.runtime import Model, TensorSpec
-from mlc.tracing.source import TraceSource
+from mlc.runtime import TensorSpec
+from mlc.tracing.repeat import Repeat, never, repeated
+from mlc.tracing.traced import Traced
 
 Type = tuple[str, Shape]
 Key = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Traced:
-    """A function traced for arguments of some types: what ``Jitted.lower`` returns."""
-
-    name: str
-    inputs: Mapping[str, Record]
-    outputs: Sequence[Record]
-    tree: trees.Tree
-    options: Options
-
-    @functools.cached_property
-    def source(self) -> TraceSource:
-        names = {f"y{n}": each for n, each in enumerate(self.outputs)}
-        order = ordered(self.outputs)
-        data = [each.data.tobytes() for each in order if each.data is not None]
-        text = repr((list(self.inputs), structure([*self.inputs.values(), *_others(order, self.inputs)], self.outputs)))
-        return TraceSource(
-            self.name, f"{text}{[of_bytes(d) for d in data]}", lambda: import_trace(self.inputs, names, self.name)
-        )
-
-    @functools.cached_property
-    def model(self) -> Model:
-        """The compiled program, loaded."""
-        return open_built(compile_source(self.source, self.options))
-
-    def ir(self, stage: str = "graph") -> str:
-        """The text of the module after a stage, such as ``graph``, ``fuse``, ``kernel``, ``loops`` or ``plan``."""
-        imported = self.source.imported({})
-        return str(lower(imported.module, imported.weights, self.options, stage).module)
-
-    def save(self, path: str | Path) -> None:
-        """Write ``path`` (``f.so``) with its header and weights, as ``Model.save`` does."""
-        self.model.save(path)
-
-    def __call__(self, values: Sequence[np.ndarray[Any, Any]]) -> Any:
-        found = self.model(*values)
-        results = found if isinstance(found, tuple) else (found,)
-        return trees.unflatten(self.tree, [Array(of_data(np.asarray(each))) for each in results])
 
 
 class Jitted:
     """A function whose calls run compiled programs; made by ``jit``."""
 
     def __init__(
-        self, f: Callable[..., Any], static: Sequence[str], shapes: Mapping[str, Sequence[Any]], options: Options
+        self,
+        f: Callable[..., Any],
+        static: Sequence[str],
+        shapes: Mapping[str, Sequence[Any]],
+        wait: bool,
+        options: Options,
     ):
         functools.update_wrapper(self, f)
         self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
+        self.wait = wait
+        self.again: Repeat = never
         self.signature = inspect.signature(f)
         kinds = {each.kind for each in self.signature.parameters.values()}
         named = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
@@ -91,13 +53,18 @@ class Jitted:
             raise InputError(f"jit: {_name(f)} has no parameter {', '.join(sorted(unknown))}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and (found := self.again(args)) is not None:
+            return found
         key, leaves = self._key(args, kwargs)
         if any(isinstance(x, Array) and (x.record.traced or x.is_varied()) for x in leaves):
             return self.function(*args, **kwargs)  # part of the trace, or of the derivative, around it
         traced = self.programs.get(key)
         if traced is None:
             traced = self._trace(key)
-        return traced([x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x)) for x in leaves])
+        result = traced([x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x)) for x in leaves])
+        if self.positional and traced.is_compiled:
+            self.again = repeated(traced, key[1])
+        return result
 
     def lower(self, *args: Any, **kwargs: Any) -> Traced:
         """The trace for arguments, or for ``TensorSpec``s in their place; not compiled yet."""
@@ -154,7 +121,9 @@ class Jitted:
         result = self.function(*bound.args, **bound.kwargs)
         outputs, out = trees.flatten(result)
         records = [_result(self.function, x).operand() for x in outputs]
-        traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options)
+        traced = self.programs[key] = Traced(
+            _name(self.function), inputs, records, out, self.options, self.wait
+        )
         return traced
 
     def _reason(self, key: Key) -> str:
@@ -168,7 +137,7 @@ class Jitted:
         if key[0] != static:
             return f"{name}: static arguments are {dict(key[0])}, they were {dict(static)}"
         pairs = zip(self._names(tree), key[2], types, strict=True)
-        changes = [f"{argument} is {_text(a)}, it was {_text(b)}" for argument, a, b in pairs if a != b]
+        changes = [f"{argument} is {dtypes.text(*a)}, it was {dtypes.text(*b)}" for argument, a, b in pairs if a != b]
         return f"{name}: {'; '.join(changes)}"
 
 
@@ -177,12 +146,15 @@ def jit(
     *,
     static: str | Sequence[str] = (),
     shapes: Mapping[str, Sequence[Any]] | None = None,
+    wait: bool = False,
     **options: Any,
 ) -> Any:
     """Compile a function on arrays (and trees of them) when it is called; a decorator.
 
     It is traced once for each structure, shapes and types of its arguments. ``static`` names parameters whose values
     are part of the program. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
+    The first calls of a program with fixed shapes and at most 2^22 scalar operations run in the reference interpreter,
+    until it is compiled in the background; others, and all with ``wait``, wait for the compiler.
     ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
@@ -190,19 +162,14 @@ def jit(
         TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
     """
     if f is None:
-        return functools.partial(jit, static=static, shapes=shapes, **options)
+        return functools.partial(jit, static=static, shapes=shapes, wait=wait, **options)
     names = [static] if isinstance(static, str) else list(static)
-    return Jitted(f, names, shapes or {}, make_options(**options))
+    return Jitted(f, names, shapes or {}, wait, make_options(**options))
 
 
 def explain(f: Jitted) -> str:
     """Why a jitted function was traced, a line for each program."""
     return "\n".join(f.reasons) or f"{_name(f.function)}: not called yet"
-
-
-def _others(order: Sequence[Record], inputs: Mapping[str, Record]) -> list[Record]:
-    arguments = set(inputs.values())
-    return [each for each in order if each not in arguments]
 
 
 def _hashable(name: str, value: Any) -> Any:
@@ -256,10 +223,6 @@ def _result(f: Callable[..., Any], x: Any) -> Array:
         return as_array(x)
     except InputError as error:
         raise InputError(f"jit: {_name(f)} returns a {type(x).__name__}", hint="Return arrays and numbers") from error
-
-
-def _text(given: Type) -> str:
-    return f"{numpy_dtype(given[0])}[{', '.join(map(str, given[1]))}]"
 
 
 __all__ = ["Jitted", "Traced", "explain", "jit"]

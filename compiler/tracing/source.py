@@ -1,4 +1,4 @@
-"""The driver's source of a trace."""
+"""The driver's source of a trace, and its compilation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mlc.api import open_built
 from mlc.driver.cache.digest import of_bytes
+from mlc.driver.compile import compile_source
 from mlc.errors import InputError
 from mlc.frontends.imported import Imported
+from mlc.options import Options
+from mlc.runtime import Model
+from mlc.tracing.background import cancellation
 
 
 @dataclass(frozen=True)
@@ -41,3 +46,8 @@ class TraceSource:
                 "A traced function has no dimensions to fix", hint="Trace it for arguments of these shapes"
             )
         return self.make()
+
+
+def compiled(source: TraceSource, options: Options) -> Model:
+    """The compiled program, loaded; for the background."""
+    return open_built(compile_source(source, options, [cancellation]))

@@ -7,7 +7,7 @@ nobody waits for the C compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -19,27 +19,27 @@ from mlc.frontends.array.record import Body, Emit, Record, Unique, new_argument,
 from mlc.frontends.imported import Imported
 
 Arrays = Sequence[np.ndarray[Any, Any]]
-Compiler = Callable[[str, Callable[[], Imported]], Callable[[Arrays], Arrays]]
+Run = Callable[[Arrays], Arrays]
+Compiler = Callable[[str, Callable[[], Imported]], "Future[Run]"]
 compiler: list[Compiler] = []
-"""Compiles a program of this digest; ``mlc.numpy`` sets it, since the driver is no part of a frontend."""
+"""Starts to compile a program of this structure; ``mlc.numpy`` sets it, since the driver is no part of a frontend."""
 COMPILED_AFTER = 2  # uses of a program
+MOST_PROGRAMS = 4096  # that are kept; the oldest goes
 
 
 class Program:
     """A trace as a function of its data: interpreted at first, compiled when it repeats."""
 
-    pool = ThreadPoolExecutor(1, "mlc-eager")
-
-    def __init__(self, key: tuple[Any, ...], inputs: list[Record], outputs: list[Record]) -> None:
-        self.key, self.uses = key, 0
-        self.compiled: Future[Callable[[Arrays], Arrays]] | None = None
+    def __init__(self, order: list[Record], inputs: list[Record], outputs: list[Record]) -> None:
+        self.uses, self.text = 0, repr(structure(order, outputs))
+        self.compiled: Future[Run] | None = None
         names = {each: f"x{n}" for n, each in enumerate(inputs)}
         self.imported = import_trace(*_without_data(names, outputs), "eager")
 
     def __call__(self, inputs: Arrays) -> Arrays:
         self.uses += 1
         if self.uses == COMPILED_AFTER and compiler:
-            self.compiled = self.pool.submit(compiler[0], repr(self.key), self.again)
+            self.compiled = compiler[0](self.text, self.again)
         if self.compiled is not None and self.compiled.done() and self.compiled.exception() is None:
             return self.compiled.result()(inputs)
         given = {f"x{n}": x for n, x in enumerate(inputs)}
@@ -76,9 +76,12 @@ def evaluate(arrays: Sequence[Array]) -> None:
     order = ordered(outputs)
     inputs = [each for each in order if each.data is not None]
     key = structure(order, outputs, lambda emit: emit)
-    if key not in _programs:
-        _programs[key] = Program(key, inputs, outputs)
-    results = _programs[key]([each.data for each in inputs])  # type: ignore[misc]
+    program = _programs.get(key)
+    if program is None:
+        if len(_programs) >= MOST_PROGRAMS:
+            del _programs[next(iter(_programs))]
+        program = _programs[key] = Program(order, inputs, outputs)
+    results = program([each.data for each in inputs])  # type: ignore[misc]
     found = dict(zip(outputs, results, strict=True))
     for each in wanted:
         each.value = np.asarray(found[each.record])

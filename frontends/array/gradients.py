@@ -17,7 +17,7 @@ from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.creation import zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS
 from mlc.frontends.array.functions.reductions import sum
-from mlc.frontends.array.record import Record, Unique, item
+from mlc.frontends.array.record import Record, Unique, item, record
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.training.gradient import gradients_of, leaf
 from mlc.frontends.build.tensors import Tensor
@@ -50,7 +50,8 @@ def _close(variables: Sequence[Array]) -> None:
 
 
 def _derivatives(y: Array, xs: Sequence[Array]) -> list[Array]:
-    made = apply(derivatives, [y, *xs], (), y.element, ())
+    operands = [y.record, *(x.record for x in xs)]  # of arrays that have been printed too, whose trace is needed here
+    made = Array(record(derivatives, operands, (), y.element, ()))
     return [apply(item, [made], (n,), x.element, x.shape) for n, x in enumerate(xs)]
 
 

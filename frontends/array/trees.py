@@ -23,6 +23,11 @@ def unflatten(structure: Tree, values: Sequence[Any]) -> Any:
     return optree.tree_unflatten(structure, values)
 
 
+def is_leaf(structure: Tree) -> bool:
+    """Whether the tree is one leaf and nothing around it."""
+    return structure.is_leaf(strict=True)
+
+
 def paths(structure: Tree) -> list[tuple[Any, ...]]:
     """Where each leaf is: keys, indices and names from the root."""
     return optree.treespec_paths(structure)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.toolchain import processes
 from mlc.driver.toolchain.c_compiler import LIBRARIES, Toolchain, allowed_cpus
 from mlc.driver.toolchain.c_sources import (
     COMPILED,
@@ -131,11 +130,9 @@ class _Build:
 
     def _run(self, command: list[str]) -> None:
         """Run one command in the folder; on failure keep the sources and name their folder."""
-        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, errors="replace")
+        result = processes.run(command, self.folder)
         if result.returncode == 0:
             return
-        if result.returncode == -signal.SIGINT:  # Ctrl-C reaches every process of the terminal
-            raise KeyboardInterrupt
         kept = self._reproducer(command)
         says = [line for line in result.stderr.splitlines() if "error" in line.lower()][:3]
         reason = "; ".join(says) or f"exit status {result.returncode}"

@@ -113,3 +113,14 @@ def test_refusals() -> None:
         mlc.grad(lambda x: mnp.sum(x))(np.arange(3))
     with pytest.raises(InputError, match=r"test_gradients.py:\d+: graph.scan of products has no derivative"):
         float(mlc.grad(lambda x: mnp.sum(mnp.cumulative_prod(x)))(X[0]))
+
+
+def test_what_has_been_printed_has_its_derivative() -> None:
+    x = np.array([0.5, -2.0, 3.0])
+
+    def total(x: Any) -> Any:
+        y = mnp.sum(x * x * x)
+        str(x), str(y)
+        return y
+
+    np.testing.assert_allclose(mlc.grad(total)(x), 3 * x * x)

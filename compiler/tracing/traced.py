@@ -1,0 +1,113 @@
+"""A function traced for arguments of some types: a program with its module, its library and its calls."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlc.dialects.semantics.interpreter import interpret
+from mlc.driver.cache.digest import of_bytes
+from mlc.driver.compile import lower_source
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array
+from mlc.frontends.array.evaluate import structure
+from mlc.frontends.array.lowering import import_trace
+from mlc.frontends.array.record import Record, ordered
+from mlc.frontends.imported import Imported
+from mlc.options import Options
+from mlc.runtime import Model
+from mlc.tracing import background
+from mlc.tracing.interpretable import is_interpretable
+from mlc.tracing.source import TraceSource, compiled
+
+Data = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A function traced for arguments of some types: what ``Jitted.lower`` returns.
+
+    Its calls run in the reference interpreter until it is compiled, unless ``wait`` or ``is_interpretable`` says no.
+    """
+
+    name: str
+    inputs: Mapping[str, Record]
+    outputs: Sequence[Record]
+    tree: trees.Tree
+    options: Options
+    wait: bool = False
+
+    @functools.cached_property
+    def source(self) -> TraceSource:
+        order = ordered(self.outputs)
+        data = [each.data.tobytes() for each in order if each.data is not None]
+        text = repr((list(self.inputs), structure([*self.inputs.values(), *_others(order, self.inputs)], self.outputs)))
+        return TraceSource(self.name, f"{text}{[of_bytes(d) for d in data]}", self.imported)
+
+    def imported(self) -> Imported:
+        """A new graph module of the trace.
+
+        Raises:
+            InputError: an operator cannot be translated; names the user's file and line.
+        """
+        return import_trace(self.inputs, {f"y{n}": each for n, each in enumerate(self.outputs)}, self.name)
+
+    @functools.cached_property
+    def model(self) -> Model:
+        """The compiled program, loaded; waits for the compiler."""
+        return self._compiling.result()
+
+    @functools.cached_property
+    def _compiling(self) -> Future[Model]:
+        return background.submit(lambda: compiled(self.source, self.options))
+
+    @functools.cached_property
+    def _interpreted(self) -> Imported | None:
+        """The module for the interpreter; None where calls wait for the compiler."""
+        if self.wait or "model" in self.__dict__:
+            return None
+        found = self.imported()
+        return found if is_interpretable(found.module) else None
+
+    def ir(self, stage: str = "graph") -> str:
+        """The text of the module after a stage, such as ``graph``, ``fuse``, ``kernel``, ``loops`` or ``plan``."""
+        return str(lower_source(self.source, self.options, until=stage).module)
+
+    def save(self, path: str | Path) -> None:
+        """Write ``path`` (``f.so``) with its header and weights, as ``Model.save`` does."""
+        self.model.save(path)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether calls run compiled code. Raises what the compiler raised."""
+        if "model" not in self.__dict__ and self._compiling.done():
+            assert self.model
+        return "model" in self.__dict__
+
+    def __call__(self, values: Sequence[Data]) -> Any:
+        given = self._interpreted
+        if given is None or self.is_compiled:
+            return self.results(self.model(*values))
+        found = interpret(given.module, given.weights, dict(zip(self.inputs, values, strict=True)))
+        return self.results(tuple(_own(each, values) for each in found.values()))
+
+    def results(self, found: Data | tuple[Data, ...]) -> Any:
+        """What a model returns as the function's results."""
+        arrays = [Array.of(each) for each in found] if isinstance(found, tuple) else [Array.of(found)]
+        return trees.unflatten(self.tree, arrays)
+
+
+def _own(result: Data, values: Sequence[Data]) -> Data:
+    """The interpreter's result in memory of its own."""
+    return result.copy() if any(np.may_share_memory(result, x) for x in values) else result
+
+
+def _others(order: Sequence[Record], inputs: Mapping[str, Record]) -> list[Record]:
+    arguments = set(inputs.values())
+    return [each for each in order if each not in arguments]
