@@ -16,6 +16,12 @@ ModelPath = Annotated[
     Path, typer.Argument(help="An ONNX model, or an artifact (.so).", metavar="MODEL", show_default=False)
 ]
 OnnxPath = Annotated[Path, typer.Argument(help="An ONNX model.", metavar="MODEL.onnx", show_default=False)]
+SourcePath = Annotated[
+    Path,
+    typer.Argument(
+        help="An ONNX model, or a function: module:function, file.py:function.", metavar="MODEL", show_default=False
+    ),
+]
 Target = Annotated[
     str, typer.Option(help="The CPU to compile for: cpu (this machine), x86-64-v4, x86-64-v3, x86-64, aarch64.")
 ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mlc.cli.common import Dims, NoTuned, Numerics, OnnxPath, Target, Threads, parse_dims
+from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, parse_dims
+from mlc.cli.functions import is_function, refuse_types, trace_function
 from mlc.driver.artifact.forms import STDOUT, destination, refuse_without_effect
 from mlc.tools.tables import console
 
@@ -21,7 +22,7 @@ Stage = Literal["import", "graph", "layout", "fuse", "kernel", "schedule", "tile
 
 
 def command(
-    model: OnnxPath,
+    model: SourcePath,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -32,6 +33,16 @@ def command(
             show_default=False,
         ),
     ] = None,
+    types: Annotated[
+        list[str],
+        typer.Option(
+            "-i",
+            "--input",
+            help="The type of a parameter of MODULE:FUNCTION; a named dimension stays open.",
+            metavar="NAME=TYPE[SHAPE]",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 - typer reads the default, nothing changes it
     name: Annotated[
         str | None,
         typer.Option(
@@ -72,11 +83,12 @@ def command(
         typer.Option(help="Build with sanitizers: address, undefined, thread.", metavar="NAMES", show_default=False),
     ] = "",
 ) -> None:
-    """Compile a model to a shared library (or another form, see -o), a C header and a weights file.
+    """Compile a model, or a function on arrays, to a shared library (or another form, see -o), a C header and weights.
 
     \b
     mlc compile resnet.onnx                     # resnet.so, resnet.h, resnet.weights
     mlc compile resnet.onnx -o resnet.a         # to link statically; or resnet.c, a folder of C sources
+    mlc compile heat.py:step -i u=f32[n] -i d=f32[]   # a function on mlc.numpy's arrays: step.so, step.h
     mlc compile bert.onnx -o build/bert.so --dim batch=1 --target x86-64-v3
     mlc compile mlp.onnx --emit kernel          # print the IR after a stage
     mlc compile mlp.onnx --dump-ir ir --time-passes
@@ -87,13 +99,19 @@ def command(
     from mlc.tools.progress import Progress
     from mlc.tools.verify_each import VerifyEach
 
-    source = OnnxSource.of(model)
+    source: Source
+    dims = parse_dims(dim)
+    if is_function(model):
+        source, dims = trace_function(model, types, dims), {}
+    else:
+        source = OnnxSource.of(model)
+        refuse_types(types)
     out = None if emit else destination(output, source.name)
     if out is not None:
         refuse_without_effect(out, {"--package": package, "--sanitize": bool(sanitize), "--cc": cc is not None})
         emit = "code" if out == STDOUT else None
     options = make_options(
-        target, threads, parse_dims(dim), numerics, embed_weights, schedule, cc, not no_tuned, sanitize,
+        target, threads, dims, numerics, embed_weights, schedule, cc, not no_tuned, sanitize,
         name if name or out in (None, STDOUT) else _other_name(source, out),
     )  # fmt: skip
     timer = Timer()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,14 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.record import new_argument
+from mlc.frontends.array.located import defined_at, located
+from mlc.frontends.array.record import Record, new_argument, ordered
 from mlc.options import Options
 from mlc.runtime import TensorSpec
 from mlc.tracing.repeat import Repeat, never, repeated
 from mlc.tracing.traced import Traced
+
+LARGE = 64 << 20  # bytes of captured arrays, of which a user is warned
 
 Type = tuple[str, Shape]
 Key = tuple[Any, ...]
@@ -39,7 +43,7 @@ class Jitted:
     ):
         functools.update_wrapper(self, f)
         self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
-        self.wait = wait
+        self.wait, self.where = wait, defined_at(f)
         self.again: Repeat = never
         self.signature = inspect.signature(f)
         kinds = {each.kind for each in self.signature.parameters.values()}
@@ -61,7 +65,8 @@ class Jitted:
         traced = self.programs.get(key)
         if traced is None:
             traced = self._trace(key)
-        result = traced([x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x)) for x in leaves])
+        with located(self.where):
+            result = traced([x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x)) for x in leaves])
         if self.positional and traced.is_compiled:
             self.again = repeated(traced, key[1])
         return result
@@ -118,13 +123,19 @@ class Jitted:
         bound = self.signature.bind_partial()
         for name in self.signature.parameters:
             bound.arguments[name] = fixed[name] if name in fixed else next(dynamic)
-        result = self.function(*bound.args, **bound.kwargs)
+        with located(self.where, traced=True):
+            result = self.function(*bound.args, **bound.kwargs)
         outputs, out = trees.flatten(result)
         records = [_result(self.function, x).operand() for x in outputs]
-        traced = self.programs[key] = Traced(
-            _name(self.function), inputs, records, out, self.options, self.wait
-        )
+        self._warn_of_captured(records)
+        traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options, self.wait)
         return traced
+
+    def _warn_of_captured(self, outputs: Sequence[Record]) -> None:
+        size = sum(each.data.nbytes for each in ordered(outputs) if each.data is not None)
+        if size >= LARGE:
+            what = f"{_name(self.function)} captures arrays of {size >> 20} MiB: constants of each of its programs"
+            warnings.warn(f"{self.where}: jit: {what}. Make them arguments", stacklevel=4)
 
     def _reason(self, key: Key) -> str:
         """Why this call is traced: how it differs from the program that is most like it."""

@@ -17,7 +17,7 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.operators import Operators
-from mlc.frontends.array.record import Emit, Record, of_data, record
+from mlc.frontends.array.record import Emit, Record, of_data, record, where_called
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
@@ -103,6 +103,9 @@ class Array(Operators):
         return self.value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.record.traced:
+            hint = "Use the function of mlc.numpy in place of NumPy's"
+            raise TraceError(f"{where_called()}: a traced array has no elements that NumPy could read", hint=hint)
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlc.errors import InputError
+from mlc.frontends.array.record import where_called
+
 if TYPE_CHECKING:
     from mlc.frontends.array.array import Array
 
@@ -126,6 +129,10 @@ class Operators:
 
     def __getitem__(self, key: Any) -> Array:
         return _function("index")(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        hint = "Make a new one, by mlc.numpy.where or concat"
+        raise InputError(f"{where_called()}: an array is not mutated by x[...] = y", hint=hint)
 
     @property
     def T(self) -> Array:

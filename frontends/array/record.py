@@ -165,7 +165,7 @@ def ordered(outputs: Sequence[Record], known: Container[Record] = ()) -> list[Re
 def caller() -> Origin:
     """The nearest caller outside of mlc, whose test and example files are outside."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_inside(frame.f_code.co_filename):
+    while frame is not None and is_inside(frame.f_code.co_filename):
         frame = frame.f_back
     return NOWHERE if frame is None else (frame.f_code, frame.f_lasti)
 
@@ -185,6 +185,8 @@ def where_called() -> str:
 
 
 @cache
-def _is_inside(file: str) -> bool:
-    folders = ("frontends", "compiler", "mlc")
-    return any(file.startswith(f"{PACKAGE}/{folder}/") for folder in folders) or "/optree/" in file
+def is_inside(file: str) -> bool:
+    """Whether a file is part of mlc, or of what calls it back."""
+    folders = ("frontends", "compiler", "mlc", "dialects", "passes", "runtime")
+    others = "/optree/" in file or file.startswith("<frozen")
+    return others or any(file.startswith(f"{PACKAGE}/{folder}/") for folder in folders)

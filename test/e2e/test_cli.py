@@ -134,7 +134,7 @@ def test_help_has_examples(mlc_command: Command, command: str) -> None:
 @pytest.mark.parametrize("arguments, says", [
     (["compil"], "No such command 'compil'. Did you mean 'compile'? See 'mlc --help'."),
     (["cache", "prun"], "Did you mean 'prune'? See 'mlc cache --help'."),
-    (["compile"], "Missing argument 'MODEL.onnx'"),
+    (["compile"], "Missing argument 'MODEL'"),
     (["run", "m.so", "--threads", "x"], "--threads"),
     (["compile", "m.onnx", "--targte", "cpu"], "Did you mean --target? See 'mlc compile --help'."),
     (["compile", "m.onnx", "--emit", "kernels"], "'kernel'"),

@@ -1,0 +1,126 @@
+"""Functions on arrays as models of the command line: ``module:function`` and ``file.py:function``."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlc.errors import InputError, MlcError
+
+if TYPE_CHECKING:
+    from mlc.runtime import TensorSpec
+    from mlc.tracing.source import TraceSource
+
+FUNCTION = re.compile(r"(?P<module>[\w./\\-]+):(?P<name>[A-Za-z_]\w*(\.\w+)*)")
+INPUT = re.compile(r"(?P<name>\w+)=(?P<type>\w+)(\[(?P<shape>[^\[\]]*)\])?")
+
+
+def is_function(model: Path) -> bool:
+    return FUNCTION.fullmatch(str(model)) is not None and not model.exists()
+
+
+def refuse_types(inputs: Sequence[str]) -> None:
+    """InputError for the types of a model's inputs, which it has itself."""
+    if inputs:
+        raise InputError(f"'--input {inputs[0]}' is for functions", hint="Fix dimensions of a model by --dim")
+
+
+def trace_function(model: Path, inputs: Sequence[str], dims: Mapping[str, int]) -> TraceSource:
+    """The trace of a function for inputs such as ``x=f32[batch,784]``.
+
+    Raises:
+        InputError: no such module or function, inputs that are not its parameters, or an error in it (with its line).
+    """
+    from mlc.api import make_options
+    from mlc.tracing.jit import Jitted
+
+    found = FUNCTION.fullmatch(str(model))
+    assert found is not None
+    f = _function(found["module"], found["name"])
+    static, shapes = (f.static, f.shapes) if isinstance(f, Jitted) else ((), {})
+    jitted = Jitted(f.function if isinstance(f, Jitted) else f, tuple(static), shapes, True, make_options())
+    specs = _specs(inputs, dims)
+    try:
+        jitted.signature.bind(**specs)
+    except TypeError as error:
+        takes = f"{found['name']}{jitted.signature}"
+        raise InputError(f"{takes}: {error}", hint="Give --input NAME=TYPE[SHAPE] for each parameter") from None
+    return _guarded(lambda: jitted.lower(**specs).source, str(model))
+
+
+def _specs(inputs: Sequence[str], dims: Mapping[str, int]) -> dict[str, TensorSpec]:
+    specs = {}
+    for text in inputs:
+        name, spec = _spec(text, dims)
+        if name in specs:
+            raise InputError(f"'--input {name}' is given twice")
+        specs[name] = spec
+    unknown = set(dims) - {d.strip() for text in inputs for d in text.partition("[")[2].rstrip("]").split(",")}
+    if unknown:
+        raise InputError(f"No input has a dimension '{min(unknown)}'", hint="Name it in --input x=f32[batch,784]")
+    return specs
+
+
+def _spec(text: str, dims: Mapping[str, int]) -> tuple[str, TensorSpec]:
+    """``x=f32[batch,784]`` as a name and a type, with the dimensions fixed that ``dims`` gives."""
+    from mlc.dialects.types import numpy_dtype
+    from mlc.frontends.array import dtypes
+    from mlc.runtime import TensorSpec
+
+    found = INPUT.fullmatch(text)
+    if found is None:
+        raise InputError(f"'--input {text}' is not NAME=TYPE[SHAPE]", hint="Write it as --input x=f32[batch,784]")
+    try:
+        element = found["type"] if found["type"] in dtypes.SUPPORTED else dtypes.element(found["type"])
+    except InputError as error:
+        raise InputError(f"'--input {text}': {error.message}", hint=error.hint) from None
+    extents = [d.strip() for d in (found["shape"] or "").split(",") if d.strip()]
+    shape = tuple(dims.get(d, int(d) if d.isdecimal() else d) for d in extents)
+    wrong = next((d for d in shape if isinstance(d, str) and not d.isidentifier()), None)
+    if wrong is not None:
+        raise InputError(f"'--input {text}': '{wrong}' is no dimension", hint="Write a number or a name")
+    return found["name"], TensorSpec(numpy_dtype(element), shape)
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    """The function; imports its module, from the current folder too."""
+    found: Any = _guarded(lambda: _module(module), module)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"{module} has no function '{name}'")
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"{module}:{name} is a {type(found).__name__}, not a function")
+    return found
+
+
+def _module(name: str) -> Any:
+    path = Path(name)
+    sys.path.insert(0, str(path.parent.absolute() if path.suffix == ".py" else Path.cwd()))
+    if path.suffix != ".py":
+        return importlib.import_module(name)
+    if not path.is_file():
+        raise InputError(f"{path} does not exist")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _guarded(work: Callable[[], Any], what: str) -> Any:
+    """What the user's own code raises, as an error with its line."""
+    from mlc.frontends.array.located import user_line
+
+    try:
+        return work()
+    except (MlcError, MemoryError):
+        raise
+    except Exception as error:
+        where = user_line(error.__traceback__)
+        raise InputError(f"{where or what}: {type(error).__name__}: {error}") from error
