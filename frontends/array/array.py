@@ -56,6 +56,11 @@ class Array(Operators):
             self._record = of_data(self.value)
         return self.record
 
+    @property
+    def traced(self) -> bool:
+        """Whether its elements depend on an argument of a function that is traced, so there are none yet."""
+        return self.record.traced
+
     def is_varied(self) -> bool:
         """Whether a function of it may still be differentiated by what it depends on."""
         return self._record is not None and any(not each.closed for each in self._record.variables)
@@ -70,15 +75,15 @@ class Array(Operators):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return numpy_dtype(self.record.element)
+        return numpy_dtype(self.element)
 
     @property
     def ndim(self) -> int:
-        return len(self.record.shape)
+        return len(self.shape)
 
     @property
     def size(self) -> DimLike:
-        return product(self.record.shape)
+        return product(self.shape)
 
     @property
     def device(self) -> str:
@@ -108,8 +113,20 @@ class Array(Operators):
             raise TraceError(f"{where_called()}: a traced array has no elements that NumPy could read", hint=hint)
         return np.array(self.numpy(), dtype, copy=copy)
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return np.array(self.numpy()).__dlpack__(**options)
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The elements without a copy, read-only, for a consumer that knows such arrays; a copy for others."""
+        data = self.numpy().view()
+        data.flags.writeable = False
+        if copy or (max_version or (0, 0)) < (1, 0):
+            data = data.copy()
+        return data.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -129,6 +146,9 @@ class Array(Operators):
     def __float__(self) -> float:
         return float(self.numpy())
 
+    def __complex__(self) -> complex:
+        return complex(self.numpy())
+
     def __index__(self) -> int:
         return self.numpy().__index__()
 
@@ -143,7 +163,7 @@ class Array(Operators):
         return (self[n] for n in range(len(self)))
 
     def __repr__(self) -> str:
-        if self.record.traced:
+        if self.traced:
             return f"Array({dtypes.text(self.element, self.shape)}, traced)"
         return f"Array({np.array2string(self.numpy(), separator=', ', prefix='Array(')}, dtype={self.dtype})"
 
@@ -153,8 +173,32 @@ class Array(Operators):
 def apply(
     emit: Emit, operands: Sequence[Array], params: tuple[Any, ...], element: str, shape: Sequence[DimLike]
 ) -> Array:
-    """The array of a new record."""
+    """The array of a new record; of one for each part of complex operands, where ``emit`` is ``linear``.
+
+    Raises:
+        InputError: an operand is complex, and ``emit`` is not linear.
+    """
+    if element in dtypes.PART:
+        from mlc.frontends.array.complex.pair import by_parts
+
+        _check_linear(emit, operands)
+        return by_parts(lambda *xs: apply(emit, xs, params, dtypes.PART[element], shape), *operands)
     return Array(record(emit, [each.operand() for each in operands], params, element, tuple(shape)))
+
+
+_LINEAR: set[Emit] = set()
+
+
+def linear(emit: Emit) -> Emit:
+    """A decorator of functions of the Builder that act on the real and the imaginary part of an array alike."""
+    _LINEAR.add(emit)
+    return emit
+
+
+def _check_linear(emit: Emit, operands: Sequence[Array]) -> None:
+    if emit not in _LINEAR:
+        types = ", ".join(str(x.dtype) for x in operands)
+        raise InputError(f"{where_called()}: '{emit.__name__}' of {types} is not defined", hint="Use real and imag")
 
 
 def constant(build: Builder, operands: Sequence[Tensor], element: str, shape: tuple[int, ...], data: bytes) -> Tensor:
@@ -165,6 +209,8 @@ def constant(build: Builder, operands: Sequence[Tensor], element: str, shape: tu
 def known(value: Any, element: str) -> Array:
     """A small array that is part of the program, such as a Python scalar."""
     data = np.asarray(value, numpy_dtype(element))
+    if element in dtypes.PART:
+        return _pair(known(data.real, dtypes.PART[element]), known(data.imag, dtypes.PART[element]))
     return Array(record(constant, (), (element, data.shape, data.tobytes()), element, data.shape))
 
 
@@ -176,14 +222,28 @@ def as_array(value: Any, beside: str | None = None) -> Array:
     """
     if isinstance(value, Array):
         return value
-    if isinstance(value, bool | int | float | np.generic):
+    if isinstance(value, bool | int | float | complex | np.generic):
         return known(value, dtypes.of_scalar_beside(value, beside) if beside else dtypes.element_of_scalar(value))
     if isinstance(value, np.ndarray | list | tuple):
         data = np.array(value)
-        return Array.of(data if isinstance(value, np.ndarray) else _default(data))
+        return from_numpy(data if isinstance(value, np.ndarray) else default_types(data))
     raise InputError(f"A {type(value).__name__} is not an array", hint="Give an array, a number, or asarray(value)")
 
 
-def _default(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def from_numpy(data: np.ndarray[Any, Any]) -> Array:
+    """An array of these elements, which nobody may change afterwards."""
+    if data.dtype.kind == "c":
+        return _pair(Array.of(data.real.copy()), Array.of(data.imag.copy()))
+    return Array.of(data)
+
+
+def _pair(re: Array, im: Array) -> Array:
+    from mlc.frontends.array.complex.pair import ComplexArray
+
+    return ComplexArray(re, im)
+
+
+def default_types(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Python's numbers in the default types."""
-    return data.astype(numpy_dtype(dtypes.FLOAT)) if data.dtype == np.float64 else data
+    wanted = {"f": dtypes.FLOAT, "c": dtypes.COMPLEX[dtypes.FLOAT]}.get(data.dtype.kind)
+    return data if wanted is None else data.astype(numpy_dtype(wanted))

@@ -14,11 +14,15 @@ import numpy as np
 from mlc.dialects.types import ITEMSIZE, Shape, element_of_dtype, is_float, is_unsigned, numpy_dtype
 from mlc.errors import InputError
 
-Scalar = bool | int | float | np.generic
+Scalar = bool | int | float | complex | np.generic
 
 FLOAT, INTEGER = "f32", "i64"
 """What Python's floats and integers become where no array says otherwise."""
+COMPLEX = {"f32": "c64", "f64": "c128"}
+"""The complex type of pairs of these floats."""
+PART = {pair: part for part, pair in COMPLEX.items()}
 SUPPORTED = frozenset(["i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64"])
+PYTHON: dict[type, str] = {float: FLOAT, int: INTEGER, bool: "i1", complex: COMPLEX[FLOAT]}
 
 
 def element(dtype: Any) -> str:
@@ -27,14 +31,16 @@ def element(dtype: Any) -> str:
     Raises:
         InputError: arrays have no such type.
     """
-    if isinstance(dtype, type) and dtype in (float, int, bool):
-        return {float: FLOAT, int: INTEGER, bool: "i1"}[dtype]
+    if isinstance(dtype, type) and dtype in PYTHON:
+        return PYTHON[dtype]
     try:
         found = element_of_dtype(dtype if isinstance(dtype, np.dtype) else np.dtype(dtype))
     except (TypeError, KeyError):
         found = ""
-    if found not in SUPPORTED:
-        raise InputError(f"Arrays of dtype {dtype} do not exist", hint="Use bool, an integer or a float")
+    if found not in SUPPORTED and found not in PART:
+        raise InputError(
+            f"Arrays of dtype {dtype} do not exist", hint="Use bool, an integer, a float or a complex type"
+        )
     return found
 
 
@@ -46,13 +52,13 @@ def text(element: str, shape: Shape) -> str:
 def element_of_scalar(value: Any) -> str:
     if isinstance(value, np.generic):
         return element(value.dtype)
-    return "i1" if isinstance(value, bool) else INTEGER if isinstance(value, int) else FLOAT
+    return PYTHON[type(value)]
 
 
 @cache
 def kind(name: str) -> int:
-    """The order of kinds: 0 for bool, 1 for integers, 2 for floats."""
-    return 0 if name == "i1" else 2 if is_float(name) else 1
+    """The order of kinds: 0 for bool, 1 for integers, 2 for floats, 3 for complex numbers."""
+    return 0 if name == "i1" else 2 if is_float(name) else 3 if name in PART else 1
 
 
 @cache
@@ -63,6 +69,8 @@ def promote(*names: str) -> str:
         InputError: ui64 beside a signed integer: no integer holds both.
     """
     highest = max(map(kind, names))
+    if highest == 3:
+        return "c128" if {"c128", "f64"} & set(names) else "c64"
     among = sorted({name for name in names if kind(name) == highest}, key=lambda n: ITEMSIZE[n])
     if {"f16", "bf16"} <= set(among):
         return "f32" if among[-1] != "f64" else "f64"
@@ -85,7 +93,7 @@ def _integers(names: list[str]) -> str:
 def of_scalar_beside(value: Scalar, name: str) -> str:
     """The type that a Python scalar takes beside an array."""
     own = element_of_scalar(value)
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic | complex):
         return promote(own, name)
     return own if kind(own) > kind(name) else name
 

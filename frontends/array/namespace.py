@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.functions import creation, elementwise, products, reductions, shaping
+from mlc.frontends.array.functions import creation, elementwise, floats, products, reductions, sets, shaping, sorting
 from mlc.frontends.array.functions.indexing import index, take, take_along_axis
+from mlc.frontends.array.inspection import DTYPES, __array_namespace_info__
 
-DTYPES = {
-    name: np.dtype(name)
-    for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32")
-    + ("float64",)
-}
 CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 
 
@@ -30,7 +26,7 @@ def positive(x: Any, /) -> Array:
 
 def result_type(*given: Any) -> np.dtype[Any]:
     """The type of a result of these arrays, types and Python scalars."""
-    scalars = [x for x in given if isinstance(x, bool | int | float)]
+    scalars = [x for x in given if isinstance(x, bool | int | float | complex)]
     names = [x.element if isinstance(x, Array) else dtypes.element(x) for x in given if not _is_scalar(x)]
     common = dtypes.promote(*names) if names else dtypes.element_of_scalar(scalars[0])
     for each in scalars:
@@ -39,12 +35,7 @@ def result_type(*given: Any) -> np.dtype[Any]:
 
 
 def _is_scalar(x: Any) -> bool:
-    return isinstance(x, bool | int | float)
-
-
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
-    """``x`` in another type; floats are truncated towards 0 where it is an integer type."""
-    return elementwise.astype(x, dtype)
+    return isinstance(x, bool | int | float | complex)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
@@ -61,9 +52,22 @@ def can_cast(from_: Any, to: Any, /) -> bool:
         return False
 
 
-def finfo(type: Any, /) -> np.finfo[Any]:
-    """The limits of a float type."""
-    return np.finfo(numpy_dtype(type.element if isinstance(type, Array) else dtypes.element(type)))
+class FloatLimits(NamedTuple):
+    """What ``finfo`` returns, as Python's numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype[Any]
+
+
+def finfo(type: Any, /) -> FloatLimits:
+    """The limits of a float type, or of the parts of a complex type."""
+    found = np.finfo(numpy_dtype(type.element if isinstance(type, Array) else dtypes.element(type)))
+    eps, most, least, normal = (float(each) for each in (found.eps, found.max, found.min, found.smallest_normal))
+    return FloatLimits(found.bits, eps, most, least, normal, found.dtype)
 
 
 def iinfo(type: Any, /) -> np.iinfo[Any]:
@@ -77,13 +81,17 @@ def _public(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 NAMESPACE: dict[str, Callable[..., Any]] = {
     **elementwise.FUNCTIONS,
-    **_public(elementwise),
     **_public(creation),
+    **_public(floats),
     **_public(products),
     **_public(shaping),
     **_public(reductions),
+    **_public(sets),
+    **_public(sorting),
     "any": reductions.any_,
-    **{f.__name__: f for f in (positive, result_type, astype, isdtype, can_cast, finfo, iinfo, take, take_along_axis)},
+    **{f.__name__: f for f in (positive, result_type, isdtype, can_cast, finfo, iinfo, take, take_along_axis)},
+    "astype": elementwise.astype,
+    "__array_namespace_info__": __array_namespace_info__,
 }
 
 __all__ = ["CONSTANTS", "DTYPES", "NAMESPACE", "index"]

@@ -155,6 +155,6 @@ def _binary(name: str, left: Any, right: Any) -> Any:
     from mlc.frontends.array.array import Array
 
     for each in (left, right):
-        if not isinstance(each, Array | bool | int | float | np.generic | np.ndarray):
+        if not isinstance(each, Array | bool | int | float | complex | np.generic | np.ndarray):
             return NotImplemented
     return _function(name)(left, right)

@@ -12,7 +12,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.array import Array, apply, as_array, default_types, from_numpy
 from mlc.frontends.array.functions.elementwise import astype, convert, where
 from mlc.frontends.array.functions.shaping import Extents, broadcast_to, extents, reshape
 from mlc.frontends.build.builder import Builder
@@ -22,25 +22,33 @@ from mlc.frontends.build.tensors import Tensor
 def asarray(value: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None) -> Array:
     """An array of NumPy's, of DLPack's, of nested lists, of a number; a copy, since arrays are never mutated.
 
+    ``copy=False`` shares the memory of another library's array, which may not change afterwards.
+
     Raises:
         InputError: no elements that arrays have (strings, objects).
         ValueError: ``copy=False``, and it must be copied.
     """
     if isinstance(value, Array):
         return value if dtype is None else astype(value, dtype)
-    if copy is False:
-        raise ValueError("an array of another library is copied, since it may change: copy=False cannot be kept")
     data = np.from_dlpack(value) if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray) else value
-    given = np.array(data)
-    if not isinstance(data, np.ndarray | np.generic) and given.dtype == np.float64:
-        given = given.astype(numpy_dtype(dtypes.FLOAT))
-    wanted = dtypes.element(given.dtype if dtype is None else dtype)
-    return Array.of(given.astype(numpy_dtype(wanted), copy=False))
+    given = np.array(data, copy=copy is None or copy)
+    if dtype is None and not isinstance(data, np.ndarray | np.generic):
+        given = default_types(given)
+    wanted = numpy_dtype(dtypes.element(given.dtype if dtype is None else dtype))
+    if copy is False and wanted != given.dtype:
+        raise ValueError(f"copy=False, and {given.dtype} must be converted to {wanted}")
+    return from_numpy(given if wanted == given.dtype else given.astype(wanted))
 
 
 def from_dlpack(value: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
-    """An array of another library."""
-    return asarray(np.from_dlpack(value))
+    """An array of another library, as ``asarray``.
+
+    Raises:
+        BufferError: ``copy=False``, and it is not on this device, or not exported without a copy.
+    """
+    if isinstance(value, Array):
+        return value
+    return asarray(np.from_dlpack(value, device="cpu" if device else None, copy=copy), copy=copy)
 
 
 def filled(build: Builder, xs: Sequence[Tensor], expr: str, shape: tuple[DimLike, ...]) -> Tensor:
@@ -126,7 +134,7 @@ def eye(
     """1 on diagonal ``k``, 0 elsewhere."""
     element = dtypes.element(dtype or float)
     shape = (n_rows, n_rows if n_cols is None else n_cols)
-    return _of_indices(f"{element}(i1 - i0 == {k})", element, shape)
+    return convert(_of_indices(f"i1 - i0 == {k}", "i1", shape), element)
 
 
 def _triangle(x: Any, test: str) -> Array:
@@ -145,17 +153,15 @@ def triu(x: Any, /, *, k: int = 0) -> Array:
     return _triangle(x, f"i1 - i0 >= {k}")
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Array, ...]:
     """The coordinates of a grid: each array along a dimension of its own; ``xy`` exchanges the first two."""
     given = [as_array(x) for x in arrays]
     order = list(range(len(given)))
     if indexing == "xy" and len(given) > 1:
         order[:2] = [1, 0]
     shape = [given[n].shape[0] for n in order]
-    return [
-        broadcast_to(reshape(x, [-1 if order[place] == n else 1 for place in range(len(order))]), shape)
-        for n, x in enumerate(given)
-    ]
+    sides = [[x.shape[0] if order[place] == n else 1 for place in range(len(order))] for n, x in enumerate(given)]
+    return tuple(broadcast_to(reshape(x, side), shape) for x, side in zip(given, sides, strict=True))
 
 
 PUBLIC = (

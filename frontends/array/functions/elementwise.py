@@ -15,70 +15,20 @@ from mlc.dialects.types import Shape
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.functions.expressions import (
+    BINARY,
+    COMPARISONS,
+    FLOOR_DIVIDE,
+    LOGICAL,
+    REAL,
+    REAL_BINARY,
+    SAME_ON_INTEGERS,
+    TESTS,
+    UNARY,
+)
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops import casts, elementwise
 from mlc.frontends.build.tensors import Tensor
-
-UNARY = {
-    "abs": "abs(x0)",
-    "bitwise_invert": "x0 ^ -1",
-    "ceil": "ceil(x0)",
-    "floor": "floor(x0)",
-    "logical_not": "not_(x0)",
-    "negative": "-x0",
-    "round": "round(x0)",
-    "sign": "sign(x0)",
-    "square": "x0 * x0",
-    "trunc": "trunc(x0)",
-}
-REAL = {
-    "acos": "acos(x0)",
-    "acosh": "acosh(x0)",
-    "asin": "asin(x0)",
-    "asinh": "asinh(x0)",
-    "atan": "atan(x0)",
-    "atanh": "atanh(x0)",
-    "cos": "cos(x0)",
-    "cosh": "cosh(x0)",
-    "erf": "erf(x0)",
-    "exp": "exp(x0)",
-    "expm1": "expm1(x0)",
-    "log": "log(x0)",
-    "log1p": "log1p(x0)",
-    "log2": "log(x0) * 1.4426950408889634",
-    "log10": "log(x0) * 0.4342944819032518",
-    "reciprocal": "1 / x0",
-    "sigmoid": "sigmoid(x0)",
-    "sin": "sin(x0)",
-    "sinh": "sinh(x0)",
-    "sqrt": "sqrt(x0)",
-    "tan": "tan(x0)",
-    "tanh": "tanh(x0)",
-}
-TESTS = {"isnan": "isnan(x0)", "isinf": "isinf(x0)", "isfinite": "abs(x0) < inf"}
-BINARY = {
-    "add": "x0 + x1",
-    "bitwise_and": "x0 & x1",
-    "bitwise_or": "x0 | x1",
-    "bitwise_xor": "x0 ^ x1",
-    "floor_divide": "x0 // x1",
-    "maximum": "max(x0, x1)",
-    "minimum": "min(x0, x1)",
-    "multiply": "x0 * x1",
-    "remainder": "x0 % x1",
-    "subtract": "x0 - x1",
-}
-REAL_BINARY = {"atan2": "atan2(x0, x1)", "divide": "x0 / x1", "hypot": "sqrt(x0 * x0 + x1 * x1)"}
-COMPARISONS = {
-    "equal": "x0 == x1",
-    "greater": "x0 > x1",
-    "greater_equal": "x0 >= x1",
-    "less": "x0 < x1",
-    "less_equal": "x0 <= x1",
-    "not_equal": "x0 != x1",
-}
-LOGICAL = {"logical_and": "x0 & x1", "logical_or": "x0 | x1", "logical_xor": "x0 ^ x1"}
-SAME_ON_INTEGERS = {"ceil", "floor", "round", "trunc"}
 
 
 def mapped(build: Builder, operands: Sequence[Tensor], expr: str) -> Tensor:
@@ -98,8 +48,12 @@ def _element(expr: str, *operands: str) -> str:
     return found
 
 
+class ShapeError(InputError, ValueError):
+    """Shapes that do not fit; the standard's ValueError as well."""
+
+
 def broadcast(*shapes: Sequence[DimLike]) -> Shape:
-    """InputError where shapes do not broadcast."""
+    """ShapeError where shapes do not broadcast."""
     return _broadcast(*map(tuple, shapes))
 
 
@@ -108,7 +62,7 @@ def _broadcast(*shapes: Shape) -> Shape:
     try:
         return broadcast_shapes(shapes)
     except VerifyException as error:
-        raise InputError(str(error).capitalize(), hint="Insert dimensions of 1 by x[:, None] or reshape") from error
+        raise ShapeError(str(error).capitalize(), hint="Insert dimensions of 1 by x[:, None] or reshape") from error
 
 
 def casted(build: Builder, operands: Sequence[Tensor], element: str) -> Tensor:
@@ -116,7 +70,29 @@ def casted(build: Builder, operands: Sequence[Tensor], element: str) -> Tensor:
 
 
 def convert(x: Array, element: str) -> Array:
-    return x if x.element == element else apply(casted, [x], (element,), element, x.shape)
+    """``x`` as ``element``; complex numbers are true where they are not 0.
+
+    Raises:
+        InputError: complex numbers as real ones.
+    """
+    if x.element == element:
+        return x
+    if element in dtypes.PART:
+        return formulas().as_complex(x, element)
+    if x.element in dtypes.PART and element == "i1":
+        return FUNCTIONS["not_equal"](x, 0)
+    return apply(casted, [x], (element,), element, x.shape)
+
+
+def formulas() -> Any:
+    """Those of complex numbers, which are in terms of the functions here."""
+    from mlc.frontends.array.complex import formulas
+
+    return formulas
+
+
+def is_complex(*arrays: Array) -> bool:
+    return any(x.element in dtypes.PART for x in arrays)
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
@@ -124,10 +100,17 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: str | None = N
     return convert(as_array(x), dtypes.element(dtype))
 
 
+def arrays_of(*values: Any) -> list[Array]:
+    """Operands as arrays; scalars take the type of the arrays beside them, real ones that of complex arrays' parts."""
+    beside = [x.element for x in values if isinstance(x, Array)]
+    common = dtypes.promote(*beside) if beside else None
+    part = dtypes.PART.get(common, common) if common else None
+    return [as_array(x, common if isinstance(x, complex) else part) for x in values]
+
+
 def operands(*values: Any, lowest: int = 0) -> list[Array]:
     """Operands in their common type, which is at least of this kind (2: floats); scalars take it."""
-    beside = [x.element for x in values if isinstance(x, Array)]
-    arrays = [as_array(x, dtypes.promote(*beside) if beside else None) for x in values]
+    arrays = arrays_of(*values)
     common = dtypes.promote(*(x.element for x in arrays))
     common = dtypes.FLOAT if dtypes.kind(common) < lowest == 2 else common
     return [convert(x, common) for x in arrays]
@@ -136,6 +119,8 @@ def operands(*values: Any, lowest: int = 0) -> list[Array]:
 def _unary(name: str, expr: str, lowest: int) -> Callable[[Any], Array]:
     def function(x: Any, /) -> Array:
         (given,) = operands(x, lowest=lowest)
+        if is_complex(given):
+            return formulas().elementwise(name, given)
         if name in SAME_ON_INTEGERS and dtypes.kind(given.element) < 2:
             return given
         if name == "bitwise_invert" and given.element == "i1":
@@ -148,6 +133,8 @@ def _unary(name: str, expr: str, lowest: int) -> Callable[[Any], Array]:
 def _test(name: str, expr: str) -> Callable[[Any], Array]:
     def function(x: Any, /) -> Array:
         (given,) = operands(x)
+        if is_complex(given):
+            return formulas().elementwise(name, given)
         if dtypes.kind(given.element) < 2:
             return apply_map("x0 == x0" if name == "isfinite" else "x0 != x0", given)
         return apply_map(expr, given)
@@ -157,7 +144,11 @@ def _test(name: str, expr: str) -> Callable[[Any], Array]:
 
 def _binary(name: str, expr: str, lowest: int) -> Callable[[Any, Any], Array]:
     def function(x1: Any, x2: Any, /) -> Array:
-        return apply_map(expr, *operands(x1, x2, lowest=lowest))
+        given = arrays_of(x1, x2)
+        if is_complex(*given):
+            return formulas().elementwise(name, *given)
+        a, b = operands(*given, lowest=lowest)
+        return apply_map(FLOOR_DIVIDE if name == "floor_divide" and dtypes.kind(a.element) == 2 else expr, a, b)
 
     return _named(function, name, expr)
 
@@ -208,12 +199,17 @@ def powered(build: Builder, operands: Sequence[Tensor]) -> Tensor:
 def pow(x1: Any, x2: Any, /) -> Array:
     """``x1 ** x2``; small known exponents are products, roots and reciprocals."""
     a, b = operands(x1, x2)
+    if is_complex(a):
+        return formulas().elementwise("pow", a, b)
     return apply(powered, [a, b], (), a.element, broadcast(a.shape, b.shape))
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Array:
     """``x1`` where the condition holds, ``x2`` elsewhere."""
-    return apply_map("where(x0, x1, x2)", convert(as_array(condition), "i1"), *operands(x1, x2))
+    chosen, a, b = convert(as_array(condition), "i1"), *operands(x1, x2)
+    if is_complex(a):
+        return formulas().by_parts(lambda *parts: apply_map("where(x0, x1, x2)", *parts), chosen, a, b)
+    return apply_map("where(x0, x1, x2)", chosen, a, b)
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
@@ -225,4 +221,21 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
     return given
 
 
-PUBLIC = ("bitwise_left_shift", "bitwise_right_shift", "clip", "pow", "where")
+def real(x: Any, /) -> Array:
+    """The real part; real numbers as they are."""
+    return formulas().real(as_array(x))
+
+
+def imag(x: Any, /) -> Array:
+    """The imaginary part; 0 of real numbers."""
+    return formulas().imaginary(as_array(x))
+
+
+def conj(x: Any, /) -> Array:
+    """The complex conjugate; real numbers as they are."""
+    given = as_array(x)
+    return formulas().elementwise("conj", given) if is_complex(given) else given
+
+
+_OTHERS = (bitwise_left_shift, bitwise_right_shift, clip, conj, imag, pow, real, where)
+FUNCTIONS |= {f.__name__: f for f in _OTHERS}

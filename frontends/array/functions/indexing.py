@@ -11,16 +11,17 @@ import numpy as np
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, TraceError, apply, as_array
+from mlc.frontends.array.array import Array, TraceError, apply, as_array, linear
 from mlc.frontends.array.functions.elementwise import broadcast
 from mlc.frontends.array.functions.reductions import axes_of
-from mlc.frontends.array.functions.shaping import broadcast_to, reshape
+from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.fold import at_least, larger, smaller
 from mlc.frontends.build.ops.indexing.gather import gather, gather_elements, wrapped
 from mlc.frontends.build.tensors import Tensor
 
 
+@linear
 def sliced(
     build: Builder,
     xs: Sequence[Tensor],
@@ -38,25 +39,18 @@ def index(x: Array, key: Any) -> Array:
         IndexError: an index that the shape does not have.
         TraceError: a mask of a traced array, whose number of elements is not known.
     """
-    items = _with_masks_as_indices(key if isinstance(key, tuple) else (key,))
-    items = _without_ellipsis(x, items)
+    items = [as_array(each) if _is_data(each) else each for each in (key if isinstance(key, tuple) else (key,))]
+    x, items = _with_masks_as_indices(x, _without_ellipsis(x, items))
     basic, arrays = _basic(x, items)
     return _advanced(basic, arrays) if arrays else basic
 
 
-def _with_masks_as_indices(items: tuple[Any, ...]) -> list[Any]:
-    found: list[Any] = []
-    for each in items:
-        if isinstance(each, list | np.ndarray):
-            each = as_array(each)
-        if isinstance(each, Array) and each.element == "i1":
-            if each.record.traced:
-                hint = "Use mlc.numpy.where, or index by integers"
-                raise TraceError("A traced mask selects an unknown number of elements", hint=hint)
-            found += [as_array(at) for at in np.nonzero(each.numpy())]
-        else:
-            found.append(each)
-    return found
+def _is_data(each: Any) -> bool:
+    return isinstance(each, bool | list | np.ndarray | np.bool)
+
+
+def _is_mask(each: Any) -> bool:
+    return isinstance(each, Array) and each.element == "i1"
 
 
 def _without_ellipsis(x: Array, items: list[Any]) -> list[Any]:
@@ -64,11 +58,32 @@ def _without_ellipsis(x: Array, items: list[Any]) -> list[Any]:
     positions = [n for n, each in enumerate(items) if each is Ellipsis]
     if len(positions) > 1:
         raise IndexError("an index has one ellipsis at most")
-    missing = x.ndim - sum(each is not None and each is not Ellipsis for each in items)
+    dims = [each.ndim if _is_mask(each) else each is not None and each is not Ellipsis for each in items]
+    missing = x.ndim - sum(dims)
     if missing < 0:
         raise IndexError(f"{x.ndim - missing} indices of an array of shape {x.shape}")
     at = positions[0] if positions else len(items)
     return [*items[:at], *[slice(None)] * missing, *items[at + len(positions) :]]
+
+
+def _with_masks_as_indices(x: Array, items: list[Any]) -> tuple[Array, list[Any]]:
+    """Arrays of the indices at which masks hold; a mask of rank 0 indexes a new dimension of 1."""
+    found: list[Any] = []
+    axis = 0
+    for each in items:
+        if not _is_mask(each):
+            found.append(each)
+            axis += each is not None
+            continue
+        if each.traced:
+            hint = "Use mlc.numpy.where, or index by integers"
+            raise TraceError("A traced mask selects an unknown number of elements", hint=hint)
+        if each.shape != x.shape[axis : axis + each.ndim]:
+            raise IndexError(f"a mask of shape {each.shape} at dimension {axis} of an array of shape {x.shape}")
+        x = x if each.ndim else expand_dims(x, axis)
+        found += [as_array(at) for at in np.nonzero(np.atleast_1d(each.numpy()))]
+        axis += max(each.ndim, 1)
+    return x, found
 
 
 def _basic(x: Array, items: list[Any]) -> tuple[Array, dict[int, Array]]:
@@ -85,7 +100,7 @@ def _basic(x: Array, items: list[Any]) -> tuple[Array, dict[int, Array]]:
             continue
         extent = next(dims)
         scalar = not isinstance(each, slice | Array)
-        if isinstance(each, Array) and (each.ndim or each.record.traced):
+        if isinstance(each, Array) and (each.ndim or each.traced):
             arrays[len(shape)] = each
             each = slice(None)
         start, size, step = _range(each, extent) if isinstance(each, slice) else (_position(each, extent), 1, 1)
@@ -132,6 +147,7 @@ def _clamped(at: DimLike, extent: DimLike) -> DimLike:
     return at if at_least(extent, at) else smaller(at, extent)
 
 
+@linear
 def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: int) -> Tensor:
     """``x`` read at index arrays of one shape along ``axes``; their dimensions are at ``first`` of the result."""
     x, *arrays = xs
@@ -172,6 +188,7 @@ def _checked(indices: Array, extent: DimLike) -> Array:
     return indices
 
 
+@linear
 def taken(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
     return gather(build, xs[0], xs[1], axis)
 
@@ -187,6 +204,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Array:
     return apply(taken, [given, where], (at,), given.element, shape)
 
 
+@linear
 def taken_along(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
     return gather_elements(build, xs[0], xs[1], axis)
 

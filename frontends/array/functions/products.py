@@ -8,8 +8,8 @@ from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.errors import InputError
-from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, operands
+from mlc.frontends.array.array import Array, apply, as_array, linear
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, formulas, is_complex, operands
 from mlc.frontends.array.functions.reductions import reduce
 from mlc.frontends.array.functions.shaping import moveaxis, permute_dims, reshape
 from mlc.frontends.build.builder import Builder
@@ -27,6 +27,8 @@ def contract(equation: str, a: Array, b: Array) -> Array:
         InputError: an index has two extents.
     """
     left, right, result = equation.replace("->", ",").split(",")
+    if is_complex(a, b):
+        return formulas().bilinear(lambda x, y: contract(equation, x, y), a, b)
     if a.element == "i1":
         return FUNCTIONS["not_equal"](contract(equation, convert(a, "i32"), convert(b, "i32")), 0)
     sizes = _sizes(equation, (left, a), (right, b))
@@ -83,8 +85,9 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Sums of products along one axis, broadcast over the others."""
+    """Sums of products along one axis, broadcast over the others; of the conjugate of ``x1``."""
     a, b = operands(x1, x2)
+    a = FUNCTIONS["conj"](a)
     a, b = moveaxis(a, axis, -1), moveaxis(b, axis, -1)
     if a.shape[-1] != b.shape[-1]:
         raise InputError(f"vecdot of shapes {a.shape} and {b.shape} along axis {axis}")
@@ -144,6 +147,7 @@ def diagonal(x: Any, /) -> Array:
     return apply(diagonals, [given], (least,), given.element, (*given.shape[:-2], least))
 
 
+@linear
 def diagonals(build: Builder, xs: Sequence[Tensor], size: int) -> Tensor:
     (x,) = xs
     names = [f"i{n}" for n in range(x.rank - 1)]

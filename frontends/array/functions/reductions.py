@@ -10,7 +10,7 @@ from mlc.dialects.semantics.dims import DimLike, product
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, formulas, is_complex
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops import reduction
 from mlc.frontends.build.ops.indexing.sorting import cumulative
@@ -44,6 +44,8 @@ def reduced(build: Builder, operands: Sequence[Tensor], fn: str, axes: tuple[int
 
 def reduce(fn: str, x: Array, axis: Axis, keepdims: bool) -> Array:
     axes = axes_of(x, axis)
+    if is_complex(x) and fn == "sum":
+        return formulas().by_parts(lambda part: reduce(fn, part, axes, keepdims), x)
     return apply(reduced, [x], (fn, axes, bool(keepdims)), x.element, reduced_shape(x, axes, keepdims))
 
 
@@ -59,7 +61,10 @@ def sum(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = Fal
 
 def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Products along ``axis``; narrow integers are multiplied in 64 bits."""
-    return reduce("prod", _accumulated(x, dtype), axis, keepdims)
+    given = _accumulated(x, dtype)
+    if is_complex(given):
+        return _complex_products().product(given, axes_of(given, axis), keepdims)
+    return reduce("prod", given, axis, keepdims)
 
 
 def max(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
@@ -98,7 +103,7 @@ def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool
 
 def _real(x: Any) -> Array:
     given = as_array(x)
-    return given if dtypes.kind(given.element) == 2 else convert(given, dtypes.FLOAT)
+    return given if dtypes.kind(given.element) >= 2 else convert(given, dtypes.FLOAT)
 
 
 def _count(x: Array, axis: Axis) -> Any:
@@ -161,22 +166,49 @@ def running(build: Builder, operands: Sequence[Tensor], fn: str, axis: int) -> T
     return build.cast(build.reshape(cumulative(build, fn, rows), x.shape), x.element)
 
 
-def _running(fn: str, x: Any, axis: int | None, dtype: Any) -> Array:
+def _running(fn: str, x: Any, axis: int | None, dtype: Any, include_initial: bool) -> Array:
+    from mlc.frontends.array.functions.shaping import concat
+
     given = _accumulated(x, dtype)
     if axis is None and given.ndim != 1:
         raise InputError(f"A running sum of an array of shape {given.shape} without an axis", hint="Give axis")
     (at,) = axes_of(given, 0 if axis is None else axis)
-    return apply(running, [given], (fn, at), given.element, given.shape)
+    found = _prefixes(fn, given, at)
+    if not include_initial:
+        return found
+    first = [1 if n == at else d for n, d in enumerate(given.shape)]
+    return concat([constant_like(given, int(fn == "mul"), first), found], axis=at)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None) -> Array:
-    """The sums of the elements up to each one along ``axis``."""
-    return _running("add", x, axis, dtype)
+def constant_like(x: Array, value: int, shape: Sequence[DimLike]) -> Array:
+    """``value`` everywhere, in the type of ``x``."""
+    from mlc.frontends.array.functions.creation import full
+
+    return full(shape, value, dtype=x.dtype)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None) -> Array:
-    """The products of the elements up to each one along ``axis``."""
-    return _running("mul", x, axis, dtype)
+def _prefixes(fn: str, x: Array, axis: int) -> Array:
+    if not is_complex(x):
+        return apply(running, [x], (fn, axis), x.element, x.shape)
+    if fn == "add":
+        return formulas().by_parts(lambda part: _prefixes(fn, part, axis), x)
+    return _complex_products().running_products(x, axis)
+
+
+def _complex_products() -> Any:
+    from mlc.frontends.array.complex import products
+
+    return products
+
+
+def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """The sums of the elements up to each one along ``axis``; a 0 before them with ``include_initial``."""
+    return _running("add", x, axis, dtype, include_initial)
+
+
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """The products of the elements up to each one along ``axis``; a 1 before them with ``include_initial``."""
+    return _running("mul", x, axis, dtype, include_initial)
 
 
 PUBLIC = (

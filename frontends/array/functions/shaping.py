@@ -8,7 +8,7 @@ from typing import Any
 
 from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, product
 from mlc.errors import InputError
-from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.array import Array, apply, as_array, linear
 from mlc.frontends.array.functions.elementwise import broadcast, operands
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.build.builder import Builder
@@ -23,6 +23,7 @@ def extents(shape: Extents) -> tuple[DimLike, ...]:
     return tuple(d if isinstance(d, Dim) else operator.index(d) for d in given)
 
 
+@linear
 def reshaped(build: Builder, xs: Sequence[Tensor], shape: tuple[DimLike, ...]) -> Tensor:
     return build.reshape(xs[0], shape)
 
@@ -52,6 +53,7 @@ def _quotient(x: Array, rest: DimLike) -> DimLike:
     return found
 
 
+@linear
 def transposed(build: Builder, xs: Sequence[Tensor], perm: tuple[int, ...]) -> Tensor:
     return build.transpose(xs[0], perm)
 
@@ -85,6 +87,7 @@ def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int
     return permute_dims(given, order)
 
 
+@linear
 def expanded(build: Builder, xs: Sequence[Tensor], shape: tuple[DimLike, ...]) -> Tensor:
     return build.broadcast(xs[0], shape)
 
@@ -97,20 +100,23 @@ def broadcast_to(x: Any, /, shape: Extents) -> Array:
     return given if given.shape == wanted else apply(expanded, [given], (wanted,), given.element, wanted)
 
 
-def broadcast_arrays(*arrays: Any) -> list[Array]:
+def broadcast_arrays(*arrays: Any) -> tuple[Array, ...]:
     """Arrays in their common shape."""
     given = [as_array(x) for x in arrays]
     shape = broadcast(*(x.shape for x in given))
-    return [broadcast_to(x, shape) for x in given]
+    return tuple(broadcast_to(x, shape) for x in given)
 
 
-def expand_dims(x: Any, /, *, axis: int = 0) -> Array:
-    """A new dimension of 1 at ``axis``."""
+def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Array:
+    """New dimensions of 1 at ``axis`` of the result."""
     given = as_array(x)
-    if not -given.ndim - 1 <= axis <= given.ndim:
-        raise IndexError(f"axis {axis} of a new dimension of an array of shape {given.shape}")
-    at = axis % (given.ndim + 1)
-    return reshape(given, (*given.shape[:at], 1, *given.shape[at:]))
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    rank = given.ndim + len(axes)
+    if any(not -rank <= a < rank for a in axes) or len({a % rank for a in axes}) < len(axes):
+        raise IndexError(f"axis {axis} of new dimensions of an array of shape {given.shape}")
+    dims = iter(given.shape)
+    new = {a % rank for a in axes}
+    return reshape(given, [1 if n in new else next(dims) for n in range(rank)])
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Array:
@@ -126,6 +132,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Array:
     return reshape(given, [d for n, d in enumerate(given.shape) if n not in gone])
 
 
+@linear
 def joined(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
     return build.concat(xs, axis)
 
@@ -197,10 +204,32 @@ def tile(x: Any, repetitions: Sequence[int], /) -> Array:
     return reshape(whole, [n * d for n, d in zip(times, shape, strict=True)])
 
 
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """The differences of neighbours along ``axis``, ``n`` times, with arrays before and after joined to it at first."""
+    given = concat([as_array(each) for each in (prepend, x, append) if each is not None], axis=axis)
+    (at,) = axes_of(given, axis)
+    before = (slice(None),) * at
+    for _ in range(n):
+        after, first = given[(*before, slice(1, None))], given[(*before, slice(None, -1))]
+        given = after ^ first if given.element == "i1" else after - first
+    return given
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[DimLike, ...]:
+    """The shape of arrays of these shapes together.
+
+    Raises:
+        InputError: they do not fit.
+    """
+    return broadcast(*shapes)
+
+
 PUBLIC = (
     "broadcast_arrays",
+    "broadcast_shapes",
     "broadcast_to",
     "concat",
+    "diff",
     "expand_dims",
     "flip",
     "matrix_transpose",

@@ -1,0 +1,78 @@
+"""Elementwise functions of real arrays as scalar expressions, by the type that they need. Source: Array API 2025.12."""
+
+from __future__ import annotations
+
+_LARGE, _SMALL = "max(abs(x0), abs(x1))", "min(abs(x0), abs(x1))"
+_RATIO = f"({_SMALL} / {_LARGE})"
+HYPOT = (
+    f"where((abs(x0) == inf) | (abs(x1) == inf), inf, "
+    f"where({_LARGE} == 0, {_LARGE}, {_LARGE} * sqrt(1 + {_RATIO} * {_RATIO})))"
+)
+"""The length of (x0, x1), whose squares may overflow."""
+UNARY = {
+    "abs": "abs(x0)",
+    "bitwise_invert": "x0 ^ -1",
+    "ceil": "ceil(x0)",
+    "floor": "floor(x0)",
+    "logical_not": "not_(x0)",
+    "negative": "-x0",
+    "round": "round(x0)",
+    "sign": "sign(x0)",
+    "square": "x0 * x0",
+    "trunc": "trunc(x0)",
+}
+REAL = {
+    "acos": "acos(x0)",
+    "acosh": "acosh(x0)",
+    "asin": "asin(x0)",
+    "asinh": "asinh(x0)",
+    "atan": "atan(x0)",
+    "atanh": "atanh(x0)",
+    "cos": "cos(x0)",
+    "cosh": "cosh(x0)",
+    "erf": "erf(x0)",
+    "exp": "exp(x0)",
+    "expm1": "expm1(x0)",
+    "log": "log(x0)",
+    "log1p": "log1p(x0)",
+    "log2": "log(x0) * 1.4426950408889634",
+    "log10": "log(x0) * 0.4342944819032518",
+    "reciprocal": "1 / x0",
+    "sigmoid": "sigmoid(x0)",
+    "sin": "sin(x0)",
+    "sinh": "sinh(x0)",
+    "sqrt": "sqrt(x0)",
+    "tan": "tan(x0)",
+    "tanh": "tanh(x0)",
+}
+TESTS = {"isnan": "isnan(x0)", "isinf": "isinf(x0)", "isfinite": "abs(x0) < inf"}
+BINARY = {
+    "add": "x0 + x1",
+    "bitwise_and": "x0 & x1",
+    "bitwise_or": "x0 | x1",
+    "bitwise_xor": "x0 ^ x1",
+    "floor_divide": "x0 // x1",  # of floats: FLOOR_DIVIDE
+    "maximum": "max(x0, x1)",
+    "minimum": "min(x0, x1)",
+    "multiply": "x0 * x1",
+    "remainder": "x0 % x1",
+    "subtract": "x0 - x1",
+}
+FLOOR_DIVIDE = "where((abs(x0) == inf) | (abs(x1) == inf), floor(x0 / x1), x0 // x1)"
+"""Of floats: infinite where the quotient is."""
+REAL_BINARY = {
+    "atan2": "atan2(x0, x1)",
+    "divide": "x0 / x1",
+    "hypot": HYPOT,
+    "logaddexp": "where(x0 == x1, x0 + 0.6931471805599453, max(x0, x1) + log1p(exp(-abs(x0 - x1))))",
+}
+COMPARISONS = {
+    "equal": "x0 == x1",
+    "greater": "x0 > x1",
+    "greater_equal": "x0 >= x1",
+    "less": "x0 < x1",
+    "less_equal": "x0 <= x1",
+    "not_equal": "x0 != x1",
+}
+LOGICAL = {"logical_and": "x0 & x1", "logical_or": "x0 | x1", "logical_xor": "x0 ^ x1"}
+SAME_ON_INTEGERS = {"ceil", "floor", "round", "trunc"}

@@ -1,0 +1,47 @@
+"""Functions of the representation of floats: signs and neighbours. Source: Array API 2025.12."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes
+from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.functions.elementwise import apply_map, operands, where
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.tensors import Tensor
+
+BITS = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}
+
+
+def negative_bits(build: Builder, xs: Sequence[Tensor], integer: str) -> Tensor:
+    return build.map(f"as_{integer}(x0) < 0", *xs)
+
+
+def signbit(x: Any, /) -> Array:
+    """Whether a float has its sign set, as -0 has."""
+    given = as_array(x)
+    if dtypes.kind(given.element) != 2:
+        raise InputError(f"signbit of {given.dtype}", hint="Give floats")
+    return apply(negative_bits, [given], (BITS[given.element],), "i1", given.shape)
+
+
+def copysign(x1: Any, x2: Any, /) -> Array:
+    """``x1`` with the sign of ``x2``."""
+    a, b = operands(x1, x2, lowest=2)
+    return where(signbit(b), apply_map("-abs(x0)", a), apply_map("abs(x0)", a))
+
+
+def nextafter(x1: Any, x2: Any, /) -> Array:
+    """The next float from ``x1`` towards ``x2``: one more or less as integers. Of float32 and float64."""
+    a, b = operands(x1, x2, lowest=2)
+    if a.element not in ("f32", "f64"):
+        raise InputError(f"nextafter of {a.dtype}", hint="Convert to float32 by astype")
+    bits, least = BITS[a.element], f"as_{a.element}({BITS[a.element]}(1))"
+    step = f"where((x0 < x1) == (x0 > 0), {bits}(1), {bits}(-1))"
+    moved = f"where(x0 == 0, where(x1 > 0, {least}, -{least}), as_{a.element}(as_{bits}(x0) + {step}))"
+    return apply_map(f"where(isnan(x0) | isnan(x1), x0 + x1, where(x0 == x1, x1, {moved}))", a, b)
+
+
+PUBLIC = ("copysign", "nextafter", "signbit")

@@ -1,0 +1,89 @@
+"""Functions whose results have a data-dependent number of elements, which is why they evaluate what they are given:
+nonzero, the unique functions, repeat by an array. Source: Array API 2025.12.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mlc.frontends.array.array import Array, as_array, from_numpy
+from mlc.frontends.array.functions.elementwise import FUNCTIONS
+from mlc.frontends.array.functions.indexing import take
+from mlc.frontends.array.functions.reductions import any_
+from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
+
+
+class UniqueAll(NamedTuple):
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    values: Array
+    inverse_indices: Array
+
+
+def nonzero(x: Any, /) -> tuple[Array, ...]:
+    """The indices of the elements that are not 0, an array for each dimension, in row-major order.
+
+    Raises:
+        TraceError: the elements of ``x`` are not known while a function is traced.
+    """
+    return tuple(from_numpy(at.astype(np.int64)) for at in np.nonzero(as_array(x).numpy()))
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """The different elements in ascending order, the index of the first of each, which one each element is, and how
+    many there are of each; every NaN differs from the others.
+    """
+    data = as_array(x).numpy()
+    values, *others = np.unique(data, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    indices, inverse, counts = (each.astype(np.int64) for each in others)
+    return UniqueAll(*map(from_numpy, (values, indices, inverse.reshape(data.shape), counts)))
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """The different elements in ascending order, and how many there are of each."""
+    values, _, _, counts = unique_all(x)
+    return UniqueCounts(values, counts)
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """The different elements in ascending order, and which of them each element is."""
+    values, _, inverse, _ = unique_all(x)
+    return UniqueInverse(values, inverse)
+
+
+def unique_values(x: Any, /) -> Array:
+    """The different elements in ascending order."""
+    return unique_all(x).values
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """Whether each element of ``x1`` equals one of ``x2``; the opposite for ``invert``."""
+    found = any_(FUNCTIONS["equal"](expand_dims(as_array(x1), axis=-1), reshape(as_array(x2), (-1,))), axis=-1)
+    return FUNCTIONS["logical_not"](found) if invert else found
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element along ``axis`` so many times; an array says how many times each, whose elements must be known."""
+    given = as_array(x)
+    given, at = (reshape(given, (-1,)), 0) if axis is None else (given, axis % given.ndim)
+    if isinstance(repeats, int):
+        shape = given.shape
+        wide = broadcast_to(expand_dims(given, axis=at + 1), (*shape[: at + 1], repeats, *shape[at + 1 :]))
+        return reshape(wide, (*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
+    times = np.broadcast_to(as_array(repeats).numpy(), (given.shape[at],))  # type: ignore[arg-type]
+    return take(given, from_numpy(np.repeat(np.arange(len(times)), times)), axis=at)
+
+
+PUBLIC = ("isin", "nonzero", "repeat", "unique_all", "unique_counts", "unique_inverse", "unique_values")
