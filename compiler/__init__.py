@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mlc.frontends.array.gradients import grad as grad
     from mlc.frontends.array.gradients import hvp as hvp
     from mlc.frontends.array.gradients import jvp as jvp
+    from mlc.frontends.array.gradients import linearize as linearize
     from mlc.frontends.array.gradients import value_and_grad as value_and_grad
     from mlc.frontends.array.gradients import vjp as vjp
     from mlc.inference_session import InferenceSession as InferenceSession
@@ -56,7 +57,7 @@ _HOMES = {
     "explain": "mlc.tracing.jit",
     "TraceError": "mlc.frontends.array.array",
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), "mlc.frontends.array.control"),
-    **dict.fromkeys(("grad", "hvp", "jvp", "value_and_grad", "vjp"), "mlc.frontends.array.gradients"),
+    **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), "mlc.frontends.array.gradients"),
     "Options": "mlc.options",
     "InferenceSession": "mlc.inference_session",
     "Model": "mlc.runtime",

@@ -40,7 +40,7 @@ def no_memory_kept() -> Iterator[None]:
 FAST = [Path(__file__).parent / folder for folder in ("filecheck", "unit")]
 SLOW = {
     "test_array_functions", "test_artifact", "test_background", "test_build", "test_c_runtime",
-    "test_candidates", "test_comparison",
+    "test_candidates", "test_comparison", "test_control_derivatives",
     "test_contributed_shapes", "test_control", "test_divisions", "test_external_libraries", "test_extreme_values",
     "test_gathers",
     "test_graph_pipeline", "test_growth_of_work", "test_halves", "test_isl_limit", "test_jit", "test_large_graphs",

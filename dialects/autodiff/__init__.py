@@ -1,10 +1,14 @@
-"""Reverse-mode autodiff: derivatives of scalar expressions, of statements and of operators, and the reverse walk.
+"""Autodiff: derivatives of scalar expressions, of statements and of operators; the walks of reverse and forward mode.
 
 The derivative of a graph operator consists of graph operators, so it has derivatives itself.
 """
 
-from mlc.dialects.autodiff import moves, products, reductions  # their rules
-from mlc.dialects.autodiff.reverse import gradients
+from mlc.dialects.autodiff import branches, loops, moves, products, reductions  # their rules
+from mlc.dialects.autodiff.forward import pushforward
+from mlc.dialects.autodiff.reverse import gradients, pullback
 from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative
 
-__all__ = ["DIFFERENTIABLE", "NoDerivative", "gradients", "moves", "products", "reductions"]
+__all__ = [
+    "DIFFERENTIABLE", "NoDerivative", "branches", "gradients", "loops", "moves", "products", "pullback", "pushforward",
+    "reductions",
+]  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, TensorType, i32
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -216,6 +216,22 @@ class IfOp(RegionOp):
 
 def _list(types: Iterable[Attribute]) -> str:
     return f"({', '.join(map(str, types))})"
+
+
+def collect(loop: LoopOp, value: SSAValue, at: DimLike) -> SSAValue:
+    """Let a loop collect a value of its region too, at index ``at`` (in place): the result, which may exist already."""
+    _, states, seen = loop.yielded
+    for n, (other, index) in enumerate(zip(seen, loop.collect_at, strict=True)):
+        if (other, index) == (value, at):
+            return loop.res[len(states) + n]
+    end = loop.body.block.last_op
+    assert end is not None
+    end.operands = [*end.operands, value]
+    loop.properties["at"] = dims_attr([*loop.collect_at, at])
+    trips = loop.most if loop.size is None else Dim.symbol(loop.size.data)
+    result = OpResult(tensor(element_of(value), (trips, *shape_of(value))), loop, len(loop.results))
+    loop.results = SSAValues((*loop.results, result))
+    return result
 
 
 def size_made(op: Operation) -> str | None:

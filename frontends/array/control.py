@@ -5,27 +5,19 @@ A body is traced once, on arguments of its own; what it captures becomes operand
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS
-from mlc.frontends.array.lowering import lower_records
 from mlc.frontends.array.record import Body, Emit, Record, Unique, item, new_argument, record
-from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.control import branches
-from mlc.frontends.build.control.loops import Iteration, emit_loop
-from mlc.frontends.build.control.scan import scan_loop
-from mlc.frontends.build.tensors import Tensor
-
-UNBOUNDED = 1 << 62  # iterations of a loop on a condition
+from mlc.frontends.array.regions import UNBOUNDED, branch, loop_counted, loop_scan, loop_while
 
 
 def cond(predicate: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], *operands: Any) -> Any:
@@ -51,8 +43,11 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) 
     return cond(last, functions[-1], lambda *xs: switch(at, rest, *xs), *operands)
 
 
-def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
-    """``state = body(state)``, from ``init``, as long as ``condition(state)`` holds.
+def while_loop(
+    condition: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, *, max_iterations: int | None = None
+) -> Any:
+    """``state = body(state)``, from ``init``, as long as ``condition(state)`` holds, and ``max_iterations`` times at
+    most. Only with that bound it has derivatives in reverse mode, which save the state of each iteration.
 
     Raises:
         InputError: the body returns another tree, or other shapes or types than it takes.
@@ -61,8 +56,9 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     states = [as_array(x) for x in leaves]
     test, _ = _traced(condition, [init])
     step, out = _traced(body, [init])
+    most = UNBOUNDED if max_iterations is None else max_iterations
     _check_same("while_loop", [x.operand() for x in states], step.outputs, tree, out)
-    return trees.unflatten(tree, _results(loop_while, states, (test, step), step.outputs))
+    return trees.unflatten(tree, _results(loop_while, states, (test, step, most), step.outputs))
 
 
 def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
@@ -71,14 +67,15 @@ def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init:
     states = [as_array(x) for x in leaves]
     step, out = _traced(body, [np.int64(0), init])
     _check_same("fori_loop", [x.operand() for x in states], step.outputs, tree, out)
-    made = _results(loop_counted, states, (step, upper - lower, lower), step.outputs)
+    params = (step, upper - lower, lower, _varied(states, step))
+    made = _results(loop_counted, states, params, step.outputs)
     return trees.unflatten(tree, made)
 
 
 def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, unroll: bool = False) -> tuple[Any, Any]:
     """``state, y = f(state, x)`` for each slice x of ``xs`` along its first axis: the last state, and all y together.
 
-    ``unroll``: straight-line code of each iteration, which has derivatives; a loop has none yet.
+    ``unroll``: straight-line code of each iteration.
 
     Raises:
         InputError: no ``xs``, of different lengths, or another state is returned than taken.
@@ -96,7 +93,7 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, unroll
     trips, collected = slices[0].shape[0], body.outputs[len(states) :]
     shapes = [*((y.element, y.shape) for y in body.outputs[: len(states)])]
     shapes += [(y.element, (trips, *y.shape)) for y in collected]
-    params = (body, len(states), trips)
+    params = (body, len(states), trips, _varied([*states, *slices], body))
     return trees.unflatten(out, _of_shapes(loop_scan, [*states, *slices], params, shapes))
 
 
@@ -137,6 +134,11 @@ def _check_same(
         raise InputError(f"{what}: an array is {types[0]} on one side and {types[1]} on the other ({b.where})")
 
 
+def _varied(given: Sequence[Array], body: Body) -> bool:
+    """Whether a derivative may be taken through a loop."""
+    return any(x.is_varied() for x in given) or any(Array(x).is_varied() for x in body.captured)
+
+
 def _results(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], like: Sequence[Record]) -> list[Array]:
     return _of_shapes(emit, given, params, [(y.element, y.shape) for y in like])
 
@@ -147,63 +149,3 @@ def _of_shapes(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], shap
     operands = (*(x.operand() for x in given), *captured)
     made = Record(emit, operands, (*params, Unique()), "", ())
     return [Array(record(item, (made,), (n,), element, tuple(shape))) for n, (element, shape) in enumerate(shapes)]
-
-
-def _inside(build: Builder, body: Body, arguments: Sequence[Tensor], captured: Sequence[Tensor]) -> list[Tensor]:
-    """The results of a body where the Builder is."""
-    given = [*body.arguments, *body.captured]
-    return lower_records(build, body.outputs, dict(zip(given, [*arguments, *captured], strict=True)))
-
-
-def branch(build: Builder, operands: Sequence[Tensor], then: Body, otherwise: Body, unique: Unique) -> list[Tensor]:
-    predicate, *rest = operands
-    count = len(then.arguments)
-    arguments, captured = rest[:count], rest[count:]
-    of_then, of_other = captured[: len(then.captured)], captured[len(then.captured) :]
-    sides = [
-        functools.partial(_inside, build, then, arguments, of_then),
-        functools.partial(_inside, build, otherwise, arguments, of_other),
-    ]
-    if predicate.known is not None:
-        return sides[not bool(predicate.known.reshape(()))]()
-    found = branches.branches(build, sides)
-    return found.select(predicate) if found.are_cheap else found.emit(predicate)
-
-
-def loop_while(build: Builder, operands: Sequence[Tensor], test: Body, step: Body, unique: Unique) -> list[Tensor]:
-    count = len(step.arguments)
-    states, captured = operands[:count], operands[count:]
-    of_test, of_step = captured[: len(test.captured)], captured[len(test.captured) :]
-
-    def iteration(index: Dim, before: list[Tensor]) -> Iteration:
-        after = _inside(build, step, before, of_step)
-        return Iteration(after, condition=_inside(build, test, after, of_test)[0])
-
-    active = _inside(build, test, states, of_test)[0]
-    return emit_loop(build, UNBOUNDED, states, iteration, active=active)
-
-
-def loop_counted(
-    build: Builder, operands: Sequence[Tensor], body: Body, trips: DimLike, first: int, unique: Unique
-) -> list[Tensor]:
-    count = len(body.arguments) - 1
-
-    def iteration(index: Dim, before: list[Tensor]) -> Iteration:
-        number = build.compute(f"i64({index} + {first})", [], ())
-        return Iteration(_inside(build, body, [number, *before], operands[count:]))
-
-    return emit_loop(build, trips, operands[:count], iteration)
-
-
-def loop_scan(
-    build: Builder, operands: Sequence[Tensor], body: Body, count: int, trips: DimLike, unique: Unique
-) -> list[Tensor]:
-    total = len(body.arguments)
-    states, slices, captured = operands[:count], operands[count:total], operands[total:]
-
-    def iteration(before: list[Any], parts: list[Tensor]) -> tuple[list[Any], list[Any]]:
-        made = _inside(build, body, [*before, *parts], captured)
-        return made[:count], made[count:]
-
-    outputs = len(body.outputs) - count
-    return scan_loop(build, states, slices, trips, iteration, [False] * len(slices), [False] * outputs)

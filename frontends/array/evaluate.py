@@ -15,7 +15,7 @@ import numpy as np
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.array.array import Array, TraceError
 from mlc.frontends.array.lowering import import_trace
-from mlc.frontends.array.record import Body, Emit, Record, Unique, new_argument, ordered, where_called
+from mlc.frontends.array.record import Body, Emit, Record, Unique, Variables, new_argument, ordered, where_called
 from mlc.frontends.imported import Imported
 
 Arrays = Sequence[np.ndarray[Any, Any]]
@@ -50,7 +50,7 @@ class Program:
         return Imported(self.imported.module.clone(), self.imported.weights, self.imported.name)
 
 
-NOT_PLAIN = (Unique, Body)  # parameters that are compared by what they mean
+NOT_PLAIN = (Unique, Variables, Body)  # parameters that are compared by what they mean
 
 
 def emit_name(emit: Emit) -> str:
@@ -111,6 +111,8 @@ def _canonical(param: Any, unique: dict[Unique, int], name: Callable[[Emit], Any
     """A parameter that is equal for equal programs: numbers in place of identities, the structure of a loop's body."""
     if isinstance(param, Unique):
         return f"#{unique.setdefault(param, len(unique))}"
+    if isinstance(param, Variables):
+        return len(param)  # which are among the operands
     if isinstance(param, Body):
         inner = [*param.arguments, *param.captured]
         return structure([*inner, *ordered(param.outputs, set(inner))], param.outputs, name)

@@ -1,8 +1,8 @@
-"""Differentiation of functions on arrays: grad, value_and_grad, vjp, jvp, hvp.
+"""Differentiation of functions on arrays: grad, value_and_grad, vjp, linearize, jvp, hvp.
 
-A function is traced on variables, copies of its arguments. A derivative is one record whose operands are the result
+A function is traced on variables, copies of its arguments. A derivative is one record whose operands are the results
 and the variables; when the trace is lowered, the graph operators between them are differentiated (dialects/autodiff).
-So derivatives have derivatives. Forward mode is the derivative of the pullback, which is linear in its cotangent.
+So derivatives have derivatives.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.creation import zeros_like
-from mlc.frontends.array.functions.elementwise import FUNCTIONS
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype
 from mlc.frontends.array.functions.reductions import sum
-from mlc.frontends.array.record import Record, Unique, item, record
+from mlc.frontends.array.record import Record, Unique, Variables, item, record
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.ops.training.gradient import gradients_of, leaf
+from mlc.frontends.build.ops.training.gradient import gradients_of, leaf, tangents_of
 from mlc.frontends.build.tensors import Tensor
 
 
@@ -27,10 +27,17 @@ def variable(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tens
     return leaf(build, operands[0])
 
 
-def derivatives(build: Builder, operands: Sequence[Tensor]) -> list[Tensor]:
+def derivatives(build: Builder, operands: Sequence[Tensor], by: Variables) -> list[Tensor]:
     """The derivatives of the first operand by each of the others."""
     y, *xs = operands
     return gradients_of(build, y, xs)
+
+
+def tangents(build: Builder, operands: Sequence[Tensor], by: Variables) -> list[Tensor]:
+    """The derivatives of results along tangents of variables, which are the last operands."""
+    count = len(by)
+    ys, xs, along = operands[: -2 * count], operands[-2 * count : -count], operands[-count:]
+    return tangents_of(build, ys, xs, along)
 
 
 def _variable(x: Any) -> Array:
@@ -49,10 +56,23 @@ def _close(variables: Sequence[Array]) -> None:
         each.record.params[0].closed = True
 
 
+def _by(xs: Sequence[Array]) -> Variables:
+    return Variables(x.record.params[0] for x in xs)
+
+
 def _derivatives(y: Array, xs: Sequence[Array]) -> list[Array]:
     operands = [y.record, *(x.record for x in xs)]  # of arrays that have been printed too, whose trace is needed here
-    made = Array(record(derivatives, operands, (), y.element, ()))
+    made = Array(record(derivatives, operands, (_by(xs),), y.element, ()))
     return [apply(item, [made], (n,), x.element, x.shape) for n, x in enumerate(xs)]
+
+
+def _tangents(ys: Sequence[Array], xs: Sequence[Array], along: Sequence[Array]) -> list[Array]:
+    floats = [y for y in ys if dtypes.kind(y.element) >= 2]
+    casted = [astype(t, x.dtype) for t, x in zip(along, xs, strict=True)]
+    operands = [*(x.record for x in (*floats, *xs)), *(t.operand() for t in casted)]
+    made = Array(record(tangents, operands, (_by(xs),), "", ()))
+    found = iter([apply(item, [made], (n,), y.element, y.shape) for n, y in enumerate(floats)])
+    return [next(found) if dtypes.kind(y.element) >= 2 else zeros_like(y) for y in ys]
 
 
 def value_and_grad(
@@ -119,14 +139,27 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     return value, pullback
 
 
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of ``f``, and its derivative as a function of tangents: many directions, one trace."""
+    leaves, tree = trees.flatten(primals)
+    variables = [_variable(x) for x in leaves]
+    value = f(*trees.unflatten(tree, variables))
+    results, out = trees.flatten(value)
+    ys = [Array(as_array(y).record) for y in results]
+    _close(variables)
+
+    def pushforward(*tangents: Any) -> Any:
+        given = [as_array(t, x.element) for t, x in zip(trees.leaves(tangents), variables, strict=False)]
+        _check_like(variables, given)
+        return trees.unflatten(out, _tangents(ys, variables, given))
+
+    return value, pushforward
+
+
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value of ``f`` and its derivative along ``tangents``, both as ``f`` returns them."""
-    value, pullback = vjp(f, *primals)
-    results, tree = trees.flatten(value)
-    cotangents = [_variable(zeros_like(y)) for y in results]
-    back = trees.leaves(pullback(trees.unflatten(tree, cotangents)))
-    total = _inner(back, trees.leaves(tuple(tangents)))
-    return value, trees.unflatten(tree, _derivatives(total, cotangents))
+    value, pushforward = linearize(f, *primals)
+    return value, pushforward(*tangents)
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -136,10 +169,12 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> Array:
     """The sum of all products of two trees' leaves."""
-    if len(left) != len(right) or any(
-        as_array(a).shape != as_array(b).shape for a, b in zip(left, right, strict=False)
-    ):
-        shapes = [[as_array(x).shape for x in side] for side in (left, right)]
-        raise InputError(f"Tangents or cotangents of shapes {shapes[1]} for values of shapes {shapes[0]}")
+    _check_like(left, right)
     products = [sum(FUNCTIONS["multiply"](a, b)) for a, b in zip(left, right, strict=True)]
     return functools.reduce(FUNCTIONS["add"], products)
+
+
+def _check_like(values: Sequence[Any], given: Sequence[Any]) -> None:
+    shapes = [[as_array(x).shape for x in side] for side in (values, given)]
+    if shapes[0] != shapes[1]:
+        raise InputError(f"Tangents or cotangents of shapes {shapes[1]} for values of shapes {shapes[0]}")

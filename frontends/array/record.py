@@ -111,14 +111,30 @@ class Body:
 
     def __init__(self, arguments: Sequence[Record], outputs: Sequence[Record]) -> None:
         self.arguments, self.outputs = tuple(arguments), tuple(outputs)
-        inside = set(self.arguments)
-        captured: dict[Record, None] = {}
-        for each in ordered(outputs, inside):
+        order = ordered(outputs, set(arguments))
+        inside = _inside(self.arguments, order)
+        used = [operand for each in order if each in inside for operand in each.operands]
+        self.captured = tuple(dict.fromkeys(each for each in (*used, *outputs) if each not in inside))
+
+
+class Variables(tuple["Unique", ...]):
+    """A parameter of a derivative: what it is taken by."""
+
+
+def _inside(arguments: Sequence[Record], order: Sequence[Record]) -> set[Record]:
+    """The records that depend on ``arguments``, and all between the variables and the results of derivatives among
+    them, which are differentiated where the derivative is.
+    """
+    inside, found = set(arguments), -1
+    while len(inside) > found:
+        found = len(inside)
+        for each in order:
             if any(operand in inside for operand in each.operands):
                 inside.add(each)
-                captured.update(dict.fromkeys(operand for operand in each.operands if operand not in inside))
-        captured.update(dict.fromkeys(each for each in outputs if each not in inside))
-        self.captured = tuple(captured)
+                by = {v for p in each.params if isinstance(p, Variables) for v in p}
+                if by:
+                    inside.update(r for r in ordered(each.operands, set(arguments)) if not by.isdisjoint(r.variables))
+    return inside
 
 
 def argument(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tensor:

@@ -1,15 +1,17 @@
-"""Reverse-mode automatic differentiation: gradients of a tensor by others, over the graph operators between them."""
+"""Automatic differentiation, in reverse and forward: over the graph operators between some tensors and others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from mlc.dialects.autodiff import NoDerivative, gradients
+from mlc.dialects.autodiff import NoDerivative, pullback, pushforward
 from mlc.dialects.graph import ReshapeOp
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
 
+Walk = Callable[..., list[Any]]
 WAY_OUT = (
     "sums, products, convolutions, elementwise operators, reductions, pooling and data movement have one; "
     "name in xs a tensor after this node, or export the model without it"
@@ -27,15 +29,30 @@ def gradients_of(build: Builder, y: Tensor, xs: Sequence[Tensor]) -> list[Tensor
     Raises:
         NotSupported: an operator between them has no derivative.
     """
-
-    def zeros(x: Tensor) -> Tensor:
-        return build.compute(f"{x.element}(0)", [], x.shape)
-
     if y.known is not None:
-        return [zeros(x) for x in xs]
+        return [_zeros(build, x) for x in xs]
     seed = build.value(build.compute(f"{y.element}(1)", [], y.shape))
+    return _derived(build, pullback, [y], xs, [seed], xs)
+
+
+def tangents_of(build: Builder, ys: Sequence[Tensor], xs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Tensor]:
+    """The derivatives of ``ys`` along ``tangents`` of ``xs``; zeros where one does not depend on them.
+
+    Raises:
+        NotSupported: an operator between them has no derivative.
+    """
+    return _derived(build, pushforward, ys, xs, build.values(*tangents), ys)
+
+
+def _derived(
+    build: Builder, walk: Walk, ys: Sequence[Tensor], xs: Sequence[Tensor], given: list[Any], like: Sequence[Tensor]
+) -> list[Tensor]:
     try:
-        found = gradients(build.value(y), build.values(*xs), seed, lambda op: build.value(build.emit(op)))
+        found = walk(build.values(*ys), build.values(*xs), given, lambda op: build.value(build.emit(op)))
     except NoDerivative as e:
         raise NotSupported(f"{e}; {WAY_OUT}") from e
-    return [zeros(x) if bar is None else Tensor.of(bar) for x, bar in zip(xs, found, strict=True)]
+    return [_zeros(build, x) if each is None else Tensor.of(each) for x, each in zip(like, found, strict=True)]
+
+
+def _zeros(build: Builder, x: Tensor) -> Tensor:
+    return build.compute(f"{x.element}(0)", [], x.shape)

@@ -1,0 +1,74 @@
+"""Copies of a region's operators: where values stand for its arguments, and in another iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from mlc.dialects.graph.loop import LoopOp, YieldOp
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, parse_dim, symbols_of
+from mlc.dialects.semantics.expr import parse, substitute
+from mlc.dialects.types import element_of, shape_of, tensor
+
+TEXTS = ("why", "strict", "words", "step", "entry", "size")  # properties that are no expressions of symbols
+
+
+def copied(
+    block: Block,
+    arguments: Sequence[SSAValue],
+    emit: Callable[[Operation], SSAValue],
+    dims: Mapping[str, DimLike] | None = None,
+) -> tuple[list[SSAValue], dict[SSAValue, SSAValue]]:
+    """What a copy of ``block`` yields, and the copy of each of its values; ``dims`` replaces symbols."""
+    values = dict(zip(block.args, arguments, strict=True))
+    for op in block.ops:
+        if isinstance(op, YieldOp):
+            return [values[v] for v in op.operands], values
+        copy = op.clone(values)
+        for each in copy.walk() if dims else ():
+            replace_symbols(each, dims or {})
+        emit(copy)
+    return [], values
+
+
+def replace_symbols(op: Operation, dims: Mapping[str, DimLike]) -> None:
+    """Replace symbols in the properties of ``op``, and in the types of its results and of its regions' arguments."""
+    for key, attribute in op.properties.items():
+        if key not in TEXTS:
+            op.properties[key] = _replaced(attribute, dims, key == "expr")
+    for value in [*op.results, *(a for region in op.regions for block in region.blocks for a in block.args)]:
+        if isinstance(value.type, TensorType) and symbols_of(shape_of(value)) & dims.keys():
+            value._type = tensor(element_of(value), [evaluate(d, dims) for d in shape_of(value)])
+
+
+def _replaced(attribute: Attribute, dims: Mapping[str, DimLike], scalar: bool) -> Attribute:
+    if isinstance(attribute, ArrayAttr):
+        return ArrayAttr([_replaced(each, dims, scalar) for each in attribute])
+    if not isinstance(attribute, StringAttr) or not any(name in attribute.data for name in dims):
+        return attribute
+    if not scalar:
+        return StringAttr(str(evaluate(parse_dim(attribute.data), dims)))
+    index = {name: parse(f"({dim})") for name, dim in dims.items()}
+    return StringAttr(str(substitute(parse(attribute.data), index=lambda i: index.get(i.name, i))))
+
+
+def rename_loops(block: Block) -> None:
+    """Give each loop in ``block`` a step of its own, where copies have one in common."""
+    loops = [op for op in block.walk() if isinstance(op, LoopOp)]
+    taken, seen = {loop.step.data for loop in loops}, set[str]()
+    for loop in loops:
+        if loop.step.data in seen:
+            new = next(f"step{n}" for n in range(len(taken) + 1) if f"step{n}" not in taken)
+            _rename(loop, new)
+            taken.add(new)
+        seen.add(loop.step.data)
+
+
+def _rename(loop: LoopOp, name: str) -> None:
+    dims = {loop.step.data: Dim.symbol(name)}
+    loop.properties["step"] = StringAttr(name)
+    loop.properties["at"] = _replaced(loop.at, dims, scalar=False)
+    for op in loop.body.block.walk():
+        replace_symbols(op, dims)
