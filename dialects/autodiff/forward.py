@@ -142,10 +142,13 @@ def _derivative(expr: Expr, given: Tangents, op: MapOp | ComputeOp) -> Expr | No
         if given[load.operand] is not None:
             tangent: Expr = Load(len(elements) + load.operand, load.index)
             same = elements[load.operand] == element
-            value = tangent if same else Call(element, (tangent,))
-            part = substitute(g, index=lambda i, value=value: value if i == ADJOINT else i)
+            part = _with_adjoint(g, tangent if same else Call(element, (tangent,)))
             parts.append(part if same else Call(element, (part,)))
     return total(parts) if parts else None
+
+
+def _with_adjoint(expr: Expr, adjoint: Expr) -> Expr:
+    return substitute(expr, index=lambda index: adjoint if index == ADJOINT else index)
 
 
 def _transposed(op: Operation, given: Tangents, emit: Emit) -> SSAValue | None:

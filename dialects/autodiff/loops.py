@@ -173,8 +173,10 @@ def along_loop(op: LoopOp, given: Tangents, emit: Emit) -> Tangents:
     used = [*op.used, *known.values()]
     body = _body_along(op, states, used, floats, [*known], kept)
     at = [op.collect_at[n] for n in kept]
-    trips, ends = (op.most, [op.limit, op.active]) if op.size is None else (Dim.symbol(op.size.data), [])
-    loop = LoopOp(op.step.data, trips, states, used, body, at, *ends)
+    if op.size is None:
+        loop = LoopOp(op.step.data, op.most, states, used, body, at, op.limit, op.active)
+    else:
+        loop = LoopOp(op.step.data, Dim.symbol(op.size.data), states, used, body, at)
     emit(loop)
     found = dict(zip([*floats, *(count + n for n in kept)], loop.res[count:], strict=True))
     return [found.get(n) for n in range(len(op.res))]

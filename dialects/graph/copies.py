@@ -22,7 +22,7 @@ def copied(
     dims: Mapping[str, DimLike] | None = None,
 ) -> tuple[list[SSAValue], dict[SSAValue, SSAValue]]:
     """What a copy of ``block`` yields, and the copy of each of its values; ``dims`` replaces symbols."""
-    values = dict(zip(block.args, arguments, strict=True))
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
     for op in block.ops:
         if isinstance(op, YieldOp):
             return [values[v] for v in op.operands], values
