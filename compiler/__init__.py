@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from mlc.errors import RunError as RunError
     from mlc.errors import ToolchainError as ToolchainError
     from mlc.frontends.array.array import TraceError as TraceError
-    from mlc.frontends.array.control import cond as cond
-    from mlc.frontends.array.control import fori_loop as fori_loop
-    from mlc.frontends.array.control import scan as scan
-    from mlc.frontends.array.control import switch as switch
-    from mlc.frontends.array.control import while_loop as while_loop
-    from mlc.frontends.array.gradients import grad as grad
-    from mlc.frontends.array.gradients import hvp as hvp
-    from mlc.frontends.array.gradients import jvp as jvp
-    from mlc.frontends.array.gradients import linearize as linearize
-    from mlc.frontends.array.gradients import value_and_grad as value_and_grad
-    from mlc.frontends.array.gradients import vjp as vjp
+    from mlc.frontends.array.transforms.control import cond as cond
+    from mlc.frontends.array.transforms.control import fori_loop as fori_loop
+    from mlc.frontends.array.transforms.control import scan as scan
+    from mlc.frontends.array.transforms.control import switch as switch
+    from mlc.frontends.array.transforms.control import while_loop as while_loop
+    from mlc.frontends.array.transforms.gradients import grad as grad
+    from mlc.frontends.array.transforms.gradients import hvp as hvp
+    from mlc.frontends.array.transforms.gradients import jvp as jvp
+    from mlc.frontends.array.transforms.gradients import linearize as linearize
+    from mlc.frontends.array.transforms.gradients import value_and_grad as value_and_grad
+    from mlc.frontends.array.transforms.gradients import vjp as vjp
     from mlc.inference_session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
     from mlc.runtime import Model as Model
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from mlc.tracing.jit import jit as jit
     from mlc.tuning.tuner import Tuning as Tuning
 
+_TRANSFORMS = "mlc.frontends.array.transforms"
 _HOMES = {
     "compile": "mlc.api",
     "check": "mlc.api",
@@ -56,8 +57,8 @@ _HOMES = {
     "jit": "mlc.tracing.jit",
     "explain": "mlc.tracing.jit",
     "TraceError": "mlc.frontends.array.array",
-    **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), "mlc.frontends.array.control"),
-    **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), "mlc.frontends.array.gradients"),
+    **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
+    **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
     "Options": "mlc.options",
     "InferenceSession": "mlc.inference_session",
     "Model": "mlc.runtime",

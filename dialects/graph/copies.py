@@ -12,7 +12,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, parse_dim, symbo
 from mlc.dialects.semantics.expr import parse, substitute
 from mlc.dialects.types import element_of, shape_of, tensor
 
-TEXTS = ("why", "strict", "words", "step", "entry", "size")  # properties that are no expressions of symbols
+NO_EXPRESSIONS = ("why", "strict", "words", "step", "entry", "size")  # properties without symbols
 
 
 def copied(
@@ -36,7 +36,7 @@ def copied(
 def replace_symbols(op: Operation, dims: Mapping[str, DimLike]) -> None:
     """Replace symbols in the properties of ``op``, and in the types of its results and of its regions' arguments."""
     for key, attribute in op.properties.items():
-        if key not in TEXTS:
+        if key not in NO_EXPRESSIONS:
             op.properties[key] = _replaced(attribute, dims, key == "expr")
     for value in [*op.results, *(a for region in op.regions for block in region.blocks for a in block.args)]:
         if isinstance(value.type, TensorType) and symbols_of(shape_of(value)) & dims.keys():

@@ -11,7 +11,8 @@ import pytest
 import mlc
 import mlc.numpy as mnp
 from mlc.errors import InputError
-from mlc.frontends.array import evaluate, regions
+from mlc.frontends.array import evaluate
+from mlc.frontends.array.transforms import regions
 
 RNG = np.random.default_rng(515)
 X, W, V = RNG.normal(size=(5, 3)), RNG.normal(size=3) + 0.3, RNG.normal(size=3)

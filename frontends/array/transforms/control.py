@@ -17,7 +17,7 @@ from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS
 from mlc.frontends.array.record import Body, Emit, Record, Unique, item, new_argument, record
-from mlc.frontends.array.regions import UNBOUNDED, branch, loop_counted, loop_scan, loop_while
+from mlc.frontends.array.transforms.regions import UNBOUNDED, branch, loop_counted, loop_scan, loop_while
 
 
 def cond(predicate: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], *operands: Any) -> Any:

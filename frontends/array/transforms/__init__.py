@@ -1,0 +1,1 @@
+"""Transformations of functions on arrays: derivatives, batching, control flow (whose bodies are traced functions)."""
