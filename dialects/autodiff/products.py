@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from mlc.dialects.autodiff.emitting import Adjoints, Emit, cut, padded, reshaped, reversed_along, stretched
@@ -9,7 +12,8 @@ from mlc.dialects.autodiff.operators import derivative
 from mlc.dialects.autodiff.scalar import NoDerivative
 from mlc.dialects.autodiff.statements import through_statements
 from mlc.dialects.graph import ContractOp, ConvOp, TransposeOp, ints_of
-from mlc.dialects.types import shape_of
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import Shape, shape_of
 
 
 @derivative(ContractOp)
@@ -41,6 +45,13 @@ def of_conv(op: ConvOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _of_image(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
+    strides, dilations = op.window
+    known = op.groups.value.data == 1 and all(isinstance(n, int) for n in shape_of(op.weight))
+    phases = known and any(s > 1 for s in strides) and all(d == 1 for d in dilations)
+    return _by_phases(op, bar, emit) if phases else _of_dilated(op, bar, emit)
+
+
+def _of_dilated(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
     """A convolution of the adjoint, dilated by the strides, with reversed filters, channels and filters swapped."""
     groups, strides, dilations = op.groups.value.data, ints_of(op.strides), ints_of(op.dilations)
     x, w, y, rank = shape_of(op.input), shape_of(op.weight), shape_of(bar), len(op.strides)
@@ -52,6 +63,43 @@ def _of_image(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
     swapped = emit(TransposeOp(flipped, [0, 2, 1, *range(3, 3 + rank)]))
     filters = reshaped(emit, swapped, (groups * w[1], each, *w[2:]))
     return emit(ConvOp(spread, filters, [1] * rank, dilations, groups))
+
+
+def _by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
+    """Elements s·j + p of the image, for each phase p of the stride s, are the channels of one convolution of the
+    adjoint, with the taps s·t + p. Dilating the adjoint would multiply with its zeros."""
+    w, rank = [n for n in shape_of(op.weight) if isinstance(n, int)], len(op.strides)
+    phases = [min(k, s) for k, s in zip(w[2:], ints_of(op.strides), strict=True)]
+    taps = [-(-k // p) for k, p in zip(w[2:], phases, strict=True)]
+    more = [t * p - k for t, p, k in zip(taps, phases, w[2:], strict=True)]
+    none, axes = [0] * (2 + rank), range(rank)
+    whole = padded(emit, op.weight, none, [0, 0, *more], none)
+    split = reshaped(emit, whole, (*w[:2], *(n for pair in zip(taps, phases, strict=True) for n in pair)))
+    by_phase = emit(TransposeOp(split, [*(3 + 2 * n for n in axes), 1, 0, *(2 + 2 * n for n in axes)]))
+    filters = reshaped(emit, by_phase, (math.prod(phases) * w[1], w[0], *taps))
+    reach = [0, 0, *(t - 1 for t in taps)]
+    flipped = reversed_along(emit, filters, range(2, 2 + rank))
+    y = emit(ConvOp(padded(emit, bar, reach, reach, none), flipped, [1] * rank, [1] * rank))
+    return _interleaved(y, phases, ints_of(op.strides), shape_of(op.input), emit)
+
+
+def _interleaved(y: SSAValue, phases: Sequence[int], strides: Sequence[int], image: Shape, emit: Emit) -> SSAValue:
+    """[N, p·C, J…] as the image [N, C, X…], where J·s is filled with zeros and cut to X."""
+    rank, positions = len(strides), shape_of(y)[2:]
+    split = reshaped(emit, y, (image[0], *phases, image[1], *positions))
+    order = [0, 1 + rank, *(n for k in range(rank) for n in (2 + rank + k, 1 + k))]
+    none, ones = [0] * (2 + 2 * rank), [1] * (2 + rank)
+    fill = [n for p, s in zip(phases, strides, strict=True) for n in (0, s - p)]
+    moved = padded(emit, emit(TransposeOp(split, order)), none, [0, 0, *fill], none)
+    full = [j * s for j, s in zip(positions, strides, strict=True)]
+    more = [_missing(x - f, s) for x, f, s in zip(image[2:], full, strides, strict=True)]
+    whole = padded(emit, reshaped(emit, moved, (*image[:2], *full)), none[rank:], [0, 0, *more], none[rank:])
+    return cut(emit, whole, none[rank:], image, ones)
+
+
+def _missing(extent: DimLike, stride: int) -> int:
+    """Elements after the last window, which are fewer than a stride."""
+    return max(extent, 0) if isinstance(extent, int) else stride - 1
 
 
 def _of_filters(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:

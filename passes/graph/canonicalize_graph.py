@@ -5,7 +5,8 @@
     %c = graph.constant dense<2.0> : f32
     %3 = graph.map "x0 * x1"(%2, %c)            →   %3 = graph.map "(x0 * 2.0)"(%2)
 
-Data movements that move nothing are removed and consecutive ones are merged; maps read operands before their broadcast,
+Data movements that move nothing are removed and consecutive ones are merged; a convolution computes only what a slice
+reads of it; maps read operands before their broadcast,
 and literals. Common subexpressions and dead operators are eliminated. Values stay the same bit for bit (except powers,
 see ``scalar_algebra``).
 """

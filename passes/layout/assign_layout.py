@@ -11,11 +11,11 @@
 Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is read as 1x4x58x58x4 packed integers.
 
 A value is blocked from the convolution that computes it to the first operator that needs the plain layout, so no pack
-follows an unpack. Only convolutions with constant weights are blocked: dense ones, grouped ones whose groups are whole
-blocks, and depthwise ones of narrow images or of a value that is blocked already. A 1x1 convolution works on all
-positions as one dimension, unless a padding reads its result: there, rows have gaps between them. Fewer input channels
-than a block make one short block. Padding channels have zero weights and always have finite values
-(``blocking/padding_values.py``).
+follows an unpack. Convolutions are blocked whose weights are constant, or read at many positions: dense ones, grouped
+ones whose groups are whole blocks, and depthwise ones of narrow images or of a value that is blocked already. A 1x1
+convolution works on all positions as one dimension, unless a padding reads its result: there, rows have gaps between
+them. Fewer input channels than a block make one short block. Padding channels have zero weights and always have finite
+values (``blocking/padding_values.py``).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ConvOp, ConvTransposeOp, MapOp, PadOp, ints_of, layout, source_nodes
+from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
@@ -45,7 +46,10 @@ from mlc.passes.layout.blocking.blocked_layout import (
     spares_channels,
 )
 from mlc.passes.layout.blocking.blocked_ops import HANDLERS
-from mlc.passes.rewriter import bodies
+from mlc.passes.layout.blocking.plain_results import PLAIN_RESULTS
+from mlc.passes.rewriter import bodies, erase_unused
+
+PACKED_POSITIONS = 128  # of a result, from which on weights of run time are packed
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,11 @@ class LayoutAssignment:
 
     def run(self, body: Block) -> None:
         for op in list(body.ops):
+            plain = self._plain_result(op)
+            if plain is not None:
+                op.results[0].replace_all_uses_with(plain)
+                erase_unused([op])
+                continue
             view = self._blocked_form(op)
             if view is not None:
                 self.views[op.results[0]] = view
@@ -79,6 +88,11 @@ class LayoutAssignment:
             for n, operand in enumerate(op.operands):
                 if operand in self.views:
                     op.operands[n] = self.plain(operand, LayoutBuilder(op))
+
+    def _plain_result(self, op: Operation) -> SSAValue | None:
+        """The result of an operator that reads blocks, and is not blocked itself."""
+        handler = PLAIN_RESULTS.get(type(op))
+        return handler(op, self, LayoutBuilder(op)) if handler else None
 
     def _blocked_form(self, op: Operation) -> Blocked | None:
         if isinstance(op, ConvOp):
@@ -134,7 +148,8 @@ class LayoutAssignment:
         """Channels in a block; None for a convolution that keeps the plain layout, or is blocked already."""
         element = element_of(op.result)
         plain = is_float(element) or isinstance(op, ConvOp) and op.product == PRODUCT
-        if op.layouts or not plain or ITEMSIZE[element] < 4 or op.weight not in self.constants:
+        packs = op.weight in self.constants or _outweighs_packing(op)
+        if op.layouts or not plain or ITEMSIZE[element] < 4 or not packs:
             return None
         return self.size * 4 // ITEMSIZE[element]
 
@@ -197,6 +212,13 @@ def _narrow(op: ConvOp, block: int) -> bool:
     """Whether rows of the result fill less than half of a vector, while its channels fill whole vectors."""
     width = shape_of(op.result)[-1]
     return isinstance(width, int) and 2 * width <= block and op.groups.value.data % block == 0
+
+
+def _outweighs_packing(op: ConvOp | ConvTransposeOp) -> bool:
+    """Whether weights of run time are used for so many positions that it pays to pack them in each run."""
+    shape = shape_of(op.result)
+    positions = product((shape[0], *shape[2:]))
+    return isinstance(op, ConvOp) and isinstance(positions, int) and positions >= PACKED_POSITIONS
 
 
 def _same(x: SSAValue) -> SSAValue:

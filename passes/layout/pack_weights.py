@@ -1,4 +1,5 @@
-"""Packing (``pack-weights``, BLIS): constant right operands of matrix products are stored in panels of columns.
+"""Packing (``pack-weights``, BLIS): right operands of matrix products are stored in panels of columns, where they are
+constant, or transposed.
 
     %y = graph.contract "bmk,kn->bmn"(%x, %w : 64x90)
 
@@ -31,11 +32,13 @@ from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
 
 FEW_COLUMNS = 8  # below this a panel would be mostly padding
+TRANSPOSED_ROWS = 8  # of the left operand, for which a transposition at run time pays
 
 
 @dataclass(frozen=True)
 class PackWeights(ModulePass):
-    """Pack constant matrices. A panel has two vectors of columns (half as many columns for 8-byte elements).
+    """Pack constant matrices, and transposed ones at run time. A panel has two vectors of columns (half as
+    many columns for 8-byte elements).
 
     ``runtime_rows``: from so many rows of the left operand on, a kernel packs a right operand that is not constant at
     run time; 0: never.
@@ -95,7 +98,8 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget, runtime_r
     k, n = lhs[-1], out[-1]
     extents = dict(zip(rhs, shape_of(op.rhs), strict=True))
     rows, columns = product(shape_of(op.lhs)[:-1]), extents[n]
-    if op.rhs not in constants and not (runtime_rows and isinstance(rows, int) and rows >= runtime_rows):
+    least = TRANSPOSED_ROWS if rhs[-1] == k else runtime_rows
+    if op.rhs not in constants and not (least and isinstance(rows, int) and rows >= least):
         return
     if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < _enough(op, rows, target):
         return

@@ -6,7 +6,7 @@
   → %t = graph.winograd_rows(%x) {m = 4} : 1x4x14x6x58x16
     %v = graph.winograd_input(%t) {m = 4} : 1x144x14x14x16
     %f = graph.reshape(%v) : 1x144x196x16
-    %u = G w Gᵀ, a weight : 144x4x1x16x16
+    %u = G w Gᵀ (a weight where %w is one) : 144x4x1x16x16
     %q = graph.conv(%f, %u) {groups = 36, layouts = blocks of 16 channels} : 1x144x196x16
     %p = graph.reshape(%q) : 1x144x14x14x16
     %s = graph.winograd_sums(%p) {m = 4, extents = [56, 56]} : 1x4x14x4x14x6x16
@@ -68,28 +68,31 @@ class Winograd(ModulePass):
         for body in bodies(op):
             constants = constant_values(body)
             for conv in [o for o in body.ops if isinstance(o, ConvOp)]:
-                if conv.weight in constants and _applies(conv) and (m := self._tile(conv, target_of(ctx))):
+                constant = conv.weight in constants
+                if _applies(conv) and (m := self._tile(conv, constant, target_of(ctx))):
                     _replace(conv, m, _fits_in_l2(conv, m, target_of(ctx)))
 
-    def _tile(self, conv: ConvOp, target: CpuTarget) -> int:
+    def _tile(self, conv: ConvOp, constant: bool, target: CpuTarget) -> int:
         """The tile size with the least estimated time; 0: keep the convolution."""
-        best, least = 0, _seconds(conv, 0, target)
+        best, least = 0, _seconds(conv, 0, constant, target)
         for m in (2, 4):  # the larger one has more weights and a larger error
-            if (cost := _seconds(conv, m, target)) * self.gain <= least:
+            if (cost := _seconds(conv, m, constant, target)) * self.gain <= least:
                 best, least = m, cost
         return best
 
 
-def _seconds(conv: ConvOp, m: int, target: CpuTarget) -> float:
+def _seconds(conv: ConvOp, m: int, constant: bool, target: CpuTarget) -> float:
     """Estimated time on one CPU: the products or reading their weights from memory, and the transforms, which write and
-    read their tiles."""
+    read their tiles; those of weights that are not constant too."""
     filters, channels, h, w = _sizes(conv)
-    points = -(-h // m) * -(-w // m) if m else h * w
+    batch = shape_of(conv.result)[0]
+    points = (-(-h // m) * -(-w // m) if m else h * w) * (batch if isinstance(batch, int) else 1)
     products = ((m + TAPS - 1) ** 2 if m else TAPS**2) * filters * channels
     time = max(2.0 * products * points / target.flops, FLOAT * products / target.rates.memory_bytes)
     if m:
         moved = (m + TAPS - 1) ** 2 * points * (channels + filters) * FLOAT
         time += moved * sum(1 / rate for rate in _tile_rates(conv, m, moved, target))
+        time += 0 if constant else 2 * FLOAT * products / target.rates.memory_bytes
     return time
 
 

@@ -8,6 +8,7 @@ from mlc.dialects.graph import (
     BroadcastOp,
     ConcatOp,
     ContractOp,
+    ConvOp,
     PadOp,
     ReduceOp,
     ReshapeOp,
@@ -15,6 +16,8 @@ from mlc.dialects.graph import (
     TransposeOp,
     dims_of,
     ints_of,
+    source_nodes,
+    with_nodes,
 )
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import shape_of
@@ -101,6 +104,57 @@ def _part_at(concat: ConcatOp, axis: int, start: DimLike, size: DimLike, step: i
     return None
 
 
+def slice_of_pad(op: SliceOp) -> Rewrite:
+    """slice(pad(x)) → pad(slice(x)), padded only where the slice reaches."""
+    pad, starts, sizes = producer(op.input, PadOp), dims_of(op.starts), dims_of(op.sizes)
+    if pad is None or any(s != 1 for s in ints_of(op.steps)):
+        return None
+    found = [
+        _kept(*each)
+        for each in zip(
+            shape_of(pad.input), dims_of(pad.low), dims_of(pad.high), ints_of(pad.interior), starts, sizes, strict=True
+        )
+    ]
+    kept = [each for each in found if each is not None]
+    if len(kept) < len(found):
+        return None
+    first, taken, low, high = (list(each) for each in zip(*kept, strict=True))
+    inner = SliceOp(pad.input, first, taken, [1] * len(first))
+    less = PadOp(inner.result, low, high, pad.value.data, ints_of(pad.interior))
+    return [inner, with_nodes(less, source_nodes(pad))]
+
+
+def _kept(
+    extent: DimLike, low: DimLike, high: DimLike, interior: int, start: DimLike, size: DimLike
+) -> tuple[DimLike, DimLike, DimLike, DimLike] | None:
+    """Of one dimension: the first element that is kept, how many, and the padding before and after these."""
+    if start == 0 and size == extent + low + high + interior * (extent - 1):
+        return 0, extent, low, high
+    values = [v for v in (extent, low, high, start, size) if isinstance(v, int)]
+    if len(values) < 5 or interior or min(values[1:3]) < 0:
+        return None
+    extent, low, high, start, size = values
+    before, end = max(low - start, 0), start + size - low
+    first, last = max(start - low, 0), min(end, extent)
+    return (first, last - first, before, size - before - (last - first)) if first < last else None
+
+
+def slice_of_conv(op: SliceOp) -> Rewrite:
+    """slice(conv(x, w)) → conv(slice(x), w), which computes only what is read, where nothing else reads the result."""
+    conv, starts, sizes = producer(op.input, ConvOp), dims_of(op.starts), dims_of(op.sizes)
+    if conv is None or not op.input.has_one_use() or conv.layouts or any(s != 1 for s in ints_of(op.steps)):
+        return None
+    image, weight = shape_of(conv.input), shape_of(conv.weight)
+    if starts[1] != 0 or sizes[1] != weight[0]:
+        return None
+    reads = list(zip(starts[2:], sizes[2:], weight[2:], *conv.window, strict=True))
+    first = [starts[0], 0, *(start * s for start, _, _, s, _ in reads)]
+    read = [sizes[0], image[1], *((size - 1) * s + d * (k - 1) + 1 for _, size, k, s, d in reads)]
+    inner = SliceOp(conv.input, first, read, [1] * len(first))
+    less = ConvOp(inner.result, conv.weight, *conv.window, conv.groups.value.data, conv.product)
+    return [inner, with_nodes(less, source_nodes(conv))]
+
+
 def drop_pad(op: PadOp) -> Rewrite:
     """A pad by nothing."""
     return op.input if not any((*dims_of(op.low), *dims_of(op.high), *ints_of(op.interior))) else None
@@ -148,7 +202,7 @@ def reduce_of_nothing(op: ReduceOp) -> Rewrite:
 PATTERNS: dict[type[Operation], list[Pattern]] = {
     ReshapeOp: [drop_identity, merge_reshapes],
     TransposeOp: [transpose_to_reshape, compose_transposes, transposed_contract],
-    SliceOp: [drop_slice, merge_slices, slice_of_concat],
+    SliceOp: [drop_slice, merge_slices, slice_of_concat, slice_of_pad, slice_of_conv],
     PadOp: [drop_pad, merge_pads],
     BroadcastOp: [drop_identity, merge_broadcasts],
     ConcatOp: [simplify_concat],

@@ -75,6 +75,8 @@ CASES: dict[str, tuple[Maker, Sequence[Array]]] = {
     "contract, summed": (lambda a, b: ContractOp("mk,n->m", a, b), [normal(3, 4), normal(2)]),
     "conv": (lambda x, w: ConvOp(x, w, [1, 1], [1, 1]), [normal(2, 2, 4, 3), normal(3, 2, 2, 2)]),
     "conv, strides": (lambda x, w: ConvOp(x, w, [2], [1]), [normal(1, 2, 8), normal(3, 2, 3)]),
+    "conv, phases": (lambda x, w: ConvOp(x, w, [2, 3], [1, 1]), [normal(2, 3, 8, 9), normal(4, 3, 3, 2)]),
+    "conv, pointwise": (lambda x, w: ConvOp(x, w, [2, 2], [1, 1]), [normal(2, 3, 6, 5), normal(4, 3, 1, 1)]),
     "conv, dilations": (lambda x, w: ConvOp(x, w, [3], [2]), [normal(2, 1, 12), normal(2, 1, 3)]),
     "conv, groups": (lambda x, w: ConvOp(x, w, [2, 1], [1, 2], 2), [normal(2, 4, 4, 4), normal(6, 2, 2, 2)]),
     "conv_transpose": (lambda x, w: ConvTransposeOp(x, w, [2], [1]), [normal(1, 2, 5), normal(2, 3, 2, 2)]),
@@ -129,6 +131,7 @@ SYMBOLIC = {
     "pad": (lambda x: PadOp(x, [Dim.symbol("n"), 0], [0, 1]), [["n", 3]]),
     "concat": (lambda x, y: ConcatOp([x, y], 0), [["n", 3], [2, 3]]),
     "conv": (lambda x, w: ConvOp(x, w, [2], [1]), [["n", 2, "2*n"], [3, 2, 3]]),
+    "conv, pointwise": (lambda x, w: ConvOp(x, w, [2], [1]), [["n", 2, "2*n"], [3, 2, 1]]),
     "windows": (lambda x: PoolOp("add", x, [2], [2], [1]), [["n", 1, "2*n"]]),
     "gather": (lambda x: ComputeOp("x0[i0 // 2, i1]", [x], [Dim.symbol("n"), 3]), [["n", 3]]),
 }

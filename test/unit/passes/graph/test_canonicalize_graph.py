@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from graph_checks import GraphBuilder, check, ops
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from mlc.dialects.graph import (
     BroadcastOp,
     ConcatOp,
     ConstantOp,
     ContractOp,
+    ConvOp,
     GraphOp,
     MapOp,
     PadOp,
@@ -123,6 +124,51 @@ def test_a_slice_of_one_part_of_a_concat() -> None:
     steps = b.add(SliceOp(joined, [0, 3], [3, 3], [1, 2]))  # of which the last is in the next part
     module = check(b, [inside, across, steps], CanonicalizeGraph())
     assert [isinstance(s.input.owner, ConcatOp) for s in ops(module, SliceOp)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("starts", "sizes", "pads"),
+    [
+        ([1, 0], [4, 6], 1),  # within the padding at both ends of the first dimension
+        ([2, 1], [3, 4], 0),  # no padding is left
+        ([1, 2], [2, 4], 1),
+        ([3, 0], [4, 3], 1),
+    ],
+)
+def test_a_slice_of_a_padding(starts: list[int], sizes: list[int], pads: int) -> None:
+    b = GraphBuilder()
+    padded = b.add(PadOp(b.input(3, 4), [2, 1], [2, 1], "7"))
+    module = check(b, [b.add(SliceOp(padded, starts, sizes, [1, 1]))], CanonicalizeGraph())
+    assert len(ops(module, PadOp)) == pads
+    assert all(isinstance(o.input, BlockArgument) for o in ops(module, SliceOp))
+
+
+@pytest.mark.parametrize("case", ["all padding", "between", "steps", "symbolic"])
+def test_slices_of_paddings_that_stay(case: str) -> None:
+    b = GraphBuilder()
+    x = b.input("n", 4) if case == "symbolic" else b.input(3, 4)
+    padded = b.add(PadOp(x, [2, 1], [2, 1], "7", [int(case == "between"), 0]))
+    size, step = (1 if case == "all padding" else 3), 2 if case == "steps" else 1
+    module = check(b, [b.add(SliceOp(padded, [1, 0], [size, 2], [step, 1]))], CanonicalizeGraph())
+    assert isinstance(ops(module, SliceOp)[-1].input.owner, PadOp)
+
+
+def test_a_convolution_of_what_a_slice_takes() -> None:
+    b = GraphBuilder()
+    x, w = b.input(3, 4, 11, 9), b.weight(6, 2, 3, 2)
+    y = b.add(ConvOp(x, w, [2, 1], [1, 3], 2))
+    module = check(b, [b.add(SliceOp(y, [1, 0, 1, 2], [2, 6, 3, 4], [1] * 4))], CanonicalizeGraph(), tolerance=1e-6)
+    (conv,) = ops(module, ConvOp)
+    assert shape_of(conv.result) == (2, 6, 3, 4) and shape_of(conv.input) == (2, 4, 7, 7)
+
+
+@pytest.mark.parametrize("case", ["filters", "steps", "another reader"])
+def test_slices_of_convolutions_that_stay(case: str) -> None:
+    b = GraphBuilder()
+    y = b.add(ConvOp(b.input(2, 4, 9), b.weight(6, 4, 3), [1], [1]))
+    cut = b.add(SliceOp(y, [0, int(case == "filters"), 1], [2, 5, 3], [1, 1, 1 + (case == "steps")]))
+    module = check(b, [cut, *([y] if case == "another reader" else [])], CanonicalizeGraph())
+    assert shape_of(ops(module, ConvOp)[0].result) == (2, 6, 7)
 
 
 def test_nested_concats_and_empty_parts() -> None:

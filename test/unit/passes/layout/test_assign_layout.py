@@ -167,6 +167,56 @@ def test_network(name: str, batch: int | str) -> None:
     assert len(ops(module, TransposeOp)) == transposes, str(module)
 
 
+@pytest.mark.parametrize(("positions", "blocked"), [(16, True), (15, False)])
+def test_weights_of_run_time_are_packed_for_many_positions(positions: int, blocked: bool) -> None:
+    b = GraphBuilder()
+    y = b.add(ConvOp(b.input(8, 6, positions + 2), b.input(5, 6, 3), [1], [1]))
+    module = check(b, [y], *PASSES, target=FOUR, tolerance=2e-6)
+    assert (ops(module, ConvOp)[0].layouts is not None) == blocked
+
+
+def swapped(b: GraphBuilder, x: SSAValue) -> SSAValue:
+    return b.add(TransposeOp(x, [1, 0, *range(2, len(shape_of(x)))]))
+
+
+@pytest.mark.parametrize("channels_", [3, 4, 6, 8])
+@pytest.mark.parametrize("features", [2, 5, 8])
+@pytest.mark.parametrize(("strides", "dilations"), [((1, 1), (1, 1)), ((1, 2), (2, 1))])
+def test_convolutions_over_the_batch(
+    channels_: int, features: int, strides: tuple[int, ...], dilations: tuple[int, ...]
+) -> None:
+    """The derivative of a convolution by its filters reads images and adjoints in the blocks that they have."""
+    b = GraphBuilder()
+    x, y = b.input(3, channels_, 9, 8), conv(features, (3, 2))(b, b.input(3, 8, 7, 4))
+    z = b.add(ConvOp(swapped(b, x), swapped(b, y), strides, dilations))
+    module = check(b, [z], *PASSES, target=FOUR, tolerance=2e-6)
+    assert all(c.layouts for c in ops(module, ConvOp))
+    assert all(shape_of(t.input)[0] != 3 or t.input.owner != y.owner for t in ops(module, TransposeOp))
+
+
+def test_convolutions_over_the_batch_that_stay() -> None:
+    b = GraphBuilder()
+    x, y, doubles = b.input(3, 4, 6, 5), b.input(3, 8, 2, 2), b.input("n", 4, 6, 5)
+    turned = b.add(TransposeOp(x, [1, 0, 3, 2]))
+    results = [
+        b.add(ConvOp(turned, swapped(b, y), [1, 1], [1, 1])),  # positions exchanged as well
+        b.add(ConvOp(x, swapped(b, b.input(4, 8, 2, 2)), [1, 1], [1, 1])),  # an image as it is
+        b.add(ConvOp(swapped(b, doubles), swapped(b, b.input("n", 8, 2, 2)), [1, 1], [1, 1])),  # a symbolic batch
+    ]
+    module = check(b, results, AssignLayout(), target=FOUR, tolerance=2e-6)
+    assert not any(c.layouts for c in ops(module, ConvOp))
+
+
+@pytest.mark.parametrize("features", [6, 8])
+@pytest.mark.parametrize("axes", [[0, 2, 3], [0, 2], [0, 1, 2, 3]])
+def test_reductions_of_the_batch(features: int, axes: list[int]) -> None:
+    b = GraphBuilder()
+    y = conv(features)(b, b.input(3, 8, 9, 10))
+    module = check(b, [b.add(ReduceOp("add", y, axes, False))], *PASSES, target=FOUR, tolerance=2e-6)
+    (reduce,) = ops(module, ReduceOp)
+    assert (shape_of(reduce.input)[-1] == 4) == (axes == [0, 2, 3])  # in blocks
+
+
 @pytest.mark.parametrize("channels_", [1, 2, 3, 4, 5, 7, 9])
 @pytest.mark.parametrize("features", [1, 3, 4, 6])
 def test_any_number_of_channels(channels_: int, features: int) -> None:

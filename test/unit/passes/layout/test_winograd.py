@@ -34,7 +34,7 @@ def always(m: int) -> Winograd:
     """The pass with a choice of tile that does not depend on the cost model's constants."""
 
     class Always(Winograd):
-        def _tile(self, conv: ConvOp, target: CpuTarget) -> int:
+        def _tile(self, conv: ConvOp, constant: bool, target: CpuTarget) -> int:
             return m
 
     return Always()
@@ -66,6 +66,22 @@ def test_the_epilogue_with_a_bias_and_a_residual_is_fused() -> None:
     assert source_nodes(ops(module, WinogradOutputOp)[0]) == ("node2", "node3")
 
 
+def test_weights_of_run_time_are_transformed_in_each_run() -> None:
+    b = GraphBuilder()
+    x, weight = b.input(3, 2, 9, 8, BLOCK), b.input(2, 2, 3, 3, BLOCK, BLOCK)
+    y = b.add(ConvOp(x, weight, [1, 1], [1, 1], layouts=LAYOUTS))
+    assert ops(check(b, [y], always(4), tolerance=TOLERANCE), WinogradInputOp)
+
+
+@pytest.mark.parametrize(("batch", "m"), [(1, 0), (32, 4)])
+def test_the_cost_model_transforms_weights_of_run_time_for_many_images(batch: int, m: int) -> None:
+    b = GraphBuilder()
+    x, weight = b.input(batch, 32, 10, 10, 16), b.input(32, 32, 3, 3, 16, 16)
+    module = b.module(b.add(ConvOp(x, weight, [1, 1], [1, 1], layouts=blocked_conv(2, 16, 16))))
+    apply(b, module, [Winograd()])
+    assert [o.m.value.data for o in ops(module, WinogradInputOp)] == ([m] if m else [])
+
+
 @pytest.mark.parametrize("twice", [False, True])
 def test_a_padding_becomes_larger_where_only_the_convolution_reads_it(twice: bool) -> None:
     b = GraphBuilder()
@@ -91,7 +107,6 @@ def test_what_no_transform_fits_stays() -> None:
         conv(b, x, taps=5),
         conv(b, symbolic),
         b.add(ConvOp(doubles, weight, [1, 1], [1, 1], layouts=LAYOUTS)),
-        b.add(ConvOp(x, b.input(1, 2, 3, 3, BLOCK, BLOCK), [1, 1], [1, 1], layouts=LAYOUTS)),
     ]
     module = check(b, results, always(4))
     assert len(ops(module, ConvOp)) == len(results) and not ops(module, WinogradInputOp)
