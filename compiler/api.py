@@ -6,27 +6,30 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlc import target as targets
 from mlc.driver.compile import Built, compile_source
-from mlc.driver.onnx_source import OnnxSource
+from mlc.driver.sources import source_of
 from mlc.errors import InputError
 from mlc.options import Numerics, Options
 from mlc.runtime import Model, load
 from mlc.tools.progress import Progress
+from mlc.torch.source import is_program
 from mlc.tuning import store
 
 __all__ = ["check", "compile", "tune"]
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from torch.export import ExportedProgram
 
+    from mlc.driver.sources import Model as AnyModel
+    from mlc.torch.model import TorchModel
     from mlc.tuning.tuner import Tuning
 
 
 def compile(
-    model: str | Path | bytes | ModelProto,
+    model: AnyModel,
     target: str = "cpu",
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
@@ -39,7 +42,11 @@ def compile(
     sanitize: str = "",
     name: str | None = None,
 ) -> Model:
-    """Compile an ONNX model (opset 7 or later) and load it; the second time it comes from the cache.
+    """Compile an ONNX model (opset 7 or later) or a PyTorch program and load it; the second time it comes from the
+    cache.
+
+    A program of ``torch.export.export`` gives a ``mlc.torch.model.TorchModel``, which takes and returns tensors; a file
+    of ``torch.export.save`` (``.pt2``) a ``Model`` as an ONNX file does.
 
     ``target`` names a CPU (``mlc.target.names()``), ``threads`` is that of ``load``. ``dims`` fixes symbolic
     dimensions, ``{"batch": 8}``; the others stay open.
@@ -53,12 +60,14 @@ def compile(
     """
     options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name)
     with Progress() as progress:
-        built = compile_source(OnnxSource.of(model), options, [progress])
+        built = compile_source(source_of(model), options, [progress])
+    if is_program(model):
+        return open_program(built, model, threads)
     return open_built(built, threads)
 
 
 def tune(
-    model: str | Path | bytes | ModelProto,
+    model: AnyModel,
     seconds: float = 60.0,
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
@@ -79,15 +88,15 @@ def tune(
     from mlc.tuning.tuner import Tuner
 
     options = make_options(target, threads, dims, numerics, cc=cc, tuned=False)
-    source = OnnxSource.of(model)
+    source = source_of(model)
     tuner = Tuner(source, options, seconds, lambda net: inputs or random_inputs(net, 0, {}), lambda _: None)
     return tuner.run(store.destination(options, store.Store.default(), elsewhere=True))
 
 
-def check(model: str | Path | bytes | ModelProto, dims: Mapping[str, int] | None = None) -> list[str]:
+def check(model: AnyModel, dims: Mapping[str, int] | None = None) -> list[str]:
     """Every reason why a model cannot be compiled, one line each; empty if there is none."""
     try:
-        return OnnxSource.of(model).problems(dims or {})
+        return source_of(model).problems(dims or {})
     except InputError as error:
         return [str(error)]
 
@@ -121,7 +130,20 @@ def make_options(
 
 def open_built(built: Built, threads: int | None = None) -> Model:
     """Load a built artifact; a temporary folder stays until the model goes, since ``Model.save`` copies from it."""
-    model = load(built.artifact.library, threads)
+    return _owning(load(built.artifact.library, threads), built)
+
+
+def open_program(built: Built, program: ExportedProgram, threads: int | None = None) -> TorchModel:
+    """Load the artifact of an exported program, to be called as its module."""
+    from mlc.torch.model import Form, TorchModel
+
+    return _owning(TorchModel(built.artifact.library, threads, Form(program)), built)
+
+
+AModel = TypeVar("AModel", bound=Model)
+
+
+def _owning(model: AModel, built: Built) -> AModel:
     if (owner := built.artifact.owner) is not None:
         weakref.finalize(model, owner.cleanup)
     return model

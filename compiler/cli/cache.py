@@ -90,10 +90,10 @@ def why(
     """Say whether a model would come from the cache, and if not, what differs from the last artifact."""
     from mlc.api import make_options
     from mlc.driver.cache.explain import explain
-    from mlc.driver.onnx_source import OnnxSource
+    from mlc.driver.sources import source_of
 
     options = make_options(target, threads, parse_dims(dim), numerics, tuned=not no_tuned)
-    print("\n".join(explain(OnnxSource.of(Path(model)), options)))
+    print("\n".join(explain(source_of(Path(model)), options)))
 
 
 def _mb(size: int) -> str:

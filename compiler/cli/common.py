@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from mlc.runtime import Model
 
 ModelPath = Annotated[
-    Path, typer.Argument(help="An ONNX model, or an artifact (.so).", metavar="MODEL", show_default=False)
+    Path,
+    typer.Argument(
+        help="An ONNX model, a PyTorch program (.pt2), or an artifact (.so).", metavar="MODEL", show_default=False
+    ),
 ]
-OnnxPath = Annotated[Path, typer.Argument(help="An ONNX model.", metavar="MODEL.onnx", show_default=False)]
+OnnxPath = Annotated[
+    Path, typer.Argument(help="An ONNX model, or a PyTorch program (.pt2).", metavar="MODEL", show_default=False)
+]
 SourcePath = Annotated[
     Path,
     typer.Argument(
-        help="An ONNX model, or a function: module:function, file.py:function.", metavar="MODEL", show_default=False
+        help="An ONNX model, a PyTorch program (.pt2), or a function: module:function, file.py:function.",
+        metavar="MODEL",
+        show_default=False,
     ),
 ]
 Target = Annotated[
@@ -86,9 +93,9 @@ def open_model(path: Path, threads: int = 0, dims: dict[str, int] | None = None,
         return load(path, threads or None)
     from mlc.api import make_options, open_built
     from mlc.driver.compile import compile_source
-    from mlc.driver.onnx_source import OnnxSource
+    from mlc.driver.sources import source_of
     from mlc.tools.progress import Progress
 
     with Progress() as progress:
-        built = compile_source(OnnxSource.of(path), make_options(threads=threads, dims=dims, **options), [progress])
+        built = compile_source(source_of(path), make_options(threads=threads, dims=dims, **options), [progress])
     return open_built(built, threads or None)

@@ -94,7 +94,7 @@ def command(
     mlc compile mlp.onnx --dump-ir ir --time-passes
     """
     from mlc.api import make_options
-    from mlc.driver.onnx_source import OnnxSource
+    from mlc.driver.sources import source_of
     from mlc.tools.instruments import DumpIR, Timer
     from mlc.tools.progress import Progress
     from mlc.tools.verify_each import VerifyEach
@@ -104,7 +104,7 @@ def command(
     if is_function(model):
         source, dims = trace_function(model, types, dims), {}
     else:
-        source = OnnxSource.of(model)
+        source = source_of(model)
         refuse_types(types)
     out = None if emit else destination(output, source.name)
     if out is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -56,21 +55,20 @@ def _compiled(
     """The signature of a model's artifact, which may be in a temporary folder."""
     from mlc.api import make_options
     from mlc.driver.compile import compile_source
-    from mlc.driver.onnx_source import OnnxSource
+    from mlc.driver.sources import source_of
     from mlc.tools.progress import Progress
 
     with Progress() as progress:
         options = make_options(target, threads, dims, numerics, tuned=tuned)  # type: ignore[arg-type]
-        artifact = compile_source(OnnxSource.of(model), options, [progress]).artifact
+        artifact = compile_source(source_of(model), options, [progress]).artifact
     return read_signature(artifact.library)
 
 
 def _operators(model: Path) -> str:
-    """``Conv 53, Relu 49, ...`` of the model as written; nodes in subgraphs and functions are not counted."""
-    import onnx
+    """``Conv 53, Relu 49, ...`` of the model as written."""
+    from mlc.driver.sources import source_of
 
-    counts = Counter(node.op_type for node in onnx.load(model, load_external_data=False).graph.node)
-    return ", ".join(f"{name} {count}" for name, count in counts.most_common())
+    return ", ".join(f"{name} {count}" for name, count in source_of(model).operators().most_common())
 
 
 def _show(signature: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ def command(
     mlc compile resnet.onnx --target x86-64-v3 --schedule resnet.schedules
     """
     from mlc.api import make_options
-    from mlc.driver.onnx_source import OnnxSource
+    from mlc.driver.sources import source_of
     from mlc.tuning.store import Store, destination
     from mlc.tuning.tuner import Tuner
 
@@ -58,7 +58,7 @@ def command(
     store = destination(options, Store.default(), output is not None)
     sizes = parse_dims(at, "--at")
     with progress(budget) as watch:
-        tuner = Tuner(OnnxSource.of(model), options, budget, lambda n: gather_inputs(n, input, random, sizes), watch)
+        tuner = Tuner(source_of(model), options, budget, lambda n: gather_inputs(n, input, random, sizes), watch)
         found = tuner.run(store)
     _report(found, output)
 

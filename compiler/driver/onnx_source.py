@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,14 @@ class OnnxSource:
 
         return [str(problem) for problem in check_model(self.model, dims)]
 
+    def operators(self) -> Counter[str]:
+        """How often the model has each operator, as written; nodes in subgraphs and functions are not counted."""
+        import onnx
+
+        model = onnx.load(self.model, load_external_data=False) if isinstance(self.model, Path) else None
+        proto = onnx.load_from_string(self.model) if model is None else model  # type: ignore[arg-type]
+        return Counter(node.op_type for node in proto.graph.node)
+
 
 def _digest_of(path: Path) -> str:
     try:
@@ -86,7 +95,7 @@ def _serialized(model: Any) -> bytes:
     return data
 
 
-_EXPORT = "torch.onnx.export(model, inputs, 'model.onnx', dynamo=True)"
+_EXPORT = "torch.export.export(model, inputs)"
 
 
 def _way_to_onnx(model: Any) -> str:
@@ -94,10 +103,8 @@ def _way_to_onnx(model: Any) -> str:
     frameworks = {each.__module__.partition(".")[0] for each in type(model).__mro__}
     if hasattr(model, "model_proto"):
         return "It has the model: give its model_proto"
-    if "torch" in frameworks and type(model).__name__ == "ExportedProgram":
-        return f"Export it: {_EXPORT.replace('model, inputs', 'program, ()')}, and give that file"
     if "torch" in frameworks:
-        return f"Export it: {_EXPORT}, and give that file"
+        return f"Export it: {_EXPORT}, and give the program"
     if frameworks & {"tensorflow", "keras"}:
         return "Convert it by the package tf2onnx, and give the ONNX file"
     if "onnxruntime" in frameworks:

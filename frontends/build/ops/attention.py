@@ -30,10 +30,12 @@ def attend(
     added: list[Tensor],
     softcap: float = 0.0,
     sink: Tensor | None = None,
+    safe: bool = False,
 ) -> Tensor:
     """softmax(scale q k' + sum of ``added``) v: [B, heads, S, size], in at least f32 up to the second product.
 
-    ``sink``: one more score of each head, without a value (attention sink), [1, heads or 1, 1, 1].
+    ``sink``: one more score of each head, without a value (attention sink), [1, heads or 1, 1, 1]. ``safe``: a query
+    that no key is left for gives zeros.
     """
     scores = build.contract("bnsh,bnth->bnst", build.wide(q), build.wide(k))
     scores = build.map(f"x0 * {literal(scale)}", scores)
@@ -41,7 +43,7 @@ def attend(
         scores = build.map(f"{literal(softcap)} * tanh(x0 * {literal(1 / softcap)})", scores)
     for bias in added:
         scores = build.map("x0 + x1", scores, build.cast(bias, scores.element))
-    weights = softmax(build, scores, [3], sink=sink)
+    weights = softmax(build, scores, [3], sink=sink, safe=safe)
     return build.contract("bnst,bnth->bnsh", build.cast(weights, v.element), v)
 
 

@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
+LOWEST = "-3.4028234663852886e+38"  # of f32
 
-def softmax(build: Builder, x: Tensor, axes: Sequence[int], log: bool = False, sink: Tensor | None = None) -> Tensor:
+
+def softmax(
+    build: Builder, x: Tensor, axes: Sequence[int], log: bool = False, sink: Tensor | None = None, safe: bool = False
+) -> Tensor:
     """exp(x - max) / sum, in at least f32: times the reciprocal of the sum, of which there is one a row.
 
     ``sink``, which broadcasts to the sums, is one more element of each row that counts in the sum and is left out.
+    ``safe``: a row of minus infinity gives zeros, not NaN; other sums are at least exp(0).
     """
     wide = build.wide(x)
     top = build.reduce("max", wide, axes, keepdims=True)
+    top = build.map(f"max(x0, {LOWEST})", top) if safe else top
     top = top if sink is None else build.map("max(x0, x1)", top, sink)
     shifted = build.map("x0 - x1", wide, top)
     exponent = build.map("exp(x0)", shifted)
@@ -22,7 +28,8 @@ def softmax(build: Builder, x: Tensor, axes: Sequence[int], log: bool = False, s
     total = total if sink is None else build.map("x0 + exp(x1 - x2)", total, sink, top)
     if log:
         return build.cast(build.map("x0 - log(x1)", shifted, total), x.element)
-    return build.cast(build.map("x0 * x1", exponent, build.map("1 / x0", total)), x.element)
+    factor = build.map("1 / max(x0, 1)" if safe else "1 / x0", total)
+    return build.cast(build.map("x0 * x1", exponent, factor), x.element)
 
 
 def hardmax(build: Builder, x: Tensor, axis: int) -> Tensor:

@@ -1,0 +1,95 @@
+"""A compiled program that is called as the module that it was exported from: with tensors, in the module's trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import torch
+import torch.utils._pytree as pytree
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+
+from mlc.errors import RunError
+from mlc.frontends.torch.dtypes import array_of
+from mlc.frontends.torch.trees import output_names
+from mlc.runtime import Model
+
+BFLOAT16 = "bfloat16"
+
+
+class TorchModel(Model):
+    """A model whose call takes tensors in the arguments' trees of a module, and gives its result's tree of tensors.
+
+    Neither is copied where it is contiguous. ``run`` and the rest are those of ``Model``, with arrays by name.
+    """
+
+    def __init__(self, path: str | PathLike[str], threads: int | None = None, form: Form | None = None) -> None:
+        super().__init__(path, threads)
+        assert form is not None
+        self.form = form
+        names = list(self.outputs)
+        self._order = [names.index(name) for name in form.names if name in names]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The results of the module for these arguments. RunError where their structure is another."""
+        leaves = self.form.leaves(args, kwargs)
+        found = Model.__call__(self, *(to_array(leaves[n]) for n in self.form.inputs))
+        results = found if isinstance(found, tuple) else (found,)
+        return self.form.result([results[n] for n in self._order])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        self._open_library()
+        return type(self), (str(self.path), self.threads, self.form)
+
+
+class Form:
+    """The trees of a program's arguments and results.
+
+    ``inputs``: which leaves of the arguments are inputs of the model; ``outputs``: for each leaf of the results None
+    where it is the next output, else its value in a tuple.
+    """
+
+    def __init__(self, program: ExportedProgram) -> None:
+        signature = program.graph_signature
+        users = [s.arg for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
+        self.inputs = [n for n, arg in enumerate(users) if not hasattr(arg, "value")]
+        given = [spec.arg for spec in signature.output_specs]
+        self.outputs = [(getattr(arg, "value", None),) if hasattr(arg, "value") else None for arg in given]
+        self.sizes = [type(arg).__name__ == "SymIntArgument" for arg in given]
+        self.names = output_names(program)
+        self.takes, self.gives = program.call_spec.in_spec, program.call_spec.out_spec
+
+    def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments' leaves."""
+        found, spec = pytree.tree_flatten((args, kwargs))
+        if spec != self.takes:
+            expected = pytree.tree_unflatten(["*"] * self.takes.num_leaves, self.takes)
+            hint = f"It was exported for (arguments, keyword arguments) = {expected}"
+            raise RunError("The arguments have another structure than the program's", hint=hint)
+        return found
+
+    def result(self, arrays: Iterable[Any]) -> Any:
+        """The tree of the results, of the tensors in it."""
+        rest = iter(arrays)
+        pairs = zip(self.outputs, self.sizes, strict=True)
+        leaves = [known[0] if known else _leaf(next(rest), is_size) for known, is_size in pairs]
+        return pytree.tree_unflatten(leaves, self.gives)
+
+
+def _leaf(array: np.ndarray[Any, Any], is_size: bool) -> Any:
+    return int(array) if is_size else to_tensor(array)
+
+
+def to_array(x: Any) -> Any:
+    """A tensor's memory as an array; other arrays as they are."""
+    return array_of(x) if isinstance(x, torch.Tensor) else x
+
+
+def to_tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
+    """A tensor that shares the array's memory."""
+    if array.dtype.name == BFLOAT16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)

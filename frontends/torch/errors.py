@@ -1,0 +1,32 @@
+"""Errors of the PyTorch frontend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlc.errors import InputError
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """One operator of a program that mlc cannot compile, the user's line that calls it, and why."""
+
+    op: str
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.op} at {self.where}: {self.why}"
+
+
+class UnsupportedError(InputError):
+    """The program uses what mlc does not support; ``found`` lists all of it."""
+
+    def __init__(self, found: Sequence[Unsupported]) -> None:
+        self.found = tuple(dict.fromkeys(found))
+        lines = "".join(f"\n  {item}" for item in self.found)
+        super().__init__(f"The program uses {len(self.found)} unsupported thing(s):{lines}", stage="import")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return UnsupportedError, (self.found,)

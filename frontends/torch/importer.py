@@ -1,0 +1,155 @@
+"""Walks the nodes of a torch graph and calls the translation of each operator."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.semantics.expr import ExprError
+from mlc.errors import InputError
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.fold import larger, smaller
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.torch.errors import Unsupported
+from mlc.frontends.torch.locations import line_of, location
+from mlc.frontends.torch.ops import load_all
+from mlc.frontends.torch.registry import Call, name_of, translation_of
+from mlc.frontends.torch.weights import weight
+
+# Exceptions of translations where arguments, shapes or types do not fit together.
+MISTAKES = (
+    VerifyException, ExprError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError
+)  # fmt: skip
+SYMBOLIC: dict[Any, Callable[..., Any]] = {
+    operator.getitem: operator.getitem,
+    operator.add: operator.add,
+    operator.sub: operator.sub,
+    operator.mul: operator.mul,
+    operator.floordiv: operator.floordiv,
+    operator.mod: operator.mod,
+    operator.neg: operator.neg,
+    torch.sym_max: larger,
+    torch.sym_min: smaller,
+    math.prod: math.prod,
+}
+"""Functions on sizes, which are Python numbers in torch."""
+
+
+class Poison:
+    """The value of a node that could not be imported: its users are not imported either."""
+
+
+class Importer:
+    """Translates nodes in order; ``unsupported`` collects everything that has no translation."""
+
+    def __init__(self, build: Builder) -> None:
+        load_all()
+        self.build = build
+        self.unsupported: list[Unsupported] = []
+
+    def nodes(self, graph: Graph, values: dict[Node, Any], results: Sequence[Any]) -> Sequence[Any]:
+        """The values of ``results``, nodes or constants, given those of the placeholders; other nodes are left out."""
+        needed = _needed(results)
+        for node in graph.nodes:
+            if node in needed and node.op == "call_function":
+                values[node] = self._value(node, values)
+            elif node in needed and node.op != "placeholder":
+                raise InputError(f"A node '{node.op}' of {node.target}", node=location(node), stage="import")
+        return resolved(results, values)
+
+    def _value(self, node: Node, values: Mapping[Node, Any]) -> Any:
+        args, kwargs = resolved(node.args, values), resolved(node.kwargs, values)
+        try:
+            translate = translation_of(node.target)
+            if translate is None and node.target not in SYMBOLIC:
+                return self._constant(node, args, kwargs)
+            if _is_poisoned((args, kwargs)):
+                return Poison()
+            if translate is None:
+                return SYMBOLIC[node.target](*args, **kwargs)
+            with self.build.at(location(node), name_of(node.target)):
+                return self._typed(node, translate(Call(self.build, node), *args, **kwargs))
+        except NotSupported as e:
+            self.unsupported.append(Unsupported(name_of(node.target), line_of(node) or location(node), str(e)))
+            return Poison()
+        except MISTAKES as e:
+            raise _mistake(node, (args, kwargs), e) from e
+
+    def _constant(self, node: Node, args: Any, kwargs: Any) -> Tensor:
+        """The value of an operator that reads no tensor and draws nothing: torch computes it.
+
+        Raises:
+            NotSupported: it is none.
+        """
+        tags = getattr(node.target, "tags", ())
+        if node.all_input_nodes or not tags or torch.Tag.nondeterministic_seeded in tags:
+            raise NotSupported("operator not supported")
+        return weight(self.build.weights, node.name, node.target(*args, **kwargs))  # type: ignore[operator]
+
+    def _typed(self, node: Node, made: Any) -> Any:
+        """Results in the element types that torch gives them."""
+        expected = node.meta.get("val")
+        if isinstance(made, Tensor):
+            return self.build.named(Call(self.build, node).tensor(made), node.name)
+        if isinstance(made, tuple | list) and isinstance(expected, tuple | list):
+            elements = iter(Call(self.build, node).elements)
+            given = [next(elements) if hasattr(each, "dtype") else None for each in expected]
+            return [
+                self.build.cast(y, element) if isinstance(y, Tensor) and element else y
+                for y, element in zip(made, given, strict=False)
+            ]
+        return made
+
+
+def resolved(args: Any, values: Mapping[Node, Any]) -> Any:
+    """Arguments with nodes replaced by their values."""
+    if isinstance(args, Node):
+        return values[args]
+    if isinstance(args, Mapping):
+        return {key: resolved(each, values) for key, each in args.items()}
+    if isinstance(args, slice):
+        return slice(*(resolved(each, values) for each in (args.start, args.stop, args.step)))
+    if isinstance(args, Sequence) and not isinstance(args, str):
+        items = [resolved(each, values) for each in args]
+        return tuple(items) if isinstance(args, tuple) else items
+    return args
+
+
+def _needed(results: Sequence[Any]) -> set[Node]:
+    """The nodes that results depend on."""
+    waiting = [each for each in results if isinstance(each, Node)]
+    found = set(waiting)
+    while waiting:
+        new = [each for each in waiting.pop().all_input_nodes if each not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+def _is_poisoned(args: Any) -> bool:
+    if isinstance(args, Mapping):
+        return any(map(_is_poisoned, args.values()))
+    if isinstance(args, tuple | list):
+        return any(map(_is_poisoned, args))
+    return isinstance(args, Poison)
+
+
+def _mistake(node: Node, args: Any, error: Exception) -> InputError:
+    shapes = ", ".join(str(x) for x in _tensors(args)) or "none"
+    what = str(error) or "arguments, shapes and types do not fit together"
+    return InputError(f"{what} (inputs: {shapes})", node=location(node), op=name_of(node.target), stage="import")
+
+
+def _tensors(args: Any) -> list[Tensor]:
+    if isinstance(args, Mapping):
+        args = list(args.values())
+    if isinstance(args, tuple | list):
+        return [x for each in args for x in _tensors(each)]
+    return [args] if isinstance(args, Tensor) else []

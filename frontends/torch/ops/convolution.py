@@ -1,0 +1,173 @@
+"""Convolutions, transposed ones, and pools; images are [N, C, D…], or [C, D…] without a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.dialects.semantics.dims import DimLike, floordiv, product
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.contraction import add_channel_bias
+from mlc.frontends.build.ops.convolution import pooling
+from mlc.frontends.build.ops.convolution.transposed_conv import conv_transpose
+from mlc.frontends.build.ops.convolution.windows import Window
+from mlc.frontends.build.ops.reduction import mean
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.torch.registry import Call, aten
+
+Sizes = Sequence[int] | int
+
+
+@aten("convolution")
+def convolution(
+    call: Call,
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
+    groups: int,
+) -> Tensor:
+    build, rank = call.build, w.rank - 2
+    strides, pads, dilations, extra = (_each(s, rank) for s in (stride, padding, dilation, output_padding))
+    if transposed:
+        high = [p - e for p, e in zip(pads, extra, strict=True)]
+        y = conv_transpose(build, x, w, strides, dilations, groups, pads, high)
+    else:
+        window = Window.over(build, x.shape[2:], w.shape[2:], strides, dilations, (list(pads), list(pads)))
+        y = build.conv(window.padded(build, x, "0"), w, strides, dilations, groups)
+    return add_channel_bias(build, y, bias)
+
+
+def _each(sizes: Sizes, rank: int) -> list[int]:
+    """A size for each dimension: one given counts for all."""
+    given = [sizes] if isinstance(sizes, int) else list(sizes)
+    return given * rank if len(given) == 1 else given
+
+
+def _batched(call: Call, x: Tensor, rank: int) -> Tensor:
+    return x if x.rank == rank + 2 else call.build.reshape(x, (1, *x.shape))
+
+
+def _like(call: Call, y: Tensor, x: Tensor) -> Tensor:
+    """``y`` without a batch where ``x`` has none."""
+    return y if y.rank == x.rank else call.build.reshape(y, y.shape[1:])
+
+
+def _window(
+    call: Call, x: Tensor, kernel: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
+) -> Window:
+    rank = x.rank - 2
+    sizes, pads = _each(kernel, rank), _each(padding, rank)
+    strides = _each(stride, rank) if stride not in (None, []) else sizes
+    ends = list(pads), list(pads)
+    return Window.over(call.build, x.shape[2:], sizes, strides, _each(dilation, rank), ends, ceil_mode)  # type: ignore[arg-type]
+
+
+@aten("max_pool1d", "max_pool2d", "max_pool3d")
+def max_pool(
+    call: Call,
+    x: Tensor,
+    kernel: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    images = _batched(call, x, _rank(call))
+    y = pooling.max_pool(call.build, images, _window(call, images, kernel, stride, padding, dilation, ceil_mode))
+    return _like(call, y, x)
+
+
+def _rank(call: Call) -> int:
+    """How many dimensions an operator pools over, by its name: ``max_pool2d_with_indices``."""
+    return int(call.op.partition("pool")[2][0])
+
+
+@aten("max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d_with_indices")
+def max_pool_with_indices(
+    call: Call,
+    x: Tensor,
+    kernel: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Positions count within the image of a channel."""
+    if not call.wants(1):
+        return max_pool(call, x, kernel, stride, padding, dilation, ceil_mode), None
+    images = _batched(call, x, _rank(call))
+    window = _window(call, images, kernel, stride, padding, dilation, ceil_mode)
+    y, positions = pooling.max_pool_with_positions(call.build, images, window)
+    inside = call.build.map(f"x0 % ({product(images.shape[2:])})", positions)
+    return _like(call, y, x), _like(call, inside, x)
+
+
+@aten("avg_pool1d", "avg_pool2d", "avg_pool3d")
+def average_pool(
+    call: Call,
+    x: Tensor,
+    kernel: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    build, images = call.build, _batched(call, x, _rank(call))
+    window = _window(call, images, kernel, stride, padding, 1, ceil_mode)
+    if divisor_override is None:
+        return _like(call, pooling.average_pool(build, images, window, count_include_pad), x)
+    padded = window.padded(build, build.wide(images), "0")
+    total = build.pool("add", padded, window.kernel, window.strides, window.dilations)
+    return _like(call, build.map(f"x0 * {literal(1 / divisor_override)}", total), x)
+
+
+@aten("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "_adaptive_avg_pool2d")
+@aten("_adaptive_avg_pool3d")
+def adaptive_average_pool(call: Call, x: Tensor, size: Sequence[int]) -> Tensor:
+    build, first = call.build, x.rank - len(size)
+    if all(s == 1 for s in size):
+        return mean(build, x, list(range(first, x.rank)), keepdims=True)
+    if (kernel := _whole_windows(x.shape[first:], size)) is not None:
+        images = _batched(call, x, len(size))
+        window = _window(call, images, kernel, kernel, 0, 1, False)
+        return _like(call, pooling.average_pool(build, images, window, True), x)
+    y = build.wide(x)
+    for axis, extent in enumerate(size, first):
+        y = _windowed(call, y, axis, extent, "add")
+    return y
+
+
+def _whole_windows(extents: Sequence[DimLike], size: Sequence[int]) -> list[int] | None:
+    """The windows of an adaptive pool where they do not overlap; None where they do."""
+    whole = [d // s for d, s in zip(extents, size, strict=True) if isinstance(d, int) and d % s == 0]
+    return whole if len(whole) == len(size) else None
+
+
+def _windowed(call: Call, x: Tensor, axis: int, extent: int, monoid: str) -> Tensor:
+    """Windows floor(n·d/extent) to ceil((n+1)·d/extent) of an axis of d elements: their mean or maximum."""
+    d, i = x.shape[axis], f"i{axis}"
+    start, end = f"(({i} * ({d})) // {extent})", f"((({i} + 1) * ({d}) + {extent - 1}) // {extent})"
+    widest = floordiv(d + extent - 1, extent) + 1
+    read = f"min({start} + r0, {end} - 1)"
+    here = f"x0[{', '.join(read if n == axis else f'i{n}' for n in range(x.rank))}]"
+    shape = [extent if n == axis else e for n, e in enumerate(x.shape)]
+    if monoid == "add":
+        here = f"where({start} + r0 < {end}, {here}, {x.element}(0)) / {x.element}({end} - {start})"
+    return call.build.compute(here, [x], shape, [widest], monoid)
+
+
+@aten("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
+def adaptive_max_pool(call: Call, x: Tensor, size: Sizes) -> tuple[Tensor, None]:
+    sizes = _each(size, _rank(call))
+    if call.wants(1):
+        raise NotSupported("positions of an adaptive maximum")
+    y = x
+    for axis, extent in enumerate(sizes, x.rank - len(sizes)):
+        y = _windowed(call, y, axis, extent, "max")
+    return y, None

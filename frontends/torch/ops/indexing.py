@@ -1,0 +1,198 @@
+"""Reads and writes at computed positions; sorting; selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mlc.dialects.semantics.dims import DimLike, product
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.indexing import gather as reads
+from mlc.frontends.build.ops.indexing import scatter as writes
+from mlc.frontends.build.ops.indexing import selection, sorting
+from mlc.frontends.build.ops.shapes.axes import normalize_axis
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.torch.registry import Call, Operand, aten
+
+Indices = list[Tensor | None]
+COMBINES = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min", "add": "add", "multiply": "mul"}
+
+
+@aten("embedding")
+def embedding(call: Call, weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
+    return reads.gather(call.build, weight, indices, 0)
+
+
+@aten("index_select")
+def index_select(call: Call, x: Tensor, dim: int, index: Tensor) -> Tensor:
+    return reads.gather(call.build, x, index, normalize_axis(dim, x.rank)) if x.rank else x
+
+
+@aten("gather")
+def gather(call: Call, x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    return reads.gather_elements(call.build, x, index, normalize_axis(dim, x.rank)) if x.rank else x
+
+
+@aten("index", "_unsafe_index")
+def index(call: Call, x: Tensor, indices: Indices) -> Tensor:
+    """x[i, :, j]: indices broadcast together, in the place of the first where they are neighbours, else in front."""
+    given = _positions(call.build, indices)
+    at = [n for n, i in enumerate(given) if i is not None]
+    found = [i for i in given if i is not None]
+    if len(at) == 1:
+        return reads.gather(call.build, x, found[0], at[0])
+    common = _common(found)
+    first = at[0] if at == list(range(at[0], at[-1] + 1)) else 0
+    names = [f"i{n}" for n in range(x.rank - len(at) + len(common))]
+    block, rest = names[first : first + len(common)], iter([*names[:first], *names[first + len(common) :]])
+    read = [_read(given[n], at.index(n) + 1, block, x.shape[n]) if n in at else next(rest) for n in range(x.rank)]
+    kept = [d for n, d in enumerate(x.shape) if n not in at]
+    shape = [*kept[:first], *common, *kept[first:]]
+    return call.build.compute(f"x0[{', '.join(read)}]", [x, *found], shape)
+
+
+def _positions(build: Builder, indices: Indices) -> Indices:
+    """Indices with each mask as the positions where it is true, one index a dimension of the mask."""
+    found: Indices = []
+    for each in indices:
+        if each is None or each.element not in ("i1", "ui8"):
+            found.append(each)
+            continue
+        where_true = selection.nonzero(build, each)
+        found += [build.reshape(build.cut(where_true, 0, n, 1), where_true.shape[1:]) for n in range(each.rank)]
+    return found
+
+
+def _common(indices: Sequence[Tensor]) -> list[DimLike]:
+    """The shape that indices broadcast to."""
+    rank = max(i.rank for i in indices)
+    shapes = [(*[1] * (rank - i.rank), *i.shape) for i in indices]
+    return [next((d for d in dims if d != 1), 1) for dims in zip(*shapes, strict=True)]
+
+
+def _read(index: Tensor | None, operand: int, block: Sequence[str], extent: DimLike) -> str:
+    assert index is not None
+    names = block[len(block) - index.rank :]
+    at = ", ".join("0" if d == 1 else n for n, d in zip(names, index.shape, strict=True)) or "()"
+    return reads.wrapped(index, f"x{operand}[{at}]", extent)
+
+
+@aten("index_put", "_unsafe_index_put")
+def index_put(call: Call, x: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> Tensor:
+    """``x`` with x[i, :, j] replaced by, or with ``accumulate`` increased by values."""
+    build, given = call.build, _positions(call.build, indices)
+    at = [n for n, i in enumerate(given) if i is not None]
+    if at != list(range(at[0], at[-1] + 1)):
+        raise NotSupported("an assignment at indices of dimensions that are no neighbours")
+    common = _common([i for i in given if i is not None])
+    columns = [build.broadcast(_leading(build, given[n], len(common)), common) for n in at]
+    tuples = build.concat([build.reshape(build.cast(c, "i64"), (*common, 1)) for c in columns], len(common))
+    rest = [n for n in range(x.rank) if n not in at]
+    order = [*at, *rest]
+    block = [x.shape[n] for n in rest]
+    placed = [*block[: at[0]], *common, *block[at[0] :]]
+    values = build.broadcast(_leading(build, values, len(placed)), placed)
+    spread = list(range(at[0], at[0] + len(common)))
+    updates = build.transpose(values, [*spread, *(n for n in range(values.rank) if n not in spread)])
+    moved = build.transpose(x, order)
+    y = writes.scatter_nd(build, moved, tuples, call.tensor(updates), "add" if accumulate else "none")
+    return build.transpose(y, [order.index(n) for n in range(x.rank)])
+
+
+def _leading(build: Builder, x: Tensor | None, rank: int) -> Tensor:
+    """``x`` with dimensions of 1 before its own."""
+    assert x is not None
+    return build.reshape(x, (*[1] * (rank - x.rank), *x.shape))
+
+
+@aten("scatter", "scatter_add", "scatter_reduce", "scatter_reduce.two")
+def scatter(
+    call: Call,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Operand,
+    reduce: str | None = None,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """``x`` with elements of ``source`` at the positions of ``index``, whose extents may be smaller."""
+    build = call.build
+    if reduce not in (None, *COMBINES) or not include_self:
+        raise NotSupported(f"reduction {reduce!r}" + ("" if include_self else " without the elements of the input"))
+    updates = build.broadcast(call.tensor(source), index.shape) if not isinstance(source, Tensor) else source
+    updates = build.slice(updates, [0] * updates.rank, index.shape)
+    how = "add" if call.op == "scatter_add" else COMBINES[reduce] if reduce else "none"
+    return writes.scatter_elements(build, x, index, call.tensor(updates), normalize_axis(dim, x.rank), how)
+
+
+@aten("index_add")
+def index_add(call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    axis = normalize_axis(dim, x.rank)
+    scaled = source if alpha == 1 else call.build.map(f"x0 * {alpha!r}", source)
+    return index_put(call, x, [*[None] * axis, index], scaled, accumulate=True)
+
+
+@aten("masked_scatter")
+def masked_scatter(call: Call, x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """``x`` with the next element of ``source`` at each position where the mask is true."""
+    build = call.build
+    flags = build.reshape(build.broadcast(_leading(build, mask, x.rank), x.shape), (product(x.shape),))
+    order = build.reshape(sorting.prefix_sum(build, build.cast(flags, "i64")), x.shape)
+    names = ", ".join(f"i{n}" for n in range(x.rank))
+    flat = build.reshape(source, (product(source.shape),))
+    whole = build.reshape(flags, x.shape)
+    text = f"where(x1[{names}], x2[max(x3[{names}] - 1, 0)], x0[{names}])"
+    return build.compute(text, [x, whole, flat, order], x.shape)
+
+
+@aten("bucketize", "searchsorted")
+def insertion_points(call: Call, a: Operand, b: Operand, *, right: bool = False, side: Any = None, **_: Any) -> Tensor:
+    """How many of sorted boundaries [.., N] are below each value (``right``: or equal to it)."""
+    build = call.build
+    values, boundaries = call.promoted(a, b) if call.op == "bucketize" else reversed(call.promoted(a, b))
+    outer = [f"i{n}" for n in range(boundaries.rank - 1)]
+    here = ", ".join(f"i{n}" for n in range(values.rank)) or "()"
+    read, sign = f"x0[{', '.join([*outer, 'r0'])}]", "<=" if right or side == "right" else "<"
+    text, count = f"i64({read} {sign} x1[{here}])", boundaries.shape[-1:]
+    return build.compute(text, [boundaries, values], values.shape, count, "add")
+
+
+@aten("nonzero")
+def nonzero(call: Call, x: Tensor) -> Tensor:
+    return call.build.transpose(selection.nonzero(call.build, x), [1, 0])
+
+
+@aten("masked_select")
+def masked_select(call: Call, x: Tensor, mask: Tensor) -> Tensor:
+    build = call.build
+    shape = _common([x, mask])
+    whole = [build.broadcast(_leading(build, t, len(shape)), shape) for t in (x, mask)]
+    flat, flags = (build.reshape(t, (product(shape),)) for t in whole)
+    return selection.compress(build, flat, flags, 0)
+
+
+@aten("topk")
+def topk(call: Call, x: Tensor, k: DimLike, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    axis = normalize_axis(dim, x.rank)
+    call.build.require(x.shape[axis], k)
+    return sorting.top_k(call.build, x, axis, k, largest)
+
+
+@aten("sort")
+def sort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    axis = normalize_axis(dim, x.rank)
+    return sorting.top_k(call.build, x, axis, x.shape[axis], descending)
+
+
+@aten("sort.stable")
+def sort_stable(
+    call: Call, x: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+) -> tuple[Tensor, Tensor]:
+    return sort(call, x, dim, descending)
+
+
+@aten("argsort")
+def argsort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+    return sort(call, x, dim, descending)[1]

@@ -1,0 +1,104 @@
+"""Normalization over the last dimensions, groups, the batch; softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops import normalization as norm
+from mlc.frontends.build.ops.softmax import softmax
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.torch.dtypes import TORCH_OF_ELEMENT
+from mlc.frontends.torch.registry import Call, aten
+
+
+@aten("softmax", "_softmax", "log_softmax", "_log_softmax", "_safe_softmax", "special_log_softmax")
+def soft(call: Call, x: Tensor, dim: int, *_: Any, dtype: Any = None) -> Tensor:
+    """``_safe_softmax`` gives 0 for rows of minus infinity."""
+    x = call.tensor(x)
+    if not x.rank:
+        return call.build.map("x0 - x0" if "log" in call.op else "x0 - x0 + 1", x)
+    return softmax(call.build, x, [dim % x.rank], log="log" in call.op, safe=call.op == "_safe_softmax")
+
+
+@aten("layer_norm")
+def layer_norm(
+    call: Call,
+    x: Tensor,
+    shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    return native_layer_norm(call, x, shape, weight, bias, eps)[0]
+
+
+@aten("native_layer_norm")
+def native_layer_norm(
+    call: Call, x: Tensor, shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    build, axes = call.build, list(range(x.rank - len(shape), x.rank))
+    mean, variance = norm.mean_and_variance(build, build.wide(x), axes)
+    y = norm.normalized(build, x, mean, variance, weight, bias, eps)
+    return y, mean, build.map(f"rsqrt(x0 + {literal(eps)})", variance)
+
+
+@aten("rms_norm", "_fused_rms_norm")
+def rms_norm(
+    call: Call, x: Tensor, shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Any:
+    build, axes = call.build, list(range(x.rank - len(shape), x.rank))
+    epsilon = torch.finfo(TORCH_OF_ELEMENT[x.element]).eps if eps is None else eps
+    weight = weight or build.broadcast(build.constant(1, x.element), tuple(shape))
+    y = norm.rms_norm(build, x, axes, weight, epsilon)
+    return y if call.op == "rms_norm" else (y, None)
+
+
+@aten("group_norm")
+def group_norm(
+    call: Call,
+    x: Tensor,
+    groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    return norm.group_norm(call.build, x, groups, *_affine(call, x, weight, bias), eps)
+
+
+@aten("native_group_norm")
+def native_group_norm(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: Any, c: Any, hw: Any, groups: int, eps: float
+) -> tuple[Tensor, None, None]:
+    return group_norm(call, x, groups, weight, bias, eps), None, None
+
+
+def _affine(call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Scale and offset of each channel, 1 and 0 where there are none."""
+    build, channels = call.build, x.shape[1:2]
+    scale = build.broadcast(build.constant(1, x.element), channels) if weight is None else weight
+    return scale, build.broadcast(build.constant(0, x.element), channels) if bias is None else bias
+
+
+@aten("_native_batch_norm_legit_no_training")
+def batch_norm(
+    call: Call, x: Tensor, weight: Any, bias: Any, mean: Tensor, variance: Tensor, momentum: float, eps: float
+) -> tuple[Tensor, None, None]:
+    scale, offset = _affine(call, x, weight, bias)
+    return norm.batch_norm(call.build, x, scale, offset, mean, variance, eps), None, None
+
+
+@aten("_native_batch_norm_legit.no_stats")
+def batch_statistics(
+    call: Call, x: Tensor, weight: Any, bias: Any, training: bool, momentum: float, eps: float
+) -> tuple[Tensor, None, None]:
+    """With the statistics of the batch itself, as instance norm has them."""
+    build = call.build
+    mean, variance = norm.mean_and_variance(build, build.wide(x), [0, *range(2, x.rank)])
+    scale, offset = (None if t is None else norm.per_channel(build, t, x.rank) for t in (weight, bias))
+    return norm.normalized(build, x, mean, variance, scale, offset, eps), None, None

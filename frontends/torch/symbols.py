@@ -1,0 +1,109 @@
+"""Symbolic dimensions of an exported program: names, extents of inputs, ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import sympy
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.errors import InputError
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.symbols import symbol_name
+
+UNLIMITED = 1 << 40  # upper bounds from here on say nothing
+
+
+class Symbols:
+    """The dimensions of a graph's inputs. A symbol has the name of its ``torch.export.Dim``, or of the first input and
+    axis that it is the extent of, ``x_0``."""
+
+    def __init__(self, inputs: Mapping[str, Node], fixed: Mapping[str, DimLike]) -> None:
+        self.names = _names(inputs)
+        self.fixed = {symbol_name(name): size for name, size in fixed.items()}
+        unknown = sorted(set(self.fixed) - set(self.names.values()))
+        if unknown:
+            known = ", ".join(sorted(set(self.names.values()))) or "none"
+            what = f"The program has no symbolic dimension '{unknown[0]}'"
+            raise InputError(what, hint=f"Its symbolic dimensions: {known}")
+
+    def dim(self, extent: Any) -> DimLike:
+        """An integer or torch.SymInt as a dimension."""
+        expr = _expr(extent)
+        return expr if isinstance(expr, int) else self.of(expr)
+
+    def of(self, expr: Any) -> DimLike:
+        """An expression of torch's symbols as a dimension.
+
+        Raises:
+            NotSupported: it has other functions than dimensions have.
+        """
+        if isinstance(expr, sympy.Integer):
+            return int(expr)
+        if isinstance(expr, sympy.Symbol):
+            name = self.names.get(str(expr), symbol_name(str(expr)))
+            return self.fixed.get(name, Dim.symbol(name))
+        args = [self.of(arg) for arg in expr.args]
+        if isinstance(expr, sympy.Add):
+            return reduce(lambda a, b: a + b, args)
+        if isinstance(expr, sympy.Mul):
+            return reduce(lambda a, b: a * b, args)
+        if isinstance(expr, sympy.Pow) and isinstance(args[1], int):
+            return reduce(lambda a, b: a * b, [args[0]] * args[1])
+        if type(expr).__name__ in ("FloorDiv", "CleanDiv"):
+            return args[0] // args[1]
+        raise NotSupported(f"an extent {expr}")
+
+    def require(self, build: Builder, ranges: Mapping[Any, Any]) -> None:
+        """Guards for the ranges that the program was exported for. A minimum up to 2 is only torch's way to tell
+        dimensions from 1."""
+        for symbol, limits in ranges.items():
+            if str(symbol) not in self.names:
+                continue
+            low, high = _limit(limits.lower), _limit(limits.upper)
+            if high is not None and high < UNLIMITED:
+                build.require(high, self.of(symbol))
+            if low is not None and low > 2:
+                build.require(self.of(symbol), low)
+
+
+def dim_names(program: ExportedProgram) -> dict[str, str]:
+    """The names of the dimensions of a program's inputs, by torch's symbol."""
+    return _names({n.name: n for n in program.graph.nodes if n.op == "placeholder" and hasattr(n.meta["val"], "shape")})
+
+
+def _names(inputs: Mapping[str, Node]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, node in inputs.items():
+        for axis, extent in enumerate(node.meta["val"].shape):
+            expr = _expr(extent)
+            if isinstance(expr, sympy.Symbol) and str(expr) not in found:
+                found[str(expr)] = symbol_name(_debug_name(node.meta["val"], expr) or f"{name}_{axis}")
+    return found
+
+
+def _limit(bound: Any) -> int | None:
+    return int(bound) if getattr(bound, "is_Integer", isinstance(bound, int)) else None
+
+
+def _expr(extent: Any) -> Any:
+    """The expression of a torch.SymInt; an int as it is."""
+    if isinstance(extent, int):
+        return extent
+    expr = extent.node.expr
+    return int(expr) if expr.is_Integer else expr
+
+
+def _debug_name(val: Any, symbol: sympy.Symbol) -> str | None:
+    """The name that the user gave to the dimension with ``torch.export.Dim``."""
+    env = val.fake_mode.shape_env
+    for source in env.var_to_sources.get(symbol, ()):
+        name = source.name if isinstance(source.name, str) else source.name()
+        if (found := env.source_name_to_debug_name.get(name)) is not None and found.isidentifier():
+            return str(found)
+    return None
