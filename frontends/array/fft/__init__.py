@@ -1,0 +1,1 @@
+"""Discrete Fourier transforms. Source: Array API 2025.12."""

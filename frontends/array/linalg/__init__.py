@@ -1,0 +1,1 @@
+"""Linear algebra. Source: Array API 2025.12."""
