@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mlc.errors import RunError as RunError
     from mlc.errors import ToolchainError as ToolchainError
     from mlc.frontends.array.array import TraceError as TraceError
+    from mlc.frontends.array.statements.compute import compute as compute
+    from mlc.frontends.array.statements.compute import reduce as reduce
     from mlc.frontends.array.transforms.control import cond as cond
     from mlc.frontends.array.transforms.control import fori_loop as fori_loop
     from mlc.frontends.array.transforms.control import scan as scan
@@ -57,6 +59,7 @@ _HOMES = {
     "jit": "mlc.tracing.jit",
     "explain": "mlc.tracing.jit",
     "TraceError": "mlc.frontends.array.array",
+    **dict.fromkeys(("compute", "reduce"), "mlc.frontends.array.statements.compute"),
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
     "Options": "mlc.options",

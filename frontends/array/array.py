@@ -214,6 +214,11 @@ def known(value: Any, element: str) -> Array:
     return Array(record(constant, (), (element, data.shape, data.tobytes()), element, data.shape))
 
 
+def dimension(build: Builder, operands: Sequence[Tensor], dim: Dim) -> Tensor:
+    """The value of an open dimension."""
+    return build.compute(f"i64({dim})", [], ())
+
+
 def as_array(value: Any, beside: str | None = None) -> Array:
     """An operand as an array; a Python scalar takes the type of the array ``beside`` it.
 
@@ -224,6 +229,8 @@ def as_array(value: Any, beside: str | None = None) -> Array:
         return value
     if isinstance(value, bool | int | float | complex | np.generic):
         return known(value, dtypes.of_scalar_beside(value, beside) if beside else dtypes.element_of_scalar(value))
+    if isinstance(value, Dim):
+        return apply(dimension, [], (value,), "i64", ())
     if isinstance(value, np.ndarray | list | tuple):
         data = np.array(value)
         return from_numpy(data if isinstance(value, np.ndarray) else default_types(data))

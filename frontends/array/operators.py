@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlc.dialects.semantics.dims import Dim
 from mlc.errors import InputError
 from mlc.frontends.array.record import where_called
 
@@ -155,6 +156,6 @@ def _binary(name: str, left: Any, right: Any) -> Any:
     from mlc.frontends.array.array import Array
 
     for each in (left, right):
-        if not isinstance(each, Array | bool | int | float | complex | np.generic | np.ndarray):
+        if not isinstance(each, Array | bool | int | float | complex | np.generic | np.ndarray | Dim):
             return NotImplemented
     return _function(name)(left, right)

@@ -1,0 +1,1 @@
+"""Operators of one's own: statements written in Python."""
