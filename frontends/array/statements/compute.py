@@ -16,9 +16,9 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.statements.expressions import Expressions
 from mlc.frontends.array.functions.shaping import Extents, extents
 from mlc.frontends.array.record import Record, Unique, record
+from mlc.frontends.array.statements.expressions import Expressions
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
@@ -48,9 +48,9 @@ def reduction(build: Builder, operands: Sequence[Tensor], extents: tuple[DimLike
 def compute(shape: Extents, f: Callable[..., Any]) -> Array:
     """The array whose element ``i, j, …`` is ``f(i, j, …)``.
 
-    ``f`` takes an iterator for each dimension, reads elements ``x[i + 1, j]`` of arrays, and combines them by operators,
-    by the elementwise functions of ``mlc.numpy`` and by ``reduce``. An index that depends on data, or that names an
-    iterator twice, is clamped into its dimension.
+    ``f`` takes an iterator for each dimension, reads elements ``x[i + 1, j]`` of arrays, and combines them by
+    operators, by the elementwise functions of ``mlc.numpy`` and by ``reduce``. An index that depends on data, or that
+    names an iterator twice, is clamped into its dimension.
 
     Raises:
         InputError: it reads outside of an array, or does what no scalar expression is (with the user's line).
@@ -84,7 +84,11 @@ def _iterators(wanted: Sequence[DimLike]) -> list[Record]:
 
 
 def _statement(
-    root: Record, names: dict[Record, str], shape: Sequence[DimLike], reduced: Sequence[DimLike] = (), monoid: Any = None
+    root: Record,
+    names: dict[Record, str],
+    shape: Sequence[DimLike],
+    reduced: Sequence[DimLike] = (),
+    monoid: str | None = None,
 ) -> Array:
     """The statement of ``root`` over iterators; reductions inside of it become statements of their own."""
     if root.emit is reduction and monoid is None:

@@ -1,4 +1,4 @@
-"""Scalar expressions of a trace: records of rank 0 that depend on iterators, as ``dialects/semantics/expr.py`` has them.
+"""Scalar expressions of a trace: records of rank 0 that depend on iterators (``dialects/semantics/expr.py``).
 
 Reads of arrays become loads with their indices; all other records are lowered and must give elementwise operators.
 """
