@@ -17,7 +17,7 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.operators import Operators
-from mlc.frontends.array.record import Emit, Record, of_data, record, where_called
+from mlc.frontends.array.record import Emit, Record, dimension, of_data, record, where_called
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
@@ -212,11 +212,6 @@ def known(value: Any, element: str) -> Array:
     if element in dtypes.PART:
         return _pair(known(data.real, dtypes.PART[element]), known(data.imag, dtypes.PART[element]))
     return Array(record(constant, (), (element, data.shape, data.tobytes()), element, data.shape))
-
-
-def dimension(build: Builder, operands: Sequence[Tensor], dim: Dim) -> Tensor:
-    """The value of an open dimension."""
-    return build.compute(f"i64({dim})", [], ())
 
 
 def as_array(value: Any, beside: str | None = None) -> Array:

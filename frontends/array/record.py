@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import Shape, element_of_dtype
 from mlc.frontends.array import dtypes
 from mlc.frontends.build.builder import Builder
@@ -160,6 +161,11 @@ def item(build: Builder, operands: Sequence[Any], n: int) -> Tensor:
     """Result ``n`` of a record of several."""
     (results,) = operands
     return results[n]
+
+
+def dimension(build: Builder, operands: Sequence[Tensor], dim: Dim) -> Tensor:
+    """The value of an open dimension."""
+    return build.compute(f"i64({dim})", [], ())
 
 
 def ordered(outputs: Sequence[Record], known: Container[Record] = ()) -> list[Record]:

@@ -15,11 +15,11 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load, loads, parse, substitute, walk
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
-from mlc.frontends.array.array import Array, constant, dimension
+from mlc.frontends.array.array import Array, constant
 from mlc.frontends.array.functions.indexing import indexed, sliced
 from mlc.frontends.array.functions.shaping import reshaped
 from mlc.frontends.array.lowering import lower_records
-from mlc.frontends.array.record import Emit, Record
+from mlc.frontends.array.record import Emit, Record, dimension
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.clamp_indices import range_of
 from mlc.frontends.build.folding.fold import at_least
