@@ -227,8 +227,7 @@ def as_array(value: Any, beside: str | None = None) -> Array:
     if isinstance(value, Dim):
         return apply(dimension, [], (value,), "i64", ())
     if isinstance(value, np.ndarray | list | tuple):
-        data = np.array(value)
-        return from_numpy(data if isinstance(value, np.ndarray) else default_types(data))
+        return from_numpy(value.copy() if isinstance(value, np.ndarray) else default_types(np.array(value)))
     raise InputError(f"A {type(value).__name__} is not an array", hint="Give an array, a number, or asarray(value)")
 
 
