@@ -16,6 +16,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.layout.assign_layout import AssignLayout
     from mlc.passes.layout.decompose_pack import DecomposePack
     from mlc.passes.layout.interleave_gates import InterleaveGates
+    from mlc.passes.layout.pack_operands import PackOperands
     from mlc.passes.layout.pack_quantized_weights import PackQuantizedWeights
     from mlc.passes.layout.pack_weights import PackWeights
     from mlc.passes.layout.scale_weights import ScaleWeights
@@ -26,6 +27,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     return [
         AssignLayout(),
         PackWeights(),
+        PackOperands(),
         PackQuantizedWeights(),
         DecomposePack(),
         FoldConstants(),

@@ -1,5 +1,5 @@
 """Packing (``pack-weights``, BLIS): right operands of matrix products are stored in panels of columns, where they are
-constant, or transposed.
+constant (``pack-operands``: the others).
 
     %y = graph.contract "bmk,kn->bmn"(%x, %w : 64x90)
 
@@ -28,30 +28,24 @@ from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.graph.patterns.quantized import DOT4, PRODUCT, WORD
 from mlc.passes.layout.blocking.blocked_layout import LayoutBuilder, panels
+from mlc.passes.layout.blocking.panel_width import few_rows, panel_width
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
 
 FEW_COLUMNS = 8  # below this a panel would be mostly padding
-TRANSPOSED_ROWS = 8  # of the left operand, for which a transposition at run time pays
 
 
 @dataclass(frozen=True)
 class PackWeights(ModulePass):
-    """Pack constant matrices, and transposed ones at run time. A panel has two vectors of columns (half as
-    many columns for 8-byte elements).
-
-    ``runtime_rows``: from so many rows of the left operand on, a kernel packs a right operand that is not constant at
-    run time; 0: never.
-    """
+    """Pack constant matrices. A panel has two vectors of columns (half as many columns for 8-byte elements)."""
 
     name = "pack-weights"
-    runtime_rows: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
             constants = constant_values(body)
             for contract in [o for o in body.ops if isinstance(o, ContractOp)]:
-                _pack(_oriented(contract, constants), constants, target_of(ctx), self.runtime_rows)
+                _pack(_oriented(contract, constants), constants, target_of(ctx))
 
 
 def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
@@ -78,7 +72,7 @@ def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
     return new
 
 
-def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget, runtime_rows: int) -> None:
+def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget) -> None:
     lhs, rhs, out = op.terms
     element = element_of(op.result)
     if op.layouts or len(rhs) != 2 or ITEMSIZE[element] < 4:
@@ -87,6 +81,7 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget, runtime_r
         return
     if (
         op.lhs in constants
+        or op.rhs not in constants
         or not out
         or not lhs
         or out[-1] not in rhs
@@ -98,13 +93,10 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget, runtime_r
     k, n = lhs[-1], out[-1]
     extents = dict(zip(rhs, shape_of(op.rhs), strict=True))
     rows, columns = product(shape_of(op.lhs)[:-1]), extents[n]
-    least = TRANSPOSED_ROWS if rhs[-1] == k else runtime_rows
-    if op.rhs not in constants and not (least and isinstance(rows, int) and rows >= least):
-        return
     if extents[k] != shape_of(op.lhs)[-1] or not isinstance(columns, int) or columns < _enough(op, rows, target):
         return
     stride = extents[k] * ITEMSIZE[element_of(op.lhs)]
-    block = _block((rows, extents[k], columns), stride, target) * 4 // ITEMSIZE[element]
+    block = panel_width((rows, extents[k], columns), stride, target) * 4 // ITEMSIZE[element]
     builder = LayoutBuilder(op)
     matrix = builder.transpose(op.rhs, [rhs.index(k), rhs.index(n)])  # [K, N]
     if op.product is None:
@@ -114,40 +106,10 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget, runtime_r
     _replace(op, f"{lhs},{k}{n}->{out}", builder.packed_rows(matrix), block, DOT4)
 
 
-def _block(shape: tuple[DimLike, DimLike, int], stride: DimLike, target: CpuTarget) -> int:
-    """Columns of a panel of a product M x K x N, with ``stride`` bytes between the rows of the left operand. Wide
-    panels are chosen where they add little padding."""
-    rows, terms, columns = shape
-    usual = 2 * target.lanes
-    block, long = _wide(target) if _conflicts(stride, target) else usual, 2 * usual
-    small = isinstance(terms, int) and terms * columns <= target.products_in_a_barrier
-    if _few(rows, target) and columns >= (1 if small else target.tasks(2)) * long:
-        block = max(block, long)
-    return block if -columns % block * 8 <= columns else usual
-
-
-def _wide(target: CpuTarget) -> int:
-    """Columns of a panel where the rows of the left operand conflict in the L1 cache; with few registers, as without
-    conflicts, because register tiles have few rows anyway."""
-    return (4 if target.vector_registers > 16 else 2) * target.lanes
-
-
 def _enough(op: ContractOp, rows: DimLike, target: CpuTarget) -> int:
     """The fewest columns for which panels are faster than a dot product a column: a panel's row fills a cache line."""
     by_columns = op.terms[1][-1] == op.terms[0][-1]
-    return target.l1.line // 4 + 1 if by_columns and _few(rows, target) and op.product is None else FEW_COLUMNS
-
-
-def _few(rows: DimLike, target: CpuTarget) -> bool:
-    """Whether rows × two vectors are at most half of the sums that a CPU keeps in flight: each addition then waits for
-    the previous one."""
-    return isinstance(rows, int) and 4 * rows <= target.sums_in_flight
-
-
-def _conflicts(stride: DimLike, target: CpuTarget) -> bool:
-    """Whether rows at a distance of ``stride`` bytes fall into one set of the L1 cache. Register tiles of few rows and
-    wide panels are then best (6 x 64 instead of 14 x 32)."""
-    return isinstance(stride, int) and stride % target.l1.period == 0
+    return target.l1.line // 4 + 1 if by_columns and few_rows(rows, target) and op.product is None else FEW_COLUMNS
 
 
 def _replace(op: ContractOp, equation: str, matrix: SSAValue, block: int, by: StringAttr | None = None) -> None:

@@ -13,7 +13,7 @@ from mlc.dialects.semantics.interpreter import interpret
 from mlc.errors import MlcError
 from mlc.passes.layout.blocking.blocked_layout import panels
 from mlc.passes.layout.decompose_pack import DecomposePack
-from mlc.passes.layout.pack_weights import PackWeights
+from mlc.passes.layout.pack_operands import PackOperands
 from mlc.passes.layout.verify_layout import VerifyLayout
 
 TAGS = ["abcd", "aBcd4b", "ABcd4b3a", "cBda2b", "Abcd5a", "dcBA3b2a"]
@@ -81,7 +81,7 @@ def test_an_operator_reads_what_was_packed() -> None:
 def test_an_operand_that_is_not_constant_is_packed_at_run_time(rows: int, times: int) -> None:
     b = GraphBuilder()
     y = b.add(ContractOp("mk,kn->mn", b.input(4, 6), b.input(6, 40)))
-    module = check(b, [y], PackWeights(rows), tolerance=1e-6)
+    module = check(b, [y], PackOperands(rows), tolerance=1e-6)
     assert len(ops(module, PackOp)) == times
     assert bool(packing(ops(module, ContractOp)[0])) == bool(times)
 

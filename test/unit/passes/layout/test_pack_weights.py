@@ -56,17 +56,6 @@ def test_left_operands(equation: str, weight: tuple[int, int], activation: tuple
     assert len(ops(module, TransposeOp)) == transposes
 
 
-@pytest.mark.parametrize(("equation", "rows", "packed"), [("mk,nk->mn", 8, True), ("mk,nk->mn", 7, False),
-                                                          ("mk,kn->mn", 80, False)])  # fmt: skip
-def test_transposed_operands_of_run_time(equation: str, rows: int, packed: bool) -> None:
-    b = GraphBuilder()
-    shape = (12, 5) if equation == "mk,nk->mn" else (5, 12)
-    module = check(
-        b, [b.add(ContractOp(equation, b.input(rows, 5), b.input(*shape)))], *PASSES, target=TWO, tolerance=1e-6
-    )
-    assert (packing(ops(module, ContractOp)[0]) is not None) == packed
-
-
 def test_doubles_have_half_the_columns() -> None:
     b = GraphBuilder()
     y = b.add(ContractOp("mk,kn->mn", b.input(3, 5, element="f64"), b.stored(b.random.standard_normal((5, 12)))))

@@ -1,0 +1,107 @@
+"""Packing at run time (``pack-operands``, BLIS): right operands of large matrix products go into panels of columns.
+
+    %y = graph.contract "bsk,nk->bsn"(%x : 8x128x90, %w : 64x90)
+
+  → %p = graph.pack(%wᵀ) {layout = #graph.layout<"Ba32b">} : 2x90x32
+    %y = graph.contract "bsk,kn->bsn"(%x, %p)
+           {layouts = [#graph.layout<"abc">, #graph.layout<"Ba32b">, #graph.layout<"abc">]}
+
+As in training, where weights change and the derivative of a product is a product with transposed operands. The kernel
+that packs reads and writes the operand once; the micro-kernel then reads consecutive memory. Constant operands are
+packed when the weights file is written (``pack-weights``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.graph import ContractOp, PackOp, layout
+from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
+from mlc.passes.context import target_of
+from mlc.passes.graph.patterns.constants import constant_values
+from mlc.passes.layout.blocking.blocked_layout import LayoutBuilder, panels
+from mlc.passes.layout.blocking.panel_width import panel_width
+from mlc.passes.rewriter import bodies, erase_unused
+from mlc.target import CpuTarget
+
+TRANSPOSED_ROWS = 8  # of the left operand, for which a transposition of the right one pays
+
+
+@dataclass(frozen=True)
+class PackOperands(ModulePass):
+    """Pack right operands that are not constant.
+
+    ``rows``: of the left operand, from which on one is packed whose rows are contiguous; 0: never.
+    """
+
+    name = "pack-operands"
+    rows: int = 256
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for body in bodies(op):
+            constants = constant_values(body)
+            for contract in [o for o in body.ops if isinstance(o, ContractOp)]:
+                if not constants & {contract.lhs, contract.rhs} and self._pays(contract):
+                    _pack(contract, target_of(ctx))
+
+    def _pays(self, op: ContractOp) -> bool:
+        """Whether it is a product of matrices with rows enough."""
+        lhs, rhs, out = op.terms
+        element = element_of(op.result)
+        if op.layouts or op.product or not is_float(element) or ITEMSIZE[element] < 4 or not _is_matrix(op):
+            return False
+        extents = op.extents()
+        rows, columns = product(extents[c] for c in out if c != out[-1]), extents[out[-1]]
+        least = self.rows if rhs[-1] == out[-1] else TRANSPOSED_ROWS
+        enough = isinstance(rows, int) and isinstance(columns, int) and 0 < least <= rows
+        return enough and isinstance(columns, int) and columns >= TRANSPOSED_ROWS
+
+
+def _is_matrix(op: ContractOp) -> bool:
+    """Whether the right operand has the last column letter of the result and the letters of the sum, which are together
+    in the left operand, and none is broadcast."""
+    lhs, rhs, out = op.terms
+    summed = "".join(c for c in lhs if c not in out)
+    if not out or not summed or out[-1] in lhs or sorted(rhs) != sorted(summed + out[-1]) or summed not in lhs:
+        return False
+    extents = op.extents()
+    shapes = zip((lhs, rhs), (shape_of(op.lhs), shape_of(op.rhs)), strict=True)
+    return all(d == extents[c] for letters, shape in shapes for c, d in zip(letters, shape, strict=True))
+
+
+def _pack(op: ContractOp, target: CpuTarget) -> None:
+    """Replace ``op`` by a product with one letter of the sum and the right operand in panels."""
+    lhs, rhs, out = op.terms
+    summed = "".join(c for c in lhs if c not in out)
+    k, n, builder = summed[0], out[-1], LayoutBuilder(op)
+    ordered = builder.transpose(op.rhs, [rhs.index(c) for c in summed + n])
+    terms, columns = product(shape_of(ordered)[:-1]), int(shape_of(ordered)[-1])  # type: ignore[arg-type]
+    block = _panel(op, terms, columns, target)
+    packed = builder.emit(PackOp(builder.reshape(ordered, (terms, columns)), layout(2, [(1, block)], (1, 0))))
+    left, letters = _merged(op.lhs, lhs, summed, builder), lhs.replace(summed, k)
+    layouts = [layout(len(letters)), panels(columns, block), layout(len(out))]
+    new = ContractOp(f"{letters},{k}{n}->{out}", left, packed, None, layouts)
+    op.result.replace_all_uses_with(builder.emit(new))
+    erase_unused([op])
+
+
+def _panel(op: ContractOp, terms: DimLike, columns: int, target: CpuTarget) -> int:
+    """Columns of a panel; rows of the left operand that are contiguous conflict in no cache."""
+    lhs, _, out = op.terms
+    size = ITEMSIZE[element_of(op.result)]
+    rows = product(op.extents()[c] for c in out[:-1])
+    stride = size if lhs[-1] in out else terms * size
+    return panel_width((rows, terms, columns), stride, target) * 4 // size
+
+
+def _merged(x: SSAValue, letters: str, some: str, builder: LayoutBuilder) -> SSAValue:
+    """``x`` with consecutive dimensions merged."""
+    first, shape = letters.index(some), shape_of(x)
+    last = first + len(some)
+    return builder.reshape(x, (*shape[:first], product(shape[first:last]), *shape[last:]))

@@ -1,0 +1,72 @@
+"""pack-operands: right operands of run time become panels where the product is large, or they are transposed."""
+
+from __future__ import annotations
+
+import pytest
+from graph_checks import GraphBuilder, check, ops, packing
+
+from mlc.dialects.graph import ContractOp
+from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
+from mlc.passes.layout.decompose_pack import DecomposePack
+from mlc.passes.layout.pack_operands import PackOperands
+
+TWO = "x86-64-v4:vector_bits=64"  # lanes: panels of 4 columns
+PASSES = (PackOperands(20), DecomposePack(), CanonicalizeGraph())
+
+
+@pytest.mark.parametrize(
+    ("equation", "left", "right"),
+    [
+        ("mk,kn->mn", (20, 5), (5, 10)),
+        ("mk,nk->mn", (8, 5), (10, 5)),  # transposed
+        ("bmk,kn->bmn", (4, 5, 3), (3, 9)),
+        ("bmk,nk->bmn", ("n", 5, 3), (9, 3)),
+        ("km,kn->mn", (7, 20), (7, 9)),  # the derivative by a matrix
+        ("bkm,bkn->mn", (3, 7, 20), (3, 7, 9)),  # of a batch
+        ("mbk,bnk->mn", (20, 3, 7), (3, 9, 7)),
+    ],
+)
+def test_packed(equation: str, left: tuple, right: tuple[int, ...]) -> None:
+    b = GraphBuilder()
+    y = b.add(ContractOp(equation, b.input(*left), b.input(*right)))
+    module = check(b, [y], *PASSES, target=TWO, tolerance=1e-6)
+    (op,) = ops(module, ContractOp)
+    columns = right[equation.split("->")[0].split(",")[1].index("n")]
+    assert (packing(op) == (columns, 4)) == ("n" not in left)
+
+
+@pytest.mark.parametrize(
+    ("equation", "left", "right"),
+    [
+        ("mk,kn->mn", (19, 5), (5, 10)),  # too few rows
+        ("mk,nk->mn", (7, 5), (10, 5)),
+        ("mk,kn->mn", (20, 5), (5, 7)),  # too few columns
+        ("bmk,bkn->bmn", (4, 20, 3), (4, 3, 9)),  # a matrix for each of a batch
+        ("mk,kn->nm", (20, 5), (5, 10)),  # a transposed result
+        ("mk,kn->mn", (20, 5), (1, 10)),  # broadcast
+        ("bkm,kbn->mn", (3, 7, 20), (7, 3, 9)),
+        ("kmb,kbn->mn", (3, 20, 7), (3, 7, 9)),  # letters of the sum are apart
+    ],
+)
+def test_unchanged(equation: str, left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    b = GraphBuilder()
+    y = b.add(ContractOp(equation, b.input(*left), b.input(*right)))
+    (op,) = ops(check(b, [y], *PASSES, target=TWO, tolerance=1e-6), ContractOp)
+    assert packing(op) is None or equation == "bkm,kbn->mn"
+
+
+def test_constants_and_short_floats_stay() -> None:
+    b = GraphBuilder()
+    x = b.input(20, 5)
+    results = [
+        b.add(ContractOp("mk,kn->mn", x, b.weight(5, 9))),
+        b.add(ContractOp("mk,kn->mn", b.input(20, 5, element="f16"), b.input(5, 9, element="f16"))),
+    ]
+    assert not any(packing(op) for op in ops(check(b, results, *PASSES, target=TWO, tolerance=1e-2), ContractOp))
+
+
+def test_doubles_have_half_the_columns() -> None:
+    b = GraphBuilder()
+    y = b.add(ContractOp("mk,kn->mn", b.input(20, 5, element="f64"), b.input(5, 9, element="f64")))
+    (op,) = ops(check(b, [y], *PASSES, target=TWO, tolerance=1e-12), ContractOp)
+    assert packing(op) == (9, 2)
