@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mlc.frontends.array.array import TraceError as TraceError
     from mlc.frontends.array.statements.compute import compute as compute
     from mlc.frontends.array.statements.compute import reduce as reduce
+    from mlc.frontends.array.transforms.batching import vmap as vmap
     from mlc.frontends.array.transforms.control import cond as cond
     from mlc.frontends.array.transforms.control import fori_loop as fori_loop
     from mlc.frontends.array.transforms.control import scan as scan
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.gradients import linearize as linearize
     from mlc.frontends.array.transforms.gradients import value_and_grad as value_and_grad
     from mlc.frontends.array.transforms.gradients import vjp as vjp
+    from mlc.frontends.array.transforms.jacobians import hessian as hessian
+    from mlc.frontends.array.transforms.jacobians import jacfwd as jacfwd
+    from mlc.frontends.array.transforms.jacobians import jacrev as jacrev
     from mlc.inference_session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
     from mlc.runtime import Model as Model
@@ -52,6 +56,8 @@ if TYPE_CHECKING:
 
 _TRANSFORMS = "mlc.frontends.array.transforms"
 _HOMES = {
+    **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.jacobians"),
+    "vmap": f"{_TRANSFORMS}.batching",
     "compile": "mlc.api",
     "check": "mlc.api",
     "tune": "mlc.api",

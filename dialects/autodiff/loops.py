@@ -25,7 +25,7 @@ from mlc.dialects.autodiff.forward import Tangents, pushforward
 from mlc.dialects.autodiff.reverse import REGIONS as REVERSE
 from mlc.dialects.autodiff.reverse import pullback
 from mlc.dialects.autodiff.scalar import NoDerivative
-from mlc.dialects.graph import LoopOp, SliceOp, YieldOp, dims_of, ints_of
+from mlc.dialects.graph import LoopOp, SliceOp, TransposeOp, YieldOp, dims_of, ints_of
 from mlc.dialects.graph.copies import copied
 from mlc.dialects.graph.loop import collect
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, symbols_of
@@ -34,10 +34,11 @@ from mlc.dialects.types import element_of, shape_of
 
 @dataclass(frozen=True)
 class Row:
-    """A row that iteration n reads of used value ``used``: ``x[first + sign * n]``."""
+    """A slice that iteration n reads of used value ``used``, at ``first + sign * n`` of ``axis``."""
 
     op: SliceOp
     used: int
+    axis: int
     first: DimLike
     sign: int
 
@@ -88,14 +89,14 @@ class Reverse:
 
     def _row(self, op: SliceOp) -> Row | None:
         arguments, name = self.op.body.block.args[len(self.op.states) :], self.op.step.data
-        if op.input not in arguments or not dims_of(op.starts):
+        starts, sizes = dims_of(op.starts), dims_of(op.sizes)
+        moving = [n for n, start in enumerate(starts) if name in symbols_of([start])]
+        if op.input not in arguments or len(moving) != 1 or name in symbols_of(sizes) or set(ints_of(op.steps)) != {1}:
             return None
-        (first, *others), sizes = dims_of(op.starts), dims_of(op.sizes)
-        if name in symbols_of([*others, *sizes]) or sizes[0] != 1 or set(ints_of(op.steps)) != {1}:
-            return None
-        rest = {sign: first - sign * self.step for sign in (1, -1)}
+        (axis,) = moving
+        rest = {sign: starts[axis] - sign * self.step for sign in (1, -1)}
         sign = next((sign for sign in rest if name not in symbols_of([rest[sign]])), 0)
-        return Row(op, arguments.index(op.input), rest[sign], sign) if sign else None
+        return Row(op, arguments.index(op.input), axis, rest[sign], sign) if sign and sizes[axis] == 1 else None
 
     def emit(self, bars: Adjoints, emit: Emit) -> Adjoints:
         """The adjoints of states and used values, from those of the last states and of collected values."""
@@ -150,12 +151,15 @@ class Reverse:
         return [*[None] * (len(self.op.operands) - len(states) - len(used)), *states, *used]
 
     def _spread(self, row: Row, bars: SSAValue, emit: Emit) -> SSAValue:
-        """The adjoint of a tensor from those of its rows, which all iterations read: zeros elsewhere."""
-        shape, (_, *starts) = shape_of(self.op.used[row.used]), dims_of(row.op.starts)
-        extents = (self.trips, *dims_of(row.op.sizes)[1:])
-        found = reversed_along(emit, reshaped(emit, bars, extents), [0] if row.sign < 0 else [])
-        low = [row.first if row.sign > 0 else row.first - self.trips + 1, *starts]
-        high = [d - a - size for d, a, size in zip(shape, low, extents, strict=True)]
+        """The adjoint of a tensor from those of its slices, which all iterations read: zeros elsewhere."""
+        shape, low, sizes = shape_of(self.op.used[row.used]), [*dims_of(row.op.starts)], dims_of(row.op.sizes)
+        axis = row.axis
+        rows = reshaped(emit, bars, (self.trips, *sizes[:axis], *sizes[axis + 1 :]))
+        perm = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
+        moved = rows if axis == 0 else emit(TransposeOp(rows, perm))
+        found = reversed_along(emit, moved, [axis] if row.sign < 0 else [])
+        low[axis] = row.first if row.sign > 0 else row.first - self.trips + 1
+        high = [d - a - size for d, a, size in zip(shape, low, shape_of(found), strict=True)]
         return padded(emit, found, low, high, [0] * len(shape))
 
 

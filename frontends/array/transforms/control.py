@@ -16,7 +16,8 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS
-from mlc.frontends.array.record import Body, Emit, Record, Unique, item, new_argument, record
+from mlc.frontends.array.record import Body, Record, new_argument
+from mlc.frontends.array.transforms.bodies import results_like, results_of, traced
 from mlc.frontends.array.transforms.regions import UNBOUNDED, branch, loop_counted, loop_scan, loop_while
 
 
@@ -26,11 +27,11 @@ def cond(predicate: Any, true_fn: Callable[..., Any], false_fn: Callable[..., An
     Raises:
         InputError: they return other trees, shapes or types.
     """
-    sides = [_traced(f, operands) for f in (true_fn, false_fn)]
+    sides = [traced(f, operands) for f in (true_fn, false_fn)]
     (then, tree), (otherwise, other) = sides
     _check_same("cond", then.outputs, otherwise.outputs, tree, other)
     given = [as_array(predicate), *map(as_array, trees.leaves(operands))]
-    return trees.unflatten(tree, _results(branch, given, (then, otherwise), then.outputs))
+    return trees.unflatten(tree, results_like(branch, given, (then, otherwise), then.outputs))
 
 
 def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) -> Any:
@@ -54,21 +55,21 @@ def while_loop(
     """
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
-    test, _ = _traced(condition, [init])
-    step, out = _traced(body, [init])
+    test, _ = traced(condition, [init])
+    step, out = traced(body, [init])
     most = UNBOUNDED if max_iterations is None else max_iterations
     _check_same("while_loop", [x.operand() for x in states], step.outputs, tree, out)
-    return trees.unflatten(tree, _results(loop_while, states, (test, step, most), step.outputs))
+    return trees.unflatten(tree, results_like(loop_while, states, (test, step, most), step.outputs))
 
 
 def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
     """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be a dimension."""
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
-    step, out = _traced(body, [np.int64(0), init])
+    step, out = traced(body, [np.int64(0), init])
     _check_same("fori_loop", [x.operand() for x in states], step.outputs, tree, out)
     params = (step, upper - lower, lower, _varied(states, step))
-    made = _results(loop_counted, states, params, step.outputs)
+    made = results_like(loop_counted, states, params, step.outputs)
     return trees.unflatten(tree, made)
 
 
@@ -88,13 +89,13 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, unroll
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
     first = trees.unflatten(trees.flatten(xs)[1], [Array(new_argument(x.element, x.shape[1:], True)) for x in slices])
-    body, out = _traced(f, [init, first])
+    body, out = traced(f, [init, first])
     _check_same("scan", [x.operand() for x in states], body.outputs[: len(states)])
     trips, collected = slices[0].shape[0], body.outputs[len(states) :]
     shapes = [*((y.element, y.shape) for y in body.outputs[: len(states)])]
     shapes += [(y.element, (trips, *y.shape)) for y in collected]
     params = (body, len(states), trips, _varied([*states, *slices], body))
-    return trees.unflatten(out, _of_shapes(loop_scan, [*states, *slices], params, shapes))
+    return trees.unflatten(out, results_of(loop_scan, [*states, *slices], params, shapes))
 
 
 def _unrolled(f: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any, steps: int) -> tuple[Any, Any]:
@@ -107,14 +108,6 @@ def _unrolled(f: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any, ste
         found.append(trees.flatten(y))
     columns = zip(*(ys for ys, _ in found), strict=True)
     return state, trees.unflatten(found[0][1], [stack(column) for column in columns])
-
-
-def _traced(f: Callable[..., Any], operands: Sequence[Any]) -> tuple[Body, trees.Tree]:
-    """A function traced on arguments like ``operands``, and the tree of its results."""
-    leaves, tree = trees.flatten(tuple(operands))
-    arguments = [Array(new_argument(x.element, x.shape, True)) for x in map(as_array, leaves)]
-    results, out = trees.flatten(f(*trees.unflatten(tree, arguments)))
-    return Body([x.record for x in arguments], [as_array(y).operand() for y in results]), out
 
 
 def _check_same(
@@ -137,15 +130,3 @@ def _check_same(
 def _varied(given: Sequence[Array], body: Body) -> bool:
     """Whether a derivative may be taken through a loop."""
     return any(x.is_varied() for x in given) or any(Array(x).is_varied() for x in body.captured)
-
-
-def _results(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], like: Sequence[Record]) -> list[Array]:
-    return _of_shapes(emit, given, params, [(y.element, y.shape) for y in like])
-
-
-def _of_shapes(emit: Emit, given: Sequence[Array], params: tuple[Any, ...], shapes: Sequence[Any]) -> list[Array]:
-    """The results of a record whose bodies' captured values are further operands."""
-    captured = [each for body in params if isinstance(body, Body) for each in body.captured]
-    operands = (*(x.operand() for x in given), *captured)
-    made = Record(emit, operands, (*params, Unique()), "", ())
-    return [Array(record(item, (made,), (n,), element, tuple(shape))) for n, (element, shape) in enumerate(shapes)]

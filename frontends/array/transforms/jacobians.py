@@ -1,0 +1,100 @@
+"""Jacobians and Hessians: derivatives along all directions, batched. Source: JAX's functions of these names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.functions.creation import eye, zeros_like
+from mlc.frontends.array.functions.shaping import moveaxis, reshape
+from mlc.frontends.array.transforms.batching import vmap
+from mlc.frontends.array.transforms.gradients import linearize, vjp
+
+Argnums = int | tuple[int, ...]
+
+
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """A function that returns the Jacobian of ``f``, in forward mode: a pass for each element of the arguments.
+
+    For each array of the result (of shape Y) a tree like the argument, with arrays [*Y, *X]; for several ``argnums`` a
+    tuple of trees.
+    """
+
+    def columns(f: Callable[..., Any], xs: Sequence[Any]) -> tuple[trees.Tree, list[list[Array]]]:
+        value, along = linearize(f, *xs)
+        made = [trees.leaves(vmap(each)(_basis(x))) for x, each in _one_at_a_time(along, xs)]
+        found = [[_last(column, x) for column in row] for row, x in zip(made, xs, strict=True)]
+        return trees.flatten(value)[1], [list(row) for row in zip(*found, strict=True)]
+
+    return _jacobian(f, argnums, columns)
+
+
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The Jacobian as ``jacfwd`` gives it, in reverse mode: a pass for each element of the results."""
+
+    def rows(f: Callable[..., Any], xs: Sequence[Any]) -> tuple[trees.Tree, list[list[Array]]]:
+        value, pullback = vjp(f, *xs)
+        leaves, tree = trees.flatten(value)
+        ys = [as_array(y) for y in leaves]
+        pairs = _one_at_a_time(lambda *bars: pullback(trees.unflatten(tree, bars)), ys)
+        made = [vmap(each)(_basis(y)) for y, each in pairs]
+        return tree, [[_first(row, y) for row in each] for each, y in zip(made, ys, strict=True)]
+
+    return _jacobian(f, argnums, rows)
+
+
+def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """A function that returns the second derivatives of ``f`` by ``argnums``: of an array X to an array Y, arrays
+    [*Y, *X, *X]; forward over reverse mode.
+    """
+    return jacfwd(jacrev(f, argnums), argnums)
+
+
+Blocks = Callable[[Callable[..., Any], Sequence[Any]], tuple[trees.Tree, list[list[Array]]]]
+"""(f, arrays) to the structure of the result, and for each of its arrays the Jacobian by each argument."""
+
+
+def _jacobian(f: Callable[..., Any], argnums: Argnums, blocks: Blocks) -> Callable[..., Any]:
+    chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = trees.flatten([args[n] for n in chosen])
+
+        def of_leaves(*xs: Any) -> Any:
+            given = dict(zip(chosen, trees.unflatten(tree, xs), strict=True))
+            return f(*(given.get(n, x) for n, x in enumerate(args)), **kwargs)
+
+        out, found = blocks(of_leaves, [as_array(x) for x in leaves])
+        parts = [trees.unflatten(tree, each) for each in found]
+        return trees.unflatten(out, [each[0] if isinstance(argnums, int) else tuple(each) for each in parts])
+
+    return jacobian
+
+
+def _one_at_a_time(f: Callable[..., Any], xs: Sequence[Array]) -> list[tuple[Array, Callable[[Any], Any]]]:
+    """For each array the function of it alone; the others are 0."""
+
+    def alone(n: int) -> Callable[[Any], Any]:
+        return lambda x: f(*(x if k == n else zeros_like(other) for k, other in enumerate(xs)))
+
+    return [(x, alone(n)) for n, x in enumerate(xs)]
+
+
+def _basis(x: Array) -> Array:
+    """All directions: [elements, *X]."""
+    return reshape(eye(x.size, dtype=x.dtype), (x.size, *x.shape))
+
+
+def _last(columns: Array, x: Array) -> Array:
+    """[elements of X, *Y] as [*Y, *X]."""
+    moved = moveaxis(columns, 0, -1)
+    return reshape(moved, (*moved.shape[:-1], *x.shape))
+
+
+def _first(rows: Array, y: Array) -> Array:
+    """[elements of Y, *X] as [*Y, *X]."""
+    return reshape(rows, (*y.shape, *rows.shape[1:]))
