@@ -167,15 +167,15 @@ def of_statement(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
     s = _plain(op)
     if s is None:
         return one_by_one(op, xs, b)
-    names, renamed = [name for name, reduced in zip(s.iters, s.reduction, strict=True) if not reduced], {}
-    renamed |= {name: Index(f"i{n + 1}") for n, name in enumerate(names)}
-    renamed |= {name: Index(f"r{n}") for n, name in enumerate(s.iters[len(names) :])}
+    rank = len(s.out)
+    renamed: dict[str, Expr] = {name: Index(f"i{n + 1}") for n, name in enumerate(s.iters[:rank])}
+    renamed |= {name: Index(f"r{n}") for n, name in enumerate(s.iters[rank:])}
 
     def load(read: Load) -> Expr:
         return Load(read.operand, (Index("i0"), *(read.index or ()))) if xs[read.operand].batched else read
 
     value = substitute(s.value, load, lambda index: renamed.get(index.name, index))
-    shape, reduce = (b.size, *s.bounds[: len(names)]), s.bounds[len(names) :]
+    shape, reduce = (b.size, *s.bounds[:rank]), s.bounds[rank:]
     return b.emit(ComputeOp(str(value), [x.value for x in xs], shape, reduce, s.monoid))
 
 
