@@ -49,7 +49,8 @@ SLOW = {
     "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_narrow", "test_operator_derivatives",
     "test_pack_quantized_weights", "test_partial_vectors", "test_plan_memory", "test_random_kernels",
     "test_random_schedules", "test_round_trip", "test_sanitizers", "test_single_operators", "test_sorting",
-    "test_toolchain", "test_torch_elementwise", "test_torch_layers", "test_torch_programs", "test_torch_tensors",
+    "test_toolchain", "test_torch_backend", "test_torch_elementwise", "test_torch_layers",
+    "test_torch_programs", "test_torch_tensors",
     "test_vector_math", "test_vectors", "test_vmap",
 }  # fmt: skip
 """Files of these folders that took over three seconds of CPU time: most of them compile many kernels."""

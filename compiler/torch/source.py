@@ -14,7 +14,9 @@ from mlc.driver.cache import digest, digest_cache
 from mlc.errors import InputError
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from torch.export import ExportedProgram
+    from torch.fx import GraphModule
 
     from mlc.frontends.imported import Imported
 
@@ -130,16 +132,34 @@ def _parts(program: ExportedProgram) -> Iterator[str]:
     """All that the graph module and its names depend on, as strings."""
     import torch
 
-    from mlc.frontends.torch.locations import location
     from mlc.frontends.torch.symbols import dim_names
 
     yield from (torch.__version__, str(program.graph_signature), str(program.range_constraints))
     yield from (str(program.call_spec), str(dim_names(program)))
-    for module in program.graph_module.modules():
-        for node in getattr(module, "graph", torch.fx.Graph()).nodes:
+    yield from graph_parts(program.graph_module)
+    yield from tensor_parts({**program.state_dict, **program.constants})
+
+
+def graph_parts(graph_module: GraphModule) -> Iterator[str]:
+    """Nodes, types and lines of a graph and of those that it calls."""
+    from torch import Tensor
+    from torch.fx import GraphModule
+
+    from mlc.frontends.torch.importer import attribute_of
+    from mlc.frontends.torch.locations import location
+
+    graphs = [module.graph for module in graph_module.modules() if isinstance(module, GraphModule)]
+    for graph in graphs:
+        for node in graph.nodes:
             yield f"{node.op} {node.name} {node.target} {node.args} {node.kwargs} {location(node)}"
             yield _type(node.meta.get("val"))
-    for name, tensor in sorted({**program.state_dict, **program.constants}.items()):
+            if node.op == "get_attr" and isinstance(constant := attribute_of(node), Tensor):
+                yield from tensor_parts({str(node.target): constant})
+
+
+def tensor_parts(tensors: Mapping[str, Tensor]) -> Iterator[str]:
+    """Names, types and digests of tensors."""
+    for name, tensor in sorted(tensors.items()):
         yield f"{name} {_type(tensor)} {_digest(tensor)}"
 
 

@@ -60,9 +60,16 @@ class Importer:
         for node in graph.nodes:
             if node in needed and node.op == "call_function":
                 values[node] = self._value(node, values)
+            elif node in needed and node.op == "get_attr":
+                values[node] = self._attribute(node)
             elif node in needed and node.op != "placeholder":
                 raise InputError(f"A node '{node.op}' of {node.target}", node=location(node), stage="import")
         return resolved(results, values)
+
+    def _attribute(self, node: Node) -> Any:
+        """A constant of the graph's module."""
+        found = attribute_of(node)
+        return weight(self.build.weights, str(node.target), found) if isinstance(found, torch.Tensor) else found
 
     def _value(self, node: Node, values: Mapping[Node, Any]) -> Any:
         args, kwargs = resolved(node.args, values), resolved(node.kwargs, values)
@@ -106,6 +113,11 @@ class Importer:
                 for y, element in zip(made, given, strict=False)
             ]
         return made
+
+
+def attribute_of(node: Node) -> Any:
+    """What a node ``get_attr`` reads from its graph's module."""
+    return operator.attrgetter(str(node.target))(node.graph.owning_module)
 
 
 def resolved(args: Any, values: Mapping[Node, Any]) -> Any:

@@ -18,15 +18,15 @@ from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.module import argument, graph_module, returned
+from mlc.frontends.build.module import graph_module, returned
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import Fixed
 from mlc.frontends.imported import Imported
-from mlc.frontends.torch.dtypes import element_of_torch
+from mlc.frontends.torch.arguments import argument_of, is_argument
 from mlc.frontends.torch.errors import Unsupported, UnsupportedError
 from mlc.frontends.torch.importer import Importer, Poison
 from mlc.frontends.torch.ops import load_all
-from mlc.frontends.torch.registry import translation_of
+from mlc.frontends.torch.registry import number_of, translation_of
 from mlc.frontends.torch.symbols import Symbols
 from mlc.frontends.torch.trees import output_names
 from mlc.frontends.torch.weights import weight
@@ -107,35 +107,20 @@ def _inputs(
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     given = [(spec, nodes[spec.arg.name]) for spec in program.graph_signature.input_specs]
     users = {node.name: node for spec, node in given if spec.kind == InputKind.USER_INPUT}
-    symbols = Symbols({name: node for name, node in users.items() if _is_tensor(node)}, fixed)
+    symbols = Symbols(users, fixed)
     for spec, node in given:
         try:
-            values[node] = _weight(program, spec, build) if spec.kind in WEIGHTS else _argument(build, node, symbols)
+            values[node] = _weight(program, spec, build) if spec.kind in WEIGHTS else argument_of(build, node, symbols)
         except NotSupported as why:
             values[node] = Poison()
             importer.unsupported.append(Unsupported("input" if node.name in users else "weight", node.name, str(why)))
     symbols.require(build, program.range_constraints)
-    return values, [name for name, node in users.items() if _is_tensor(node)]
-
-
-def _is_tensor(node: Node) -> bool:
-    return isinstance(node.meta.get("val"), torch.Tensor)
+    return values, [name for name, node in users.items() if is_argument(node, symbols)]
 
 
 def _weight(program: ExportedProgram, spec: Any, build: Builder) -> Tensor:
     stored = program.state_dict.get(spec.target)
     return weight(build.weights, spec.target, program.constants[spec.target] if stored is None else stored)
-
-
-def _argument(build: Builder, node: Node, symbols: Symbols) -> Any:
-    """A tensor as an argument of the module; a size or a constant as it is."""
-    val = node.meta.get("val")
-    if isinstance(val, torch.Tensor):
-        shape = tuple(symbols.dim(d) for d in val.shape)
-        return argument(build, node.name, element_of_torch(val.dtype), shape)
-    if isinstance(val, torch.SymInt | torch.SymFloat):
-        raise NotSupported("a number that varies; give it as a tensor, or as a constant of the module")
-    return val
 
 
 def _user_outputs(program: ExportedProgram, returns: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -161,7 +146,7 @@ def _outputs(program: ExportedProgram, importer: Importer, results: Sequence[Any
     found: dict[str, SSAValue] = {}
     for name, result in zip(output_names(program), results, strict=True):
         if isinstance(result, Dim):
-            result = importer.build.reshape(Tensor.of_dims([result]), ())
+            result = number_of(importer.build, result)
         if isinstance(result, Tensor):
             with importer.build.at(name):
                 found[name] = returned(importer.build, result)

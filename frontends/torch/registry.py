@@ -12,6 +12,7 @@ from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import is_float, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
+from mlc.frontends.build.runtime_scalars import is_runtime
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import common_element, element_of_torch
 
@@ -49,7 +50,7 @@ class Call:
         if isinstance(x, Tensor):
             return self.build.cast(x, element)
         if isinstance(x, Dim):
-            return self.build.cast(self.build.reshape(Tensor.of_dims([x]), ()), element)
+            return self.build.cast(number_of(self.build, x), element)
         return Tensor.from_known(np.asarray(x).astype(numpy_dtype(element)), element)
 
     def tensors(self, *xs: Operand) -> list[Tensor]:
@@ -74,6 +75,11 @@ class Call:
     def is_real(self) -> bool:
         """Whether the result holds floats."""
         return is_float(self.element)
+
+
+def number_of(build: Builder, x: Dim) -> Tensor:
+    """A dimension, or an expression of run-time scalars, as a tensor of i64 without dimensions."""
+    return build.compute(f"i64({x})", [], ()) if is_runtime(x) else build.reshape(Tensor.of_dims([x]), ())
 
 
 def _elements(val: Any) -> list[str]:

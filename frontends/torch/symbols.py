@@ -59,6 +59,11 @@ class Symbols:
             return args[0] // args[1]
         raise NotSupported(f"an extent {expr}")
 
+    def knows(self, extent: Any) -> bool:
+        """Whether the extents of tensors decide it."""
+        expr = _expr(extent)
+        return isinstance(expr, int) or {str(symbol) for symbol in expr.free_symbols} <= self.names.keys()
+
     def require(self, build: Builder, ranges: Mapping[Any, Any]) -> None:
         """Guards for the ranges that the program was exported for. A minimum up to 2 is only torch's way to tell
         dimensions from 1."""
@@ -74,13 +79,15 @@ class Symbols:
 
 def dim_names(program: ExportedProgram) -> dict[str, str]:
     """The names of the dimensions of a program's inputs, by torch's symbol."""
-    return _names({n.name: n for n in program.graph.nodes if n.op == "placeholder" and hasattr(n.meta["val"], "shape")})
+    return _names(
+        {n.name: n for n in program.graph.nodes if n.op == "placeholder" and hasattr(n.meta.get("val"), "shape")}
+    )
 
 
 def _names(inputs: Mapping[str, Node]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, node in inputs.items():
-        for axis, extent in enumerate(node.meta["val"].shape):
+        for axis, extent in enumerate(getattr(node.meta.get("val"), "shape", ())):
             expr = _expr(extent)
             if isinstance(expr, sympy.Symbol) and str(expr) not in found:
                 found[str(expr)] = symbol_name(_debug_name(node.meta["val"], expr) or f"{name}_{axis}")

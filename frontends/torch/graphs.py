@@ -1,0 +1,77 @@
+"""From a graph of torch.compile to a graph module: parameters become weights, other inputs arguments of ``@main``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+from xdsl.ir import Block, SSAValue
+
+from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.weights import WeightStore
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.module import graph_module, returned
+from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.imported import Imported
+from mlc.frontends.torch.arguments import argument_of, is_argument
+from mlc.frontends.torch.errors import Unsupported, UnsupportedError
+from mlc.frontends.torch.importer import Importer, Poison
+from mlc.frontends.torch.registry import number_of
+from mlc.frontends.torch.symbols import Symbols
+from mlc.frontends.torch.weights import weight
+
+Constants = Mapping[str, tuple[str, torch.Tensor]]
+"""Parameters and buffers by the names of their placeholders: name in the module, and tensor."""
+
+
+def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
+    """Translate a graph of ATen operators into the graph dialect. The results are ``y0``, ``y1``, … as far as they are
+    tensors or sizes.
+
+    Raises:
+        UnsupportedError: it uses what mlc does not support; lists all of it.
+    """
+    weights = WeightStore()
+    importer = Importer(Builder(Block(), weights))
+    values, inputs = _inputs(graph, constants, importer)
+    results = importer.nodes(graph, values, results_of(graph))
+    outputs = _outputs(importer, results)
+    if importer.unsupported:
+        raise UnsupportedError(importer.unsupported)
+    return Imported(graph_module(importer.build, inputs, outputs), weights, name)
+
+
+def results_of(graph: Graph) -> Sequence[Any]:
+    """What the graph returns: nodes, or constants such as None."""
+    found = next(node for node in graph.nodes if node.op == "output").args[0]
+    return found if isinstance(found, tuple | list) else [found]
+
+
+def _inputs(graph: Graph, constants: Constants, importer: Importer) -> tuple[dict[Node, Any], list[str]]:
+    """The values of the placeholders, and the names of those that are arguments."""
+    nodes = [node for node in graph.nodes if node.op == "placeholder"]
+    symbols = Symbols({n.name: n for n in nodes if n.name not in constants}, {})
+    values: dict[Node, Any] = {}
+    for node in nodes:
+        try:
+            known = constants.get(node.name)
+            build = importer.build
+            values[node] = argument_of(build, node, symbols) if known is None else weight(build.weights, *known)
+        except NotSupported as why:
+            values[node] = Poison()
+            importer.unsupported.append(Unsupported("input", node.name, str(why)))
+    return values, [n.name for n in nodes if n.name not in constants and is_argument(n, symbols)]
+
+
+def _outputs(importer: Importer, results: Sequence[Any]) -> dict[str, SSAValue]:
+    found: dict[str, SSAValue] = {}
+    for n, result in enumerate(results):
+        if isinstance(result, Dim):
+            result = number_of(importer.build, result)
+        if isinstance(result, Tensor):
+            with importer.build.at(f"y{n}"):
+                found[f"y{n}"] = returned(importer.build, result)
+    return found

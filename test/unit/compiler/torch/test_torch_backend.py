@@ -1,0 +1,176 @@
+"""``torch.compile(module, backend="mlc")``: results, dynamic shapes, several graphs, changed parameters, refusals."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
+
+from mlc.torch import backend as backends  # noqa: E402
+
+STRICT = {"fallback": False}
+
+
+def normal(*shape: int) -> Any:
+    return torch.from_numpy(np.random.default_rng().normal(size=shape).astype(np.float32))
+
+
+@pytest.fixture(autouse=True)
+def inference() -> Iterator[None]:
+    torch._dynamo.reset()
+    with torch.no_grad():
+        yield
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The programs that were compiled, in order."""
+    found: list[Any] = []
+    prepare = backends.Program.prepare
+
+    def noted(self: Any, args: Any) -> None:
+        prepare(self, args)
+        found.append(self)
+
+    monkeypatch.setattr(backends.Program, "prepare", noted)
+    return found
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(40, 32)
+        self.norm = torch.nn.LayerNorm(32)
+        self.register_buffer("offset", torch.randn(32))
+
+    def forward(self, x: Any) -> Any:
+        y = self.norm(self.layer(x) + self.offset)
+        return {"y": torch.nn.functional.gelu(y) * torch.tensor([2.0]), "rows": x.shape[0]}
+
+
+def assert_same(found: Any, wanted: Any) -> None:
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_it_is_registered() -> None:
+    assert "mlc" in torch._dynamo.list_backends(exclude_tags=())
+
+
+def test_results_are_those_of_the_module(prepared: list[Any]) -> None:
+    net, x = Net().eval(), normal(3, 40)
+    compiled = torch.compile(net, backend="mlc", options=STRICT)
+    assert_same(compiled(x), net(x))
+    (program,) = prepared
+    assert sorted(name for name in program.state.values()) == [
+        "layer.bias", "layer.weight", "norm.bias", "norm.weight", "offset",
+    ]  # fmt: skip
+    assert list(program.model.inputs) == [program.names[n] for n in program.inputs] and len(program.inputs) == 1
+
+
+def test_one_program_serves_all_sizes_of_a_dimension(prepared: list[Any]) -> None:
+    net = Net().eval()
+    compiled = torch.compile(net, backend="mlc", options=STRICT)
+    for rows in (3, 5, 9, 1, 64):
+        x = normal(rows, 40)
+        assert_same(compiled(x), net(x))
+    assert len(prepared) <= 3  # for 3 rows, for any number of them, and torch makes one for 1
+
+
+def test_changed_parameters_count(prepared: list[Any]) -> None:
+    net, x = Net().eval(), normal(3, 40)
+    compiled = torch.compile(net, backend="mlc", options=STRICT)
+    before = compiled(x)["y"]
+    net.load_state_dict(Net().state_dict())
+    assert_same(compiled(x), net(x))
+    assert not torch.allclose(before, compiled(x)["y"]) and len(prepared) == 2
+
+
+def test_two_modules_of_a_class_have_their_own_parameters() -> None:
+    x = normal(3, 40)
+    for net in (Net().eval(), Net().eval()):
+        assert_same(torch.compile(net, backend="mlc", options=STRICT)(x), net(x))
+
+
+def breaking(x: Any, factor: int) -> Any:
+    y = x * factor
+    torch._dynamo.graph_break()
+    if y.sum() > 0:
+        return y + 1
+    return y - 1
+
+
+def test_several_graphs_and_numbers_that_vary(prepared: list[Any]) -> None:
+    compiled = torch.compile(breaking, backend="mlc", options=STRICT)
+    for factor, sign in ((2, 1), (3, -1), (7, 1)):
+        x = sign * normal(6).abs()
+        assert_same(compiled(x, factor), breaking(x, factor))
+    assert len(prepared) >= 3
+
+
+def changing(x: Any, y: Any) -> Any:
+    x.add_(1)
+    x[0] = y
+    return x * 2, y.t()
+
+
+def test_inputs_that_the_function_changes() -> None:
+    x, y = normal(3, 4), normal(4)
+    mine, own = x.clone(), x.clone()
+    assert_same(torch.compile(changing, backend="mlc", options=STRICT)(mine, y), changing(own, y))
+    assert_same(mine, own)
+
+
+def strange(x: Any) -> Any:
+    return torch.special.bessel_j0(x * 2)
+
+
+def test_an_unsupported_graph_runs_eagerly_with_a_warning() -> None:
+    x = normal(5)
+    with pytest.warns(UserWarning, match=r"runs eagerly(.|\n)*special_bessel_j0 at test_torch_backend.py"):
+        found = torch.compile(strange, backend="mlc")(x)
+    assert_same(found, strange(x))
+
+
+def test_without_fallback_it_is_an_error() -> None:
+    with pytest.raises(BackendCompilerFailed, match="special_bessel_j0 at test_torch_backend.py"):
+        torch.compile(strange, backend="mlc", options=STRICT)(normal(5))
+
+
+def test_gradients_are_left_to_torch() -> None:
+    net, x = Net().eval(), normal(3, 40)
+    with torch.enable_grad(), pytest.warns(UserWarning, match="Gradients are wanted"):
+        torch.compile(net, backend="mlc")(x)["y"].sum().backward()
+    assert net.layer.weight.grad is not None
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(BackendCompilerFailed, match="no option 'thread'.*threads"):
+        torch.compile(strange, backend="mlc", options={"thread": 2})(normal(5))
+
+
+def test_tensors_are_not_copied(prepared: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    net, x = Net().eval(), normal(3, 40)
+    compiled = torch.compile(net, backend="mlc", options=STRICT)
+    compiled(x)
+    (program,), seen = prepared, []
+    model = program.model
+
+    def run(*arrays: Any) -> Any:
+        seen.extend(arrays)
+        found = model(*arrays)
+        seen.append(found)
+        return found
+
+    run.outputs = model.outputs  # type: ignore[attr-defined]
+    monkeypatch.setattr(program, "model", run)
+    with warnings.catch_warnings(action="error"):
+        y = compiled(x)["y"]
+    assert seen[0].ctypes.data == x.data_ptr() and seen[-1].ctypes.data == y.data_ptr()
