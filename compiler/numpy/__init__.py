@@ -17,10 +17,11 @@ from mlc.frontends.array.array import Array as Array
 from mlc.frontends.array.array import TraceError as TraceError
 from mlc.frontends.array.namespace import CONSTANTS, DTYPES, NAMESPACE
 from mlc.numpy import fft as fft
+from mlc.numpy import linalg as linalg
 from mlc.tracing import eager  # noqa: F401 - compiles what repeats
 
 __array_api_version__ = "2025.12"
-__all__ = sorted(["Array", "TraceError", "fft", *CONSTANTS, *DTYPES, *NAMESPACE])
+__all__ = sorted(["Array", "TraceError", "fft", "linalg", *CONSTANTS, *DTYPES, *NAMESPACE])
 
 globals().update(CONSTANTS | DTYPES | NAMESPACE)
 

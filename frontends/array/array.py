@@ -108,7 +108,7 @@ class Array(Operators):
         return self.value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if self.record.traced:
+        if self.traced:
             hint = "Use the function of mlc.numpy in place of NumPy's"
             raise TraceError(f"{where_called()}: a traced array has no elements that NumPy could read", hint=hint)
         return np.array(self.numpy(), dtype, copy=copy)

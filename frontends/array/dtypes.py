@@ -105,3 +105,8 @@ def accumulator(name: str) -> str:
     if kind(name) == 1 and ITEMSIZE[name] < 8:
         return "ui64" if is_unsigned(name) else INTEGER
     return name
+
+
+def limits(name: str) -> np.finfo[Any]:
+    """Of a float type, or of the parts of a complex type."""
+    return np.finfo(numpy_dtype(PART.get(name, name)))

@@ -112,9 +112,8 @@ def arange(start: Any, /, stop: Any = None, step: float = 1, *, dtype: Any = Non
         if integers:
             made = _of_indices(f"i64(i0 * {step} + ({start}))", "i64", (count,))
         else:
-            made = convert(
-                _of_indices(f"f64(i0) * {float(step)!r} + ({float(start)!r})", "f64", (count,)), dtypes.FLOAT
-            )
+            made = _of_indices(f"f64(i0) * {float(step)!r} + ({float(start)!r})", "f64", (count,))
+            made = convert(made, dtypes.FLOAT) if dtype is None else made
     return made if dtype is None else astype(made, dtype)
 
 

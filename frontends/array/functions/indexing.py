@@ -12,6 +12,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, TraceError, apply, as_array, linear
+from mlc.frontends.array.functions.creation import zeros
 from mlc.frontends.array.functions.elementwise import broadcast
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
@@ -173,6 +174,8 @@ def _advanced(x: Array, arrays: dict[int, Array]) -> Array:
     first = axes[0] if together else 0
     result = [d for n, d in enumerate(x.shape) if n not in axes]
     result[first:first] = shape
+    if 0 in result:
+        return zeros(result, dtype=x.dtype)
     return apply(indexed, [x, *given], (axes, first), x.element, result)
 
 

@@ -66,6 +66,8 @@ def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init:
     """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be a dimension."""
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
+    if isinstance(upper, int) and upper <= lower:
+        return trees.unflatten(tree, states)
     step, out = traced(body, [np.int64(0), init])
     _check_same("fori_loop", [x.operand() for x in states], step.outputs, tree, out)
     params = (step, upper - lower, lower, _varied(states, step))

@@ -1,0 +1,28 @@
+"""``mlc.numpy.linalg``: the linear algebra of the Array API standard 2025.12."""
+
+from mlc.frontends.array.functions.products import matmul, outer, tensordot, vecdot
+from mlc.frontends.array.functions.shaping import matrix_transpose
+from mlc.frontends.array.linalg.decompositions import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    matrix_power,
+    matrix_rank,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+from mlc.frontends.array.linalg.norms import cross, diagonal, matrix_norm, trace, vector_norm
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+    "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip

@@ -1,0 +1,171 @@
+"""Factorizations of ``linalg``, and what they solve. Source: Array API 2025.12. Batched over the leading dimensions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from mlc.errors import InputError
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.functions.creation import eye, triu, zeros
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, operands, where
+from mlc.frontends.array.functions.products import diagonal, matmul
+from mlc.frontends.array.functions.reductions import count_nonzero, max, prod, sum
+from mlc.frontends.array.functions.shaping import broadcast_to, matrix_transpose
+from mlc.frontends.array.linalg.elimination import cholesky_factor, householder, lu_factors, solve_factored
+from mlc.frontends.array.linalg.jacobi import hermitian_eigen, singular
+from mlc.frontends.array.linalg.matrices import adjoint, epsilon, extent, matrices, together
+from mlc.frontends.array.linalg.schur import schur, triangular_eigenvectors
+
+
+class Eigen(NamedTuple):
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QR(NamedTuple):
+    Q: Array
+    R: Array
+
+
+class SignLogDet(NamedTuple):
+    sign: Array
+    logabsdet: Array
+
+
+class SVD(NamedTuple):
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Array:
+    """The lower triangular L of ``x = L L^H``, or L^H; NaN where ``x`` is not positive definite."""
+    factor = cholesky_factor(matrices("cholesky", x, square=True))
+    return adjoint(factor) if upper else factor
+
+
+def det(x: Any, /) -> Array:
+    """Determinants, by elimination."""
+    factors = lu_factors(matrices("det", x, square=True))
+    return factors.sign * prod(diagonal(factors.lu), axis=-1)
+
+
+def slogdet(x: Any, /) -> SignLogDet:
+    """The sign (complex: of length 1) of determinants, and the logarithm of their absolute values."""
+    factors = lu_factors(matrices("slogdet", x, square=True))
+    pivots = diagonal(factors.lu)
+    sign = factors.sign * prod(FUNCTIONS["sign"](pivots), axis=-1)
+    return SignLogDet(*together(sign, sum(FUNCTIONS["log"](FUNCTIONS["abs"](pivots)), axis=-1)))
+
+
+def solve(x1: Any, x2: Any, /) -> Array:
+    """``x`` of ``x1 x = x2``, a vector where ``x2`` has one dimension; infinite or NaN where ``x1`` is singular.
+
+    Raises:
+        InputError: ``x1`` is not square, or ``x2`` has another number of rows.
+    """
+    a, b = operands(x1, x2)
+    a, b = operands(matrices("solve", a, square=True), b)
+    vector = b.ndim == 1
+    columns = b[:, None] if vector else b
+    if columns.shape[-2] != a.shape[-1]:
+        raise InputError(f"solve of shapes {a.shape} and {b.shape}", hint="They need equal numbers of rows")
+    found = solve_factored(lu_factors(a), columns)
+    return found[..., 0] if vector else found
+
+
+def inv(x: Any, /) -> Array:
+    """Inverses, by elimination."""
+    given = matrices("inv", x, square=True)
+    return solve_factored(lu_factors(given), eye(extent(given, -1), dtype=given.dtype))
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> QR:
+    """Q of orthonormal columns and upper triangular R; with ``complete``, Q is square.
+
+    Raises:
+        InputError: another ``mode``.
+    """
+    given = matrices("qr", x)
+    if mode not in ("reduced", "complete"):
+        raise InputError(f"qr of mode '{mode}'", hint="The modes are reduced and complete")
+    q, r = householder(given)
+    least = min(extent(given, -2), extent(given, -1))
+    if mode == "reduced":
+        q, r = q[..., :least], r[..., :least, :]
+    return QR(*together(q, triu(r)))
+
+
+def eigh(x: Any, /) -> Eigen:
+    """The eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns."""
+    return Eigen(*together(*hermitian_eigen(matrices("eigh", x, square=True))))
+
+
+def eigvalsh(x: Any, /) -> Array:
+    """The eigenvalues of Hermitian matrices in ascending order."""
+    return hermitian_eigen(matrices("eigvalsh", x, square=True))[0]
+
+
+def eig(x: Any, /) -> Eigen:
+    """The eigenvalues of square matrices, and the eigenvectors as columns of length 1; both complex."""
+    triangle, vectors = together(*schur(matrices("eig", x, square=True)))
+    return Eigen(diagonal(triangle), vectors @ triangular_eigenvectors(triangle))
+
+
+def eigvals(x: Any, /) -> Array:
+    """The eigenvalues of square matrices, complex."""
+    return diagonal(schur(matrices("eigvals", x, square=True))[0])
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVD:
+    """``x = U diag(S) Vh``: unitary U and Vh, cut to the number of singular values unless ``full_matrices``."""
+    given = matrices("svd", x)
+    m, n = extent(given, -2), extent(given, -1)
+    if m < n:
+        u, s, vh = svd(adjoint(given), full_matrices=full_matrices)
+        return SVD(adjoint(vh), s, adjoint(u))
+    u, s, v = together(*singular(given))
+    return SVD(u if full_matrices else u[..., :n], s, adjoint(v))
+
+
+def svdvals(x: Any, /) -> Array:
+    """Singular values in descending order."""
+    given = matrices("svdvals", x)
+    return singular(given if extent(given, -2) >= extent(given, -1) else adjoint(given))[1]
+
+
+def _cut(x: Array, values: Array, rtol: Any) -> Array:
+    """Which singular values are larger than ``rtol`` times the largest; that of the machine by default."""
+    if rtol is None:
+        rtol = epsilon(x) * (x.shape[-2] if x.shape[-2] > x.shape[-1] else x.shape[-1])  # type: ignore[operator]
+    least = as_array(rtol, values.element)
+    return values > (least[..., None] if least.ndim else least) * max(values, axis=-1, keepdims=True)
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Array:
+    """How many singular values are larger than ``rtol`` times the largest."""
+    given = matrices("matrix_rank", x)
+    if 0 in given.shape[-2:]:
+        return zeros(given.shape[:-2], dtype=int)
+    values = svdvals(given)
+    return count_nonzero(_cut(given, values, rtol), axis=-1)
+
+
+def pinv(x: Any, /, *, rtol: Any = None) -> Array:
+    """The Moore and Penrose inverse; singular values up to ``rtol`` times the largest count as 0."""
+    given = matrices("pinv", x)
+    if 0 in given.shape[-2:]:
+        return matrix_transpose(given)
+    u, s, vh = svd(given, full_matrices=False)
+    inverse = where(_cut(given, s, rtol), 1 / s, 0)
+    return adjoint(vh) @ (adjoint(u) * inverse[..., None])
+
+
+def matrix_power(x: Any, n: int, /) -> Array:
+    """``x`` multiplied by itself: by repeated squares; the inverse for negative ``n``."""
+    base = inv(x) if n < 0 else matrices("matrix_power", x, square=True)
+    found = broadcast_to(eye(extent(base, -1), dtype=base.dtype), base.shape)
+    for bit in reversed(range(abs(n).bit_length())):
+        found = matmul(found, found) if bit + 1 < abs(n).bit_length() else found
+        found = matmul(found, base) if abs(n) >> bit & 1 else found
+    return found
