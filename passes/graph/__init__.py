@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default") -> list[ModulePass]:
     """The passes of the stage, in order."""
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
+    from mlc.passes.graph.distribute_loops import DistributeLoops
     from mlc.passes.graph.fold_constants import FoldConstants
     from mlc.passes.graph.fold_scale import FoldScale
     from mlc.passes.graph.hoist_loop_invariants import HoistLoopInvariants
@@ -24,6 +25,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         FoldConstants(),
         CanonicalizeGraph(),
         HoistLoopInvariants(),
+        DistributeLoops(),
         FoldScale(numerics),
         VerifyGraph(),
     ]

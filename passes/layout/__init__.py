@@ -13,6 +13,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.graph.fold_constants import FoldConstants
     from mlc.passes.graph.fuse_maps import FuseMaps
     from mlc.passes.graph.hoist_invariants import HoistInvariants
+    from mlc.passes.graph.hoist_loop_invariants import HoistLoopInvariants
     from mlc.passes.layout.assign_layout import AssignLayout
     from mlc.passes.layout.decompose_pack import DecomposePack
     from mlc.passes.layout.interleave_gates import InterleaveGates
@@ -30,6 +31,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
         PackOperands(),
         PackQuantizedWeights(),
         DecomposePack(),
+        HoistLoopInvariants(),
         FoldConstants(),
         CanonicalizeGraph(),
         FuseMaps(),

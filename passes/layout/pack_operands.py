@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import ContractOp, PackOp, layout
+from mlc.dialects.graph import ContractOp, LoopOp, PackOp, layout
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.context import target_of
@@ -57,10 +57,19 @@ class PackOperands(ModulePass):
         if op.layouts or op.product or not is_float(element) or ITEMSIZE[element] < 4 or not _is_matrix(op):
             return False
         extents = op.extents()
-        rows, columns = product(extents[c] for c in out if c != out[-1]), extents[out[-1]]
+        rows, columns = product(extents[c] for c in out if c != out[-1]) * _iterations(op), extents[out[-1]]
         least = self.rows if rhs[-1] == out[-1] else TRANSPOSED_ROWS
         enough = isinstance(rows, int) and isinstance(columns, int) and 0 < least <= rows
         return enough and isinstance(columns, int) and columns >= TRANSPOSED_ROWS
+
+
+def _iterations(op: ContractOp) -> DimLike:
+    """How often the right operand is read: by each iteration of a loop that does not change it. It is then packed once,
+    before the loop (``hoist-loop-invariants``)."""
+    loop = op.parent_op()
+    if not isinstance(loop, LoopOp) or not isinstance(op.rhs, BlockArgument):
+        return 1
+    return loop.most if op.rhs.index >= len(loop.states) else 1
 
 
 def _is_matrix(op: ContractOp) -> bool:
