@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.control import scan as scan
     from mlc.frontends.array.transforms.control import switch as switch
     from mlc.frontends.array.transforms.control import while_loop as while_loop
+    from mlc.frontends.array.transforms.custom import checkpoint as checkpoint
+    from mlc.frontends.array.transforms.custom import custom_jvp as custom_jvp
+    from mlc.frontends.array.transforms.custom import custom_vjp as custom_vjp
+    from mlc.frontends.array.transforms.custom import stop_gradient as stop_gradient
     from mlc.frontends.array.transforms.gradients import grad as grad
     from mlc.frontends.array.transforms.gradients import hvp as hvp
     from mlc.frontends.array.transforms.gradients import jvp as jvp
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
 
 _TRANSFORMS = "mlc.frontends.array.transforms"
 _HOMES = {
+    **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "stop_gradient"), f"{_TRANSFORMS}.custom"),
     **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.jacobians"),
     "vmap": f"{_TRANSFORMS}.batching",
     "compile": "mlc.api",

@@ -3,12 +3,12 @@
 The derivative of a graph operator consists of graph operators, so it has derivatives itself.
 """
 
-from mlc.dialects.autodiff import branches, loops, moves, products, reductions  # their rules
+from mlc.dialects.autodiff import branches, custom, loops, moves, products, reductions  # their rules
 from mlc.dialects.autodiff.forward import pushforward
 from mlc.dialects.autodiff.reverse import gradients, pullback
 from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative
 
 __all__ = [
-    "DIFFERENTIABLE", "NoDerivative", "branches", "gradients", "loops", "moves", "products", "pullback", "pushforward",
-    "reductions",
+    "DIFFERENTIABLE", "NoDerivative", "branches", "custom", "gradients", "loops", "moves", "products", "pullback",
+    "pushforward", "reductions",
 ]  # fmt: skip

@@ -12,7 +12,8 @@ from xdsl.ir import Block, SSAValue
 
 from mlc.dialects.batching.walk import REGIONS, Batch, Batching, NotBatched
 from mlc.dialects.graph import IfOp, LoopOp, MapOp, ReduceOp, TransposeOp, YieldOp
-from mlc.dialects.types import shape_of
+from mlc.dialects.graph.custom import CustomOp
+from mlc.dialects.types import element_of, shape_of, tensor
 
 # -- branches
 
@@ -115,4 +116,24 @@ def _batch_first(x: SSAValue, b: Batching) -> SSAValue:
     return b.emit(TransposeOp(x, [1, 0, *range(2, len(shape_of(x)))]))
 
 
-REGIONS[IfOp], REGIONS[LoopOp] = of_branch, of_loop
+# -- operators with a derivative of their own
+
+
+def of_custom(op: CustomOp, xs: Sequence[Batch], b: Batching) -> list[Batch]:
+    """All values get the batch's dimension, since the rule gives an adjoint for each element of the batch."""
+    used = [b.whole(x) for x in xs]
+
+    def region(block: Block) -> Block:
+        shapes = [(element_of(a), (b.size, *shape_of(a))) for a in block.args]
+        made = Block(arg_types=[tensor(element, shape) for element, shape in shapes])
+        inner = b.into(made, op)
+        results = inner.block(block, [Batch(a) for a in made.args])
+        made.add_op(YieldOp([inner.whole(y) for y in results]))
+        return made
+
+    made = CustomOp(op.rule.data, used, op.count.value.data, *(region(block) for block in op.inner_blocks()))
+    b.emit(made)
+    return [Batch(y) for y in made.res]
+
+
+REGIONS.update({IfOp: of_branch, LoopOp: of_loop, CustomOp: of_custom})

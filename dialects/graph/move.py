@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -39,20 +40,23 @@ from mlc.dialects.types import element_of, shape_of, tensor
 class ReshapeOp(StructuredOp):
     """The same elements in row-major order under another shape; never moves data (a view of the buffer).
 
-    With run-time dimensions, a ``graph.size`` before it checks that the number of elements is equal.
+    With run-time dimensions, a ``graph.size`` before it checks that the number of elements is equal. A ``barrier`` is
+    kept, so that what reads it is computed anew (JAX: optimization_barrier).
     """
 
     name = "graph.reshape"
     input = operand_def(TensorType)
     result = result_def(TensorType)
     shape = prop_def(ArrayAttr[StringAttr])
+    barrier = opt_prop_def(UnitAttr)
     traits = traits_def(PURE, ViewLike())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, shape: Sequence[DimLike]):
+    def __init__(self, input: SSAValue, shape: Sequence[DimLike], barrier: bool = False):
         result = _infer_reshape(input, tuple(shape))
-        super().__init__(operands=[input], properties={"shape": dims_attr(shape)}, result_types=[result])
+        properties = {"shape": dims_attr(shape), "barrier": UnitAttr() if barrier else None}
+        super().__init__(operands=[input], properties=properties, result_types=[result])
 
     def infer(self) -> TensorType:
         return _infer_reshape(self.input, dims_of(self.shape))

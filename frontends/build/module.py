@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 
 from mlc.dialects.graph import RoutineOp
 from mlc.dialects.graph.copies import rename_loops
+from mlc.dialects.graph.custom import inline_custom
 from mlc.dialects.semantics.strings import escaped
 from mlc.dialects.types import STRING, Shape, tensor
 from mlc.frontends.build.builder import Builder
@@ -35,8 +36,9 @@ def returned(build: Builder, x: Tensor) -> SSAValue:
 def graph_module(build: Builder, inputs: Sequence[str], outputs: Mapping[str, SSAValue]) -> ModuleOp:
     """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order."""
     block = build.block
-    rename_loops(block)
     block.add_op(ReturnOp(*outputs.values()))
+    inline_custom(block)
+    rename_loops(block)
     types = [a.type for a in block.args], [o.type for o in outputs.values()]
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))
     if build.guards:

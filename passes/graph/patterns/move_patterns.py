@@ -32,14 +32,15 @@ from mlc.passes.rewriter import Pattern, Rewrite, producer
 
 
 def drop_identity(op: ReshapeOp | BroadcastOp) -> Rewrite:
-    """A reshape or broadcast to the shape of its operand."""
-    return op.input if op.input.type == op.result.type else None
+    """A reshape or broadcast to the shape of its operand, if it is no barrier."""
+    return op.input if op.input.type == op.result.type and not getattr(op, "barrier", None) else None
 
 
 def merge_reshapes(op: ReshapeOp) -> Rewrite:
     """reshape(reshape(x)) → reshape(x)"""
     inner = producer(op.input, ReshapeOp)
-    return [ReshapeOp(inner.input, shape_of(op.result))] if inner else None
+    merged = inner is not None and inner.barrier is None and op.barrier is None
+    return [ReshapeOp(inner.input, shape_of(op.result))] if inner and merged else None
 
 
 def transpose_to_reshape(op: TransposeOp) -> Rewrite:
@@ -58,7 +59,7 @@ def compose_transposes(op: TransposeOp) -> Rewrite:
         first = ints_of(inner.perm)
         return [TransposeOp(inner.input, [first[p] for p in ints_of(op.perm)])]
     middle = producer(op.input, ReshapeOp)
-    inner = producer(middle.input, TransposeOp) if middle else None
+    inner = producer(middle.input, TransposeOp) if middle and middle.barrier is None else None
     return merge_transposes(inner, middle, op) if inner and middle else None
 
 
