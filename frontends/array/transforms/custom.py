@@ -50,11 +50,12 @@ class _Custom:
     def __init__(self, f: Callable[..., Any]) -> None:
         functools.update_wrapper(self, f)
         self.function, self.depth = f, 0
+        self.name = getattr(f, "__name__", type(f).__name__)
         self.rule: Any = None
 
     def __call__(self, *args: Any) -> Any:
         if self.rule is None:
-            raise InputError(f"{self.__name__} has no rule for its derivative", hint="Give one by defjvp or defvjp")
+            raise InputError(f"{self.name} has no rule for its derivative", hint="Give one by defjvp or defvjp")
         if self.depth == ORDER:
             return self.function(*args)
         leaves, tree = trees.flatten(args)
@@ -78,10 +79,10 @@ class _Custom:
         types = [[dtypes.text(x.element, x.shape) for x in side] for side in (made.outputs, wanted)]
         if types[0] != types[1]:
             got, expected = (", ".join(each) for each in types)
-            raise InputError(f"The rule of {self.__name__} returns {got} in place of {expected}")
+            raise InputError(f"The rule of {self.name} returns {got} in place of {expected}")
         if any(Array(x).is_varied() for x in (*body.captured, *made.captured)):
             hint = "Make what it reads from around it an argument"
-            raise InputError(f"{self.__name__} reads a variable of a derivative, for which it has no rule", hint=hint)
+            raise InputError(f"{self.name} reads a variable of a derivative, for which it has no rule", hint=hint)
 
 
 class custom_jvp(_Custom):
