@@ -1,0 +1,1 @@
+"""Models of PyTorch: vision models written here, shrunk models of transformers; compared with eager torch."""
