@@ -20,7 +20,9 @@ from mlc.frontends.build.ops.images.interpolation import Axis, Interpolation, so
 from mlc.frontends.build.tensors import Tensor
 
 
-def keep_ratio(extents: Sequence[DimLike], sizes: Sequence[DimLike], policy: str) -> tuple[list[float], list[DimLike]]:
+def keep_ratio(
+    extents: Sequence[DimLike], sizes: Sequence[DimLike], policy: str
+) -> tuple[list[float], list[DimLike]]:
     """(scales, sizes) of one scale for all axes: the largest that fits into ``sizes``, or the smallest that covers it.
 
     ``policy`` is not_larger or not_smaller.

@@ -50,7 +50,9 @@ def _along(build: Builder, x: Tensor, axis: int | None) -> tuple[Tensor, int]:
     return (build.reshape(x, (product(x.shape),)), 0) if axis is None else (x, normalize_axis(axis, x.rank))
 
 
-def unique(build: Builder, x: Tensor, axis: int | None, in_order: bool = True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def unique(
+    build: Builder, x: Tensor, axis: int | None, in_order: bool = True
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(slices along ``axis`` that differ, the first index of each, which of them each slice is, how often each is).
 
     ``in_order``: sorted, else by first occurrence. Equal slices are neighbours in sorted order, the first one first: a

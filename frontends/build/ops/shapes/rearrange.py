@@ -58,4 +58,6 @@ def triangle(build: Builder, x: Tensor, k: DimLike, upper: bool) -> Tensor:
     keep = ">=" if upper else "<="
     names = [f"i{n}" for n in range(x.rank)]
     zero = "False" if x.element == "i1" else f"{x.element}(0)"
-    return build.compute(f"where({names[-1]} - {names[-2]} {keep} {k}, x0[{', '.join(names)}], {zero})", [x], x.shape)
+    return build.compute(
+        f"where({names[-1]} - {names[-2]} {keep} {k}, x0[{', '.join(names)}], {zero})", [x], x.shape
+    )

@@ -29,6 +29,8 @@ CONTROLS = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 ASSERTIONS = {"b": "boundary", "B": "inside", "A": "begin", "z": "end"}
 
 
+
+
 def parse(pattern: str) -> Tree:
     """The tree of a pattern.
 

@@ -30,8 +30,6 @@ POSIX: dict[str, Ranges] = {
     "word": WORD,
     "xdigit": ((48, 57), (65, 70), (97, 102)),
 }
-
-
 class RegexError(ValueError):
     """A pattern is not valid, or has something that is not supported."""
 
