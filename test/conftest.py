@@ -49,6 +49,7 @@ SLOW = {
     "test_loading", "test_microsoft", "test_microsoft_attention", "test_microsoft_quantized", "test_ml",
     "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_narrow", "test_operator_derivatives",
     "test_pack_quantized_weights", "test_partial_vectors", "test_plan_memory", "test_random_kernels",
+    "test_random_keys",
     "test_random_schedules", "test_round_trip", "test_sanitizers", "test_single_operators", "test_sorting",
     "test_toolchain", "test_torch_backend", "test_torch_elementwise", "test_torch_layers",
     "test_torch_programs", "test_torch_tensors",

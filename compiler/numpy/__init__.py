@@ -18,10 +18,11 @@ from mlc.frontends.array.array import TraceError as TraceError
 from mlc.frontends.array.namespace import CONSTANTS, DTYPES, NAMESPACE
 from mlc.numpy import fft as fft
 from mlc.numpy import linalg as linalg
+from mlc.numpy import random as random
 from mlc.tracing import eager  # noqa: F401 - compiles what repeats
 
 __array_api_version__ = "2025.12"
-__all__ = sorted(["Array", "TraceError", "fft", "linalg", *CONSTANTS, *DTYPES, *NAMESPACE])
+__all__ = sorted(["Array", "TraceError", "fft", "linalg", "random", *CONSTANTS, *DTYPES, *NAMESPACE])
 
 globals().update(CONSTANTS | DTYPES | NAMESPACE)
 

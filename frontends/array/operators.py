@@ -136,6 +136,13 @@ class Operators:
         raise InputError(f"{where_called()}: an array is not mutated by x[...] = y", hint=hint)
 
     @property
+    def at(self) -> Any:
+        """Updates: ``x.at[key].set(values)``, and ``add``, ``multiply``, ``min``, ``max``, each a new array."""
+        from mlc.frontends.array.functions.updates import Indexer
+
+        return Indexer(self)  # type: ignore[arg-type]
+
+    @property
     def T(self) -> Array:
         """The transpose of a matrix."""
         return _function("matrix_transpose")(self)

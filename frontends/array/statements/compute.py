@@ -106,4 +106,3 @@ def _reduced(root: Record, names: dict[Record, str], shape: Sequence[DimLike]) -
     outer = {each: f"i{n}" for n, each in enumerate(names)}
     inner = {each: f"r{n}" for n, each in enumerate(iterators)}
     return _statement(body, outer | inner, shape, over, monoid)
-
