@@ -15,10 +15,11 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.autodiff.emitting import Emit, added, computed, filled, mapped, stretched
-from mlc.dialects.autodiff.operators import adjoints
+from mlc.dialects.autodiff.operators import adjoints, shared
 from mlc.dialects.autodiff.reverse import between, named
 from mlc.dialects.autodiff.reverse import pullback as reverse
 from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative, pullback, total
+from mlc.dialects.autodiff.splitting import is_large, split
 from mlc.dialects.graph import (
     BroadcastOp,
     ComputeOp,
@@ -87,9 +88,14 @@ def _along(op: Operation, given: Tangents, emit: Emit) -> SSAValue | None:
         return emit(_with(op, [_or_zeros(t, x, emit) for t, x in zip(given, op.operands, strict=True)]))
     if isinstance(op, BILINEAR) and not getattr(op, "product", None):
         return added(emit, [emit(_with_one(op, n, t)) for n, t in enumerate(given) if t is not None])
+    if isinstance(op, MapOp) and is_large(op):
+        return pushforward([split(op, emit)], op.args, given, emit)[0]
     if isinstance(op, MapOp):
         expr = _derivative(op.scalar, given, op)
-        return None if expr is None else stretched(emit, mapped(emit, expr, *_both(op, given)), shape_of(op.result))
+        if expr is None:
+            return None
+        expr = shared(expr, op.scalar, Load(2 * len(op.args)))
+        return stretched(emit, mapped(emit, expr, *_both(op, given)), shape_of(op.result))
     if isinstance(op, ComputeOp) and (op.monoid is None or op.monoid.data == "add"):
         expr = _derivative(op.statements()[0].value, given, op)
         shape, reduce = shape_of(op.result), dims_of(op.reduce)
@@ -126,8 +132,8 @@ def _with_one(op: Operation, n: int, t: SSAValue) -> Operation:
 
 
 def _both(op: MapOp | ComputeOp, given: Tangents) -> list[SSAValue]:
-    """Operands, and after them their tangents; an operand without one fills its position."""
-    return [*op.args, *(x if t is None else t for x, t in zip(op.args, given, strict=True))]
+    """Operands, after them their tangents (an operand without one fills its position), and the result."""
+    return [*op.args, *(x if t is None else t for x, t in zip(op.args, given, strict=True)), op.result]
 
 
 ADJOINT = Index("_adjoint")

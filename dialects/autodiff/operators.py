@@ -19,7 +19,7 @@ from mlc.dialects.autodiff.emitting import Adjoints, Emit, mapped, summed_to
 from mlc.dialects.autodiff.scalar import NoDerivative, pullback, total
 from mlc.dialects.autodiff.statements import through_statements
 from mlc.dialects.graph import MapOp, StructuredOp
-from mlc.dialects.semantics.expr import Expr, Load
+from mlc.dialects.semantics.expr import CHEAP, Call, Expr, Load, replaced, walk
 from mlc.dialects.types import element_of, shape_of
 
 Rule = Callable[[Any, SSAValue, Emit], Adjoints]
@@ -52,11 +52,18 @@ def adjoints(op: Operation, bar: SSAValue, emit: Emit) -> Adjoints:
 
 @derivative(MapOp)
 def of_map(op: MapOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    xs = [*op.args, bar]
+    xs = [*op.args, bar, op.result]
     found: dict[int, list[Expr]] = {}
     for load, g in pullback(op.scalar, Load(len(op.args)), [element_of(x) for x in xs]):
-        found.setdefault(load.operand, []).append(g)
+        found.setdefault(load.operand, []).append(shared(g, op.scalar, Load(len(op.args) + 1)))
     return [
         summed_to(emit, mapped(emit, total(found[n]), *xs), shape_of(x)) if n in found else None
         for n, x in enumerate(op.args)
     ]
+
+
+def shared(derivative: Expr, value: Expr, result: Load) -> Expr:
+    """A derivative that reads the result where it would compute an expensive value again."""
+    if all(node.fn in CHEAP for node in walk(value) if isinstance(node, Call)):
+        return derivative
+    return replaced(derivative, value, result)

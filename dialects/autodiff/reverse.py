@@ -16,7 +16,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects.autodiff.emitting import Adjoints, Emit, mapped
 from mlc.dialects.autodiff.operators import adjoints
 from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative
-from mlc.dialects.graph import RegionOp, source_nodes
+from mlc.dialects.autodiff.splitting import is_large, split
+from mlc.dialects.graph import MapOp, RegionOp, source_nodes
 from mlc.dialects.types import element_of
 
 RegionRule = Callable[[Any, Adjoints, Sequence[bool], Emit], Adjoints]
@@ -77,6 +78,9 @@ def _of(op: Operation, bars: Adjoints, needed: Sequence[bool], emit: Emit) -> Ad
         if isinstance(op, RegionOp):
             return REGIONS[type(op)](op, bars, needed, emit)
         assert bars[0] is not None
+        if isinstance(op, MapOp) and is_large(op):
+            found = dict(zip(op.args, pullback([split(op, emit)], op.args, bars, emit), strict=True))
+            return [found.pop(x, None) for x in op.args]  # once for an operand that is read twice
         return adjoints(op, bars[0], emit)
     except NoDerivative as e:
         raise named(op, e) from e

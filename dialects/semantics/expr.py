@@ -245,6 +245,13 @@ def substitute(
     return expr
 
 
+def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
+    """``expr`` with ``new`` in place of each subexpression ``old``."""
+    if expr == old:
+        return new
+    return Call(expr.fn, tuple(replaced(a, old, new) for a in expr.args)) if isinstance(expr, Call) else expr
+
+
 def rename_operands(expr: Expr, position: Sequence[int]) -> Expr:
     """Operand ``n`` becomes operand ``position[n]``."""
     return substitute(expr, lambda load: Load(position[load.operand], load.index))

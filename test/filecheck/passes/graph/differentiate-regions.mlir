@@ -59,7 +59,8 @@ func.func @either(%c: tensor<i1>, %x: tensor<3xf32>) -> tensor<3xf32> {
 // CHECK-NEXT: %0 = graph.compute "f32(1)"() {shape = ["3"], reduce = []} : () -> tensor<3xf32>
 // CHECK-NEXT: %1 = graph.if(%c : tensor<i1>) use(%x, %0 : tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>) {
 // CHECK-NEXT: ^bb0(%2: tensor<3xf32>, %3: tensor<3xf32>):
-// CHECK-NEXT: %4 = graph.map "(x1 * exp(x0))"(%2, %3) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+// CHECK-NEXT: %s = graph.map "exp(x0)"(%2) : (tensor<3xf32>) -> tensor<3xf32>
+// CHECK-NEXT: %4 = graph.map "(x0 * x1)"(%3, %s) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
 // CHECK-NEXT: graph.yield %4 : tensor<3xf32>
 // CHECK-NEXT: } else {
 // CHECK-NEXT: ^bb0(%5: tensor<3xf32>, %6: tensor<3xf32>):
@@ -67,7 +68,6 @@ func.func @either(%c: tensor<i1>, %x: tensor<3xf32>) -> tensor<3xf32> {
 // CHECK-NEXT: graph.yield %7 : tensor<3xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %1 : tensor<3xf32>
-// CHECK-NEXT: }
 
 // -----
 

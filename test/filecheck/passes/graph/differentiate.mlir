@@ -60,8 +60,9 @@ func.func @apart(%x: tensor<2xf32>, %z: tensor<3xf32>, %i: tensor<3xi64>) -> ten
 }
 
 // CHECK:      func.func @apart(%x: tensor<2xf32>, %z: tensor<3xf32>, %i: tensor<3xi64>) -> (tensor<2xf32>, tensor<3xf32>) {
+// CHECK-NEXT: %y = graph.map "exp(x0)"(%x) : (tensor<2xf32>) -> tensor<2xf32>
 // CHECK-NEXT: %0 = graph.compute "f32(1)"() {shape = ["2"], reduce = []} : () -> tensor<2xf32>
-// CHECK-NEXT: %1 = graph.map "(x1 * exp(x0))"(%x, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT: %1 = graph.map "(x0 * x1)"(%0, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
 // CHECK-NEXT: %2 = graph.compute "f32(0)"() {shape = ["3"], reduce = []} : () -> tensor<3xf32>
 // CHECK-NEXT: func.return %1, %2 : tensor<2xf32>, tensor<3xf32>
 
