@@ -18,7 +18,7 @@ _DIALECTS = {"graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 
 _PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
-    " hoist-loop-invariants distribute-loops fuse-maps hoist-invariants differentiate",
+    " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "layout": "assign-layout pack-weights pack-operands pack-quantized-weights decompose-pack interleave-gates winograd"
     " scale-weights verify-layout",
     "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels",

@@ -26,6 +26,7 @@ from mlc.dialects.graph.move import BroadcastOp, ConcatOp, ReshapeOp, SliceOp, T
 from mlc.dialects.graph.non_max_suppression import NonMaxSuppressionOp
 from mlc.dialects.graph.pack import PackOp, UnpackOp
 from mlc.dialects.graph.pad import PadOp
+from mlc.dialects.graph.piecewise import PiecewiseOp
 from mlc.dialects.graph.random import RandomDrawOp, RunCounterOp
 from mlc.dialects.graph.reduce import PoolOp, ReduceOp
 from mlc.dialects.graph.routine import RoutineOp
@@ -56,6 +57,7 @@ Graph = Dialect(
         PackOp,
         UnpackOp,
         ComputeOp,
+        PiecewiseOp,
         NonzeroOp,
         SizeOp,
         RunCounterOp,
@@ -81,7 +83,8 @@ Graph = Dialect(
 __all__ = [
     "Graph", "GraphOp", "StructuredOp", "MapOp", "ContractOp", "ConvOp", "ConvTransposeOp", "ReduceOp", "PoolOp",
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "PackOp", "UnpackOp",
-    "ComputeOp", "NonzeroOp", "SizeOp", "SizedOp", "RoutineOp", "RunCounterOp", "RandomDrawOp", "LibraryOp",
+    "ComputeOp", "PiecewiseOp", "NonzeroOp", "SizeOp", "SizedOp", "RoutineOp", "RunCounterOp", "RandomDrawOp",
+    "LibraryOp",
     "ArgsortOp", "ScanOp", "NonMaxSuppressionOp", "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "LayoutAttr", "LayoutOp", "layout", "ints_of", "source_nodes", "with_nodes",

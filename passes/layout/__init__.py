@@ -12,6 +12,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
     from mlc.passes.graph.fold_constants import FoldConstants
     from mlc.passes.graph.fuse_maps import FuseMaps
+    from mlc.passes.graph.fuse_stencils import FuseStencils
     from mlc.passes.graph.hoist_invariants import HoistInvariants
     from mlc.passes.graph.hoist_loop_invariants import HoistLoopInvariants
     from mlc.passes.layout.assign_layout import AssignLayout
@@ -35,6 +36,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
         FoldConstants(),
         CanonicalizeGraph(),
         FuseMaps(),
+        FuseStencils(),
         HoistInvariants(),
         InterleaveGates(),
         DecomposePack(),

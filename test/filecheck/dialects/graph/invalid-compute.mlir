@@ -53,3 +53,21 @@ func.func @reduce_result(%x: tensor<2x3xf32>) {
 }
 
 // CHECK:      graph.reduce: the result type is tensor<2xf32>, inferred from the operands tensor<2x1xf32>
+
+// -----
+
+func.func @piecewise_boxes(%x: tensor<8xf32>) {
+  %0 = graph.piecewise ["x0[i0]", "x0[i0]"](%x) {starts = array<i64: 0, 4>, sizes = array<i64: 2, 4>} : (tensor<8xf32>) -> tensor<8xf32>
+  func.return
+}
+
+// CHECK:      graph.piecewise: the boxes do not partition
+
+// -----
+
+func.func @piecewise_types(%x: tensor<8xf32>) {
+  %0 = graph.piecewise ["x0[i0]", "f64(x0[i0])"](%x) {starts = array<i64: 0, 4>, sizes = array<i64: 4, 4>} : (tensor<8xf32>) -> tensor<8xf32>
+  func.return
+}
+
+// CHECK:      graph.piecewise: 2 expressions of 2 types, 2 boxes

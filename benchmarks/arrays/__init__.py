@@ -1,0 +1,1 @@
+"""Array programs, each written once for NumPy, JAX and mlc."""
