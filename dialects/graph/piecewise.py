@@ -73,6 +73,6 @@ def _infer(exprs: Sequence[str], args: Sequence[SSAValue], boxes: Sequence[Box])
     if len(elements) != 1 or len(exprs) != len(boxes):
         raise VerifyException(f"graph.piecewise: {len(exprs)} expressions of {len(elements)} types, {len(boxes)} boxes")
     shape = [max(s + d for s, d in axis) for axis in zip(*(zip(*box, strict=True) for box in boxes), strict=True)]
-    if sum(map(product, (sizes for _, sizes in boxes))) != product(shape):  # type: ignore[arg-type]
+    if sum(map(product, (sizes for _, sizes in boxes))) != product(shape):
         raise VerifyException(f"graph.piecewise: the boxes do not partition {shape}")
     return tensor(elements.pop(), shape)

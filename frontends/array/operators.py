@@ -132,7 +132,7 @@ class Operators:
         return _function("index")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        hint = "Make a new one, by mlc.numpy.where or concat"
+        hint = "Make a new one: x.at[...].set(y), or mlc.numpy.where"
         raise InputError(f"{where_called()}: an array is not mutated by x[...] = y", hint=hint)
 
     @property

@@ -62,3 +62,19 @@ def test_sentence_search_finds_what_a_reader_would() -> None:
     answers = sentence_search.search(sentence_search.encoder(), list(BEST))
     for (query, best), answer in zip(BEST.items(), answers, strict=True):
         assert answer[0][1].startswith(best), f"{query}: {answer}"
+
+
+def test_bodies_in_numpy_and_compiled() -> None:
+    from examples.n_body import energy, simulated, start, step
+
+    with_numpy, _ = simulated(lambda *state: step(np, *state), 20, 5)
+    compiled, _ = simulated(mlc.jit(lambda *state: step(mlc.numpy, *state), wait=True), 20, 5)
+    for found, expected in zip(compiled, with_numpy, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert abs(energy(*compiled) / energy(*start(20)) - 1) < 1e-4
+
+
+def test_the_diffusivity_of_a_rod() -> None:
+    from examples import diffusivity
+
+    assert abs(diffusivity.main() - diffusivity.TRUE) < 1e-9
