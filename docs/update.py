@@ -29,7 +29,12 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 from session import replayed_page  # noqa: E402
 
-SESSIONS = (DOCS / "tutorial.md", DOCS / "howto/link-statically.md", DOCS / "frontend/array.md")
+SESSIONS = (
+    DOCS / "tutorial.md",
+    DOCS / "tutorial-arrays.md",
+    DOCS / "howto/link-statically.md",
+    DOCS / "frontend/array.md",
+)
 BLOCK = re.compile(r"(?<=^```console\n)\$ (mlc.*)\n(?:.*\n)*?(?=```$)", re.M)
 
 

@@ -39,15 +39,15 @@ class PiecewiseOp(StructuredOp):
     assembly_format = "$exprs `(` $args `)` attr-dict `:` functional-type($args, $result)"
 
     def __init__(self, exprs: Sequence[str], args: Sequence[SSAValue], boxes: Sequence[Box]):
-        texts = [str(parse(each)) for each in exprs]
+        strings = [str(parse(each)) for each in exprs]
         super().__init__(
             operands=[args],
             properties={
-                "exprs": ArrayAttr(StringAttr(each) for each in texts),
+                "exprs": ArrayAttr(StringAttr(each) for each in strings),
                 "starts": ints([n for start, _ in boxes for n in start]),
                 "sizes": ints([n for _, size in boxes for n in size]),
             },
-            result_types=[_infer(texts, args, boxes)],
+            result_types=[_infer(strings, args, boxes)],
         )
 
     @property
