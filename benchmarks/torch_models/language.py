@@ -19,8 +19,6 @@ SMALL = {
     "layer_types": None, "num_hidden_groups": 1, "d_inner": 96, "num_experts": 4, "num_local_experts": 4,
 }  # fmt: skip
 OWN: dict[str, dict[str, Any]] = {
-    "convnext": {"hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 2, 1], "patch_size": 4},
-    "convnextv2": {"hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 2, 1], "patch_size": 4},
     "deberta-v2": {"relative_attention": True, "position_buckets": 16, "pos_att_type": ["p2c", "c2p"]},
     "gpt_neo": {"attention_types": [[["global", "local"], 1]], "window_size": 8},
     "poolformer": {"hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 1, 1]},
@@ -42,7 +40,7 @@ TEXT = (
 )  # fmt: skip
 BOTH = ("bart", "blenderbot", "m2m_100", "marian", "mbart", "pegasus", "t5", "mt5")
 IMAGES = (
-    "beit", "convnext", "convnextv2", "deit", "dinov2", "mobilevit", "poolformer", "pvt", "regnet", "resnet",
+    "beit", "deit", "dinov2", "mobilevit", "poolformer", "pvt", "regnet", "resnet",
     "segformer", "swin", "swinv2", "vit", "yolos",
 )  # fmt: skip
 

@@ -23,7 +23,8 @@ from mlc.api import make_options, open_built
 from mlc.driver.cache import digest
 from mlc.driver.compile import compile_source
 from mlc.errors import InputError
-from mlc.frontends.torch.graphs import import_graph, results_of
+from mlc.frontends.torch.graphs import import_graph
+from mlc.frontends.torch.importer import results_of
 from mlc.frontends.torch.ops import load_all
 from mlc.frontends.torch.registry import translation_of
 from mlc.options import Numerics, Options

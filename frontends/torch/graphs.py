@@ -18,7 +18,7 @@ from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.imported import Imported
 from mlc.frontends.torch.arguments import argument_of, is_argument
 from mlc.frontends.torch.errors import Unsupported, UnsupportedError
-from mlc.frontends.torch.importer import Importer, Poison
+from mlc.frontends.torch.importer import Importer, Poison, results_of
 from mlc.frontends.torch.registry import number_of
 from mlc.frontends.torch.symbols import Symbols
 from mlc.frontends.torch.weights import weight
@@ -42,12 +42,6 @@ def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
     if importer.unsupported:
         raise UnsupportedError(importer.unsupported)
     return Imported(graph_module(importer.build, inputs, outputs), weights, name)
-
-
-def results_of(graph: Graph) -> Sequence[Any]:
-    """What the graph returns: nodes, or constants such as None."""
-    found = next(node for node in graph.nodes if node.op == "output").args[0]
-    return found if isinstance(found, tuple | list) else [found]
 
 
 def _inputs(graph: Graph, constants: Constants, importer: Importer) -> tuple[dict[Node, Any], list[str]]:

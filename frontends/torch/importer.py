@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.fx import Graph, Node
+from torch.fx import Graph, GraphModule, Node
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.semantics.expr import ExprError
@@ -82,12 +82,26 @@ class Importer:
             if translate is None:
                 return SYMBOLIC[node.target](*args, **kwargs)
             with self.build.at(location(node), name_of(node.target)):
-                return self._typed(node, translate(Call(self.build, node), *args, **kwargs))
+                call = Call(self.build, node, self._subgraph)
+                return _typed(call, translate(call, *args, **kwargs))
         except NotSupported as e:
             self.unsupported.append(Unsupported(name_of(node.target), line_of(node) or location(node), str(e)))
             return Poison()
         except MISTAKES as e:
             raise _mistake(node, (args, kwargs), e) from e
+
+    def _subgraph(self, module: GraphModule, given: Sequence[Any]) -> list[Any]:
+        """The results of a graph that a higher-order operator calls.
+
+        Raises:
+            NotSupported: one of its operators is; it is noted, and why.
+        """
+        graph = module.graph
+        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        results = self.nodes(graph, dict(zip(placeholders, given, strict=True)), results_of(graph))
+        if _is_poisoned(list(results)):
+            raise NotSupported("its body has unsupported operators")
+        return list(results)
 
     def _constant(self, node: Node, args: Any, kwargs: Any) -> Tensor:
         """The value of an operator that reads no tensor and draws nothing: torch computes it.
@@ -100,19 +114,24 @@ class Importer:
             raise NotSupported("operator not supported")
         return weight(self.build.weights, node.name, node.target(*args, **kwargs))  # type: ignore[operator]
 
-    def _typed(self, node: Node, made: Any) -> Any:
-        """Results in the element types that torch gives them."""
-        expected = node.meta.get("val")
-        if isinstance(made, Tensor):
-            return self.build.named(Call(self.build, node).tensor(made), node.name)
-        if isinstance(made, tuple | list) and isinstance(expected, tuple | list):
-            elements = iter(Call(self.build, node).elements)
-            given = [next(elements) if hasattr(each, "dtype") else None for each in expected]
-            return [
-                self.build.cast(y, element) if isinstance(y, Tensor) and element else y
-                for y, element in zip(made, given, strict=False)
-            ]
-        return made
+
+def _typed(call: Call, made: Any) -> Any:
+    """Results in the element types that torch gives them."""
+    expected, build = call.node.meta.get("val"), call.build
+    if isinstance(made, Tensor):
+        return build.named(call.tensor(made), call.node.name) if call.elements else made
+    if isinstance(made, tuple | list) and isinstance(expected, tuple | list):
+        elements = iter(call.elements)
+        given = [next(elements) if hasattr(each, "dtype") else None for each in expected]
+        pairs = zip(made, given, strict=False)
+        return [build.cast(y, element) if isinstance(y, Tensor) and element else y for y, element in pairs]
+    return made
+
+
+def results_of(graph: Graph) -> Sequence[Any]:
+    """What a graph returns: nodes, or constants such as None."""
+    found = next(node for node in graph.nodes if node.op == "output").args[0]
+    return found if isinstance(found, tuple | list) else [found]
 
 
 def attribute_of(node: Node) -> Any:

@@ -24,7 +24,7 @@ from mlc.frontends.build.unify_dims import Fixed
 from mlc.frontends.imported import Imported
 from mlc.frontends.torch.arguments import argument_of, is_argument
 from mlc.frontends.torch.errors import Unsupported, UnsupportedError
-from mlc.frontends.torch.importer import Importer, Poison
+from mlc.frontends.torch.importer import Importer, Poison, results_of
 from mlc.frontends.torch.ops import load_all
 from mlc.frontends.torch.registry import number_of, translation_of
 from mlc.frontends.torch.symbols import Symbols
@@ -91,7 +91,7 @@ def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike]) -> Trans
     build = Builder(Block(), weights)
     importer = Importer(build)
     values, inputs = _inputs(program, importer, fixed)
-    returns = next(node for node in program.graph.nodes if node.op == "output").args[0]
+    returns = results_of(program.graph)
     results = importer.nodes(program.graph, values, [each for spec, each in _user_outputs(program, returns)])
     outputs = _outputs(program, importer, results)
     if importer.unsupported:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from torch.fx import Node
+from torch._ops import HigherOrderOperator
+from torch.fx import GraphModule, Node
 
-from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import is_float, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
@@ -17,6 +18,7 @@ from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import common_element, element_of_torch
 
 Translation = Callable[..., Any]
+Subgraph = Callable[[GraphModule, Sequence[Any]], list[Any]]
 Operand = Tensor | Dim | float
 """A tensor or a number; a number may be a symbolic dimension."""
 REGISTRY: dict[str, Translation] = {}
@@ -25,9 +27,10 @@ REGISTRY: dict[str, Translation] = {}
 class Call:
     """The builder to translate a call with, and the type that torch gives its result."""
 
-    def __init__(self, build: Builder, node: Node) -> None:
+    def __init__(self, build: Builder, node: Node, graph: Subgraph) -> None:
         self.build = build
         self.node = node
+        self.graph = graph  # translates a graph module in place, given its arguments
         self.elements = _elements(node.meta.get("val"))
 
     @property
@@ -67,6 +70,10 @@ class Call:
         x = x if isinstance(x, Tensor) else self.promoted(x)[0]
         return x if x.element == "i1" else self.build.map("x0 != 0", x)
 
+    def extents(self, size: Sequence[DimLike]) -> list[DimLike]:
+        """A shape whose run-time scalars become dimensions, checked at run time."""
+        return [self.build.dim(d, f"extent {n}") for n, d in enumerate(size)]
+
     def axes(self, x: Tensor, dim: int | list[int] | None) -> list[int]:
         """The axes that ``dim`` names, all where it names none."""
         given = [dim] if isinstance(dim, int) else dim
@@ -91,8 +98,8 @@ def _elements(val: Any) -> list[str]:
 def aten(*names: str) -> Callable[[Translation], Translation]:
     """Register a translation for ATen operators, ``relu``, or for one overload, ``max.dim``.
 
-    It takes the call and the operator's arguments, tensors as ``Tensor``, and gives a tensor or several, in any element
-    type: results are cast to what torch says.
+    Higher-order operators are ``higher_order.cond``. A translation takes the call and the operator's arguments, tensors
+    as ``Tensor``, and gives a tensor or several, in any element type: results are cast to what torch says.
     """
 
     def register(function: Translation) -> Translation:
@@ -104,11 +111,15 @@ def aten(*names: str) -> Callable[[Translation], Translation]:
 
 def name_of(target: Any) -> str:
     """``relu`` of torch.ops.aten.relu.default; of other operators and functions with their namespace."""
+    if isinstance(target, HigherOrderOperator):
+        return f"higher_order.{target.name()}"
     schema = getattr(target, "_schema", None)
     return schema.name.removeprefix("aten::") if schema else getattr(target, "__name__", str(target))
 
 
 def translation_of(target: Any) -> Translation | None:
     """The translation of an operator's overload, if there is one."""
+    if isinstance(target, HigherOrderOperator):
+        return REGISTRY.get(name_of(target))
     name, overload = name_of(target), getattr(target, "_overloadname", None)
     return None if overload is None else REGISTRY.get(f"{name}.{overload}") or REGISTRY.get(name)

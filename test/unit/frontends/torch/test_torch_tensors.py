@@ -114,6 +114,16 @@ def indexing() -> dict[str, Case]:
     x = floats(4, 5, 6)
     return {
         "embedding": (F.embedding, (integers(2, 3), floats(5, 4))),
+        "embedding_bag": (
+            lambda i, w: F.embedding_bag(i, w, torch.tensor([0, 2, 2, 6]), mode="sum"),
+            (integers(9), floats(5, 4)),
+        ),
+        "embedding_bag_mean": (
+            lambda i, w: F.embedding_bag(i, w, torch.tensor([0, 4]), mode="mean"),
+            (integers(9), floats(5, 4)),
+        ),
+        "randperm": (lambda a: a + torch.randperm(7).sort()[0], (floats(7),)),
+        "as_strided": (lambda a: torch.as_strided(a, (2, 3), (7, 2), 1), (x,)),
         "embedding_int32": (lambda i, w: F.embedding(i.int(), w), (integers(2, 3), floats(5, 4))),
         "embedding_padding": (lambda i, w: F.embedding(i, w, padding_idx=0), (integers(2, 3), floats(5, 4))),
         "index_select": (lambda a, i: a.index_select(1, i), (x, integers(3))),

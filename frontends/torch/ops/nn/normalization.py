@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import normalization as norm
 from mlc.frontends.build.ops.softmax import softmax
@@ -22,6 +23,15 @@ def soft(call: Call, x: Tensor, dim: int, *_: Any, dtype: Any = None) -> Tensor:
     if not x.rank:
         return call.build.map("x0 - x0" if "log" in call.op else "x0 - x0 + 1", x)
     return softmax(call.build, x, [dim % x.rank], log="log" in call.op, safe=call.op == "_safe_softmax")
+
+
+@aten("native_dropout", "dropout")
+def dropout(call: Call, x: Tensor, p: float, train: bool | None) -> Any:
+    """Nothing in inference."""
+    if train is not False and p:
+        raise NotSupported(f"dropout {p} in training; export the module after eval()")
+    ones = call.build.broadcast(call.build.constant(True, "i1"), x.shape)
+    return (x, ones) if call.op == "native_dropout" else x
 
 
 @aten("layer_norm")

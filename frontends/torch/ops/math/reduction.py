@@ -8,8 +8,10 @@ from typing import Any
 from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.ops.normalization import mean_and_variance
 from mlc.frontends.build.ops.reduction import Axes, arg_extreme, log_sum_exp, reduce, reduce_mean
+from mlc.frontends.build.ops.shapes.axes import around_axis
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 
@@ -107,9 +109,6 @@ def vector_norm(
 
 @aten("cumsum", "cumprod")
 def cumulative(call: Call, x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    from mlc.frontends.build.ops.indexing import sorting
-    from mlc.frontends.build.ops.shapes.axes import around_axis
-
     if not x.rank:
         return x
     rows = call.build.reshape(call.tensor(x), around_axis(call.build, x.shape, dim))
@@ -125,8 +124,6 @@ def count_nonzero(call: Call, x: Tensor, dim: Dims = None) -> Tensor:
 @aten("median.dim", "kthvalue")
 def ranked(call: Call, x: Tensor, *args: Any) -> Sequence[Tensor]:
     """The element of rank k along an axis, and its index; the median is the lower one of two."""
-    from mlc.frontends.build.ops.indexing.sorting import top_k
-
     given = args[1:] if call.op == "kthvalue" else args
     dim, keepdim = (*given, False)[:2] if len(given) < 2 else given[:2]
     axis = call.axes(x, dim if given else -1)[0]
@@ -134,6 +131,6 @@ def ranked(call: Call, x: Tensor, *args: Any) -> Sequence[Tensor]:
     if not isinstance(extent, int):
         raise NotSupported(f"the median of {extent} elements; fix their number with dims={{name: size}}")
     rank = args[0] if call.op == "kthvalue" else (extent + 1) // 2
-    found = [call.build.cut(y, axis, rank - 1, 1) for y in top_k(call.build, x, axis, rank, largest=False)]
+    found = [call.build.cut(y, axis, rank - 1, 1) for y in sorting.top_k(call.build, x, axis, rank, largest=False)]
     shape = [d for n, d in enumerate(x.shape) if n != axis]
     return found if keepdim else [call.build.reshape(y, shape) for y in found]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike
+from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.ops.random import distributions
 from mlc.frontends.build.ops.shapes.arange import arange
 from mlc.frontends.build.tensors import Tensor
@@ -14,7 +15,7 @@ from mlc.frontends.torch.registry import Call, Operand, aten
 
 @aten("full")
 def full(call: Call, size: Sequence[DimLike], value: Operand, **_: Any) -> Tensor:
-    return call.build.broadcast(call.tensor(value), tuple(size))
+    return call.build.broadcast(call.tensor(value), call.extents(size))
 
 
 @aten("full_like", "new_full")
@@ -59,6 +60,13 @@ def random(call: Call, given: Any, *_: Any, **__: Any) -> Tensor:
     shape = given.shape if isinstance(given, Tensor) else given
     draw = distributions.normal if "randn" in call.op else distributions.uniform
     return draw(call.build, shape, call.element)
+
+
+@aten("randperm")
+def permutation(call: Call, n: DimLike, **_: Any) -> Tensor:
+    """The order of random numbers."""
+    drawn = distributions.uniform(call.build, (1, n, 1), "f32")
+    return call.build.reshape(sorting.argsort(call.build, drawn, n), (n,))
 
 
 @aten("bernoulli")

@@ -12,9 +12,9 @@ from mlc.frontends.build.ops.shapes import rearrange
 from mlc.frontends.build.ops.shapes import reshape as shapes
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.ops.shapes.pad import pad_constant, pad_with_elements
-from mlc.frontends.build.ops.shapes.slices import static_slices
+from mlc.frontends.build.ops.shapes.slices import slices
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.torch.ops.views import unsqueeze
+from mlc.frontends.torch.ops.tensors.views import unsqueeze
 from mlc.frontends.torch.registry import Call, aten
 
 END = 1 << 62
@@ -63,7 +63,7 @@ def unbind(call: Call, x: Tensor, dim: int = 0) -> list[Tensor]:
 def slice_(
     call: Call, x: Tensor, dim: int = 0, start: DimLike | None = None, end: DimLike | None = None, step: int = 1
 ) -> Tensor:
-    return static_slices(call.build, x, [0 if start is None else start], [END if end is None else end], [dim], [step])
+    return slices(call.build, x, [0 if start is None else start], [END if end is None else end], [dim], [step])
 
 
 @aten("select", "select_copy")

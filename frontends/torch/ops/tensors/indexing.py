@@ -24,6 +24,35 @@ def embedding(call: Call, weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
     return reads.gather(call.build, weight, indices, 0)
 
 
+@aten("_embedding_bag", "_embedding_bag_forward_only")
+def embedding_bag(
+    call: Call,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    factors: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, None, None, None]:
+    """Sums (mode 0) or means (1) of the rows of each bag, which begins at its offset."""
+    if mode == 2 or padding_idx >= 0:
+        raise NotSupported("maxima of bags, or a padding index in them")
+    build, bags = call.build, offsets.shape[0] - int(include_last_offset)
+    rows = reads.gather(build, weight, indices, 0)
+    rows = rows if factors is None else build.map("x0 * x1", rows, build.reshape(factors, (*factors.shape, 1)))
+    begun = build.compute("i64(x0[r0] <= i0)", [offsets], (*indices.shape, 1), (bags,), "add")
+    bag = build.map("x0 - 1", begun)
+    zeros = build.broadcast(build.constant(0, weight.element), (bags, weight.shape[1]))
+    total = writes.scatter_nd(build, zeros, bag, rows, "add")
+    if mode == 1:
+        count = build.compute(f"{weight.element}(x0[r0, 0] == i0)", [bag], (bags, 1), indices.shape, "add")
+        total = build.map("x0 / max(x1, 1)", total, count)
+    return total, None, None, None
+
+
 @aten("index_select")
 def index_select(call: Call, x: Tensor, dim: int, index: Tensor) -> Tensor:
     return reads.gather(call.build, x, index, normalize_axis(dim, x.rank)) if x.rank else x

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import Dim, DimLike, product
+from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops import casts
 from mlc.frontends.build.ops.shapes import reshape as shapes
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
@@ -67,13 +68,25 @@ def unsqueeze(call: Call, x: Tensor, dim: int) -> Tensor:
 
 def _expanded(call: Call, x: Tensor, size: Sequence[DimLike]) -> Tensor:
     own = (*[1] * (len(size) - x.rank), *x.shape)
-    wanted = [d if isinstance(s, int) and s == -1 else s for s, d in zip(size, own, strict=True)]
+    wanted = call.extents([d if isinstance(s, int) and s == -1 else s for s, d in zip(size, own, strict=True)])
     return call.build.broadcast(call.build.reshape(x, own), wanted)
 
 
 @aten("expand", "expand_copy")
 def expand(call: Call, x: Tensor, size: Sequence[DimLike], *, implicit: bool = False) -> Tensor:
     return _expanded(call, x, size)
+
+
+@aten("as_strided")
+def as_strided(
+    call: Call, x: Tensor, size: Sequence[DimLike], stride: Sequence[DimLike], storage_offset: DimLike | None = None
+) -> Tensor:
+    """Any elements of the memory of ``x``, which torch has in row-major order."""
+    if not call.node.args[0].meta["val"].is_contiguous():  # type: ignore[union-attr]
+        raise NotSupported("of a tensor that is a view; make it contiguous")
+    flat = call.build.reshape(x, (product(x.shape),))
+    at = " + ".join([str(storage_offset or 0), *(f"i{n} * ({s})" for n, s in enumerate(stride))])
+    return call.build.compute(f"x0[{at}]", [flat], tuple(size))
 
 
 @aten("sym_size", "sym_numel")

@@ -1,0 +1,1 @@
+"""Layers: activations, convolutions and pools, normalization, recurrent layers, resampling of images."""

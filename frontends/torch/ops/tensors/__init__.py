@@ -1,0 +1,1 @@
+"""Tensors made, moved, read and written."""
