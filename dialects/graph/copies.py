@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from mlc.dialects.graph.loop import LoopOp, YieldOp
@@ -24,7 +25,7 @@ def copied(
     """What a copy of ``block`` yields, and the copy of each of its values; ``dims`` replaces symbols."""
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
     for op in block.ops:
-        if isinstance(op, YieldOp):
+        if isinstance(op, YieldOp | ReturnOp):
             return [values[v] for v in op.operands], values
         copy = op.clone(values)
         for each in copy.walk() if dims else ():

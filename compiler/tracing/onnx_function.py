@@ -1,0 +1,88 @@
+"""``mlc.function``: an ONNX model as a Python function on arrays, whose weights are arguments too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, helper, numpy_helper
+
+from mlc.driver.cache.digest import of_bytes
+from mlc.errors import InputError
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.transforms.modules import Module, call
+from mlc.frontends.onnx import import_model
+
+FLOATS = ("f2", "f4", "f8")
+CONSTANTS = ("Dropout", "NonMaxSuppression", "OneHot", "Pad", "Range", "Resize", "Upsample")
+"""Operators whose floats are no weights: the importer needs to know them."""
+
+
+class OnnxFunction:
+    """A model as a function of its inputs, and by name of its weights. It is traced, differentiated and compiled like
+    every function on arrays.
+
+    ``weights`` are its initializers of floats, of rank 1 and more; ``inputs`` the names of its inputs in order.
+    """
+
+    def __init__(self, model: ModelProto, dims: Mapping[str, int]) -> None:
+        open_model, self.weights = _opened(model)
+        self.inputs = [x.name for x in open_model.graph.input][: -len(self.weights) or None]
+        text = f"{of_bytes(open_model.SerializeToString(deterministic=True))} {sorted(dims.items())}"
+        self.module = Module(of_bytes(text.encode()), import_model(open_model, dims))
+
+    def __call__(self, *inputs: Any, weights: Mapping[str, Any] | None = None) -> Any:
+        """The model's output, or a tuple of several; ``weights`` replaces those of the model, all or some.
+
+        Raises:
+            InputError: another number of inputs, another name of a weight, or arrays of other types or shapes.
+        """
+        name = self.module.imported.name
+        if unknown := set(weights or {}) - set(self.weights):
+            raise InputError(f"{name} has no weight {', '.join(sorted(unknown))}", hint="Its weights are in f.weights")
+        if len(inputs) != len(self.inputs):
+            raise InputError(f"{name} takes {', '.join(self.inputs)}, not {len(inputs)} arrays")
+        given = {**self.weights, **(weights or {})}
+        results = call(self.module, [as_array(x) for x in (*inputs, *(given[name] for name in self.weights))])
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def function(model: str | Path | bytes | ModelProto, dims: Mapping[str, int] | None = None) -> OnnxFunction:
+    """An ONNX model as a function on arrays: ``f = mlc.function("model.onnx")``, ``y = f(x)``.
+
+    ``mlc.grad(lambda w: loss(f(x, weights=w)))(f.weights)`` is a gradient by its weights. ``dims`` fixes symbolic
+    dimensions.
+
+    Raises:
+        InputError: not a valid model, or one that uses what mlc does not support.
+    """
+    if isinstance(model, ModelProto):
+        return OnnxFunction(model, dims or {})
+    if isinstance(model, bytes):
+        return OnnxFunction(onnx.load_from_string(model), dims or {})
+    if not Path(model).is_file():
+        raise InputError(f"There is no file '{model}'")
+    return OnnxFunction(onnx.load(model), dims or {})
+
+
+def _opened(model: ModelProto) -> tuple[ModelProto, dict[str, Array]]:
+    """The model with its weights as further inputs, and the weights."""
+    made = ModelProto()
+    made.CopyFrom(model)
+    fixed = {name for node in made.graph.node if node.op_type in CONSTANTS for name in node.input}
+    weights = {t.name: t for t in made.graph.initializer if t.name not in fixed and _is_weight(t)}
+    initializers = {t.name for t in made.graph.initializer}
+    inputs = [x for x in made.graph.input if x.name not in initializers]
+    inputs += [helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in weights.values()]
+    kept = [t for t in made.graph.initializer if t.name not in weights]
+    for field, values in ((made.graph.input, inputs), (made.graph.initializer, kept)):
+        del field[:]
+        field.extend(values)
+    return made, {name: as_array(numpy_helper.to_array(t)) for name, t in weights.items()}
+
+
+def _is_weight(tensor: onnx.TensorProto) -> bool:
+    return len(tensor.dims) > 0 and np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type)).str[1:] in FLOATS
