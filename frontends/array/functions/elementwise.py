@@ -123,8 +123,6 @@ def _unary(name: str, expr: str, lowest: int) -> Callable[[Any], Array]:
             return formulas().elementwise(name, given)
         if name in SAME_ON_INTEGERS and dtypes.kind(given.element) < 2:
             return given
-        if name == "bitwise_invert" and given.element == "i1":
-            return apply_map("not_(x0)", given)
         return apply_map(expr, convert(given, "i1") if name == "logical_not" else given)
 
     return _named(function, name, expr)

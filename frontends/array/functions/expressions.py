@@ -11,7 +11,7 @@ HYPOT = (
 """The length of (x0, x1), whose squares may overflow."""
 UNARY = {
     "abs": "abs(x0)",
-    "bitwise_invert": "x0 ^ -1",
+    "bitwise_invert": "not_(x0)",
     "ceil": "ceil(x0)",
     "floor": "floor(x0)",
     "logical_not": "not_(x0)",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlc.frontends.array.array import Array, as_array, from_numpy
-from mlc.frontends.array.functions.elementwise import FUNCTIONS
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, arrays_of
 from mlc.frontends.array.functions.indexing import take
 from mlc.frontends.array.functions.reductions import any_
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
@@ -70,7 +70,8 @@ def unique_values(x: Any, /) -> Array:
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Whether each element of ``x1`` equals one of ``x2``; the opposite for ``invert``."""
-    found = any_(FUNCTIONS["equal"](expand_dims(as_array(x1), axis=-1), reshape(as_array(x2), (-1,))), axis=-1)
+    values, test = arrays_of(x1, x2)
+    found = any_(FUNCTIONS["equal"](expand_dims(values, axis=-1), reshape(test, (-1,))), axis=-1)
     return FUNCTIONS["logical_not"](found) if invert else found
 
 

@@ -46,6 +46,7 @@ class Rotations(NamedTuple):
 def hermitian_eigen(x: Array) -> tuple[Array, Array]:
     """The eigenvalues [..., n] of Hermitian matrices in ascending order, and the eigenvectors as columns."""
     n = extent(x, -1)
+    x, scale_back = _scaled(x)
     identity = broadcast_to(eye(n, dtype=x.dtype), x.shape)
 
     def step(partner: Array, state: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
@@ -59,12 +60,22 @@ def hermitian_eigen(x: Array) -> tuple[Array, Array]:
     matrix, vectors = _sweeps(n, step, (x, identity), n * epsilon(x))
     values = real(diagonal(matrix))
     order = argsort(values, axis=-1)
-    return take_along_axis(values, order, axis=-1), _ordered(vectors, order)
+    return take_along_axis(values, order, axis=-1) * scale_back, _ordered(vectors, order)
+
+
+def _scaled(x: Array) -> tuple[Array, Array]:
+    """Matrices whose largest elements are 1, so that no square overflows, and by what [..., 1] they were divided."""
+    if 0 in x.shape:
+        return x, ones((1,), dtype=real(x).dtype)
+    top = max(FUNCTIONS["abs"](x), axis=(-2, -1), keepdims=True)
+    top = where(top == 0, 1, top)
+    return x / top, top[..., 0]
 
 
 def singular(x: Array) -> tuple[Array, Array, Array]:
     """U [..., m, m], the singular values [..., n] in descending order and V [..., n, n] of x [..., m, n], m >= n."""
     n = extent(x, -1)
+    x, scale_back = _scaled(x)
     q, r = householder(x)
 
     def step(partner: Array, state: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
@@ -79,7 +90,7 @@ def singular(x: Array) -> tuple[Array, Array, Array]:
     columns, vectors = _sweeps(n, step, (r[..., :n, :], start), n * epsilon(x))
     order = argsort(lengths(columns, -2), axis=-1, descending=True)
     columns = _ordered(columns, order)
-    return _completed(q, columns), lengths(columns, -2), _ordered(vectors, order)
+    return _completed(q, columns), lengths(columns, -2) * scale_back, _ordered(vectors, order)
 
 
 def _completed(q: Array, columns: Array) -> Array:
