@@ -28,6 +28,7 @@ from mlc.frontends.torch.importer import results_of
 from mlc.frontends.torch.ops import load_all
 from mlc.frontends.torch.registry import translation_of
 from mlc.options import Numerics, Options
+from mlc.runtime import Model
 from mlc.torch.model import to_array, to_tensor
 from mlc.torch.source import graph_parts, tensor_parts
 from mlc.tracing.source import TraceSource
@@ -113,19 +114,40 @@ def _decompositions() -> dict[Any, Function]:
     return {op: function for op, function in table.items() if translation_of(op) is None}
 
 
+@dataclass(frozen=True)
+class Variant:
+    """A program compiled for parameters as they are: ``state`` holds each argument that is one, with its version."""
+
+    model: Model
+    inputs: list[int]
+    results: list[Any]
+    state: list[tuple[int, Any, int]]
+
+    def fits(self, args: Sequence[Any]) -> bool:
+        """Whether these are the same parameters, unchanged."""
+        return all(args[n] is x and x._version == version for n, x, version in self.state)
+
+    def is_stale(self) -> bool:
+        """Whether a parameter has changed since."""
+        return any(x._version != version for _, x, version in self.state)
+
+    def __call__(self, args: Sequence[Any]) -> list[Any]:
+        found = self.model(*[_as_array(args[n]) for n in self.inputs]) if self.model.outputs else ()
+        arrays = found if isinstance(found, tuple) else (found,)
+        return [_result(arrays, each) for each in self.results]
+
+
 class Program:
-    """A graph of ATen operators compiled for the values that its parameters have."""
+    """A graph of ATen operators; compiled for each set of parameters, as dynamo has one graph for modules of one
+    class."""
 
     def __init__(self, graph: GraphModule, state: Mapping[int, str], settings: Settings) -> None:
         self.graph, self.state, self.settings = graph, dict(state), settings
         self.options: Options = make_options(threads=settings.threads, numerics=settings.numerics)
-        nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
-        self.names = [node.name for node in nodes]
-        self.versions: list[tuple[int, Any, int]] = []
-        self.inputs: list[int] = []
-        self.results: list[Any] = []
+        self.names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
+        self.variants: list[Variant] = []
 
-    def prepare(self, args: Sequence[Any]) -> None:
+    def prepare(self, args: Sequence[Any]) -> Variant:
         """Compile for the parameters among ``args``."""
         kept = {self.names[n]: (name, args[n]) for n, name in self.state.items()}
         parts = [*graph_parts(self.graph), str(self.state), *tensor_parts({key: x for key, (_, x) in kept.items()})]
@@ -134,14 +156,16 @@ class Program:
             lambda: import_graph(self.graph.graph, kept, "graph"), kind="torch graph",
         )  # fmt: skip
         threads = self.settings.threads or torch.get_num_threads()
-        self.model = open_built(compile_source(source, self.options), threads)
-        self.inputs = [self.names.index(name) for name in self.model.inputs]
-        self.versions = [(n, args[n], args[n]._version) for n in self.state]
-        given = list(self.model.outputs)
-        self.results = [
+        model = open_built(compile_source(source, self.options), threads)
+        given = list(model.outputs)
+        results = [
             (given.index(f"y{n}"), isinstance(getattr(x, "meta", {}).get("val"), torch.SymInt))
             if f"y{n}" in given else x for n, x in enumerate(results_of(self.graph.graph))
         ]  # fmt: skip
+        state = [(n, args[n], args[n]._version) for n in self.state]
+        made = Variant(model, [self.names.index(name) for name in model.inputs], results, state)
+        self.variants = [made, *(each for each in self.variants if not each.is_stale())]
+        return made
 
     def boxed(self) -> Function:
         """The program as aot_autograd calls it: with one list of arguments."""
@@ -153,11 +177,8 @@ class Program:
         return call
 
     def __call__(self, args: list[Any]) -> list[Any]:
-        if any(args[n] is not x or x._version != version for n, x, version in self.versions):
-            self.prepare(args)
-        found = self.model(*[_as_array(args[n]) for n in self.inputs]) if self.model.outputs else ()
-        arrays = found if isinstance(found, tuple) else (found,)
-        return [_result(arrays, each) for each in self.results]
+        variant = next((each for each in self.variants if each.fits(args)), None)
+        return (variant or self.prepare(args))(args)
 
 
 def _as_array(x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -36,9 +37,9 @@ def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     prepare = backends.Program.prepare
 
-    def noted(self: Any, args: Any) -> None:
-        prepare(self, args)
+    def noted(self: Any, args: Any) -> Any:
         found.append(self)
+        return prepare(self, args)
 
     monkeypatch.setattr(backends.Program, "prepare", noted)
     return found
@@ -72,7 +73,8 @@ def test_results_are_those_of_the_module(prepared: list[Any]) -> None:
     assert sorted(name for name in program.state.values()) == [
         "layer.bias", "layer.weight", "norm.bias", "norm.weight", "offset",
     ]  # fmt: skip
-    assert list(program.model.inputs) == [program.names[n] for n in program.inputs] and len(program.inputs) == 1
+    (variant,) = program.variants
+    assert list(variant.model.inputs) == [program.names[n] for n in variant.inputs] and len(variant.inputs) == 1
 
 
 def test_one_program_serves_all_sizes_of_a_dimension(prepared: list[Any]) -> None:
@@ -97,6 +99,41 @@ def test_two_modules_of_a_class_have_their_own_parameters() -> None:
     x = normal(3, 40)
     for net in (Net().eval(), Net().eval()):
         assert_same(torch.compile(net, backend="mlc", options=STRICT)(x), net(x))
+
+
+class Layers(torch.nn.Module):
+    """Two layers of one class, each a graph of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = (torch.nn.Sequential(torch.nn.Linear(40, 40), torch.nn.GELU()) for _ in range(2))
+
+    def forward(self, x: Any) -> Any:
+        y = self.a(x)
+        torch._dynamo.graph_break()
+        return self.b(y)
+
+
+def test_layers_of_one_class_are_compiled_once_each(prepared: list[Any]) -> None:
+    net, x = Layers().eval(), normal(3, 40)
+    compiled = torch.compile(net, backend="mlc", options=STRICT)
+    for _ in range(3):
+        assert_same(compiled(x), net(x))
+    assert len(prepared) == 2
+
+
+def test_a_graph_keeps_a_program_for_each_set_of_parameters() -> None:
+    graph, made = torch.fx.symbolic_trace(lambda w, x: torch.ops.aten.mul.Tensor(w, x)), []
+    for node in graph.graph.nodes:
+        node.meta["val"] = torch.empty(4, device="meta")
+    program = backends.Program(graph, {0: "w"}, backends.Settings())
+    x, weights = normal(4), [torch.nn.Parameter(normal(4)) for _ in range(2)]
+    for w in (*weights, *weights):
+        assert_same(program([w, x]), [w * x])
+        made.append(len(program.variants))
+    weights[0].mul_(2)
+    assert_same(program([weights[0], x]), [weights[0] * x])
+    assert made == [1, 2, 2, 2] and len(program.variants) == 2
 
 
 def breaking(x: Any, factor: int) -> Any:
@@ -161,7 +198,7 @@ def test_tensors_are_not_copied(prepared: list[Any], monkeypatch: pytest.MonkeyP
     compiled = torch.compile(net, backend="mlc", options=STRICT)
     compiled(x)
     (program,), seen = prepared, []
-    model = program.model
+    model = program.variants[0].model
 
     def run(*arrays: Any) -> Any:
         seen.extend(arrays)
@@ -170,7 +207,7 @@ def test_tensors_are_not_copied(prepared: list[Any], monkeypatch: pytest.MonkeyP
         return found
 
     run.outputs = model.outputs  # type: ignore[attr-defined]
-    monkeypatch.setattr(program, "model", run)
+    monkeypatch.setattr(program, "variants", [dataclasses.replace(program.variants[0], model=run)])
     with warnings.catch_warnings(action="error"):
         y = compiled(x)["y"]
     assert seen[0].ctypes.data == x.data_ptr() and seen[-1].ctypes.data == y.data_ptr()
