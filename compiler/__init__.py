@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mlc import nn as nn
     from mlc import numpy as numpy
     from mlc import target as target
     from mlc.api import check as check
@@ -90,11 +91,11 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", "numpy", "target", *_HOMES]
+__all__ = ["__version__", "nn", "numpy", "target", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("numpy", "target"):
+    if name in ("nn", "numpy", "target"):
         return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")

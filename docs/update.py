@@ -34,13 +34,14 @@ SESSIONS = (
     DOCS / "tutorial-arrays.md",
     DOCS / "howto/link-statically.md",
     DOCS / "frontend/array.md",
+    DOCS / "frontend/nn.md",
 )
 BLOCK = re.compile(r"(?<=^```console\n)\$ (mlc.*)\n(?:.*\n)*?(?=```$)", re.M)
 
 
 def pages() -> list[Path]:
     """The pages that show outputs."""
-    return sorted(page for page in DOCS.rglob("*.md") if BLOCK.search(page.read_text()))
+    return sorted(page for page in DOCS.rglob("*.md") if page in SESSIONS or BLOCK.search(page.read_text()))
 
 
 def updated(page: Path) -> str:

@@ -1,0 +1,1 @@
+"""Functions of neural networks on arrays: activations, convolutions, normalizations, attention, losses."""

@@ -1,0 +1,124 @@
+"""Losses: what training minimizes. Each takes the mean over all samples unless ``reduction`` says otherwise.
+
+Source: the formulas of torch.nn.functional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mlc.errors import InputError
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.functions import reductions
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, operands
+from mlc.frontends.array.nn.activations import float_array, log_softmax
+from mlc.frontends.array.nn.attention import one_hot
+from mlc.frontends.build.folding.literals import literal
+
+Loss = Callable[..., Array]
+
+
+def reduced(losses: Array, reduction: str) -> Array:
+    """The mean, the sum, or the losses themselves (``"none"``).
+
+    Raises:
+        InputError: another reduction.
+    """
+    found = {"mean": reductions.mean, "sum": reductions.sum, "none": lambda x: x}.get(reduction)
+    if found is None:
+        raise InputError(f"There is no reduction '{reduction}'", hint="Use 'mean', 'sum' or 'none'")
+    return found(losses)
+
+
+def _elementwise(name: str, expr: str, doc: str, **parameters: float) -> Loss:
+    """A loss of a prediction x0 and a target x1; ``{delta}`` in the expression is a parameter."""
+
+    def loss(prediction: Any, target: Any, /, *, reduction: str = "mean", **given: float) -> Array:
+        if unknown := given.keys() - parameters:
+            raise TypeError(f"{name} has no parameter {', '.join(unknown)}")
+        values = {key: literal(value) for key, value in (parameters | given).items()}
+        return reduced(apply_map(expr.format(**values), *operands(prediction, target, lowest=2)), reduction)
+
+    loss.__name__ = loss.__qualname__ = name
+    loss.__doc__ = f"{doc} of a prediction x0 and a target x1: ``{expr}``."
+    return loss
+
+
+mse_loss = _elementwise("mse_loss", "square(x0 - x1)", "Squared error")
+l1_loss = _elementwise("l1_loss", "abs(x0 - x1)", "Absolute error")
+huber_loss = _elementwise(
+    "huber_loss",
+    "where(abs(x0 - x1) < {delta}, 0.5 * square(x0 - x1), {delta} * (abs(x0 - x1) - 0.5 * {delta}))",
+    "Huber loss",
+    delta=1.0,
+)
+smooth_l1_loss = _elementwise(
+    "smooth_l1_loss",
+    "where(abs(x0 - x1) < {beta}, 0.5 * square(x0 - x1) / {beta}, abs(x0 - x1) - 0.5 * {beta})",
+    "Smooth absolute error",
+    beta=1.0,
+)
+log_cosh_loss = _elementwise(
+    "log_cosh_loss", "abs(x0 - x1) + log1p(exp(-2 * abs(x0 - x1))) - 0.6931471805599453", "ln cosh"
+)
+binary_cross_entropy = _elementwise(
+    "binary_cross_entropy", "0 - x1 * log(x0) - (1 - x1) * log(1 - x0)", "Cross entropy of a probability"
+)
+binary_cross_entropy_with_logits = _elementwise(
+    "binary_cross_entropy_with_logits", "softplus(x0) - x0 * x1", "Cross entropy of a logit"
+)
+hinge_loss = _elementwise("hinge_loss", "max(0, 1 - x0 * x1)", "Hinge loss, of targets 1 and -1,")
+soft_margin_loss = _elementwise("soft_margin_loss", "softplus(-(x0 * x1))", "Logistic loss, of targets 1 and -1,")
+poisson_nll_loss = _elementwise("poisson_nll_loss", "exp(x0) - x1 * x0", "Poisson likelihood of a logarithmic rate")
+kl_div = _elementwise(
+    "kl_div", "where(x1 > 0, x1 * (log(max(x1, 1e-30)) - x0), 0)", "Kullback–Leibler divergence of log-probabilities"
+)
+
+
+def gaussian_nll_loss(
+    mean: Any, target: Any, variance: Any, /, *, epsilon: float = 1e-6, reduction: str = "mean"
+) -> Array:
+    """Negative logarithm of the normal density, without its constant: ½ (ln σ² + (x - μ)² / σ²), σ² ≥ ``epsilon``."""
+    text = f"0.5 * (log(max(x2, {literal(epsilon)})) + square(x0 - x1) / max(x2, {literal(epsilon)}))"
+    return reduced(apply_map(text, *operands(mean, target, variance, lowest=2)), reduction)
+
+
+def nll_loss(log_probabilities: Any, target: Any, /, *, axis: int = -1, reduction: str = "mean") -> Array:
+    """Negative log-likelihood of the classes ``target`` (integers, without the class axis), or of probabilities of
+    classes (with it)."""
+    given, classes = float_array(log_probabilities), as_array(target)
+    if classes.element[0] in "iu":
+        count = given.shape[axis]
+        if axis not in (-1, len(given.shape) - 1) or not isinstance(count, int):
+            raise InputError("Classes as integers are along the last axis", hint="Move the axis by moveaxis")
+        classes = one_hot(classes, count, dtype=given.dtype)
+    terms = FUNCTIONS["multiply"](given, classes)
+    return reduced(FUNCTIONS["negative"](reductions.sum(terms, axis=axis)), reduction)
+
+
+def cross_entropy(
+    logits: Any, target: Any, /, *, axis: int = -1, label_smoothing: float = 0.0, reduction: str = "mean"
+) -> Array:
+    """Cross entropy of softmax(logits) and classes (integers) or probabilities of classes ``target``."""
+    found = log_softmax(logits, axis=axis)
+    loss = nll_loss(found, target, axis=axis, reduction="none")
+    if label_smoothing:
+        even = FUNCTIONS["negative"](reductions.mean(found, axis=axis))
+        text = f"{literal(1 - label_smoothing)} * x0 + {literal(label_smoothing)} * x1"
+        loss = apply_map(text, loss, even)
+    return reduced(loss, reduction)
+
+
+def cosine_similarity(a: Any, b: Any, /, *, axis: int = -1, epsilon: float = 1e-8) -> Array:
+    """The cosine of the angle between vectors along an axis."""
+    x, y = operands(a, b, lowest=2)
+    parts = [reductions.sum(FUNCTIONS["multiply"](p, q), axis=axis) for p, q in ((x, y), (x, x), (y, y))]
+    return apply_map(f"x0 / max(sqrt(x1) * sqrt(x2), {literal(epsilon)})", *parts)
+
+
+PUBLIC = (
+    *("mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "log_cosh_loss", "binary_cross_entropy"),
+    *("binary_cross_entropy_with_logits", "hinge_loss", "soft_margin_loss", "poisson_nll_loss", "kl_div"),
+    *("gaussian_nll_loss", "nll_loss", "cross_entropy", "cosine_similarity"),
+)
