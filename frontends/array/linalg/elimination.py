@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.functions.creation import eye, ones, zeros_like
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, conj, real, where
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, broadcast, conj, real, where
 from mlc.frontends.array.functions.indexing import take_along_axis
 from mlc.frontends.array.functions.reductions import argmax, max, sum
 from mlc.frontends.array.functions.shaping import broadcast_to
@@ -71,7 +71,8 @@ def solve_factored(factors: Factors, b: Array) -> Array:
     """``x`` of ``a x = b`` [..., n, m] from the factors of ``a``: forward and backward substitution."""
     lu, n = factors.lu, extent(factors.lu, -1)
     line = counts(n)
-    at = broadcast_to(factors.rows[..., None], (*factors.rows.shape, b.shape[-1]))
+    outer = broadcast(lu.shape[:-2], b.shape[:-2])
+    at = broadcast_to(factors.rows[..., None], (*outer, n, b.shape[-1]))
     given = take_along_axis(broadcast_to(b, at.shape), at, axis=-2)
 
     def forward(i: Array, y: Array) -> Array:

@@ -52,6 +52,8 @@ def test_elimination(draw: Callable[..., Data]) -> None:
     ours = mnp.asarray(x)
     close(L.solve(ours, mnp.asarray(b)), np.linalg.solve(x, b))
     close(L.solve(ours, mnp.asarray(v)), np.linalg.solve(x, v[:, None])[..., 0])
+    several = draw(2, 3, 1, 5, 2)  # more dimensions than the matrices have
+    close(L.solve(ours, mnp.asarray(several)), np.linalg.solve(x, several))
     close(L.inv(ours), np.linalg.inv(x))
     close(L.det(ours), np.linalg.det(x))
     for found, wanted in zip(L.slogdet(ours), np.linalg.slogdet(x), strict=True):
