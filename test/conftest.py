@@ -47,7 +47,7 @@ SLOW = {
     "test_graph_pipeline", "test_growth_of_work", "test_halves", "test_isl_limit", "test_jit", "test_large_graphs",
     "test_linear_algebra",
     "test_loading", "test_microsoft", "test_microsoft_attention", "test_microsoft_quantized", "test_ml",
-    "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_narrow", "test_onnx_function",
+    "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_namespace_derivatives", "test_narrow", "test_onnx_function",
     "test_operator_derivatives",
     "test_pack_quantized_weights", "test_partial_vectors", "test_plan_memory", "test_random_kernels",
     "test_random_keys",
