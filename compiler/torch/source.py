@@ -36,15 +36,17 @@ class _Program:
         return ()
 
     def imported(self, dims: Mapping[str, int]) -> Imported:
+        program = self.program  # first: it says where torch is missing
         from mlc.frontends.torch.program import import_program
 
-        return import_program(self.program, dims, self.name)
+        return import_program(program, dims, self.name)
 
     def problems(self, dims: Mapping[str, int]) -> list[str]:
         """Every reason why the program cannot be compiled, one line each."""
+        program = self.program
         from mlc.frontends.torch.program import translate
 
-        return [str(problem) for problem in translate(self.program, dims)[2]]
+        return [str(problem) for problem in translate(program, dims)[2]]
 
     def operators(self) -> Counter[str]:
         """How often the program calls each operator, as it was exported."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,13 @@ def test_a_file_on_the_command_line(shared: Any, tmp_path: Path, capsys: pytest.
     wanted = shared.module()({"a": x}, y)["z"].detach()
     np.testing.assert_allclose(np.load(results)["z"], wanted, rtol=1e-5, atol=1e-5)
     assert "relu 1" in capsys.readouterr().out
+
+
+def test_without_torch_a_file_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "net.pt2").write_bytes(b"PK")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(mlc.InputError, match=r"needs PyTorch.*pip install 'mlc\[torch\]'"):
+        mlc.compile(tmp_path / "net.pt2")
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
