@@ -88,7 +88,7 @@ def command(
     \b
     mlc compile resnet.onnx                     # resnet.so, resnet.h, resnet.weights
     mlc compile resnet.onnx -o resnet.a         # to link statically; or resnet.c, a folder of C sources
-    mlc compile heat.py:step -i u=f32[n] -i d=f32[]   # a function on mlc.numpy's arrays: step.so, step.h
+    mlc compile heat.py:step -i u=f32[points] -i d=f32[]   # a function on mlc.numpy's arrays: step.so, step.h
     mlc compile bert.onnx -o build/bert.so --dim batch=1 --target x86-64-v3
     mlc compile mlp.onnx --emit kernel          # print the IR after a stage
     mlc compile mlp.onnx --dump-ir ir --time-passes

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from mlc.api import make_options
-from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.located import defined_at, located
 from mlc.frontends.array.record import Record, new_argument, ordered
+from mlc.frontends.build.symbols import parse_open_dim
 from mlc.options import Options
 from mlc.runtime import TensorSpec
 from mlc.tracing.repeat import Repeat, never, repeated
@@ -208,7 +209,7 @@ def _type_of(name: str, x: Any) -> Type:
     if isinstance(x, np.ndarray):
         return dtypes.element(x.dtype), x.shape
     if isinstance(x, TensorSpec):
-        return dtypes.element(x.dtype), tuple(d if isinstance(d, int) else parse_dim(d) for d in x.shape)
+        return dtypes.element(x.dtype), tuple(d if isinstance(d, int) else parse_open_dim(d) for d in x.shape)
     if isinstance(x, bool | int | float | np.generic):
         return dtypes.element_of_scalar(x), ()
     raise InputError(
@@ -222,7 +223,7 @@ def _open(name: str, shape: Shape, wanted: Sequence[Any]) -> Shape:
     if len(shape) != len(wanted):
         raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}")
     for extent, each in zip(shape, wanted, strict=True):
-        dim = extent if each is None else parse_dim(each) if isinstance(each, str) else each
+        dim = extent if each is None else parse_open_dim(each) if isinstance(each, str) else each
         if not isinstance(dim, Dim) and dim != extent:
             raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}")
         made.append(dim)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 import re
 
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, parse_dim, symbols_of
+
 # Names of iterators, run-time dimensions, loop indices and run-time scalars.
 _ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|room\d+|value\d+|step\d+|branch\d+|state\d+|max|min|inf|nan")
 # Words of C and names of the generated code, whose variables symbols become.
@@ -20,6 +22,16 @@ def symbol_name(text: str) -> str:
     name = f"d{name}" if not name or name[0].isdigit() else name
     reserved = _ITERATOR.fullmatch(name) or keyword.iskeyword(name) or name in _RESERVED.split()
     return f"{name}_" if reserved else name
+
+
+def parse_open_dim(text: str) -> DimLike:
+    """A dimension that a caller wrote, such as ``2*n + 1``, of identifiers (``symbol_name``).
+
+    Raises:
+        DimError: not an expression over integers, names, ``+ - * // %``, ``max`` and ``min``.
+    """
+    dim = parse_dim(text)
+    return evaluate(dim, {name: Dim.symbol(symbol_name(name)) for name in symbols_of([dim])})
 
 
 def value_name(text: str) -> str:
