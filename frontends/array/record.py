@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from mlc import errors
 from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import Shape, element_of_dtype
 from mlc.frontends.array import dtypes
@@ -30,7 +31,10 @@ Origin = tuple[CodeType | None, int]
 """A position in code: its instruction, from which the line follows."""
 NOWHERE: Origin = (None, 0)
 
-PACKAGE = str(Path(__file__).resolve().parents[2])
+_ROOT = Path(__file__).resolve().parents[2]
+_BESIDE = ("frontends", "dialects", "passes", "runtime")
+_FOLDERS = (Path(errors.__file__).resolve().parent, *(_ROOT / each for each in _BESIDE))
+"""Of mlc: one folder where it is installed, several of a working tree, whose tests and examples are outside."""
 
 
 class Record:
@@ -209,6 +213,5 @@ def where_called() -> str:
 @cache
 def is_inside(file: str) -> bool:
     """Whether a file is part of mlc, or of what calls it back."""
-    folders = ("frontends", "compiler", "mlc", "dialects", "passes", "runtime")
     others = "/optree/" in file or file.startswith("<frozen")
-    return others or any(file.startswith(f"{PACKAGE}/{folder}/") for folder in folders)
+    return others or any(file.startswith(f"{folder}/") for folder in _FOLDERS)

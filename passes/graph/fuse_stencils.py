@@ -83,6 +83,8 @@ def windows(x: SSAValue) -> list[Window]:
     op = x.owner
     if not isinstance(op, SliceOp | ConcatOp) or not _is_static(*op.operands):
         return [whole]
+    if isinstance(op, SliceOp) and not all(isinstance(d, int) for d in dims_of(op.starts)):
+        return [whole]  # at an iteration of a loop
     found = _sliced(op, shape) if isinstance(op, SliceOp) else _concatenated(op)
     return found if 0 < len(found) <= WINDOWS else [whole]
 

@@ -95,6 +95,7 @@ WITHOUT = {
     "graph.non_max_suppression": "integers",
     "graph.nonzero": "integers",
     "graph.pack": "made after differentiation, with layouts",
+    "graph.piecewise": "made after differentiation, by fuse-stencils",
     "graph.random_draw": "a key of integers",
     "graph.routine": "strings, integers and images",
     "graph.run_counter": "has no operands",

@@ -18,6 +18,7 @@ ALLOWED = {
     "fuse/split_concats.py operands": "compile time: as OPERATORS",
     "fuse/grouping/groups.py OPERATORS SCALARS": "compile time: isl compares all pairs of a kernel's statements",
     "graph/fuse_maps.py READERS NODES DEPTH operands": "work that is done again, and the size of expressions",
+    "graph/fuse_stencils.py BOXES WINDOWS": "compile time: loop nests of a kernel",
     "graph/integer_products.py LARGEST": "products of bytes, exactly",
     "graph/patterns/contract_patterns.py DOT": "a ratio of two counts of operations; the graph stage knows no target",
     "graph/patterns/quantized.py WORD DEPTH FLIP": "the format of bytes in words",

@@ -87,10 +87,10 @@ def test_attention_is_one_kernel_of_blocks_that_fit_in_l2(l2: str, blocks: list[
 
 @pytest.mark.parametrize(("l2", "order"), [("1M", "mn"), ("64K", "nm")])
 def test_rows_come_first_where_the_right_operand_fits_in_l2(l2: str, order: str) -> None:
-    """256 KiB of the right operand are half of an L2 of 512 KiB and of no smaller one."""
+    """450 KiB of the right operand fit in half of an L2 of 1 MiB; 256 rows would be packed."""
 
     def both(b: GraphBuilder) -> SSAValue:
-        return b.add(ContractOp("mk,kn->mn", b.input(4096, 256), b.input(256, 256)))
+        return b.add(ContractOp("mk,kn->mn", b.input(255, 1200), b.input(1200, 96)))
 
     (nest,) = nests(both, f"{USUAL}:l2={l2}")
     assert "".join(item.iterator for item in nest.band) == order
