@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mlc.driver.onnx_source import OnnxSource
 from mlc.torch.source import SUFFIX, FileSource, ProgramSource, is_program
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
     from torch.export import ExportedProgram
 
-    Model = str | Path | bytes | ModelProto | ExportedProgram
+    Model: TypeAlias = str | Path | bytes | ModelProto | ExportedProgram
 ModelSource = OnnxSource | FileSource | ProgramSource
 
 

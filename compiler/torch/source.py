@@ -90,7 +90,7 @@ class FileSource(_Program):
             raise InputError(f"Cannot read the program {path}: {error.strerror}", stage="import") from error
 
     @cached_property
-    def program(self) -> ExportedProgram:  # type: ignore[override]
+    def program(self) -> ExportedProgram:
         return loaded(self.path)
 
     @property

@@ -112,7 +112,7 @@ class Importer:
         tags = getattr(node.target, "tags", ())
         if node.all_input_nodes or not tags or torch.Tag.nondeterministic_seeded in tags:
             raise NotSupported("operator not supported")
-        return weight(self.build.weights, node.name, node.target(*args, **kwargs))  # type: ignore[operator]
+        return weight(self.build.weights, node.name, node.target(*args, **kwargs))
 
 
 def _typed(call: Call, made: Any) -> Any:

@@ -82,7 +82,7 @@ def as_strided(
     call: Call, x: Tensor, size: Sequence[DimLike], stride: Sequence[DimLike], storage_offset: DimLike | None = None
 ) -> Tensor:
     """Any elements of the memory of ``x``, which torch has in row-major order."""
-    if not call.node.args[0].meta["val"].is_contiguous():  # type: ignore[union-attr]
+    if not call.node.args[0].meta["val"].is_contiguous():
         raise NotSupported("of a tensor that is a view; make it contiguous")
     flat = call.build.reshape(x, (product(x.shape),))
     at = " + ".join([str(storage_offset or 0), *(f"i{n} * ({s})" for n, s in enumerate(stride))])
