@@ -55,15 +55,16 @@ if TYPE_CHECKING:
     from mlc.runtime import Model as Model
     from mlc.runtime import TensorSpec as TensorSpec
     from mlc.runtime import load as load
+    from mlc.tracing.function import function as function
     from mlc.tracing.jit import explain as explain
     from mlc.tracing.jit import jit as jit
     from mlc.tracing.onnx_function import OnnxFunction as OnnxFunction
-    from mlc.tracing.onnx_function import function as function
     from mlc.tuning.tuner import Tuning as Tuning
 
 _TRANSFORMS = "mlc.frontends.array.transforms"
 _HOMES = {
-    **dict.fromkeys(("OnnxFunction", "function"), "mlc.tracing.onnx_function"),
+    "OnnxFunction": "mlc.tracing.onnx_function",
+    "function": "mlc.tracing.function",
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "stop_gradient"), f"{_TRANSFORMS}.custom"),
     **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.jacobians"),
     "vmap": f"{_TRANSFORMS}.batching",

@@ -137,7 +137,7 @@ def open_program(built: Built, program: ExportedProgram, threads: int | None = N
     """Load the artifact of an exported program, to be called as its module."""
     from mlc.torch.model import Form, TorchModel
 
-    return _owning(TorchModel(built.artifact.library, threads, Form(program)), built)
+    return _owning(TorchModel(built.artifact.library, threads, Form(program)).with_state(program), built)
 
 
 AModel = TypeVar("AModel", bound=Model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any
 
@@ -10,10 +10,11 @@ import numpy as np
 import torch
 import torch.utils._pytree as pytree
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 
 from mlc.errors import RunError
 from mlc.frontends.torch.dtypes import array_of
+from mlc.frontends.torch.signature import CHANGED, STATE, tensor_of
 from mlc.frontends.torch.trees import output_names
 from mlc.runtime import Model
 
@@ -23,7 +24,10 @@ BFLOAT16 = "bfloat16"
 class TorchModel(Model):
     """A model whose call takes tensors in the arguments' trees of a module, and gives its result's tree of tensors.
 
-    Neither is copied where it is contiguous. ``run`` and the rest are those of ``Model``, with arrays by name.
+    Neither is copied where it is contiguous. ``state`` holds the buffers that the program changes, by name; a call
+    reads them and puts their new values in their place, new tensors, as the module would. It begins with copies of the
+    program's own, and may be assigned to. Calls from several threads share it. A tensor that the program changes is
+    written into. ``run`` and the rest are those of ``Model``, with arrays by name: state among inputs and outputs.
     """
 
     def __init__(self, path: str | PathLike[str], threads: int | None = None, form: Form | None = None) -> None:
@@ -32,31 +36,44 @@ class TorchModel(Model):
         self.form = form
         names = list(self.outputs)
         self._order = [names.index(name) for name in form.names if name in names]
+        self._carried = [names.index(name) for name in self.inputs if name.startswith(STATE)]
+        self._changed = [(names.index(CHANGED + name), leaf) for leaf, name in form.inputs if CHANGED + name in names]
+        self.state: dict[str, torch.Tensor] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results of the module for these arguments. RunError where their structure is another."""
         leaves = self.form.leaves(args, kwargs)
-        found = Model.__call__(self, *(to_array(leaves[n]) for n in self.form.inputs))
+        given = (*(leaves[n] for n, _ in self.form.inputs), *self.state.values())
+        found = Model.__call__(self, *map(to_array, given))
         results = found if isinstance(found, tuple) else (found,)
-        return self.form.result([results[n] for n in self._order])
+        self.state = {name: to_tensor(results[n]) for name, n in zip(self.state, self._carried, strict=True)}
+        for n, leaf in self._changed:
+            _write(leaves[leaf], results[n])
+        return self.form.result([results[n] for n in self._order], _leaf)
 
     def __reduce__(self) -> tuple[object, ...]:
         self._open_library()
-        return type(self), (str(self.path), self.threads, self.form)
+        return type(self), (str(self.path), self.threads, self.form), {"state": self.state}
+
+    def with_state(self, program: ExportedProgram) -> TorchModel:
+        """This model, with the state of ``program``."""
+        names = [name.removeprefix(STATE) for name in self.inputs if name.startswith(STATE)]
+        self.state = {name: tensor_of(program, name).detach().clone() for name in names}
+        return self
 
 
 class Form:
     """The trees of a program's arguments and results.
 
-    ``inputs``: which leaves of the arguments are inputs of the model; ``outputs``: for each leaf of the results None
-    where it is the next output, else its value in a tuple.
+    ``inputs``: which leaves of the arguments are inputs of the model, and their names; ``outputs``: for each leaf of
+    the results None where it is the next output, else its value in a tuple.
     """
 
     def __init__(self, program: ExportedProgram) -> None:
         signature = program.graph_signature
         users = [s.arg for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
-        self.inputs = [n for n, arg in enumerate(users) if not hasattr(arg, "value")]
-        given = [spec.arg for spec in signature.output_specs]
+        self.inputs = [(n, arg.name) for n, arg in enumerate(users) if not hasattr(arg, "value")]
+        given = [spec.arg for spec in signature.output_specs if spec.kind == OutputKind.USER_OUTPUT]
         self.outputs = [(getattr(arg, "value", None),) if hasattr(arg, "value") else None for arg in given]
         self.sizes = [type(arg).__name__ == "SymIntArgument" for arg in given]
         self.names = output_names(program)
@@ -71,12 +88,21 @@ class Form:
             raise RunError("The arguments have another structure than the program's", hint=hint)
         return found
 
-    def result(self, arrays: Iterable[Any]) -> Any:
-        """The tree of the results, of the tensors in it."""
+    def result(self, arrays: Iterable[Any], leaf: Callable[[Any, bool], Any]) -> Any:
+        """The tree of the results; ``leaf`` makes one of an array, and of whether it is a size."""
         rest = iter(arrays)
         pairs = zip(self.outputs, self.sizes, strict=True)
-        leaves = [known[0] if known else _leaf(next(rest), is_size) for known, is_size in pairs]
+        leaves = [known[0] if known else leaf(next(rest), is_size) for known, is_size in pairs]
         return pytree.tree_unflatten(leaves, self.gives)
+
+
+def _write(x: Any, array: np.ndarray[Any, Any]) -> None:
+    """New elements of an argument: a tensor, or an array."""
+    if isinstance(x, torch.Tensor):
+        with torch.no_grad():
+            x.copy_(to_tensor(array))
+    else:
+        np.copyto(x, array)
 
 
 def _leaf(array: np.ndarray[Any, Any], is_size: bool) -> Any:

@@ -1,9 +1,8 @@
-"""``mlc.function``: an ONNX model as a Python function on arrays, whose weights are arguments too."""
+"""An ONNX model as a Python function on arrays, whose weights are arguments too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,24 +47,6 @@ class OnnxFunction:
         given = {**self.weights, **(weights or {})}
         results = call(self.module, [as_array(x) for x in (*inputs, *(given[name] for name in self.weights))])
         return results[0] if len(results) == 1 else tuple(results)
-
-
-def function(model: str | Path | bytes | ModelProto, dims: Mapping[str, int] | None = None) -> OnnxFunction:
-    """An ONNX model as a function on arrays: ``f = mlc.function("model.onnx")``, ``y = f(x)``.
-
-    ``mlc.grad(lambda w: loss(f(x, weights=w)))(f.weights)`` is a gradient by its weights. ``dims`` fixes symbolic
-    dimensions.
-
-    Raises:
-        InputError: not a valid model, or one that uses what mlc does not support.
-    """
-    if isinstance(model, ModelProto):
-        return OnnxFunction(model, dims or {})
-    if isinstance(model, bytes):
-        return OnnxFunction(onnx.load_from_string(model), dims or {})
-    if not Path(model).is_file():
-        raise InputError(f"There is no file '{model}'")
-    return OnnxFunction(onnx.load(model), dims or {})
 
 
 def _opened(model: ModelProto) -> tuple[ModelProto, dict[str, Array]]:

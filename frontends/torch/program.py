@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping
 from typing import Any
 
 import sympy
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind, OutputKind
+from torch.export.graph_signature import InputKind
 from torch.fx import Node
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.weights import WeightStore
-from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.module import graph_module, returned
@@ -27,33 +26,34 @@ from mlc.frontends.torch.errors import Unsupported, UnsupportedError
 from mlc.frontends.torch.importer import Importer, Poison, results_of
 from mlc.frontends.torch.ops import load_all
 from mlc.frontends.torch.registry import number_of, translation_of
+from mlc.frontends.torch.signature import WEIGHTS, inputs, named_results, tensor_of
 from mlc.frontends.torch.symbols import Symbols
-from mlc.frontends.torch.trees import output_names
 from mlc.frontends.torch.weights import weight
 
-WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 Translated = tuple[ModuleOp, WeightStore, list[Unsupported]]
 
 
-def import_program(program: ExportedProgram, dims: Mapping[str, int], name: str) -> Imported:
-    """Translate an exported program into the graph dialect; ``dims`` fixes symbolic dimensions.
+def import_program(
+    program: ExportedProgram, dims: Mapping[str, int], name: str, opened: Container[str] = ()
+) -> Imported:
+    """Translate an exported program into the graph dialect; ``dims`` fixes symbolic dimensions, ``opened`` names
+    parameters that become arguments.
 
     Raises:
-        InputError: it changes its inputs or buffers.
         UnsupportedError: it uses what mlc does not support; lists all of it.
     """
-    module, weights, unsupported = translate(program, dims)
+    module, weights, unsupported = translate(program, dims, opened)
     if unsupported:
         raise UnsupportedError(unsupported)
     return Imported(module, weights, name)
 
 
-def translate(program: ExportedProgram, dims: Mapping[str, int]) -> Translated:
+def translate(program: ExportedProgram, dims: Mapping[str, int], opened: Container[str] = ()) -> Translated:
     """(module, weights, unsupported operators); the module is only complete where there are none."""
     lowered, fixed = decomposed(program), dict[str, DimLike](dims)
     while True:
         try:
-            return _translated(lowered, fixed)
+            return _translated(lowered, fixed, opened)
         except Fixed as found:
             fixed = {name: evaluate(d, {found.symbol: found.extent}) for name, d in fixed.items()}
             fixed[found.symbol] = found.extent
@@ -81,7 +81,7 @@ def _drop_ranges_of_expressions(program: ExportedProgram) -> None:
             return
 
 
-def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike]) -> Translated:
+def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike], opened: Container[str]) -> Translated:
     """As ``translate``.
 
     Raises:
@@ -90,61 +90,42 @@ def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike]) -> Trans
     weights = WeightStore()
     build = Builder(Block(), weights)
     importer = Importer(build)
-    values, inputs = _inputs(program, importer, fixed)
-    returns = results_of(program.graph)
-    results = importer.nodes(program.graph, values, [each for spec, each in _user_outputs(program, returns)])
-    outputs = _outputs(program, importer, results)
+    values, inputs = _inputs(program, importer, fixed, opened)
+    results = named_results(program, results_of(program.graph))
+    names, wanted = zip(*results, strict=True) if results else ((), ())
+    outputs = _outputs(importer, dict(zip(names, importer.nodes(program.graph, values, wanted), strict=True)))
     if importer.unsupported:
         return ModuleOp([]), weights, importer.unsupported
     return graph_module(build, inputs, outputs), weights, []
 
 
 def _inputs(
-    program: ExportedProgram, importer: Importer, fixed: Mapping[str, DimLike]
+    program: ExportedProgram, importer: Importer, fixed: Mapping[str, DimLike], opened: Container[str]
 ) -> tuple[dict[Node, Any], list[str]]:
-    """The values of the placeholders, and the names of those that are arguments."""
-    build, values = importer.build, dict[Node, Any]()
-    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
-    given = [(spec, nodes[spec.arg.name]) for spec in program.graph_signature.input_specs]
-    users = {node.name: node for spec, node in given if spec.kind == InputKind.USER_INPUT}
-    symbols = Symbols(users, fixed)
-    for spec, node in given:
+    """The values of the placeholders, and the names of those that are arguments, in order."""
+    build, (arguments, constants) = importer.build, inputs(program, opened)
+    symbols = Symbols({name: node for name, spec, node in arguments if spec.kind == InputKind.USER_INPUT}, fixed)
+    values = dict[Node, Any]()
+    for n, (_, spec, node) in enumerate((*arguments, *constants)):
         try:
-            values[node] = _weight(program, spec, build) if spec.kind in WEIGHTS else argument_of(build, node, symbols)
+            is_constant = n >= len(arguments) and spec.kind in WEIGHTS
+            values[node] = _weight(program, spec, build) if is_constant else argument_of(build, node, symbols)
         except NotSupported as why:
             values[node] = Poison()
-            importer.unsupported.append(Unsupported("input" if node.name in users else "weight", node.name, str(why)))
+            kind = "weight" if spec.kind in WEIGHTS else "input"
+            importer.unsupported.append(Unsupported(kind, node.name, str(why)))
     symbols.require(build, program.range_constraints)
-    return values, [name for name, node in users.items() if is_argument(node, symbols)]
+    return values, [name for name, _, node in arguments if is_argument(node, symbols)]
 
 
 def _weight(program: ExportedProgram, spec: Any, build: Builder) -> Tensor:
-    stored = program.state_dict.get(spec.target)
-    return weight(build.weights, spec.target, program.constants[spec.target] if stored is None else stored)
+    return weight(build.weights, spec.target, tensor_of(program, spec.target))
 
 
-def _user_outputs(program: ExportedProgram, returns: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Specification and value of each result that the user sees; tokens order effects, of which there are none.
-
-    Raises:
-        InputError: the program changes an input, or a buffer of its module.
-    """
-    found = []
-    for spec, each in zip(program.graph_signature.output_specs, returns, strict=True):
-        if spec.kind == OutputKind.USER_OUTPUT:
-            found.append((spec, each))
-        elif spec.kind != OutputKind.TOKEN:
-            kind = spec.kind.name.partition("_MUTATION")[0].replace("_", " ").lower()
-            what = spec.target or spec.arg.name
-            hint = "Return the new value instead; export the module after eval()"
-            raise InputError(f"The program changes its {kind} '{what}'", stage="import", hint=hint)
-    return found
-
-
-def _outputs(program: ExportedProgram, importer: Importer, results: Sequence[Any]) -> dict[str, SSAValue]:
-    """The tensors that the program returns, by their paths in its tree; numbers and None are left to the caller."""
+def _outputs(importer: Importer, results: Mapping[str, Any]) -> dict[str, SSAValue]:
+    """The tensors that the program returns; numbers and None are left to the caller."""
     found: dict[str, SSAValue] = {}
-    for name, result in zip(output_names(program), results, strict=True):
+    for name, result in results.items():
         if isinstance(result, Dim):
             result = number_of(importer.build, result)
         if isinstance(result, Tensor):

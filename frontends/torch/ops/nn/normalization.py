@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import normalization as norm
@@ -106,9 +107,48 @@ def batch_norm(
 @aten("_native_batch_norm_legit.no_stats")
 def batch_statistics(
     call: Call, x: Tensor, weight: Any, bias: Any, training: bool, momentum: float, eps: float
-) -> tuple[Tensor, None, None]:
-    """With the statistics of the batch itself, as instance norm has them."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """With the statistics of the batch itself, as instance norm has them; also their mean and 1 / deviation."""
+    y, mean, variance = _of_batch(call, x, weight, bias, eps)
+    return y, mean, _inverse_deviation(call, variance, eps)
+
+
+@aten("_native_batch_norm_legit_functional")
+def batch_norm_with_statistics(
+    call: Call,
+    x: Tensor,
+    weight: Any,
+    bias: Any,
+    running_mean: Tensor,
+    running_variance: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor | None, ...]:
+    """In training with the statistics of the batch, towards which the running ones move: the last two results."""
+    if not training:
+        y, *_ = batch_norm(call, x, weight, bias, running_mean, running_variance, momentum, eps)
+        return y, None, None, running_mean, running_variance
+    y, mean, variance = _of_batch(call, x, weight, bias, eps)
+    element = mean.element
+    count = f"{element}({product(d for n, d in enumerate(x.shape) if n != 1)})"
+    blend = f"{literal(1 - momentum)} * x0 + {literal(momentum)} * x1"
+    unbiased = call.build.map(f"x0 * ({count} / ({count} - 1))", variance)
+    moved = [
+        call.build.cast(call.build.map(blend, call.build.cast(old, element), new), old.element)
+        for old, new in ((running_mean, mean), (running_variance, unbiased))
+    ]
+    return y, mean, _inverse_deviation(call, variance, eps), *moved
+
+
+def _of_batch(call: Call, x: Tensor, weight: Any, bias: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """(result, mean and variance of each channel)."""
     build = call.build
     mean, variance = norm.mean_and_variance(build, build.wide(x), [0, *range(2, x.rank)])
     scale, offset = (None if t is None else norm.per_channel(build, t, x.rank) for t in (weight, bias))
-    return norm.normalized(build, x, mean, variance, scale, offset, eps), None, None
+    y = norm.normalized(build, x, mean, variance, scale, offset, eps)
+    return y, build.reshape(mean, x.shape[1:2]), build.reshape(variance, x.shape[1:2])
+
+
+def _inverse_deviation(call: Call, variance: Tensor, eps: float) -> Tensor:
+    return call.build.map(f"rsqrt(x0 + {literal(eps)})", variance)

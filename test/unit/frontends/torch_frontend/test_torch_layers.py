@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch.nn import functional as F  # noqa: E402
-from unit.frontends.torch.programs import Case, Result, assert_equal, evaluated  # noqa: E402
+from unit.frontends.torch_frontend.programs import Case, Result, assert_equal, evaluated  # noqa: E402
 
 
 def floats(*shape: int, dtype: str = "float32") -> Any:

@@ -16,7 +16,7 @@ from torch.export import Dim, export  # noqa: E402
 
 import mlc  # noqa: E402
 from mlc.cli import main  # noqa: E402
-from mlc.frontends.torch.program import import_program, translate  # noqa: E402
+from mlc.frontends.torch.program import import_program  # noqa: E402
 from mlc.torch.source import ProgramSource  # noqa: E402
 
 
@@ -117,21 +117,6 @@ def test_all_unsupported_operators_are_listed_with_their_lines() -> None:
     assert f"_fft_r2c at test_torch_programs.py:{first + 1}: operator not supported" in str(error.value)
     assert f"special_bessel_j0 at test_torch_programs.py:{first + 2}" in str(error.value)
     assert len(mlc.check(exported)) == 2
-
-
-class Counting(torch.nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x: Any) -> Any:
-        self.calls.add_(1)
-        return x + self.calls
-
-
-def test_a_program_that_changes_a_buffer_is_refused() -> None:
-    with pytest.raises(mlc.InputError, match="changes its buffer 'calls'"):
-        translate(export(Counting(), (normal(3),)), {})
 
 
 class Shared(torch.nn.Module):
