@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.jacobians import hessian as hessian
     from mlc.frontends.array.transforms.jacobians import jacfwd as jacfwd
     from mlc.frontends.array.transforms.jacobians import jacrev as jacrev
+    from mlc.frontends.array.trees import tree_map as tree_map
     from mlc.inference_session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
     from mlc.runtime import Model as Model
@@ -68,6 +69,7 @@ _HOMES = {
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "stop_gradient"), f"{_TRANSFORMS}.custom"),
     **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.jacobians"),
     "vmap": f"{_TRANSFORMS}.batching",
+    "tree_map": "mlc.frontends.array.trees",
     "compile": "mlc.api",
     "check": "mlc.api",
     "tune": "mlc.api",

@@ -1,24 +1,76 @@
-"""``mlc.nn``: functions of neural networks on arrays: activations, convolutions, normalizations, attention, losses.
+"""``mlc.nn``: functions of neural networks on arrays, and modules that are trees of their parameters.
 
-    import mlc.nn as nn
+    from mlc import nn
 
-    loss = nn.cross_entropy(nn.relu(nn.conv(x, w, b, padding="same")), labels, axis=1)
+    model = nn.Sequential(nn.Linear(784, 128), nn.relu, nn.Linear(128, 10))
+    loss = nn.cross_entropy(model(x), labels)
 
-Images are [N, C, X…]. All functions trace in ``mlc.jit`` and have derivatives.
+Images are [N, C, X…]. All trace in ``mlc.jit`` and have derivatives.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from mlc.frontends.array.nn import activations, attention, convolutions, losses, normalizations
+from mlc.frontends.array.nn import activations as _activations
+from mlc.frontends.array.nn import attention as _attention
+from mlc.frontends.array.nn import convolutions as _convolutions
+from mlc.frontends.array.nn import losses as _losses
+from mlc.frontends.array.nn import normalizations as _normalizations
+from mlc.nn import init as init
+from mlc.nn.files import load_file as load_file
+from mlc.nn.files import save_file as save_file
+from mlc.nn.files import save_onnx as save_onnx
+from mlc.nn.init import manual_seed as manual_seed
+from mlc.nn.layers.attention import MultiheadAttention as MultiheadAttention
+from mlc.nn.layers.basic import Dropout as Dropout
+from mlc.nn.layers.basic import Embedding as Embedding
+from mlc.nn.layers.basic import Flatten as Flatten
+from mlc.nn.layers.basic import Identity as Identity
+from mlc.nn.layers.basic import Lambda as Lambda
+from mlc.nn.layers.basic import Linear as Linear
+from mlc.nn.layers.basic import Sequential as Sequential
+from mlc.nn.layers.convolutions import Conv1d as Conv1d
+from mlc.nn.layers.convolutions import Conv2d as Conv2d
+from mlc.nn.layers.convolutions import Conv3d as Conv3d
+from mlc.nn.layers.convolutions import ConvTranspose1d as ConvTranspose1d
+from mlc.nn.layers.convolutions import ConvTranspose2d as ConvTranspose2d
+from mlc.nn.layers.convolutions import ConvTranspose3d as ConvTranspose3d
+from mlc.nn.layers.normalizations import BatchNorm as BatchNorm
+from mlc.nn.layers.normalizations import BatchNorm1d as BatchNorm1d
+from mlc.nn.layers.normalizations import BatchNorm2d as BatchNorm2d
+from mlc.nn.layers.normalizations import BatchNorm3d as BatchNorm3d
+from mlc.nn.layers.normalizations import GroupNorm as GroupNorm
+from mlc.nn.layers.normalizations import LayerNorm as LayerNorm
+from mlc.nn.layers.normalizations import RMSNorm as RMSNorm
+from mlc.nn.layers.recurrent import GRU as GRU
+from mlc.nn.layers.recurrent import LSTM as LSTM
+from mlc.nn.layers.recurrent import RNN as RNN
+from mlc.nn.layers.recurrent import GRUCell as GRUCell
+from mlc.nn.layers.recurrent import LSTMCell as LSTMCell
+from mlc.nn.layers.recurrent import RNNCell as RNNCell
+from mlc.nn.module import Module as Module
+from mlc.nn.module import buffer as buffer
+from mlc.nn.module import combine as combine
+from mlc.nn.module import functional_call as functional_call
+from mlc.nn.module import inlined as inlined
+from mlc.nn.module import partition as partition
+from mlc.nn.module import static as static
 
 _FUNCTIONS = {
     name: getattr(module, name)
-    for module in (activations, convolutions, normalizations, attention, losses)
+    for module in (_activations, _convolutions, _normalizations, _attention, _losses)
     for name in module.PUBLIC
 }
-__all__ = sorted(_FUNCTIONS)
+MODULES = tuple(
+    name for name, value in list(globals().items()) if isinstance(value, type) and issubclass(value, Module)
+)
+"""The names of classes of layers."""
+_TOOLS = (
+    *("buffer", "combine", "functional_call", "init", "inlined", "load_file", "manual_seed", "partition"),
+    *("save_file", "save_onnx", "static"),
+)
+__all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS])
 
 globals().update(_FUNCTIONS)
 

@@ -38,3 +38,24 @@ def paths(structure: Tree) -> list[tuple[Any, ...]]:
 def register(cls: type, flatten: Callable[..., Any], unflatten: Callable[..., Any]) -> None:
     """Make instances of a class trees; ``flatten`` gives (children, data, names), ``unflatten`` takes the first two."""
     optree.register_pytree_node(cls, flatten, unflatten, path_entry_type=optree.GetAttrEntry, namespace=NAMESPACE)
+
+
+def tree_map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """The tree of ``function`` of each leaf, and of the leaves of ``rest`` at its position.
+
+    None is a tree without leaves, and stays. Modules, tuples, lists, dictionaries and registered classes are trees.
+    """
+    return optree.tree_map(function, tree, *rest, namespace=NAMESPACE)
+
+
+def children(tree: Any) -> list[tuple[Any, Any]] | None:
+    """The key, index or name of each child of a tree's root, and the child; None for a leaf."""
+    if optree.tree_is_leaf(tree, namespace=NAMESPACE):
+        return None
+    found, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
+    return list(zip(entries, found, strict=True))
+
+
+def merged(tree: Any, other: Any) -> Any:
+    """The first tree with the leaves of the other where it has None."""
+    return optree.tree_map(lambda x, y: y if x is None else x, tree, other, none_is_leaf=True, namespace=NAMESPACE)

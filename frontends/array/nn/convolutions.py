@@ -66,30 +66,49 @@ def convolved(
 
 
 def conv_transpose(
-    x: Any, weight: Any, bias: Any = None, /, *, strides: Ints = 1, padding: Padding = 0, dilations: Ints = 1
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    *,
+    strides: Ints = 1,
+    padding: Padding = 0,
+    dilations: Ints = 1,
+    groups: int = 1,
 ) -> Array:
-    """Transposed convolution of ``x`` [N, C, X…] with ``weight`` [C, F, K…]: the derivative of ``conv`` by its image.
+    """Transposed convolution of ``x`` [N, C, X…] with ``weight`` [C, F/groups, K…]: the derivative of ``conv`` by its
+    image.
 
-    ``padding`` is cut from the ends of the result, whose extents are (X - 1)·stride + dilation·(K - 1) + 1 - padding.
+    ``padding`` is cut from the ends of the result, whose extents are (X - 1)·stride + dilation·(K - 1) + 1 - padding;
+    a negative one adds to them.
+
+    Raises:
+        InputError: ranks, channels or groups do not fit.
     """
     image, kernel = operands(x, weight, lowest=2)
     rank = len(kernel.shape) - 2
-    if rank < 1 or len(image.shape) != rank + 2 or image.shape[1] != kernel.shape[0]:
-        raise InputError(f"A transposed convolution of {image.shape} with weights {kernel.shape}")
+    fits = rank >= 1 and len(image.shape) == rank + 2 and image.shape[1] == kernel.shape[0]
+    if not fits or groups < 1 or image.shape[1] % groups:
+        raise InputError(f"A transposed convolution of {image.shape} with weights {kernel.shape} in {groups} groups")
     steps, spread = _each(strides, rank), _each(dilations, rank)
     pads = _pads(padding, image.shape[2:], kernel.shape[2:], steps, spread)
     sizes = zip(image.shape[2:], kernel.shape[2:], steps, spread, pads, strict=True)
     extents = [(n - 1) * s + d * (k - 1) + 1 - a - b for n, k, s, d, (a, b) in sizes]
-    shape = (image.shape[0], kernel.shape[1], *extents)
-    made = apply(transposed, [image, kernel], (steps, spread, pads), image.element, shape)
+    shape = (image.shape[0], kernel.shape[1] * groups, *extents)
+    made = apply(transposed, [image, kernel], (steps, spread, pads, groups), image.element, shape)
     return made if bias is None else FUNCTIONS["add"](made, reshape(as_array(bias), (-1, *[1] * rank)))
 
 
 def transposed(
-    build: Builder, xs: Sequence[Tensor], strides: tuple[int, ...], dilations: tuple[int, ...], pads: Pairs
+    build: Builder,
+    xs: Sequence[Tensor],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    pads: Pairs,
+    groups: int,
 ) -> Tensor:
     low, high = zip(*pads, strict=True)
-    return transposed_conv.conv_transpose(build, xs[0], xs[1], strides, dilations, 1, low, high)
+    return transposed_conv.conv_transpose(build, xs[0], xs[1], strides, dilations, groups, low, high)
 
 
 def max_pool(x: Any, /, kernel: Ints, *, strides: Ints | None = None, padding: Padding = 0) -> Array:

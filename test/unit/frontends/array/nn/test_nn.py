@@ -12,6 +12,7 @@ import mlc
 import mlc.numpy as mnp
 from mlc import nn
 from mlc.errors import InputError
+from mlc.frontends.array.nn import activations, attention, convolutions, losses, normalizations
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -36,6 +37,9 @@ def loss(name: str, other: str | None = None, positive: bool = False, **options:
     return ours, theirs, [(3, 5), (3, 5)]
 
 
+FUNCTIONS = {
+    name for part in (activations, convolutions, normalizations, attention, losses) for name in part.PUBLIC
+}
 LABELS = np.array([[2, 0, 1], [1, 1, 3]])
 MASK = np.array([[True, False, True, True, False]] * 3)
 CASES: dict[str, Case] = {
@@ -70,6 +74,11 @@ CASES: dict[str, Case] = {
         lambda x, w, b: nn.conv_transpose(x, w, b, strides=2, padding=1),
         lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1),
         [(2, 3, 4, 5), (3, 4, 3, 2), (4,)],
+    ),
+    "conv_transpose, groups": (
+        lambda x, w: nn.conv_transpose(x, w, strides=(2, 3), padding=((1, 0), (0, -1)), groups=2),
+        lambda x, w: F.conv_transpose2d(x, w, None, (2, 3), 0, (0, 1), 2)[:, :, 1:],
+        [(2, 4, 4, 5), (4, 3, 3, 2)],
     ),
     "max_pool": (lambda x: nn.max_pool(x, 2), lambda x: F.max_pool2d(x, 2), [(2, 3, 6, 5)]),
     "max_pool, overlapping": (
@@ -190,7 +199,7 @@ def test_values_and_gradients(name: str) -> None:
 def test_every_function_has_a_case() -> None:
     without = {"batch_statistics", "one_hot"}
     assert {name.split(",")[0].split(" ")[0] for name in CASES} | {"dot_product_attention"} - {"attention"} >= {
-        *nn.__all__
+        *FUNCTIONS
     } - without
 
 

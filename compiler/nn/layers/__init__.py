@@ -1,0 +1,1 @@
+"""Layers: modules with the parameters, names and layouts of ``torch.nn``."""

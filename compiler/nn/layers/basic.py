@@ -1,0 +1,119 @@
+"""Linear, Embedding, Dropout, Sequential and layers without parameters. Source: torch.nn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import mlc.numpy as mnp
+from mlc.errors import InputError
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.nn.attention import embedding
+from mlc.frontends.array.random.distributions import bernoulli
+from mlc.nn import init
+from mlc.nn.module import Module, inlined, next_key, static
+
+
+class Linear(Module):
+    """``x @ weight.T + bias`` along the last axis; ``weight`` [out, in], ``bias`` [out]."""
+
+    weight: Array
+    bias: Array | None
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, rng: np.random.Generator | None = None
+    ) -> None:
+        self.weight = init.by_inputs((out_features, in_features), in_features, rng)
+        self.bias = init.by_inputs((out_features,), in_features, rng) if bias else None
+
+    def __call__(self, x: Any) -> Array:
+        return linear(x, self.weight, self.bias)
+
+
+def linear(x: Any, weight: Any, bias: Any = None, /) -> Array:
+    """``x @ weight.T + bias`` along the last axis, for ``weight`` [out, in]."""
+    y = mnp.matmul(as_array(x), as_array(weight).mT)
+    return y if bias is None else y + bias
+
+
+class Embedding(Module):
+    """Rows of ``weight`` [V, D]: [..., D] for indices [...]."""
+
+    weight: Array
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, rng: np.random.Generator | None = None) -> None:
+        self.weight = init.normal((num_embeddings, embedding_dim), rng=rng)
+
+    def __call__(self, indices: Any) -> Array:
+        return embedding(indices, self.weight)
+
+
+class Dropout(Module):
+    """In training, zeros with probability ``p``, and the others divided by 1 - p. Source: Srivastava et al., 2014."""
+
+    p: float = static(default=0.5)
+
+    def __call__(self, x: Any, key: Any = None) -> Array:
+        """``key``: of the random numbers; without one it is derived from that of ``nn.functional_call``.
+
+        Raises:
+            InputError: training without a key, or a probability that is not from 0 to 1.
+        """
+        given = as_array(x)
+        if not 0 <= self.p < 1:
+            raise InputError(f"Dropout with probability {self.p}", hint="Give one from 0 to before 1")
+        if not self.training or self.p == 0:
+            return given
+        kept = bernoulli(next_key("Dropout") if key is None else key, 1 - self.p, given.shape)
+        return mnp.where(kept, given / (1 - self.p), 0.0)
+
+
+class Lambda(Module):
+    """A function as a layer; ``Sequential`` makes one of each function."""
+
+    function: Callable[..., Any] = static()
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+class Identity(Module):
+    """What it is given."""
+
+    def __call__(self, x: Any) -> Any:
+        return x
+
+
+class Flatten(Module):
+    """Dimensions from ``start_dim`` on as one."""
+
+    start_dim: int = static(default=1)
+
+    def __call__(self, x: Any) -> Array:
+        given = as_array(x)
+        return mnp.reshape(given, (*given.shape[: self.start_dim], -1))
+
+
+class Sequential(Module):
+    """Layers and functions, one after another; their names are their numbers."""
+
+    layers: tuple[Module, ...] = inlined()
+
+    def __init__(self, *layers: Callable[..., Any]) -> None:
+        self.layers = tuple(each if isinstance(each, Module) else Lambda(each) for each in layers)
+
+    def __call__(self, x: Any) -> Any:
+        for layer in self.layers:
+            x = layer(x)  # type: ignore[operator]
+        return x
+
+    def __getitem__(self, index: int) -> Module:
+        return self.layers[index]
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self.layers)

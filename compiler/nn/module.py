@@ -1,0 +1,178 @@
+"""``Module``: a layer or a network as a dataclass that is a tree of its arrays.
+
+Source: equinox (a layer is a dataclass is a pytree); names and modes are PyTorch's ``torch.nn.Module``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any, TypeVar, dataclass_transform
+
+from mlc.errors import InputError
+from mlc.frontends.array import trees
+from mlc.frontends.array.random.threefry import fold_in
+from mlc.nn import naming
+
+M = TypeVar("M", bound="Module")
+
+
+def static(**options: Any) -> Any:
+    """A field that is part of the structure and no array: a hashable value, such as a size or a function."""
+    return dataclasses.field(metadata={"static": True}, **options)
+
+
+def buffer(**options: Any) -> Any:
+    """A field whose arrays are no parameters: state such as running statistics, which no optimizer changes."""
+    return dataclasses.field(metadata={naming.BUFFER: True}, **options)
+
+
+def inlined(**options: Any) -> Any:
+    """A field that gives no part to names: ``0.weight`` and not ``layers.0.weight``."""
+    return dataclasses.field(metadata={naming.INLINED: True}, **options)
+
+
+@dataclasses.dataclass
+class Call:
+    """What the layers of a ``functional_call`` share: a random key, and how often it was used."""
+
+    key: Any
+    draws: int = 0
+
+
+_call: ContextVar[Call | None] = ContextVar("functional call", default=None)
+
+
+@dataclass_transform(field_specifiers=(static, buffer, inlined, dataclasses.field), eq_default=False)
+class Module:
+    """A network or layer: subclasses are dataclasses whose fields are arrays, modules and trees of them.
+
+        class Block(nn.Module):
+            linear: nn.Linear
+            scale: float = nn.static(default=1.0)
+
+            def __call__(self, x):
+                return x + self.scale * nn.relu(self.linear(x))
+
+    It is a tree, so ``mlc.jit``, ``mlc.grad`` and optimizers take and return it. A class may write an ``__init__`` of
+    its own that sets the fields. ``training`` is the mode, part of the structure: a program is traced for each.
+    """
+
+    training = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._writes_init = "__init__" in vars(cls) or getattr(cls, "_writes_init", False)  # type: ignore[attr-defined]
+        dataclasses.dataclass(init=not cls._writes_init, eq=False, repr=False)(cls)  # type: ignore[attr-defined]
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        fixed = ("training", *(f.name for f in fields if f.metadata.get("static")))
+        held = tuple(f.name for f in fields if f.name not in fixed)
+
+        def flatten(module: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
+            return [getattr(module, n) for n in held], tuple(getattr(module, n) for n in fixed), held
+
+        def unflatten(values: Any, children: Any) -> Any:
+            made = object.__new__(cls)
+            vars(made).update(zip((*fixed, *held), (*values, *children), strict=True))
+            return made
+
+        trees.register(cls, flatten, unflatten)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__dataclass_fields__ and name != "training":  # type: ignore[attr-defined]
+            what = f"{type(self).__name__} has no field '{name}'"
+            raise InputError(what, hint=f"Declare it in the class: '{name}: nn.Linear', or '{name}: int = nn.static()'")
+        super().__setattr__(name, value)
+
+    def train(self: M, mode: bool = True) -> M:
+        """Set the mode of this module and of all within it; returns it."""
+        for each in modules(self):
+            each.training = mode
+        return self
+
+    def eval(self: M) -> M:
+        """Set the mode of inference: running statistics, no dropout."""
+        return self.train(False)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Parameters and buffers by PyTorch's names, as NumPy arrays in PyTorch's layouts."""
+        return {name: _numpy(leaf) for name, leaf, _ in naming.named(self)}
+
+    def load_state_dict(self: M, values: Mapping[str, Any], strict: bool = True) -> M:
+        """Set parameters and buffers from arrays or tensors by name; returns the module.
+
+        Raises:
+            InputError: another shape, or with ``strict`` names that are missing or unknown.
+        """
+        leaves, structure = trees.flatten(self)
+        names = [name for name, _, _ in naming.named(self)]
+        made = naming.replaced(dict(zip(names, leaves, strict=True)), values, strict, type(self).__name__)
+        vars(self).update(vars(trees.unflatten(structure, [made[name] for name in names])))
+        return self
+
+    def record(self, **buffers: Any) -> None:
+        """Change buffers, within ``functional_call`` only: it returns a module that has them."""
+        if _call.get() is not None:
+            for name, value in buffers.items():
+                setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        fields = [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{n}={naming.shown(getattr(self, n))}' for n in fields)})"
+
+
+def _numpy(leaf: Any) -> Any:
+    return leaf.numpy() if hasattr(leaf, "numpy") else leaf
+
+
+def modules(tree: Any) -> list[Module]:
+    """Every module in a tree, the outer ones first."""
+    found = [tree] if isinstance(tree, Module) else []
+    for _, child in trees.children(tree) or ():
+        found += modules(child)
+    return found
+
+
+def functional_call(model: M, *args: Any, key: Any = None, **kwargs: Any) -> tuple[Any, M]:
+    """``model(*args)``, and the model with what its layers recorded, such as running statistics.
+
+    The model itself does not change. ``key``: of random numbers, for layers such as dropout.
+    """
+    leaves, structure = trees.flatten(model)
+    copy = trees.unflatten(structure, leaves)
+    before = _call.set(Call(key))
+    try:
+        return copy(*args, **kwargs), copy
+    finally:
+        _call.reset(before)
+
+
+def next_key(layer: str) -> Any:
+    """A random key for one use, from the key of the ``functional_call``.
+
+    Raises:
+        InputError: there is none.
+    """
+    call = _call.get()
+    if call is None or call.key is None:
+        raise InputError(f"{layer} draws random numbers", hint="Call nn.functional_call(model, x, key=…), or eval()")
+    call.draws += 1
+    return fold_in(call.key, call.draws)
+
+
+def partition(tree: Any, trainable: Any = None) -> tuple[Any, Any]:
+    """(parameters, the rest): the tree twice, each with None where the other has an array.
+
+    Parameters are floats that are no buffers. ``trainable(name)``: which of them, by name; the others are frozen.
+    """
+    leaves, structure = trees.flatten(tree)
+    chosen = [naming.is_parameter(leaf, kept) and (trainable is None or trainable(name))
+              for name, leaf, kept in naming.named(tree)]  # fmt: skip
+    sides = [[x if c == side else None for x, c in zip(leaves, chosen, strict=True)] for side in (True, False)]
+    return trees.unflatten(structure, sides[0]), trees.unflatten(structure, sides[1])
+
+
+def combine(parameters: Any, rest: Any) -> Any:
+    """The tree that ``partition`` divided."""
+    return trees.merged(parameters, rest)
