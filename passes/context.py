@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 
 from mlc.dialects.weights import WeightStore
-from mlc.target import DEFAULT, CpuTarget, Target
+from mlc.target import DEFAULT, CpuTarget, GpuTarget, Target
 
 
 @dataclass
@@ -34,8 +34,20 @@ def weights_of(ctx: Context) -> WeightStore:
     return ctx.weights if isinstance(ctx, MlcContext) else WeightStore()
 
 
+def machine_of(ctx: Context) -> Target:
+    """The target of ``ctx``, of whatever kind; the default target for a plain xDSL context."""
+    return ctx.target if isinstance(ctx, MlcContext) else DEFAULT
+
+
+def gpu_of(ctx: Context) -> GpuTarget:
+    """The GPU target of ``ctx``."""
+    target = machine_of(ctx)
+    assert isinstance(target, GpuTarget), f"this pass is for GPUs, not for '{target.name}'"
+    return target
+
+
 def target_of(ctx: Context) -> CpuTarget:
     """The CPU target of ``ctx``; the default target for a plain xDSL context."""
-    target = ctx.target if isinstance(ctx, MlcContext) else DEFAULT
+    target = machine_of(ctx)
     assert isinstance(target, CpuTarget), f"this pass is for CPUs, not for '{target.name}'"
     return target

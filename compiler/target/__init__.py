@@ -2,6 +2,7 @@
 
 ``get("cpu")`` is the machine mlc runs on. Named targets (``x86-64-v3``, ...) have nominal capacities, so an artifact
 for them is the same wherever it is compiled. ``x86-64-v3:l2=1M,vector_registers=32`` is one with other facts.
+``cuda`` is an NVIDIA GPU, ``cuda:sm_90`` one architecture of them.
 """
 
 from __future__ import annotations
@@ -9,20 +10,23 @@ from __future__ import annotations
 from mlc.errors import InputError
 from mlc.target.base import Target
 from mlc.target.cpu import Cache, CpuTarget
+from mlc.target.gpu import GPUS, GpuTarget
 from mlc.target.host import detect
 from mlc.target.named import DEFAULT, NAMED
 from mlc.target.variants import variant
 
-__all__ = ["DEFAULT", "Cache", "CpuTarget", "Target", "get", "names"]
+__all__ = ["DEFAULT", "Cache", "CpuTarget", "GpuTarget", "Target", "get", "names"]
 
 
 def names() -> tuple[str, ...]:
     """The names of targets, ``cpu`` (this machine) first."""
-    return ("cpu", *NAMED)
+    return ("cpu", *NAMED, *GPUS)
 
 
-def get(name: str) -> CpuTarget:
-    """The target of this name, with the facts after a colon; InputError lists the known names."""
+def get(name: str) -> Target:
+    """The target of this name; of a CPU with the facts after a colon. InputError lists the known names."""
+    if name in GPUS:
+        return GPUS[name]
     base, _, facts = name.partition(":")
     if base != "cpu" and base not in NAMED:
         hint = f"Known targets are {', '.join(names())}"

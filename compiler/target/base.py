@@ -38,6 +38,15 @@ class Target(ABC):
 
     @property
     @abstractmethod
+    def block_bytes(self) -> int:
+        """Bytes that one task may read several times from a cache while others stream their operands."""
+
+    @abstractmethod
+    def tasks(self, each: int = 1) -> int:
+        """The number of independent tasks for ``each`` tasks a thread of a CPU, or a multiprocessor of a GPU."""
+
+    @property
+    @abstractmethod
     def cflags(self) -> tuple[str, ...]:
         """Flags that let the C compiler use exactly ``features``."""
 

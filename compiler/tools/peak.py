@@ -36,6 +36,7 @@ class Peak:
 def measure_peak(threads: int = 0) -> Peak:
     """Measure on ``threads`` threads (0: all allowed CPUs); takes about a second."""
     target = targets.get("cpu")
+    assert isinstance(target, CpuTarget)
     threads = threads or allowed_cpus()
     with tempfile.TemporaryDirectory(prefix="mlc-peak-") as folder:
         library = Path(folder) / "peak.so"

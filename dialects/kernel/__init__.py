@@ -6,6 +6,7 @@ its outputs as buffers (destination-passing style), and contains ``kernel.generi
 
 from xdsl.ir import Dialect
 
+from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.tile import GatherOp, LanewiseOp, PrefetchOp, ReadOp, SlideOp, StepOp, WriteOp
@@ -14,7 +15,7 @@ Kernel = Dialect(
     "kernel",
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
-        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp),
+        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp, BarrierOp),
     ],
     [],
 )
@@ -37,5 +38,6 @@ __all__ = [
     "SlideOp",
     "StepOp",
     "LanewiseOp",
+    "BarrierOp",
     "verify_yield",
 ]

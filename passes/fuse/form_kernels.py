@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.graph import PadOp, source_nodes, with_nodes
 from mlc.dialects.graph.loop import size_made
-from mlc.passes.context import target_of
+from mlc.passes.context import machine_of
 from mlc.passes.fuse.grouping.groups import Group, form_groups, shape_epochs
 from mlc.passes.rewriter import bodies
 
@@ -30,7 +30,7 @@ class FormKernels(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         number = itertools.count()
         for block in bodies(op):
-            order = _schedule(list(block.ops), form_groups(list(block.ops), target_of(ctx)))
+            order = _schedule(list(block.ops), form_groups(list(block.ops), machine_of(ctx)))
             for item, n in zip(order, number, strict=False):
                 if isinstance(item, Group):
                     _outline(item, n, op, block)

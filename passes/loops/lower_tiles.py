@@ -9,7 +9,7 @@ poly.statement "S0" …                               kernel.read, arith.mulf, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from xdsl.context import Context
@@ -22,7 +22,7 @@ from mlc.dialects import kernel, poly
 from mlc.dialects.graph import dims_of
 from mlc.dialects.poly import ScheduleError, block_of, groups_of, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike
-from mlc.passes.context import target_of
+from mlc.passes.context import machine_of
 from mlc.passes.loops.body.local_arrays import Arrays
 from mlc.passes.loops.body.prefetch import Prefetch
 from mlc.passes.loops.body.tile_body import TileBody
@@ -35,7 +35,7 @@ from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
-from mlc.target import CpuTarget
+from mlc.target import CpuTarget, Target
 
 NODE = isl.ast_node_type
 FOR, IF = isl.ast_node_type["for_"], isl.ast_node_type["if_"]  # by name: not in islpy's type stubs
@@ -53,13 +53,13 @@ class LowerTiles(ModulePass):
             with following(fn):
                 before = list(fn.block.ops)
                 try:
-                    self._lower(fn, target_of(ctx))
+                    self._lower(fn, machine_of(ctx))
                 except ScheduleError as error:
                     _undo(fn, before)
                     tile_plainly(fn, error, self.isl_operations)
-                    self._lower(fn, target_of(ctx))
+                    self._lower(fn, machine_of(ctx))
 
-    def _lower(self, fn: kernel.FuncOp, target: CpuTarget) -> None:
+    def _lower(self, fn: kernel.FuncOp, target: Target) -> None:
         with bounded(fn, self.name, self.isl_operations):
             _Lowering(fn, target).run()
 
@@ -75,7 +75,7 @@ def _undo(fn: kernel.FuncOp, before: Sequence[Operation]) -> None:
 @dataclass
 class _Lowering:
     fn: kernel.FuncOp
-    target: CpuTarget
+    target: Target
     env: dict[str, SSAValue] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -203,8 +203,12 @@ class _Lowering:
         members = [self.statements[s.data] for s in tile.statements]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
         nest = next(n for n in self.nests if members[0].name in n.statements)
+        values, context = TileValues(self.buffers), TileContext(at, (*axes, *lanes))
+        if not isinstance(self.target, CpuTarget):  # the lanes of a vector are threads there
+            TileBody(members, replace(values, in_registers=False)).emit(out, context, nest.inner)
+            return
         ahead = Prefetch(self.buffers, nest, self.target)
-        TileBody(members, TileValues(self.buffers), ahead).emit(out, TileContext(at, (*axes, *lanes)), nest.inner)
+        TileBody(members, values, ahead).emit(out, context, nest.inner)
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:

@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,8 +31,10 @@ from mlc.passes.schedule.rules.nest_fusion import nest_fusion
 from mlc.passes.schedule.rules.rows import rows
 from mlc.passes.schedule.rules.stages import stages
 from mlc.passes.schedule.rules.window import window
-from mlc.target import CpuTarget
+from mlc.target import Target
 
+Joint = Callable[[Sequence[StatementView], Any, Sequence[Rule]], Iterator[list[LoopNest]]]
+"""Candidates for dependent statements to which no rule applies together: several nests."""
 RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
 STRICT: tuple[Rule, ...] = (partial(contraction, balanced=True), *RULES[1:])
 
@@ -55,16 +58,18 @@ class ChooseSchedule(ModulePass):
 
 
 def schedules(
-    statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule] = RULES
+    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule] = RULES, joint: Joint = nest_fusion
 ) -> Iterator[ScheduleAttr]:
     """Candidates, the best first: one nest for all statements if a rule has one, else one nest for each component."""
     whole = ([nest] for nest in candidates(statements, target, rules))
-    return (ScheduleAttr(nests) for nests in first_of([whole, _nests(statements, target, rules)]))
+    return (ScheduleAttr(nests) for nests in first_of([whole, _nests(statements, target, rules, joint)]))
 
 
-def _nests(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+def _nests(
+    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule], joint: Joint
+) -> Iterator[list[LoopNest]]:
     """One nest for each component: the n-th candidate of each; on one thread where a component has no parallel nest."""
-    parts = [_part(part, target, rules) for part in merged(statements, target, rules)]
+    parts = [_part(part, target, rules, joint) for part in merged(statements, target, rules)]
     best: Sequence[list[LoopNest]] = ()
     for row in zip_longest(*parts):
         best = best or row
@@ -75,6 +80,8 @@ def _nests(statements: Sequence[StatementView], target: CpuTarget, rules: Sequen
         yield nests
 
 
-def _part(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+def _part(
+    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule], joint: Joint
+) -> Iterator[list[LoopNest]]:
     single = ([nest] for nest in candidates(statements, target, rules))
-    return first_of([single, nest_fusion(statements, target, rules), map(serial, [statements])])
+    return first_of([single, joint(statements, target, rules), map(serial, [statements])])

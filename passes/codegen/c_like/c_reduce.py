@@ -9,7 +9,7 @@ from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import Chunk, Tile, vector_name
 
 SCALAR = Chunk(0, 1, 1)
-_COMBINE = {
+COMBINE = {
     "add": "arith.addf", "mul": "arith.mulf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf",
     "maxsi": "arith.maxsi", "minsi": "arith.minsi", "maxui": "arith.maxui", "minui": "arith.minui", "and": "arith.andi",
     "or": "arith.ori",
@@ -41,7 +41,7 @@ def _halves(kind: str, strings: Sequence[str], name: str, chunk: Chunk) -> str:
     while len(strings) > 1:
         half = (len(strings) + 1) // 2
         pairs = itertools.zip_longest(strings[:half], strings[half:])
-        strings = [f"({expression(_COMBINE[kind], [a, b], name, name, chunk, {})})" if b else a for a, b in pairs]
+        strings = [f"({expression(COMBINE[kind], [a, b], name, name, chunk, {})})" if b else a for a, b in pairs]
     return strings[0]
 
 

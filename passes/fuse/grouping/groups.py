@@ -2,7 +2,7 @@
 
 An anchor (a contraction or window) fuses with the elementwise operators after it (epilogue fusion). Elementwise
 operators of one shape fuse. Reductions over the trailing axes fuse with the elementwise operators on the same rows
-(softmax, layer norm). An attention whose scores fit in the L2 cache is one group. ``paddings`` fuses paddings.
+(softmax, layer norm). An attention whose scores fit in the L2 cache of a CPU is one group. ``paddings`` fuses paddings.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mlc.passes.fuse.grouping.attention import attentions, stays_in_l2
 from mlc.passes.fuse.grouping.convexity import Convexity
 from mlc.passes.fuse.grouping.paddings import single_writer, with_paddings
 from mlc.passes.fuse.grouping.views import views
-from mlc.target import CpuTarget
+from mlc.target import CpuTarget, Target
 
 OPERATORS = 32  # in one kernel: isl compares all pairs of their statements, and one more saves a read and a write
 SCALARS = 128  # functions an element in one kernel of pointwise operators, which arithmetic then bounds
@@ -39,7 +39,7 @@ class Group:
     ops: list[Operation] = field(default_factory=list)
     scalars: int = 0  # functions that its pointwise operators compute for an element
 
-    def accepts(self, op: Operation, target: CpuTarget) -> bool:
+    def accepts(self, op: Operation, target: Target) -> bool:
         """Whether an operator's iteration space is the group's, and each point of it reads only that point of what the
         group computes: of a row, elements of that row."""
         if self.kind == "library" or not self._has_room(op):
@@ -70,7 +70,7 @@ class Group:
         points = list(zip(self.shape[:own], s.out[:own], strict=False))
         return all(d == 1 or at[n : n + 1] == (out,) for at in read for n, (d, out) in enumerate(points))
 
-    def _accepts_reduction(self, op: Operation, target: CpuTarget) -> bool:
+    def _accepts_reduction(self, op: Operation, target: Target) -> bool:
         axes = row_axes(op, target)
         if axes is None or shape_of(op.operands[0]) != self.shape:
             return False
@@ -93,7 +93,7 @@ def _calls(expr: str) -> int:
     return sum(isinstance(e, Call) for e in walk(parse(expr)))
 
 
-def row_axes(op: Operation, target: CpuTarget) -> tuple[int, ...] | None:
+def row_axes(op: Operation, target: Target) -> tuple[int, ...] | None:
     """The axes of a reduction over trailing axes whose rows fit in L2; None for all other reductions.
 
     One thread reads a row several times.
@@ -110,7 +110,7 @@ def reduced_axes(op: Operation) -> tuple[int, ...]:
     return ints_of(op.properties["axes"])  # type: ignore[arg-type]
 
 
-def start(op: StructuredOp, target: CpuTarget) -> Group:
+def start(op: StructuredOp, target: Target) -> Group:
     """A group of one operator."""
     if (axes := row_axes(op, target)) is not None:
         return Group("row", shape_of(op.operands[0]), axes)
@@ -119,14 +119,15 @@ def start(op: StructuredOp, target: CpuTarget) -> Group:
     return Group("map" if pointwise else "anchor", shape_of(op.results[0]))
 
 
-def form_groups(ops: list[Operation], target: CpuTarget) -> list[Group]:
+def form_groups(ops: list[Operation], target: Target) -> list[Group]:
     """Partition the structured operators of ``ops`` (in topological order), except views and constants."""
     outside = views(ops)
     epoch = shape_epochs(ops)
     member: dict[Operation, Group] = {}
     order = Convexity(ops, member)
     groups: list[Group] = []
-    first_of = {op: a.ops[0] for a in attentions(ops) if stays_in_l2(a.scores, target) for op in a.ops[1:]}
+    fused = [a for a in attentions(ops) if isinstance(target, CpuTarget) and stays_in_l2(a.scores, target)]
+    first_of = {op: a.ops[0] for a in fused for op in a.ops[1:]}
 
     def join(op: Operation) -> Group:
         """The group that takes ``op``: a new one where none can."""

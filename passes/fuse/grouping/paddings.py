@@ -15,14 +15,14 @@ from mlc.dialects.graph import PadOp, StructuredOp, dims_of, ints_of
 from mlc.dialects.graph.traits import PlaneByPlane, has
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import shape_of
-from mlc.target import CpuTarget
+from mlc.target import Target
 
 if TYPE_CHECKING:
     from mlc.passes.fuse.grouping.groups import Group
 
 
 
-def with_paddings(groups: list[Group], member: Mapping[Operation, Group], target: CpuTarget) -> list[Group]:
+def with_paddings(groups: list[Group], member: Mapping[Operation, Group], target: Target) -> list[Group]:
     """Fuse a padding as the last operator into the group of its operand, one per group, or as the first operator into
     the group of a window.
 
@@ -60,7 +60,7 @@ def single_writer(group: Group) -> bool:
     return all(not isinstance(op, StructuredOp) or len(op.statements()) == 1 for op in ends)
 
 
-def _window(pad: PadOp, member: Mapping[Operation, Group], target: CpuTarget) -> Group | None:
+def _window(pad: PadOp, member: Mapping[Operation, Group], target: Target) -> Group | None:
     """The group of the only reader of ``pad``, if this is a window over planes that fit in L2."""
     readers = [use.operation for use in pad.result.uses]
     if len(readers) != 1 or readers[0] not in member or not has(readers[0], PlaneByPlane):

@@ -19,7 +19,7 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.raise_to_poly import array_names
 from mlc.passes.tile.tile_kernels import SERIAL
-from mlc.target import Cache, CpuTarget
+from mlc.target import Cache, CpuTarget, Target
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Arrays:
     fn: kernel.FuncOp
     statements: Mapping[str, StatementView]
     nests: Sequence[LoopNest]
-    target: CpuTarget
+    target: Target
 
     def buffers(self, entry: IndexBuilder) -> dict[str, Buffer]:
         """The buffer of each array, by its isl name; ``entry`` gets the local ones."""
@@ -49,7 +49,9 @@ class Arrays:
         if len(static) != len(kept):
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
         element = element_of(value)
-        shape = _spread(static, ITEMSIZE[element], self.target.l1)
+        shape = tuple(static)
+        if isinstance(self.target, CpuTarget):
+            shape = _spread(static, ITEMSIZE[element], self.target.l1)
         local = kernel.LocalOp(memref(element, shape))
         return Buffer(entry.emit(local), shape, kept)
 

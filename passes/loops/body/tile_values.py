@@ -34,6 +34,7 @@ class TileValues:
     buffers: Mapping[str, Buffer]
     forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
     made: dict[tuple[Hashable, ...], Value] = field(default_factory=dict)
+    in_registers: bool = True  # one thread has all lanes of a vector, and can shuffle them
 
     def body(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
         """The statement's value at one point: its region on vectors."""
@@ -99,7 +100,7 @@ class TileValues:
         linear = simplify(buffer.linear(index), {a.symbol: a.size for a in context.axes})
         element = signless(element_of(buffer.value))
         split = split_axes(linear, tuple(a.symbol for a in context.axes))
-        gathered = constant_offsets(linear, context) if split is None else None
+        gathered = constant_offsets(linear, context) if split is None and self.in_registers else None
         if gathered is not None:
             return self._gather_at(out, buffer, self._index(out, gathered[0], context), gathered[1], context)
         if split is None:
@@ -112,7 +113,7 @@ class TileValues:
         type_ = vector_type(element, axes, context.axes)
         values = [s if isinstance(s, int) else out.dim(s) for s in strides] if axes else []
         lanes = lanes_of(context, axes)
-        if lanes is None and axes and is_strided(values[-1], element):
+        if self.in_registers and lanes is None and axes and is_strided(values[-1], element):
             tile = (array, buffer.value, tuple(values), axes)
             return self._strided(out, tile, base, spread(element, axes, context.axes))
         read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes)
@@ -139,7 +140,8 @@ class TileValues:
 
     def _gather(self, out: IndexBuilder, op: Operation, index: Sequence[Value], context: TileContext) -> Value:
         buffer = next(b for b in self.buffers.values() if b.value is op.operands[0])
-        last = constant_offsets(_affine(op.operands[-1], context), context) if index else None
+        constant = bool(index) and self.in_registers
+        last = constant_offsets(_affine(op.operands[-1], context), context) if constant else None
         if last is not None and not any(context.axes[-1].iterator in v.axes for v in index[:-1]):
             here = [*index[:-1], self._index(out, last[0], context)]
             return self._gather_at(out, buffer, self._offset(out, buffer, here, context), last[1], context)

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from mlc.dialects.poly import LoopNest
 from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
-from mlc.target import CpuTarget
+from mlc.target import Target
 
 T = TypeVar("T")
-Rule = Callable[[Sequence[StatementView], CpuTarget], Iterator[LoopNest]]
-"""A rule: candidates for one nest of all given statements; none where the rule does not apply."""
+Rule = Callable[[Sequence[StatementView], Any], Iterator[LoopNest]]
+"""A rule: candidates for one nest of all given statements, for a target; none where the rule does not apply."""
 
 
 def by_rank(*choices: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
@@ -39,14 +39,14 @@ def first_of(choices: Iterable[Iterator[T]]) -> Iterator[T]:
             return
 
 
-def candidates(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[LoopNest]:
+def candidates(statements: Sequence[StatementView], target: Target, rules: Sequence[Rule]) -> Iterator[LoopNest]:
     """The candidates of the first rule that has any; all statements of a nest have equal extents for one iterator."""
     bounds = {(i, s.bounds[i]) for s in statements for i in s.iters}
     one_extent = len(bounds) == len({name for name, _ in bounds})
     return first_of(rule(statements, target) for rule in rules if one_extent)
 
 
-def merged(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> list[list[StatementView]]:
+def merged(statements: Sequence[StatementView], target: Target, rules: Sequence[Rule]) -> list[list[StatementView]]:
     """The components of ``statements``; neighbours to which one rule applies, such as both borders of a padding, merge.
 
     Statements of a nest keep their order, in which components may alternate (S0 → S2 beside S1).

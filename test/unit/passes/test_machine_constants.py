@@ -13,7 +13,9 @@ ALLOWED = {
     "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
     "codegen/cpu/c_model.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
+    "codegen/cuda/cuda_memory.py WARP_BITS": "the threads of a warp, the same for every GPU of CUDA",
     "codegen/emit_c.py KERNELS_A_FILE": "compile time",
+    "device/set_launch_geometry.py MOST_BLOCKS": "the format of a launch",
     "graph/fold_constants.py INLINE_FLOATS INLINE_INTEGERS WEIGHT_LIMIT EAGER limit": "what is printed, and when",
     "fuse/split_concats.py operands": "compile time: as OPERATORS",
     "fuse/grouping/groups.py OPERATORS SCALARS": "compile time: isl compares all pairs of a kernel's statements",
@@ -35,6 +37,8 @@ ALLOWED = {
     "rewriter.py CAP": "search effort",
     "schedule/cost/load_imbalance.py PAIR": "the model of partitions: one of two threads stands for all",
     "schedule/partition_parallel_loops.py REACH LEAD": "search effort",
+    "schedule/gpu/generic.py POINTS ROW": "elements of a thread: registers that any GPU has",
+    "schedule/gpu/tile_sizes.py OPEN": "the size of code: tiles for each rest of a symbolic extent",
     "schedule/polyhedral/bounded.py ISL_OPERATIONS": "search effort",
     "schedule/rules/operand_roles.py SUM_BLOCK": "rounding errors of sums",
     "schedule/rules/contraction.py UNCUT LEAST_BLOCK": "rounding errors of sums",
@@ -73,7 +77,7 @@ def test_numbers_of_passes_are_listed_with_their_reason() -> None:
 
 def test_no_size_of_a_cache_stands_in_an_expression() -> None:
     """Sizes are written as shifts; what shifts by a constant and is no format of numbers is one."""
-    formats = ("kernel/lowering/", "codegen/", "graph/", "loops/body/prefetch.py")
+    formats = ("kernel/lowering/", "codegen/", "graph/", "loops/body/prefetch.py", "device/distribution/")
     for path in ROOT.rglob("*.py"):
         name = str(path.relative_to(ROOT))
         operations = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.BinOp)]

@@ -1,0 +1,60 @@
+"""The pipeline for NVIDIA GPUs: all passes from an imported graph to a planned host program, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlc.passes.device.distribute_values import DistributeValues
+from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
+from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
+from mlc.passes.device.spill_locals import SpillLocals
+from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
+from mlc.passes.fuse.expand_contractions import ExpandContractions
+from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.sink_reshapes import SinkReshapes
+from mlc.passes.fuse.split_concats import SplitConcats
+from mlc.passes.fuse.split_yields import SplitYields
+from mlc.passes.graph import graph_pipeline
+from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
+from mlc.passes.graph.fold_constants import FoldConstants
+from mlc.passes.graph.fuse_maps import FuseMaps
+from mlc.passes.graph.hoist_invariants import HoistInvariants
+from mlc.passes.kernel.count_work import CountWork
+from mlc.passes.kernel.lower_kernels import LowerKernels
+from mlc.passes.kernel.verify_kernel import VerifyKernel
+from mlc.passes.layout.verify_layout import VerifyLayout
+from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.verify_loops import VerifyLoops
+from mlc.passes.plan.annotate_launches import AnnotateLaunches
+from mlc.passes.plan.build_program import BuildProgram
+from mlc.passes.plan.insert_barriers import InsertBarriers
+from mlc.passes.plan.plan_memory import PlanMemory
+from mlc.passes.plan.verify_plan import VerifyPlan
+from mlc.passes.schedule.apply_schedules import ApplySchedules
+from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
+from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.verify_poly import VerifyPoly
+from mlc.passes.tile.tile_kernels import TileKernels
+from mlc.target.base import Stages
+from mlc.target.gpu import GpuTarget
+
+if TYPE_CHECKING:
+    from mlc.options import Options
+
+
+def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
+    """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
+    given = [ApplySchedules(options.schedule)] if options.schedule else []
+    return [
+        ("graph", graph_pipeline(options.numerics)),
+        ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
+        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), FormKernels(),
+                  DeduplicateKernels()]),
+        ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
+        ("schedule", [RaiseToPoly(), *given, ChooseGpuSchedule(), VerifyPoly()]),
+        ("tile", [TileKernels(), VerifyPoly()]),
+        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), DistributeValues(), InsertBlockBarriers(),
+                   SetLaunchGeometry()]),
+        ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
+                  VerifyPlan()]),
+    ]  # fmt: skip

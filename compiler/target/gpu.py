@@ -1,0 +1,88 @@
+"""Facts of an NVIDIA GPU: multiprocessors, registers, shared memory, caches, rates, and derived properties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlc.target.base import Stages, Target
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from mlc.options import Options
+    from mlc.passes.codegen.emit_c import Kernels
+
+
+@dataclass(frozen=True)
+class GpuTarget(Target):
+    """A GPU, and the CPU beside it that runs the host program (``arch``, ``features``).
+
+    ``architectures`` are the compute capabilities that kernels are compiled for, as nvcc's ``-arch`` takes them; the
+    facts are those of the first one's largest product. Sources: CUDA C++ Programming Guide 13.0, table "Technical
+    Specifications per Compute Capability"; the data sheets of A100 and H100.
+    """
+
+    architectures: tuple[str, ...]
+    multiprocessors: int
+    registers: int  # 32-bit registers of a multiprocessor
+    shared: int  # bytes of shared memory that a block may have with a static declaration
+    shared_optin: int  # the same where the launch asks for more than the default
+    l2_bytes: int
+    warp: int = 32  # threads of a warp
+    library_threads: int = 64  # threads of a block of a runtime library function
+    block_threads: int = 256  # threads of a block that schedules make tiles for
+    most_threads: int = 1024  # threads that a block may have
+    resident_threads: int = 2048  # threads that a multiprocessor runs at a time
+    most_registers: int = 255  # registers of a thread
+    clock: float = 1.41e9  # cycles a second
+    memory_bytes: float = 2.0e12  # read or written a second
+    products: int = 64  # f32 multiply-adds that a multiprocessor starts in a cycle
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations a second of all multiprocessors, without tensor cores."""
+        return 2.0 * self.products * self.multiprocessors * self.clock
+
+    @property
+    def threads(self) -> int:
+        """The number of blocks that run at a time, one a multiprocessor; schedules make at least so many."""
+        return self.multiprocessors
+
+    def tasks(self, each: int = 1) -> int:
+        """The number of blocks for which each multiprocessor is full ``each`` times."""
+        return self.multiprocessors * each * (self.resident_threads // self.block_threads)
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes that a block may read several times from L2 while all multiprocessors do the same."""
+        return self.l2_bytes // self.multiprocessors
+
+    @property
+    def cflags(self) -> tuple[str, ...]:
+        """C flags of the host program: the base instruction set."""
+        return ("-march=x86-64",) if self.arch == "x86_64" else ()
+
+    def pipeline(self, options: Options) -> Stages:
+        from mlc.pipelines.gpu import gpu_pipeline
+
+        return gpu_pipeline(self, options)
+
+    def print_kernels(self, module: ModuleOp) -> Kernels:
+        from mlc.passes.codegen.cuda.cuda_unit import print_kernels
+
+        return print_kernels(module)
+
+
+KIB, MIB = 1 << 10, 1 << 20
+
+A100 = GpuTarget("cuda:sm_80", "x86_64", (), ("sm_80",), 108, 64 * KIB, 48 * KIB, 163 * KIB, 40 * MIB)
+H100 = GpuTarget(
+    "cuda:sm_90", "x86_64", (), ("sm_90a",), 132, 64 * KIB, 48 * KIB, 227 * KIB, 50 * MIB,
+    clock=1.83e9, memory_bytes=3.35e12, products=128,
+)  # fmt: skip
+PORTABLE = GpuTarget("cuda", "x86_64", (), ("sm_80", "sm_90a"), 108, 64 * KIB, 48 * KIB, 163 * KIB, 40 * MIB)
+"""The default: one artifact with code for both architectures, scheduled for the smaller one."""
+
+GPUS = {target.name: target for target in (PORTABLE, A100, H100)}
+"""Named GPU targets. ``cuda:sm_90`` has the instructions of sm_90a, which no later architecture runs."""

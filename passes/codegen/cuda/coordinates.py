@@ -1,0 +1,76 @@
+"""C expressions of the coordinates of a thread's elements: the thread's part is a variable, a register adds a
+constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+
+THREAD = "thread"  # the variable of a thread's number in its block
+
+
+@dataclass
+class Coordinates:
+    """Declares the thread's part of each axis of each distribution once, at the head of a kernel."""
+
+    declare: Callable[[str, str], None]  # a variable and its value
+    known: dict[tuple[LinearLayout, int], str] = field(default_factory=dict)
+
+    def at(self, part: Part, axis: int, register: int) -> str:
+        """The coordinate along an axis of the class of a register's element."""
+        assert part.layout is not None
+        constant, variable = self.constant(part, axis, register), self._variable(part.layout, axis)
+        if variable == "0" or not constant:
+            return variable if not constant else str(constant)
+        overlap = constant & _image(part.layout, axis)
+        return f"({variable} {'^' if overlap else '+'} {constant})"
+
+    def constant(self, part: Part, axis: int, register: int) -> int:
+        assert part.layout is not None
+        return part.layout(register=register)[axis]
+
+    def thread_part(self, part: Part, axis: int) -> str:
+        """The coordinate of register 0."""
+        assert part.layout is not None
+        return self._variable(part.layout, axis)
+
+    def _variable(self, layout: LinearLayout, axis: int) -> str:
+        if (layout, axis) not in self.known:
+            text = _expression(layout, axis)
+            name = f"t{len(self.known)}" if text != "0" else "0"
+            if text != "0":
+                self.declare(name, text)
+            self.known[layout, axis] = name
+        return self.known[layout, axis]
+
+
+def _thread_bases(layout: LinearLayout, axis: int) -> list[int]:
+    """What each bit of a thread's number adds to a coordinate."""
+    return [basis[axis] for name in ("lane", "warp") for basis in layout.of_input(name)]
+
+
+def _image(layout: LinearLayout, axis: int) -> int:
+    total = 0
+    for basis in _thread_bases(layout, axis):
+        total |= basis
+    return total
+
+
+def _expression(layout: LinearLayout, axis: int) -> str:
+    """The exclusive or of the thread's bases; runs of bits that are shifted alike are one term."""
+    terms: list[tuple[int, int, int]] = []  # first bit, number of bits, basis of the first
+    for bit, basis in enumerate(_thread_bases(layout, axis)):
+        if not basis:
+            continue
+        if terms and terms[-1][0] + terms[-1][1] == bit and terms[-1][2] << terms[-1][1] == basis and _single(basis):
+            terms[-1] = (terms[-1][0], terms[-1][1] + 1, terms[-1][2])
+        else:
+            terms.append((bit, 1, basis))
+    return " ^ ".join(f"({THREAD} >> {first} & {(1 << count) - 1}) * {basis}" for first, count, basis in terms) or "0"
+
+
+def _single(basis: int) -> bool:
+    return basis & (basis - 1) == 0

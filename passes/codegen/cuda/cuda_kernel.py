@@ -1,0 +1,289 @@
+"""A kernel of the loops level as a CUDA function: one thread's part of a thread block.
+
+A vector of the IR is what a block computes together. Its distribution says which elements a thread holds in registers:
+``vector<64x64xf32>`` over 256 threads is 16 variables. Blocks take the iterations of the outermost ``scf.parallel``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.graph import dims_of
+from mlc.dialects.semantics.dims import parse_dim
+from mlc.dialects.types import element_of, elements_in
+from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_literal import float_literal
+from mlc.passes.codegen.c_like.c_memory import pointer_type
+from mlc.passes.codegen.c_like.c_ops import expression
+from mlc.passes.codegen.c_like.c_types import c_scalar, element
+from mlc.passes.codegen.cuda.block_reduce import SCALAR, BlockReduction, identity
+from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread_part import Held, Part
+from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.value_classes import extents
+from mlc.passes.device.spill_locals import SCRATCH
+from mlc.passes.tile.tile_kernels import SERIAL
+
+
+def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
+    """The CUDA function ``symbol`` of a kernel."""
+    return _Printer(fn, symbol).text()
+
+
+@dataclass
+class _Printer:
+    fn: kernel.FuncOp
+    symbol: str
+    head: list[str] = field(default_factory=list)  # declarations at the start of the function
+    lines: list[str] = field(default_factory=list)
+    env: dict[SSAValue, Held] = field(default_factory=dict)
+    pointers: dict[SSAValue, str] = field(default_factory=dict)
+    fresh: int = 0
+    depth: int = 1
+
+    def text(self) -> str:
+        self.coordinates = Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
+        self.serial = SERIAL in self.fn.attributes
+        parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols)]
+        self.block(self.fn.block)
+        threads = self.fn.attributes[THREADS]
+        assert isinstance(threads, IntegerAttr)
+        bounds = f"__launch_bounds__({threads.value.data})"
+        first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
+        start = [f"const int {THREAD} = threadIdx.x; (void){THREAD};", *self.head]
+        return "\n".join([first, *(f"  {line}" for line in start), *self.lines, "}"]) + "\n"
+
+    def _buffers(self) -> list[str]:
+        """The pointer parameters; a block's own row of the scratch arrays."""
+        written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
+        written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
+        scratch, args = self.fn.attributes.get(SCRATCH), self.fn.block.args
+        own = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
+        parameters = []
+        for n, arg in enumerate(args):
+            const = "" if arg in written else "const "
+            parameters.append(f"{const}{pointer_type(element_of(arg))} *__restrict__ b{n}")
+            self.pointers[arg] = f"b{n}"
+            if n >= len(args) - own:
+                row = elements_in(arg) // element_rows(arg)
+                self.head.append(f"b{n} += (int64_t)blockIdx.x * {row};")
+        return parameters
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    def name(self) -> str:
+        self.fresh += 1
+        return f"v{self.fresh}"
+
+    def open(self, text: str) -> None:
+        self.line(text + " {")
+        self.depth += 1
+
+    def close(self) -> None:
+        self.depth -= 1
+        self.line("}")
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.op(op)
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def scalar(self, value: SSAValue) -> str:
+        return self.env[value].only
+
+    def part(self, value: SSAValue, like: Sequence[Held] = ()) -> Part:
+        """The part of a value: by the distribution of the operation that makes it, else by that of an operand."""
+        shape, owner = extents(value), value.owner
+        found = owner.attributes.get(DISTRIBUTION) if isinstance(owner, Operation) else None
+        if not shape:
+            return Part(None, ())
+        if isinstance(found, StringAttr):
+            return Part(LinearLayout.parse(found.data), shape)
+        return Part(next(h.part.layout for h in like if h.part.layout is not None), shape)
+
+    def define(self, value: SSAValue, part: Part, names: dict[int, str]) -> None:
+        """Declare a variable for each register of ``value``."""
+        base, type_ = self.name(), c_scalar(element(value.type))
+        held = {r: f"{base}_{r}" if len(names) > 1 else base for r in names}
+        for r, text in names.items():
+            self.line(f"{type_} {held[r]} = {text};")
+        self.env[value] = Held(part, held)
+
+    def alias(self, value: SSAValue, text: str) -> None:
+        self.env[value] = Held(Part(None, ()), {0: text})
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    def op(self, op: Operation) -> None:
+        match op:
+            case arith.ConstantOp():
+                self.constant(op)
+            case kernel.SymbolOp():
+                self.alias(op.result, c_dim(parse_dim(op.dim.data)))
+            case vector.BroadcastOp():
+                source, part = self.env[op.source], self.part(op.vector)
+                self.env[op.vector] = Held(part, {r: source.at(r) for r in part.registers()})
+            case kernel.ReadOp():
+                self.read(op)
+            case kernel.WriteOp():
+                self.write(op)
+            case kernel.GatherOp():
+                self.gather(op)
+            case kernel.StepOp():
+                part = self.part(op.result)
+                axis = next(iter(part.axes), len(part.aligned) - 1)
+                self.define(op.result, part, {r: self.coordinates.at(part, axis, r) for r in part.registers()})
+            case vector.ReductionOp():
+                self.reduction(op)
+            case kernel.LibraryCallOp():
+                args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers))]
+                self.line(f"mlc_{op.function.data}({', '.join(args)}, MLC_GRID_THREAD, MLC_GRID_THREADS);")
+            case kernel.LocalOp():
+                self.local(op)
+            case kernel.BarrierOp():
+                self.line("__syncthreads();")
+            case scf.ParallelOp():
+                self.parallel(op)
+            case scf.ForOp():
+                self.loop(op)
+            case scf.IfOp():
+                self.open(f"if ({self.scalar(op.cond)})")
+                self.block(op.true_region.block)
+                self.close()
+            case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
+                pass
+            case _:
+                self.elementwise(op)
+
+    def constant(self, op: arith.ConstantOp) -> None:
+        name = element(op.result.type)
+        if isinstance(op.value, FloatAttr):
+            self.alias(op.result, float_literal(op.value.value.data, name))
+        elif isinstance(op.value, IntegerAttr):
+            value = op.value.value.data
+            text = str(abs(value)) if name == "i1" else "INT64_MIN" if value == -(1 << 63) else str(value)
+            self.alias(op.result, f"({text})" if text.startswith("-") else text)
+
+    def elementwise(self, op: Operation) -> None:
+        name, properties = op.name, op.properties
+        if isinstance(op, kernel.LanewiseOp):
+            name, properties = op.op.data, dict(op.of.data)
+        result, source = op.results[0], element(op.operands[0].type)
+        operands = [self.env[v] for v in op.operands]
+        part = self.part(result, operands)
+        names = {}
+        for r in part.registers():
+            args = [held.at(r) for held in operands]
+            names[r] = expression(name, args, source, element(result.type), SCALAR, properties)
+        self.define(result, part, names)
+
+    def reduction(self, op: vector.ReductionOp) -> None:
+        kind, held, name = op.kind.data.value, self.env[op.vector], element(op.vector.type)
+        type_, neutral = c_scalar(name), identity(kind, name, c_scalar(name))
+        accesses = Accesses(self.coordinates, held.part, "0", [])
+        elements = []
+        for r in held.part.registers():
+            valid = " && ".join(accesses.valid(r))
+            elements.append(f"({valid} ? {held.at(r)} : {neutral})" if valid else held.at(r))
+        target = self.name()
+        for step in BlockReduction(held.part, kind, name, type_).steps(target, elements):
+            self.line(step)
+        self.alias(op.dest, target)
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+
+    def local(self, op: kernel.LocalOp) -> None:
+        name, size = self.name(), elements_in(op.result)
+        assert isinstance(size, int)
+        self.line(f"__shared__ __align__(16) {pointer_type(element_of(op.result))} {name}[{max(size, 1)}];")
+        self.pointers[op.result] = name
+
+    def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
+        strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
+        factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
+        lanes = self.scalar(op.lanes) if op.lanes else None
+        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, lanes)
+
+    def read(self, op: kernel.ReadOp) -> None:
+        part = self.part(op.result)
+        accesses, pointer = self.accesses(op, part), self.pointers[op.buffer]
+        zero = f"({c_scalar(element(op.result.type))})0"
+        names = {}
+        for r in part.registers():
+            text, valid = f"{pointer}[{accesses.address(r)}]", " && ".join(accesses.valid(r))
+            names[r] = f"{valid} ? {text} : {zero}" if valid else text
+        self.define(op.result, part, names)
+
+    def gather(self, op: kernel.GatherOp) -> None:
+        offsets, lanes = self.env[op.offsets], self.scalar(op.lanes) if op.lanes else None
+        part = self.part(op.result, [offsets])
+        accesses = Accesses(self.coordinates, part, "0", [], lanes)
+        zero = f"({c_scalar(element(op.result.type))})0"
+        names = {}
+        for r in part.registers():
+            text, valid = f"{self.pointers[op.buffer]}[{offsets.at(r)}]", " && ".join(accesses.valid(r))
+            names[r] = f"{valid} ? {text} : {zero}" if valid else text
+        self.define(op.result, part, names)
+
+    def write(self, op: kernel.WriteOp) -> None:
+        held = self.env[op.value]
+        accesses, pointer = self.accesses(op, held.part), self.pointers[op.buffer]
+        for r in held.part.registers():
+            condition = " && ".join([*accesses.once(), *accesses.valid(r)])
+            store = f"{pointer}[{accesses.address(r)}] = {held.at(r)};"
+            self.line(f"if ({condition}) {store}" if condition else store)
+
+    # -- control -------------------------------------------------------------------------------------------------------
+
+    def parallel(self, op: scf.ParallelOp) -> None:
+        """The iterations of a block: each grid-th one of a collapsed loop; all, in order, in a serial kernel."""
+        block, count = op.body.block, self.name()
+        extents_ = [
+            f"({self.scalar(u)} - {self.scalar(l)})"
+            for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
+        ]
+        self.line(f"const int64_t {count} = {' * '.join(extents_)};")
+        t, first, step = self.name(), *(("0", "1") if self.serial else ("blockIdx.x", "gridDim.x"))
+        self.open(f"for (int64_t {t} = {first}; {t} < {count}; {t} += {step})")
+        for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
+            inner = " * ".join(extents_[n + 1 :])
+            text = f"{t} / ({inner})" if inner else t
+            text = f"{text} % {extents_[n]}" if n else text
+            name = self.name()
+            self.line(f"const int64_t {name} = {self.scalar(lower)} + {text};")
+            self.alias(arg, name)
+        self.block(block)
+        self.close()
+
+    def loop(self, op: scf.ForOp) -> None:
+        block = op.body.block
+        for arg, init, result in zip(block.args[1:], op.iter_args, op.results, strict=True):
+            held = self.env[init]
+            self.define(result, held.part, held.names)
+            self.env[arg] = self.env[result]
+        i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
+        self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
+        self.alias(block.args[0], i)
+        self.block(block)
+        assert block.last_op is not None
+        for value, result in zip(block.last_op.operands, op.results, strict=True):
+            for register, target in self.env[result].names.items():
+                self.line(f"{target} = {self.env[value].at(register)};")
+        self.close()
+
+
+def element_rows(arg: SSAValue) -> int:
+    """The rows of a scratch array: blocks."""
+    return int(arg.type.get_shape()[0])  # type: ignore[attr-defined]

@@ -1,0 +1,72 @@
+"""Reads and writes of one thread's elements: addresses, and the conditions under which an element exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.thread_part import Part
+
+WARP_BITS = 5
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The accesses of a tile at ``base``, with a stride (a C expression) for each axis of the tile."""
+
+    coordinates: Coordinates
+    part: Part
+    base: str
+    strides: Sequence[str]
+    lanes: str | None = None  # the number of valid elements along the last axis
+
+    def address(self, register: int) -> str:
+        """The offset of a register's element: base + Σ coordinate·stride."""
+        terms, constant = [self.base], 0
+        offset = len(self.part.aligned) - len(self.strides)
+        for axis in self.part.axes:
+            stride = self.strides[axis - offset]
+            if stride == "0":
+                continue
+            at = self.coordinates.at(self.part, axis, register)
+            if at.isdigit() and stride.isdigit():
+                constant += int(at) * int(stride)
+            elif at != "0":
+                terms.append(at if stride == "1" else f"{at} * {_wide(stride)}")
+        return " + ".join([*terms, *([str(constant)] if constant else [])])
+
+    def valid(self, register: int) -> list[str]:
+        """The conditions under which a register of the thread has an element of the tile."""
+        if self.part.layout is None:
+            return []
+        checks = [
+            f"{self.coordinates.at(self.part, axis, register)} < {self.part.aligned[axis]}"
+            for axis in self.part.axes
+            if self._uncertain(axis, register)
+        ]
+        last = len(self.part.aligned) - 1
+        if self.lanes is not None and last in self.part.axes:
+            checks.append(f"{self.coordinates.at(self.part, last, register)} < {self.lanes}")
+        return checks
+
+    def _uncertain(self, axis: int, register: int) -> bool:
+        """Whether some threads' coordinates are beyond the value."""
+        if not self.part.partial(axis):
+            return False
+        assert self.part.layout is not None
+        threads = sum(b[axis] for name in ("lane", "warp") for b in self.part.layout.of_input(name))
+        return self.coordinates.constant(self.part, axis, register) + threads >= self.part.aligned[axis]
+
+    def once(self) -> list[str]:
+        """The condition under which a thread is the first of those that hold the same elements."""
+        lane, warp = self.part.replicas()
+        if self.part.layout is None:
+            return [f"{THREAD} == 0"]
+        mask = lane | warp << WARP_BITS
+        return [f"({THREAD} & {mask}) == 0"] if mask else []
+
+
+def _wide(stride: str) -> str:
+    """A stride as a 64-bit factor, where a coordinate times it may exceed 32 bits."""
+    return f"(int64_t){stride}" if stride.isdigit() else stride

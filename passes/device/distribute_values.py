@@ -1,0 +1,78 @@
+"""Distribution over threads (``distribute-values``): which registers, lanes and warps hold the elements of each vector.
+
+    %0 = kernel.read %a[%i] {strides = [64, 1]} : … -> vector<64x64xf32>
+      →   %0 = kernel.read … {distribution = "register[0, 32][8, 0]… lane[0, 1]… warp[1, 0]… of 64x64"}
+
+    kernel.func @k   →   kernel.func @k attributes {threads = 256}
+
+Extents that are no powers of two are padded: threads of the padding hold no element, and neither read nor write. The
+fastest axis is the one along which most reads and writes are contiguous.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.passes.context import gpu_of
+from mlc.passes.device.distribution.blocked import blocked
+from mlc.passes.device.distribution.value_classes import ValueClass, extents, value_classes
+from mlc.passes.schedule.gpu.tile_sizes import padded
+from mlc.target import GpuTarget
+
+DISTRIBUTION = "distribution"
+THREADS = "threads"
+SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, vector.BroadcastOp)
+"""The operations whose results have a distribution of their own; the others have that of their operands."""
+
+
+@dataclass(frozen=True)
+class DistributeValues(ModulePass):
+    name = "distribute-values"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            _distribute(fn, gpu_of(ctx))
+
+
+def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
+    classes = value_classes(fn)
+    each = list({id(c): c for c in classes.values()}.values())
+    shapes = {id(c): tuple(map(padded, c.shape)) for c in each}
+    widest = max(map(prod, shapes.values()), default=1)
+    threads = min(max(widest, target.warp), target.block_threads)
+    fn.attributes[THREADS] = IntegerAttr(threads, i64)
+    names = {id(c): str(blocked(shapes[id(c)], _order(c), threads // target.warp, target.warp)) for c in each}
+    for op in fn.walk():
+        if isinstance(op, SOURCES) and op.results[0] in classes:
+            op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
+
+
+def _order(values: ValueClass) -> list[int]:
+    """The axes of a class, the fastest first: those with most contiguous accesses, then the last ones."""
+    rank = len(values.shape)
+    votes = Counter(axis for v in values.values for axis in _contiguous(v, rank))
+    return sorted(range(rank), key=lambda axis: (-votes[axis], -axis))
+
+
+def _contiguous(value: SSAValue, rank: int) -> list[int]:
+    """The axes along which the read that makes a value, and the writes of it, are contiguous."""
+    uses = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp)]
+    accesses = [o for o in (value.owner, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp)]
+    return [axis for op in accesses if (axis := _unit_axis(op, value, rank)) is not None]
+
+
+def _unit_axis(op: Operation, value: SSAValue, rank: int) -> int | None:
+    shape = extents(value)
+    assert isinstance(op, kernel.ReadOp | kernel.WriteOp)
+    strides = [int(s) for s in op.strides.get_values()]
+    found = [n for n, (extent, stride) in enumerate(zip(shape, strides, strict=True)) if extent > 1 and stride == 1]
+    return rank - len(shape) + found[-1] if found else None

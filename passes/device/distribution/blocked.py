@@ -1,0 +1,35 @@
+"""The choice of a tile's distribution: neighbouring threads get neighbouring elements in memory (coalescing)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
+
+
+def blocked(shape: Sequence[int], order: Sequence[int], warps: int, warp: int) -> LinearLayout:
+    """A tile of extents ``shape``, powers of two, over ``warps`` warps of ``warp`` threads; axes of ``order`` fastest
+    first.
+
+    Lanes take the fastest axes, warps the slowest ones, registers what is left. Threads that have no element of their
+    own hold those of others: their bases are 0.
+
+    ``blocked((64, 64), (1, 0), 8, 32)``: lanes along 32 columns, warps along 8 rows, 8 × 2 registers a thread.
+    """
+    bits = [_unit(shape, axis, n) for axis in order for n in range(bits_of(shape[axis]))]
+    lanes, rest = _taken(bits, bits_of(warp), shape)
+    slow = [_unit(shape, axis, n) for axis in reversed(order) for n in range(bits_of(shape[axis]))]
+    across, _ = _taken([b for b in slow if b in rest], bits_of(warps), shape)
+    registers = [b for b in rest if b not in across]
+    return LinearLayout.of(shape, register=registers, lane=lanes, warp=across)
+
+
+def _unit(shape: Sequence[int], axis: int, bit: int) -> Coordinate:
+    return tuple(1 << bit if n == axis else 0 for n in range(len(shape)))
+
+
+def _taken(bits: Sequence[Coordinate], count: int, shape: Sequence[int]) -> tuple[list[Coordinate], list[Coordinate]]:
+    """The first ``count`` bases, padded by zeros, and the others."""
+    zero = (0,) * len(shape)
+    taken = list(bits[:count])
+    return [*taken, *[zero] * (count - len(taken))], list(bits[count:])

@@ -1,0 +1,118 @@
+"""Block barriers (``insert-block-barriers``): the threads of a block wait where one reads what another wrote.
+
+    kernel.write %v, %t[%i]            kernel.write %v, %t[%i]
+    %w = kernel.read %t[%j]      →     kernel.barrier
+                                       %w = kernel.read %t[%j]
+
+A barrier separates a write from each read and write of the same buffer, and a read from a later write, unless both are
+of the same elements by the same threads. Control flow is uniform in a block, so that a barrier may be anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.passes.device.distribute_values import DISTRIBUTION
+
+ACCESSES = (kernel.ReadOp, kernel.GatherOp, kernel.WriteOp)
+
+
+@dataclass(frozen=True)
+class InsertBlockBarriers(ModulePass):
+    name = "insert-block-barriers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
+            read = {o.buffer for o in fn.walk() if isinstance(o, kernel.ReadOp | kernel.GatherOp)}
+            if written & read:
+                _Barriers(written & read).block(fn.block, _Pending())
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """The accesses since the last barrier; ``earlier``: those of other iterations, where offsets had other values."""
+
+    accesses: frozenset[Operation] = frozenset()
+    earlier: frozenset[Operation] = frozenset()
+
+    def joined(self, other: _Pending) -> _Pending:
+        return _Pending(self.accesses | other.accesses, self.earlier | other.earlier)
+
+    def carried(self) -> _Pending:
+        """What an iteration hands to the next."""
+        return _Pending(frozenset(), self.accesses | self.earlier)
+
+
+@dataclass(frozen=True)
+class _Barriers:
+    shared: set[SSAValue]  # the buffers that a kernel both reads and writes
+
+    def block(self, block: Block, pending: _Pending) -> _Pending:
+        """What is pending after a block. A loop's body is visited again with what its end leaves pending."""
+        for op in list(block.ops):
+            if isinstance(op, kernel.BarrierOp):
+                pending = _Pending()
+            elif isinstance(op, scf.ForOp | scf.ParallelOp):
+                body = op.regions[0].block
+                once = self.block(body, pending)
+                pending = pending.joined(self.block(body, pending.joined(once).carried()))
+            elif isinstance(op, scf.IfOp):
+                pending = pending.joined(self.block(op.true_region.block, pending))
+            elif isinstance(op, ACCESSES) and op.operands[_buffer(op)] in self.shared:
+                pending = self._access(op, pending)
+        return pending
+
+    def _access(self, op: Operation, pending: _Pending) -> _Pending:
+        fresh = any(_conflicts(op, other) and not _same_elements(op, other) for other in pending.accesses)
+        if fresh or any(_conflicts(op, other) for other in pending.earlier):
+            assert isinstance(op.parent, Block)
+            op.parent.insert_op_before(kernel.BarrierOp(), op)
+            pending = _Pending()
+        return pending.joined(_Pending(frozenset({op})))
+
+
+def _conflicts(op: Operation, other: Operation) -> bool:
+    """Whether two operations access one buffer, and one writes it."""
+    same = op.operands[_buffer(op)] is other.operands[_buffer(other)]
+    return same and (isinstance(op, kernel.WriteOp) or isinstance(other, kernel.WriteOp))
+
+
+def _buffer(op: Operation) -> int:
+    return 1 if isinstance(op, kernel.WriteOp) else 0
+
+
+def _same_elements(op: Operation, other: Operation) -> bool:
+    """Whether each thread accesses its own elements in both operations."""
+    first, second = _elements(op), _elements(other)
+    return first is not None and first == second
+
+
+def _elements(op: Operation) -> Sequence[object] | None:
+    """What decides which element each thread accesses; None for computed addresses."""
+    if not isinstance(op, kernel.ReadOp | kernel.WriteOp):
+        return None
+    value = op.value if isinstance(op, kernel.WriteOp) else op.result
+    distribution = _distribution(value)
+    return (op.offset, op.strides, *op.dynamic, value.type, distribution) if distribution else None
+
+
+def _distribution(value: SSAValue) -> object:
+    """The distribution of a value: its own, or that of an operand; None where it has none or several ways lead to
+    it."""
+    while isinstance(value.owner, Operation):
+        if found := value.owner.attributes.get(DISTRIBUTION):
+            return found
+        vectors = [v for v in value.owner.operands if v.type == value.type]
+        if not vectors or value.owner.regions:
+            return None
+        value = vectors[0]
+    return None

@@ -1,0 +1,106 @@
+"""Launch geometry (``set-launch-geometry``): the blocks of a launch, their threads, and their shared memory.
+
+    kernel.func @k(…) attributes {threads = 256} { "scf.parallel"(%c0, %n, %c1) … }
+      →   kernel.func @k(…) attributes {threads = 256, grid = "n", shared = 4352} {…}
+
+The iterations of the outermost parallel loops are the blocks. A grid may be smaller than the iterations: each block
+takes every grid-th one. A serial kernel has one block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.semantics.dims import DimLike, dim_max, dim_min, floordiv, parse_dim
+from mlc.dialects.types import bytes_of
+from mlc.passes.context import gpu_of
+from mlc.passes.device.distribute_values import THREADS
+from mlc.passes.device.spill_locals import BLOCKS, reduction_bytes
+from mlc.passes.tile.tile_kernels import SERIAL
+from mlc.target import GpuTarget
+
+GRID, SHARED = "grid", "shared"
+MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
+
+
+@dataclass(frozen=True)
+class SetLaunchGeometry(ModulePass):
+    name = "set-launch-geometry"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            target = gpu_of(ctx)
+            if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
+                fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
+            fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
+            fn.attributes[SHARED] = IntegerAttr(_shared(fn, target), i64)
+
+
+def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
+    """The number of blocks, at least one: the most iterations of a parallel loop."""
+    if SERIAL in fn.attributes:
+        return 1
+    if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
+        return target.multiprocessors
+    most = fn.attributes.get(BLOCKS)
+    limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
+    grid: DimLike = 1
+    for op in fn.walk():
+        if isinstance(op, scf.ParallelOp):
+            count = _iterations(op)
+            grid = dim_max(grid, target.tasks() if count is None else count)
+    return dim_min(grid, limit) if isinstance(grid, int) or limit != MOST_BLOCKS else grid
+
+
+def _iterations(op: scf.ParallelOp) -> DimLike | None:
+    """The iterations of a parallel loop of step 1, as a dimension expression; None where it has none."""
+    count: DimLike = 1
+    for low, high in zip(op.lowerBound, op.upperBound, strict=True):
+        first, last = _dim(low), _dim(high)
+        if first is None or last is None:
+            return None
+        count = count * dim_max(last - first, 0)
+    return count
+
+
+def _dim(value: SSAValue) -> DimLike | None:
+    """Index arithmetic as a dimension expression."""
+    op = value.owner
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    if isinstance(op, kernel.SymbolOp):
+        return parse_dim(op.dim.data)
+    if not isinstance(op, Operation) or len(op.operands) != 2:
+        return None
+    a, b = (_dim(v) for v in op.operands)
+    return None if a is None or b is None else _combined(op, a, b)
+
+
+def _combined(op: Operation, a: DimLike, b: DimLike) -> DimLike | None:
+    match op:
+        case arith.AddiOp():
+            return a + b
+        case arith.SubiOp():
+            return a - b
+        case arith.MuliOp():
+            return a * b
+        case arith.FloorDivSIOp():
+            return floordiv(a, b)
+        case arith.MinSIOp():
+            return dim_min(a, b)
+        case arith.MaxSIOp():
+            return dim_max(a, b)
+    return None
+
+
+def _shared(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """Bytes of shared memory: local arrays, and what the warps combine by."""
+    sizes = [bytes_of(o.result) for o in fn.walk() if isinstance(o, kernel.LocalOp)]
+    return sum(-(-size // 16) * 16 for size in sizes if isinstance(size, int)) + reduction_bytes(target)

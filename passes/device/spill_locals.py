@@ -1,0 +1,89 @@
+"""Spilling of local arrays (``spill-locals``): what does not fit in shared memory becomes scratch of the arena.
+
+    kernel.func @k(%x, %y) { %t = kernel.local : memref<65536xf32> … }
+      →   kernel.func @k(%x, %y, %t : memref<864x65536xf32>) attributes {scratch = 1} {…}
+
+A block has a row of its own in the scratch array, which is one more result of the calls; at most as many blocks run as
+it has rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.types import bytes_of, element_of, memref, shape_of, tensor
+from mlc.passes.context import gpu_of
+from mlc.passes.tile.tile_kernels import SERIAL
+from mlc.target import GpuTarget
+
+SCRATCH = "scratch"
+"""The number of a kernel's last arguments that are scratch, and BLOCKS their rows: the most blocks of a launch."""
+BLOCKS = "most_blocks"
+
+
+@dataclass(frozen=True)
+class SpillLocals(ModulePass):
+    name = "spill-locals"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if spilled := _too_many(fn, gpu_of(ctx)):
+                _spill(fn, op, spilled, 1 if SERIAL in fn.attributes else gpu_of(ctx).tasks())
+
+
+def _too_many(fn: kernel.FuncOp, target: GpuTarget) -> list[kernel.LocalOp]:
+    """The largest local arrays, until the others fit beside what reductions need."""
+    left = sorted((o for o in fn.block.ops if isinstance(o, kernel.LocalOp)), key=_size, reverse=True)
+    room = target.shared - reduction_bytes(target)
+    spilled = []
+    while sum(map(_size, left)) > room:
+        spilled.append(left.pop(0))
+    return spilled
+
+
+def reduction_bytes(target: GpuTarget) -> int:
+    """Bytes of shared memory by which the warps of a block combine: an element of 8 bytes each."""
+    return target.most_threads // target.warp * 8
+
+
+def _size(op: kernel.LocalOp) -> int:
+    """Bytes of a local array in shared memory, where each begins at a multiple of 16."""
+    size = bytes_of(op.result)
+    assert isinstance(size, int)
+    return -(-size // 16) * 16
+
+
+def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], blocks: int) -> None:
+    shapes = [(element_of(o.result), (blocks, *shape_of(o.result))) for o in spilled]
+    for local, (element, shape) in zip(spilled, shapes, strict=True):
+        arg = fn.block.insert_arg(memref(element, shape), len(fn.block.args))
+        local.result.replace_all_uses_with(arg)
+        local.detach()
+        local.erase()
+    fn.function_type = FunctionType.from_lists(list(fn.block.arg_types), [])
+    fn.attributes |= {SCRATCH: IntegerAttr(len(spilled), i64), BLOCKS: IntegerAttr(blocks, i64)}
+    for call in [o for o in module.walk() if isinstance(o, kernel.CallOp) and _calls(o, fn)]:
+        _with_results(call, [tensor(element, shape) for element, shape in shapes])
+
+
+def _calls(op: kernel.CallOp, fn: kernel.FuncOp) -> bool:
+    return bool(op.callee.root_reference == fn.sym_name)
+
+
+def _with_results(call: kernel.CallOp, more: list) -> None:
+    """Replace a call by one with more results, which nobody reads."""
+    new = kernel.CallOp(call.callee.string_value(), list(call.args), [*call.result_types, *more])
+    new.attributes |= call.attributes
+    block = call.parent_block()
+    assert block is not None
+    block.insert_op_before(new, call)
+    for old, result in zip(call.results, new.results, strict=False):
+        old.replace_all_uses_with(result)
+    Operation.detach(call)
+    call.erase()

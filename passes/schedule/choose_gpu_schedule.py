@@ -1,0 +1,45 @@
+"""Schedule selection for GPUs (``choose-gpu-schedule``): tiles are what one thread block computes.
+
+    kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {
+        schedule = #poly.schedule<"contraction: S0 S1 | m/64 n/64v | k">} {…}
+
+The rules are those of ``passes/schedule/gpu``; what no rule takes has one nest over its common iterators, or runs
+serially in one block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import SCHEDULE
+from mlc.passes.context import gpu_of
+from mlc.passes.schedule.choose_schedule import schedules
+from mlc.passes.schedule.gpu.contraction import contraction
+from mlc.passes.schedule.gpu.generic import elementwise, joint, long_rows, rows, window
+from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
+from mlc.passes.schedule.polyhedral.statement_view import statements_of
+from mlc.passes.schedule.rules.candidates import Rule
+from mlc.passes.schedule.rules.fallback import give_up
+
+RULES: tuple[Rule, ...] = (contraction, long_rows, window, rows, elementwise)
+
+
+@dataclass(frozen=True)
+class ChooseGpuSchedule(ModulePass):
+    name = "choose-gpu-schedule"
+    isl_operations: int = ISL_OPERATIONS
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            statements = statements_of(fn)
+            if statements and SCHEDULE not in fn.attributes:  # those of the user are kept
+                try:
+                    with bounded(fn, self.name, self.isl_operations):
+                        fn.attributes[SCHEDULE] = next(schedules(statements, gpu_of(ctx), RULES, joint))
+                except IslLimit as error:
+                    give_up(fn, statements, error)

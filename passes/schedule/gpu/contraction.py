@@ -1,0 +1,71 @@
+"""Schedule rule for sums of products on a GPU: a block computes a tile of rows × columns, and steps over the sum.
+
+A thread holds a square of the tile in registers: an operand that it reads serves all its rows, or all its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mlc.dialects.poly import LoopNest, TiledLoop
+from mlc.dialects.semantics.dims import DimLike
+from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, row_tile, spread
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum
+from mlc.target import GpuTarget
+
+SHAPES = ((64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
+"""Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks."""
+
+
+def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
+    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | m/64 n/64v | k``.
+
+    One row of a product whose sum is contiguous in both operands is left to the rule for rows, a block an element.
+    """
+    first = statements[0]
+    if not is_sum(first) or not first.parallel or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+        return
+    lanes = lanes_of(first)
+    for a, others in factors(first):
+        if a.depends_on(lanes) or not any(b.depends_on(lanes) for b in others):
+            continue
+        roles = OperandRoles(first, lanes, a, others[0])
+        rows = points([first.bounds[i] for i in roles.rows])
+        if rows > 1:
+            yield from _tiles(statements, roles, target)
+        return
+
+
+def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
+    """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes."""
+    first, names = statements[0], tuple(s.name for s in statements)
+    nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in SHAPES]
+    enough = [nest for nest in nests if _blocks(nest, first.bounds) >= target.multiprocessors]
+    yield from dict.fromkeys([*enough, *reversed(nests)])
+
+
+def _sums(s: StatementView) -> tuple[TiledLoop, ...]:
+    return tuple(map(TiledLoop, s.reduced))
+
+
+def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
+    """Rows along the innermost iterator of A, columns along the lanes and then the other iterators of B."""
+    s, (*outer, row) = roles.s, roles.rows
+    columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n) if roles.panels else (_lanes(roles, n),)
+    shared = [i for i in s.parallel if i not in (*roles.rows, *roles.panels, roles.lanes)]
+    before = [*map(TiledLoop, (*shared, *outer)), *columns[:-1]]
+    return (*before, row_tile(row, s.bounds[row], m), columns[-1])
+
+
+def _lanes(roles: OperandRoles, n: int) -> TiledLoop:
+    return TiledLoop(roles.lanes, lane_sizes(roles.s.bounds[roles.lanes], n), True)
+
+
+def _blocks(nest: LoopNest, bounds: dict[str, DimLike]) -> int:
+    """The number of thread blocks of a nest."""
+    total = 1
+    for item in nest.band:
+        total *= -(-points([bounds[item.iterator]]) // padded(item.size)) or 1
+    return total

@@ -1,0 +1,85 @@
+"""Schedule rules on a GPU for elementwise statements, windows, rows, and dependent statements of one space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mlc.dialects.poly import LoopNest, TiledLoop
+from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.schedule.gpu.tile_sizes import budget_of, lanes_of, points, spread
+from mlc.passes.schedule.polyhedral.dependences import one_point
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.rules.candidates import Rule
+from mlc.passes.schedule.rules.fallback import fallback
+from mlc.target import GpuTarget
+
+POINTS = 4  # of an elementwise tile that a thread computes: loads in flight
+ROW = 4  # elements of a row that a thread holds in registers
+
+
+def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
+    """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i/16 j/64v |``: 1024 points a block."""
+    first = statements[0]
+    if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
+        return
+    written = {s.write.array for s in statements}
+    if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
+        return
+    yield from _spread("elementwise", statements, first, (), target)
+
+
+def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
+    """``S0[c, y, x, k]: t[c, y, x] max= a[c, y, 2x + k]`` → ``window: S0 | c/4 y/4 x/16v | k``: a result a thread."""
+    first = statements[0]
+    if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+        return
+    if first.parallel:
+        yield from _spread("window", statements, first, tuple(map(TiledLoop, first.reduced)), target, most=1)
+
+
+def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
+    """``S0[i, j] max, S1[i, j] exp, S2[i, j] sum`` → ``rows: S0 S1 S2 | i | j/1024v``: a block a row, in registers."""
+    whole = max(statements, key=lambda s: len(s.iters))
+    band = [i for i in whole.iters if all(i in s.parallel for s in statements)]
+    inner = [i for i in whole.iters if i not in band]
+    known = all(i in whole.iters and s.bounds[i] == whole.bounds[i] for s in statements for i in s.iters)
+    if not inner or not known or not any(s.op.monoid for s in statements) or not one_point(statements, band):
+        return
+    width = target.block_threads * ROW
+    items = (*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(whole.bounds[inner[-1]], width), True))
+    yield LoopNest("rows", tuple(s.name for s in statements), tuple(map(TiledLoop, band)), items)
+
+
+def long_rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
+    """``rows``, for a single reduction along contiguous elements of which a warp or more reads each: a window would
+    have a thread read them one after another."""
+    first = statements[0]
+    if first.op.monoid is None or not first.reduced:
+        return
+    along = first.reduced[-1]
+    contiguous = any(r.stride(along) == 1 for r in first.reads)
+    if contiguous and points([first.bounds[along]]) >= target.warp:
+        yield from rows(statements, target)
+
+
+def joint(statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+    """Dependent statements whose dependences stay within a point of their common iterators: one nest over these."""
+    nest = fallback(statements)
+    band = [item.iterator for item in nest.band]
+    first = statements[0]
+    if not band or not one_point(statements, band):
+        return
+    lanes = lanes_of(first) if lanes_of(first) in band else band[-1]
+    tile = spread(band, first.bounds, lanes, budget_of([first.bounds[i] for i in band], target, 1))
+    yield [LoopNest("joint", nest.statements, tile, nest.inner)]
+
+
+def _spread(
+    rule: str, statements: Sequence[StatementView], first: StatementView, inner: tuple[TiledLoop, ...],
+    target: GpuTarget, most: int = POINTS,
+) -> Iterator[LoopNest]:  # fmt: skip
+    """Nests of tiles over all parallel iterators, with fewer points a thread as candidates."""
+    lanes, names = lanes_of(first), tuple(s.name for s in statements)
+    best = budget_of([first.bounds[i] for i in first.parallel], target, most)
+    for budget in dict.fromkeys((best, target.block_threads, 4 * target.warp)):
+        yield LoopNest(rule, names, spread(first.parallel, first.bounds, lanes, budget), inner)

@@ -1,0 +1,63 @@
+"""Tile sizes of a thread block: an even share of the iteration space, in powers of two where extents allow it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mlc.dialects.poly import TiledLoop
+from mlc.dialects.semantics.dims import DimLike
+from mlc.passes.assumed_extents import SCHEDULED
+from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.target import GpuTarget
+
+OPEN = 8  # points of a tile along an axis of a symbolic extent that is not vectorized
+
+
+def padded(extent: int) -> int:
+    """The power of two that holds an extent: threads are distributed in powers of two."""
+    return int(2 ** max(extent - 1, 0).bit_length())
+
+
+def points(extents: Sequence[DimLike]) -> int:
+    """The product of extents; a symbolic one counts as SCHEDULED."""
+    return math.prod(e if isinstance(e, int) else SCHEDULED for e in extents)
+
+
+def lanes_of(s: StatementView) -> str:
+    """The axis of neighbouring threads: the contiguous one of the result, else the innermost."""
+    return next((i for i in reversed(s.parallel) if s.write.stride(i) == 1), s.parallel[-1])
+
+
+def row_tile(name: str, extent: DimLike, size: int) -> TiledLoop:
+    """A loop in tiles of at most ``size`` points, whose rest has tiles of its own: 100 by 32 is ``/32*3+4*1``."""
+    if not isinstance(extent, int):
+        sizes = [n for n in (min(size, OPEN), OPEN // 4, 1) if n <= size]
+        return TiledLoop(name, tuple((n, None) for n in dict.fromkeys(sizes)))
+    if extent == 0:
+        return TiledLoop(name, ((1, 0),))
+    size = min(size, extent)
+    count, rest = divmod(extent, size)
+    return TiledLoop(name, ((size, count), *([(rest, 1)] if rest else [])))
+
+
+def spread(names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int) -> tuple[TiledLoop, ...]:
+    """A tile of about ``budget`` points: whole lanes first, then the axes before them, innermost first.
+
+    ``names`` is the band, outermost first; the lanes come last in the band.
+    """
+    vector = TiledLoop(lanes, lane_sizes(bounds[lanes], budget), True)
+    left = budget // padded(vector.size)
+    items: list[TiledLoop] = []
+    for name in reversed([n for n in names if n != lanes]):
+        item = row_tile(name, bounds[name], left) if left > 1 else TiledLoop(name)
+        left //= padded(item.size)
+        items.insert(0, item)
+    return (*items, vector)
+
+
+def budget_of(extents: Sequence[DimLike], target: GpuTarget, most: int) -> int:
+    """Points of a tile: ``most`` a thread, or fewer where tiles for all multiprocessors would be smaller."""
+    each = points(extents) // target.tasks()
+    return target.block_threads * max(1, min(most, int(2 ** (max(each // target.block_threads, 1).bit_length() - 1))))

@@ -1,0 +1,189 @@
+/* The device vocabulary of generated CUDA kernels: the scalar functions that the code generator prints, with the meaning
+ * that they have on CPUs, and how the threads of a warp and of a block combine. It needs no other header, so that nvcc
+ * and NVRTC both compile it. */
+#ifndef MLC_CUDA_KERNEL_H
+#define MLC_CUDA_KERNEL_H
+
+#ifdef __CUDACC_RTC__
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define INT8_MIN (-128)
+#define INT8_MAX 127
+#define INT16_MIN (-32768)
+#define INT16_MAX 32767
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#else
+#include <stdint.h>
+#endif
+
+#define MLC_DEVICE static __device__ __forceinline__
+#define MLC_INFINITY __int_as_float(0x7f800000)
+#define MLC_NAN __int_as_float(0x7fc00000)
+#define __builtin_nanf(text) MLC_NAN
+#define __builtin_inff() MLC_INFINITY
+
+/* The number of this thread in the grid, and how many there are. */
+#define MLC_GRID_THREAD ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)
+#define MLC_GRID_THREADS ((int64_t)gridDim.x * blockDim.x)
+
+template <class T, class U> MLC_DEVICE U mlc_bits(T x) {
+  union { T from; U to; } both;
+  both.from = x;
+  return both.to;
+}
+/* The bits of `x`, of type T, as those of a U of the same size. */
+#define MLC_BITS(T, U, x) (mlc_bits<T, U>(x))
+
+/* Half precision: every operation is computed in f32 and rounded. */
+MLC_DEVICE uint16_t mlc_half_of(float x) {
+#ifdef MLC_EMULATED
+  return mlc_emulated_half(x);
+#else
+  uint16_t h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+  return h;
+#endif
+}
+MLC_DEVICE uint16_t mlc_half_of(double x) {
+#ifdef MLC_EMULATED
+  return mlc_emulated_half(x);
+#else
+  uint16_t h;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h) : "d"(x));
+  return h;
+#endif
+}
+MLC_DEVICE float mlc_float_of(uint16_t h) {
+#ifdef MLC_EMULATED
+  return mlc_emulated_float(h);
+#else
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
+  return x;
+#endif
+}
+struct mlc_half {
+  uint16_t bits;
+  mlc_half() = default;
+  template <class T> __device__ __forceinline__ mlc_half(T x) : bits(mlc_half_of((float)x)) {}
+  __device__ __forceinline__ mlc_half(double x) : bits(mlc_half_of(x)) {}
+  __device__ __forceinline__ operator float() const { return mlc_float_of(bits); }
+};
+#define _Float16 mlc_half /* the name under which C has it */
+
+/* Division of integers: towards zero (div, and rem, what is left of it) and down (floordiv). x / 0 and x % 0 are 0, and
+ * the most negative number divided by -1 wraps around. */
+#define MLC_DIVISION(T, E, minus_one)                                                              \
+  MLC_DEVICE T mlc_div_##E(T a, T b) { return (T)(b == 0 ? 0 : minus_one ? 0 - a : a / b); }       \
+  MLC_DEVICE T mlc_rem_##E(T a, T b) { return (T)(b == 0 || minus_one ? 0 : a % b); }
+#define MLC_SIGNED(bits)                                                                           \
+  MLC_DIVISION(int##bits##_t, i##bits, b == -1)                                                    \
+  MLC_DEVICE int##bits##_t mlc_floordiv_i##bits(int##bits##_t a, int##bits##_t b) {                \
+    const int##bits##_t r = mlc_rem_i##bits(a, b);                                                 \
+    return (int##bits##_t)(mlc_div_i##bits(a, b) - (r != 0 && (r < 0) != (b < 0)));                \
+  }                                                                                                \
+  MLC_DEVICE int##bits##_t mlc_ipow_i##bits(int##bits##_t a, int##bits##_t n) {                    \
+    int##bits##_t power = 1;                                                                       \
+    if (n < 0) return (int##bits##_t)(a == 1 ? 1 : a == -1 ? (n % 2 ? -1 : 1) : 0);                \
+    for (; n; n = (int##bits##_t)(n / 2), a = (int##bits##_t)(a * a))                              \
+      if (n % 2) power = (int##bits##_t)(power * a);                                               \
+    return power;                                                                                  \
+  }
+#define MLC_MAXIMUM(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define MLC_MINIMUM(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+#define MLC_EXTREMES(T, E)                                                                         \
+  MLC_DEVICE T mlc_maximum_##E(T a, T b) { return MLC_MAXIMUM(a, b); }                             \
+  MLC_DEVICE T mlc_minimum_##E(T a, T b) { return MLC_MINIMUM(a, b); }
+#define MLC_INTEGERS(bits)                                                                         \
+  MLC_SIGNED(bits)                                                                                 \
+  MLC_DIVISION(uint##bits##_t, u##bits, 0)                                                         \
+  MLC_EXTREMES(int##bits##_t, i##bits)                                                             \
+  MLC_EXTREMES(uint##bits##_t, u##bits)
+MLC_INTEGERS(8)
+MLC_INTEGERS(16)
+MLC_INTEGERS(32)
+MLC_INTEGERS(64)
+MLC_EXTREMES(float, f32)
+MLC_EXTREMES(double, f64)
+MLC_DEVICE mlc_half mlc_maximum_f16(mlc_half a, mlc_half b) { return MLC_MAXIMUM((float)a, (float)b) == (float)a ? a : (float)a != (float)a ? a : b; }
+MLC_DEVICE mlc_half mlc_minimum_f16(mlc_half a, mlc_half b) { return MLC_MINIMUM((float)a, (float)b) == (float)a ? a : (float)a != (float)a ? a : b; }
+
+/* Functions of one and of two numbers, by CUDA's names of the float and the double one. */
+#define MLC_FUNCTION(name, single, twice)                                                          \
+  MLC_DEVICE float mlc_##name##_f32(float x) { return single(x); }                                 \
+  MLC_DEVICE double mlc_##name##_f64(double x) { return twice(x); }
+MLC_FUNCTION(exp, expf, exp)
+MLC_FUNCTION(exp2, exp2f, exp2)
+MLC_FUNCTION(expm1, expm1f, expm1)
+MLC_FUNCTION(log, logf, log)
+MLC_FUNCTION(log2, log2f, log2)
+MLC_FUNCTION(log1p, log1pf, log1p)
+MLC_FUNCTION(tanh, tanhf, tanh)
+MLC_FUNCTION(erf, erff, erf)
+MLC_FUNCTION(sin, sinf, sin)
+MLC_FUNCTION(cos, cosf, cos)
+MLC_FUNCTION(tan, tanf, tan)
+MLC_FUNCTION(sinh, sinhf, sinh)
+MLC_FUNCTION(cosh, coshf, cosh)
+MLC_FUNCTION(asin, asinf, asin)
+MLC_FUNCTION(acos, acosf, acos)
+MLC_FUNCTION(atan, atanf, atan)
+MLC_FUNCTION(asinh, asinhf, asinh)
+MLC_FUNCTION(acosh, acoshf, acosh)
+MLC_FUNCTION(atanh, atanhf, atanh)
+MLC_FUNCTION(floor, floorf, floor)
+MLC_FUNCTION(ceil, ceilf, ceil)
+MLC_FUNCTION(trunc, truncf, trunc)
+MLC_FUNCTION(roundeven, rintf, rint)
+MLC_FUNCTION(round, roundf, round)
+MLC_FUNCTION(sqrt, sqrtf, sqrt)
+MLC_FUNCTION(rsqrt, 1.0f / sqrtf, 1.0 / sqrt)
+MLC_FUNCTION(abs, fabsf, fabs)
+MLC_DEVICE mlc_half mlc_abs_f16(mlc_half x) { return fabsf((float)x); }
+#define MLC_FUNCTION_OF_TWO(name, single, twice)                                                   \
+  MLC_DEVICE float mlc_##name##_f32(float a, float b) { return single(a, b); }                     \
+  MLC_DEVICE double mlc_##name##_f64(double a, double b) { return twice(a, b); }
+MLC_FUNCTION_OF_TWO(pow, powf, pow)
+MLC_FUNCTION_OF_TWO(atan2, atan2f, atan2)
+MLC_FUNCTION_OF_TWO(fmod, fmodf, fmod)
+
+/* bfloat16: the upper half of a float, in a 16-bit integer; rounded to the nearest, ties to even. */
+MLC_DEVICE float mlc_widen_bf16(uint16_t x) { return mlc_bits<uint32_t, float>((uint32_t)x << 16); }
+MLC_DEVICE uint16_t mlc_narrow_bf16(float x) {
+  const uint32_t u = mlc_bits<float, uint32_t>(x);
+  return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + ((u >> 16) & 1)) >> 16);
+}
+
+/* The value of the thread of this warp whose number differs in the bits of `mask`. */
+template <class T> MLC_DEVICE T mlc_shuffle_xor(T x, int mask) {
+  if constexpr (sizeof(T) == 8) return mlc_bits<int64_t, T>(__shfl_xor_sync(0xffffffffu, mlc_bits<T, int64_t>(x), mask));
+  else if constexpr (sizeof(T) == 4) return mlc_bits<int32_t, T>(__shfl_xor_sync(0xffffffffu, mlc_bits<T, int32_t>(x), mask));
+  else {
+    union { int32_t word; T value; } both;
+    both.word = 0;
+    both.value = x;
+    both.word = __shfl_xor_sync(0xffffffffu, both.word, mask);
+    return both.value;
+  }
+}
+
+/* One element of each warp, in shared memory: the first thread of a warp puts it, after a barrier any thread gets it. */
+MLC_DEVICE uint64_t *mlc_warps() {
+  __shared__ uint64_t of_warps[32];
+  return of_warps;
+}
+template <class T> MLC_DEVICE void mlc_put(T x) {
+  if (threadIdx.x % 32 == 0) *(T *)(mlc_warps() + threadIdx.x / 32) = x;
+}
+template <class T> MLC_DEVICE T mlc_get(int warp) { return *(const T *)(mlc_warps() + warp); }
+
+#endif

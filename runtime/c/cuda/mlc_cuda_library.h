@@ -1,0 +1,213 @@
+/* Non-affine operators as device functions with a grid of threads: order, running sums, writing to computed indices,
+ * suppression of boxes, and sequential random numbers. Arguments and results are those of mlc_library.h. */
+#ifndef MLC_CUDA_LIBRARY_H
+#define MLC_CUDA_LIBRARY_H
+
+#include "mlc_cuda_kernel.h"
+
+/* The units of thread `tid`: every `threads`-th one. */
+#define MLC_UNITS(u, count) for (int64_t u = tid; u < (count); u += threads)
+
+template <class T> MLC_DEVICE bool mlc_less(T a, T b) { return a < b || (a == a && b != b); }
+
+/* Whether element `a` of a row comes before element `b`: ascending with NaN last, or descending with NaN first; equal
+ * elements by their index. */
+template <class T> MLC_DEVICE bool mlc_before(const T *x, int64_t width, int64_t a, int64_t b, bool descending) {
+  for (int64_t n = 0; n < width; n++) {
+    const T u = x[a * width + n], v = x[b * width + n];
+    if (descending ? mlc_less(v, u) : mlc_less(u, v)) return true;
+    if (descending ? mlc_less(u, v) : mlc_less(v, u)) return false;
+  }
+  return a < b;
+}
+
+/* The position of an element is the number of those before it: a thread an element, and no order between threads. */
+template <class T>
+MLC_DEVICE void mlc_argsort(const T *x, int64_t *p, int64_t rows, int64_t n, int64_t width, int64_t count, int64_t room,
+                            int64_t descending, int64_t tid, int64_t threads) {
+  MLC_UNITS(u, rows * n) {
+    const int64_t r = u / n, i = u % n;
+    const T *row = x + r * n * width;
+    int64_t at = 0;
+    for (int64_t other = 0; other < n; other++) at += mlc_before(row, width, other, i, descending != 0);
+    if (at < count) p[r * room + at] = i;
+  }
+}
+
+/* A thread a line; sums of floats are made in double. */
+template <class T, class W, bool product>
+MLC_DEVICE void mlc_scan(const T *x, T *y, int64_t rows, int64_t n, int64_t width, int64_t exclusive, int64_t reverse,
+                         int64_t tid, int64_t threads) {
+  MLC_UNITS(u, rows * width) {
+    const int64_t start = u / width * n * width + u % width;
+    W total = product ? 1 : 0;
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t at = start + (reverse ? n - 1 - i : i) * width;
+      const W next = product ? total * (W)x[at] : total + (W)x[at];
+      y[at] = (T)(exclusive ? total : next);
+      total = next;
+    }
+  }
+}
+
+/* A thread copies its cells, and applies the updates whose index is one of them, in order. */
+template <class T, class F>
+MLC_DEVICE void mlc_scatter_cells(const T *data, const int64_t *indices, const T *updates, T *y, int64_t cells,
+                                  int64_t count, int64_t width, int64_t tid, int64_t threads, F combine) {
+  const int64_t low = cells * tid / threads, high = cells * (tid + 1) / threads;
+  for (int64_t n = low * width; n < high * width; n++) y[n] = data[n];
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t index = indices[i];
+    if (index < low || index >= high) continue;
+    for (int64_t n = 0; n < width; n++) y[index * width + n] = combine(y[index * width + n], updates[i * width + n]);
+  }
+}
+
+#define MLC_GRID_ARGUMENTS int64_t tid, int64_t threads
+MLC_DEVICE void mlc_scatter(const void *data, const void *indices, const void *updates, void *y, int64_t cells,
+                            int64_t count, int64_t bytes, MLC_GRID_ARGUMENTS) {
+  mlc_scatter_cells((const uint8_t *)data, (const int64_t *)indices, (const uint8_t *)updates, (uint8_t *)y, cells, count,
+                    bytes, tid, threads, [](uint8_t, uint8_t b) { return b; });
+}
+
+#define MLC_SCATTER(name, op, T, E)                                                                                  \
+  MLC_DEVICE void mlc_scatter_##name##_##E(const void *data, const void *indices, const void *updates, void *y,      \
+                                           int64_t cells, int64_t count, int64_t width, MLC_GRID_ARGUMENTS) {        \
+    mlc_scatter_cells((const T *)data, (const int64_t *)indices, (const T *)updates, (T *)y, cells, count, width, tid,\
+                      threads, [](T a, T b) { return (T)(op); });                                                    \
+  }
+#define MLC_SCAN(name, product, T, W, E)                                                                             \
+  MLC_DEVICE void mlc_scan_##name##_##E(const void *x, void *y, int64_t rows, int64_t n, int64_t width,              \
+                                        int64_t exclusive, int64_t reverse, MLC_GRID_ARGUMENTS) {                    \
+    mlc_scan<T, W, product>((const T *)x, (T *)y, rows, n, width, exclusive, reverse, tid, threads);                 \
+  }
+#define MLC_LIBRARY(T, W, E)                                                                                         \
+  MLC_DEVICE void mlc_argsort_##E(const void *x, void *p, int64_t rows, int64_t n, int64_t width, int64_t count,     \
+                                  int64_t room, int64_t descending, MLC_GRID_ARGUMENTS) {                            \
+    mlc_argsort((const T *)x, (int64_t *)p, rows, n, width, count, room, descending, tid, threads);                  \
+  }                                                                                                                  \
+  MLC_SCAN(add, false, T, W, E)                                                                                      \
+  MLC_SCAN(mul, true, T, W, E)                                                                                       \
+  MLC_SCATTER(add, a + b, T, E)                                                                                      \
+  MLC_SCATTER(mul, a * b, T, E)                                                                                      \
+  MLC_SCATTER(max, MLC_MAXIMUM(a, b), T, E)                                                                          \
+  MLC_SCATTER(min, MLC_MINIMUM(a, b), T, E)
+MLC_LIBRARY(float, double, f32)
+MLC_LIBRARY(double, double, f64)
+MLC_LIBRARY(int32_t, int32_t, i32)
+MLC_LIBRARY(int64_t, int64_t, i64)
+MLC_LIBRARY(uint64_t, uint64_t, ui64)
+
+/* Whether the intersection of two boxes is over `share` of their union. */
+MLC_DEVICE bool mlc_overlap(const float *a, const float *b, float share) {
+  const float high = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
+  const float wide = (a[3] < b[3] ? a[3] : b[3]) - (a[1] > b[1] ? a[1] : b[1]);
+  if (!(high > 0 && wide > 0)) return false;
+  const float common = high * wide, all = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common;
+  return common / all > share;
+}
+
+/* The box with the next lower score, of equal ones the next index; n where none is over `low`. */
+MLC_DEVICE int64_t mlc_next_box(const float *score, int64_t n, int64_t last, float low) {
+  int64_t best = n;
+  for (int64_t i = 0; i < n; i++) {
+    const bool after = last < 0 || score[i] < score[last] || (score[i] == score[last] && i > last);
+    if (score[i] > low && after && (best == n || score[i] > score[best])) best = i;
+  }
+  return best;
+}
+
+/* A thread a class of an image. */
+MLC_DEVICE void mlc_non_max_suppression(const void *boxes, const void *scores, const void *most, const void *overlap,
+                                        const void *least, void *picks, int64_t rows, int64_t images, int64_t n,
+                                        int64_t limit, MLC_GRID_ARGUMENTS) {
+  const float share = *(const float *)overlap, low = *(const float *)least;
+  const int64_t given = *(const int64_t *)most, wanted = limit < given ? limit : given;
+  MLC_UNITS(r, rows) {
+    const float *score = (const float *)scores + r * n, *corners = (const float *)boxes + r / (rows / images) * n * 4;
+    int64_t *taken = (int64_t *)picks + r * (limit + n), found = 0;
+    for (int64_t box = -1; found < wanted && (box = mlc_next_box(score, n, box, low)) < n;) {
+      int64_t other = 0;
+      while (other < found && !mlc_overlap(corners + 4 * box, corners + 4 * taken[other], share)) other++;
+      if (other == found) taken[found++] = box;
+    }
+    for (int64_t i = found; i < limit; i++) taken[i] = -1;
+  }
+}
+
+/* The numbers of NumPy's RandomState, from the Mersenne twister MT19937 (Matsumoto and Nishimura, 1998). Each follows
+ * from those before it, so one thread draws all of an operator's. */
+struct mlc_twister {
+  uint32_t word[624];
+  int next;
+};
+
+MLC_DEVICE uint32_t mlc_twister_spread(uint32_t word, uint32_t factor) { return (word ^ word >> 30) * factor; }
+
+MLC_DEVICE void mlc_twister_seed(mlc_twister *t, uint32_t seed) {
+  t->word[0] = seed;
+  for (uint32_t i = 1; i < 624; i++) t->word[i] = mlc_twister_spread(t->word[i - 1], 1812433253u) + i;
+  t->next = 624;
+}
+
+/* The low words of the key without zeros at its end: one alone is a seed, several are an array. */
+static __device__ void mlc_twister_start(mlc_twister *t, const int64_t *key, int64_t n) {
+  while (n > 1 && !(uint32_t)key[n - 1]) n--;
+  mlc_twister_seed(t, n == 1 ? (uint32_t)key[0] : 19650218u);
+  if (n == 1) return;
+  uint32_t *w = t->word, i = 1;
+  for (int64_t k = 0; k < 624; k++) {
+    w[i] = (w[i] ^ mlc_twister_spread(w[i - 1], 1664525u)) + (uint32_t)key[k % n] + (uint32_t)(k % n);
+    if (++i == 624) w[0] = w[623], i = 1;
+  }
+  for (int64_t k = 1; k < 624; k++) {
+    w[i] = (w[i] ^ mlc_twister_spread(w[i - 1], 1566083941u)) - i;
+    if (++i == 624) w[0] = w[623], i = 1;
+  }
+  w[0] = 0x80000000u;
+}
+
+MLC_DEVICE uint32_t mlc_twister_word(mlc_twister *t) {
+  if (t->next == 624) {
+    for (int i = 0; i < 624; i++) {
+      const uint32_t both = (t->word[i] & 0x80000000u) | (t->word[(i + 1) % 624] & 0x7fffffffu);
+      t->word[i] = t->word[(i + 397) % 624] ^ both >> 1 ^ (both & 1 ? 0x9908b0dfu : 0u);
+    }
+    t->next = 0;
+  }
+  uint32_t x = t->word[t->next++];
+  x ^= x >> 11;
+  x ^= x << 7 & 0x9d2c5680u;
+  x ^= x << 15 & 0xefc60000u;
+  return x ^ x >> 18;
+}
+
+/* At least 0 and below 1, of 53 bits. */
+static __device__ double mlc_twister_fraction(mlc_twister *t) {
+  const uint32_t high = mlc_twister_word(t) >> 5, low = mlc_twister_word(t) >> 6;
+  return (high * 67108864.0 + low) * (1.0 / 9007199254740992.0);
+}
+
+MLC_DEVICE void mlc_random_draw_uniform(const void *key, void *y, int64_t words, int64_t count, MLC_GRID_ARGUMENTS) {
+  if (tid) return;
+  (void)threads;
+  mlc_twister t;
+  mlc_twister_start(&t, (const int64_t *)key, words);
+  for (int64_t i = 0; i < count; i++) ((double *)y)[i] = mlc_twister_fraction(&t);
+}
+
+/* Points of the square round 0 that are in the disc, and not its center. */
+MLC_DEVICE void mlc_random_draw_disc(const void *key, void *y, int64_t words, int64_t count, MLC_GRID_ARGUMENTS) {
+  if (tid) return;
+  (void)threads;
+  mlc_twister t;
+  mlc_twister_start(&t, (const int64_t *)key, words);
+  for (double *p = (double *)y, *end = p + 2 * count; p < end;) {
+    p[0] = 2 * mlc_twister_fraction(&t) - 1;
+    p[1] = 2 * mlc_twister_fraction(&t) - 1;
+    const double square = p[0] * p[0] + p[1] * p[1];
+    p += square > 0 && square < 1 ? 2 : 0;
+  }
+}
+
+#endif

@@ -1,0 +1,11 @@
+"""Fixtures of the tests of the CUDA target."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def units(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of compiled units, which equal kernels share."""
+    return tmp_path_factory.mktemp("units")

@@ -1,0 +1,225 @@
+/* The threads of a block as fibers, and the shadow of each byte of memory: who accessed it last, in which interval
+ * between barriers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "emulation.h"
+
+mlc_emulated_indices mlc_emulated_state;
+
+namespace {
+
+enum { MOST_THREADS = 1024, WARP = 32, STACK = 256 << 10 };
+enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, DONE };
+
+struct fiber {
+  void *sp;
+  wait state;
+  int parity;
+};
+
+fiber fibers[MOST_THREADS];
+int64_t slots[2][MOST_THREADS];
+void *scheduler, **arguments;
+void (*running)(void **);
+char *stacks, failure[400];
+
+/* Saves the registers that a call keeps, and goes on with another stack. */
+extern "C" void mlc_emulated_switch(void **from, void *to);
+asm(R"(
+.globl mlc_emulated_switch
+.hidden mlc_emulated_switch
+mlc_emulated_switch:
+  pushq %rbp; pushq %rbx; pushq %r12; pushq %r13; pushq %r14; pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15; popq %r14; popq %r13; popq %r12; popq %rbx; popq %rbp
+  ret
+)");
+
+/* -- shadow memory ------------------------------------------------------------------------------------------------ */
+
+struct cell {
+  uint32_t written, read;  /* intervals */
+  int16_t writer, reader;  /* threads; -1 for several readers */
+};
+struct range { char *begin, *end; cell *cells; bool shared; };
+enum { MOST_RANGES = 4096 };
+range ranges[MOST_RANGES];
+int count;
+uint32_t interval = 1, first_of_block = 1, first_of_launch = 1;
+
+extern "C" char __start_mlc_shared[] __attribute__((weak)), __stop_mlc_shared[] __attribute__((weak));
+
+void fail(const char *what, const void *at, int other) {
+  if (failure[0]) return;
+  snprintf(failure, sizeof failure, "%s: block %u, thread %u and %d, at %p", what, mlc_emulated_state.block.x,
+           mlc_emulated_state.thread.x, other, at);
+}
+
+range *find(const char *p) {
+  static range *last;
+  if (last && p >= last->begin && p < last->end) return last;
+  for (int n = 0; n < count; n++)
+    if (p >= ranges[n].begin && p < ranges[n].end) return last = ranges + n;
+  return 0;
+}
+
+/* Whether an access of this launch conflicts: of another block, or of another thread since the last barrier. */
+bool conflicts(uint32_t when, int16_t who, bool shared) {
+  if (when < first_of_launch) return false;
+  if (when < first_of_block) return !shared;
+  return when == interval && who != (int16_t)mlc_emulated_state.thread.x;
+}
+
+void access(const void *address, size_t size, bool write) {
+  const char *p = (const char *)address;
+  range *r = find(p);
+  if (!r || p + size > r->end) {
+    const bool own = stacks && p >= stacks && p < stacks + (size_t)MOST_THREADS * STACK;
+    const char *state = (const char *)&mlc_emulated_state;
+    if (count && !own && !(p >= state && p < state + sizeof mlc_emulated_state)) fail("access out of bounds", p, -1);
+    return;
+  }
+  const int16_t me = (int16_t)mlc_emulated_state.thread.x;
+  for (cell *c = r->cells + (p - r->begin), *end = c + size; c < end; c++) {
+    if (conflicts(c->written, c->writer, r->shared)) fail(write ? "two writes" : "a read of a write", p, c->writer);
+    if (write && conflicts(c->read, c->reader, r->shared)) fail("a write of what is read", p, c->reader);
+    if (write) c->written = interval, c->writer = me;
+    else c->reader = c->read == interval && c->reader != me ? -1 : me, c->read = interval;
+  }
+}
+
+/* -- threads ------------------------------------------------------------------------------------------------------ */
+
+void leave(wait state) {
+  fiber *me = fibers + mlc_emulated_state.thread.x;
+  me->state = state;
+  mlc_emulated_switch(&me->sp, scheduler);
+}
+
+void start() {
+  running(arguments);
+  leave(DONE);
+  abort();
+}
+
+void enter(int n) {
+  mlc_emulated_state.thread.x = (unsigned)n;
+  fibers[n].state = RUNS;
+  mlc_emulated_switch(&scheduler, fibers[n].sp);
+}
+
+void prepare(int n) {
+  char *top = stacks + (size_t)(n + 1) * STACK - 64;
+  void **sp = (void **)((uintptr_t)top & ~(uintptr_t)15) - 1;
+  *sp = 0;                  /* alignment as after a call */
+  *--sp = (void *)start;
+  for (int i = 0; i < 6; i++) *--sp = 0;
+  fibers[n].sp = sp;
+  fibers[n].state = RUNS;
+  fibers[n].parity = 0;
+}
+
+bool all(int first, int last, wait state) {
+  for (int n = first; n < last; n++)
+    if (fibers[n].state != state && fibers[n].state != DONE) return false;
+  return true;
+}
+
+/* Lets threads go on that wait for each other; false where some never meet. */
+bool released(int threads) {
+  bool some = false, waits = false;
+  for (int w = 0; w < threads; w += WARP) {
+    const int end = w + WARP < threads ? w + WARP : threads;
+    for (int n = w; n < end; n++) waits |= fibers[n].state == AT_SHUFFLE || fibers[n].state == AT_BARRIER;
+    if (fibers[w].state != AT_SHUFFLE || !all(w, end, AT_SHUFFLE)) continue;
+    for (int n = w; n < end; n++) fibers[n].state = RUNS;
+    some = true;
+  }
+  if (!some && waits && all(0, threads, AT_BARRIER)) {
+    for (int n = 0; n < threads; n++) fibers[n].state = fibers[n].state == AT_BARRIER ? RUNS : DONE;
+    interval++;
+    some = true;
+  }
+  return some || !waits;
+}
+
+void run_block(int threads) {
+  for (int n = 0; n < threads; n++) prepare(n);
+  for (bool going = true; going;) {
+    going = false;
+    for (int n = 0; n < threads; n++)
+      if (fibers[n].state == RUNS) enter(n), going = true;
+    if (!released(threads)) return fail("threads wait for each other at different steps", 0, -1);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void mlc_emulated_barrier(void) { leave(AT_BARRIER); }
+
+int64_t mlc_emulated_shuffle(int64_t value, int mask) {
+  const unsigned me = mlc_emulated_state.thread.x;
+  const int parity = fibers[me].parity;
+  slots[parity][me] = value;
+  fibers[me].parity = !parity;
+  leave(AT_SHUFFLE);
+  return slots[parity][me ^ (unsigned)mask];
+}
+
+/* Threads that never wait run one after another on one stack. */
+void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, int threads, int waits) {
+  if (!stacks) stacks = (char *)mmap(0, (size_t)MOST_THREADS * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  running = kernel, arguments = args;
+  mlc_emulated_state.threads.x = (unsigned)threads, mlc_emulated_state.blocks.x = (unsigned)blocks;
+  first_of_launch = ++interval;
+  for (int64_t b = 0; b < blocks; b++) {
+    mlc_emulated_state.block.x = (unsigned)b;
+    first_of_block = ++interval;
+    if (waits) run_block(threads);
+    else
+      for (int n = 0; n < threads; n++) prepare(n), enter(n);
+  }
+}
+
+/* A buffer of `bytes` bytes, which kernels may access; without any, nothing is checked. */
+void mlc_emulated_register(void *begin, int64_t bytes, int shared) {
+  if (count == MOST_RANGES || !bytes) return;
+  cell *cells = (cell *)calloc((size_t)bytes, sizeof(cell));
+  ranges[count++] = {(char *)begin, (char *)begin + bytes, cells, shared != 0};
+}
+
+void mlc_emulated_check(void) {
+  mlc_emulated_register(__start_mlc_shared, __stop_mlc_shared - __start_mlc_shared, 1); /* 0 bytes if there is none */
+}
+
+/* Forgets the buffers and returns the first error since the last call; empty where there was none. */
+const char *mlc_emulated_end(void) {
+  static char last[sizeof failure];
+  for (int n = 0; n < count; n++) free(ranges[n].cells);
+  count = 0;
+  for (range &r : ranges) {
+    if (!r.begin) break;
+    r = {};
+  }
+  memcpy(last, failure, sizeof last);
+  failure[0] = 0;
+  return last;
+}
+
+void __tsan_init(void) {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit(void) {}
+#define ACCESS(n)                                                             \
+  void __tsan_read##n(void *p) { access(p, n, false); }                       \
+  void __tsan_write##n(void *p) { access(p, n, true); }                       \
+  void __tsan_unaligned_read##n(void *p) { access(p, n, false); }             \
+  void __tsan_unaligned_write##n(void *p) { access(p, n, true); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
+void __tsan_read_range(void *p, unsigned long n) { access(p, n, false); }
+void __tsan_write_range(void *p, unsigned long n) { access(p, n, true); }
+}

@@ -1,0 +1,87 @@
+"""Compiles units of CUDA kernels by g++ against the emulation header, and launches them (``emulation/``)."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from mlc.passes.codegen.cuda.cuda_unit import unit
+
+HERE = Path(__file__).parent / "emulation"
+DEVICE = Path(__file__).parents[2] / "runtime" / "c" / "cuda"
+KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+)\) (\w+)\((.*?)\) \{')
+WAITS = ("__syncthreads", "mlc_shuffle")
+
+needed = pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
+
+
+def compiled(functions: Sequence[str], folder: Path) -> Path:
+    """A shared library with a function ``launch_SYMBOL(void **args, int64_t blocks, int threads)`` for each kernel of a
+    unit: ``args`` are pointers to the parameters, as of cuLaunchKernel. Equal units are compiled once."""
+    text = "\n".join(['#include "emulation.h"', unit(functions), *map(_entry, functions)])
+    made = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
+    if made.exists():
+        return made
+    source, partial = made.with_suffix(".cu.cpp"), made.with_suffix(".partial")
+    source.write_text(text)
+    include = [f"-I{HERE}", f"-I{DEVICE}"]
+    flags = ["-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-fno-exceptions", "-w"]
+    watched = ["-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"]
+    _run("g++", *flags, *watched, *include, "-c", source, "-o", made.with_suffix(".o"))
+    _run("g++", "-shared", made.with_suffix(".o"), _runtime(folder), "-o", partial)
+    partial.rename(made)
+    return made
+
+
+def _runtime(folder: Path) -> Path:
+    made = folder / "emulation.o"
+    if not made.exists():
+        _run("g++", "-std=c++17", "-O2", "-fPIC", "-Wall", "-Werror", "-c", HERE / "emulation.cpp", "-o", made)
+    return made
+
+
+def _run(*command: object) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert not done.returncode, done.stderr[:4000]
+
+
+def _entry(text: str) -> str:
+    """The C entry of a kernel."""
+    found = KERNEL.search(text)
+    assert found, text[:200]
+    types = [parameter.rpartition("b" if "*" in parameter else " ")[0] for parameter in found[3].split(", ")]
+    types = [t.replace("__restrict__", "").replace("const int64_t", "int64_t") for t in types]
+    values = ", ".join(f"*({t}*)a[{n}]" for n, t in enumerate(types))
+    waits = int(any(word in text for word in WAITS) or "__shared__" in text)
+    call = f"static __attribute__((no_sanitize_thread)) void call_{found[2]}(void **a) {{ {found[2]}({values}); }}"
+    head = f'extern "C" void launch_{found[2]}(void **args, int64_t blocks, int threads)'
+    return f"{call}\n{head} {{ mlc_emulated_launch(call_{found[2]}, args, blocks, threads, {waits}); }}"
+
+
+class Emulator:
+    """The kernels of a unit."""
+
+    def __init__(self, functions: Sequence[str], folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.library = ctypes.CDLL(str(compiled(functions, folder)))
+        self.library.mlc_emulated_end.restype = ctypes.c_char_p
+
+    def launch(
+        self, symbol: str, buffers: Sequence[tuple[int, int]], dims: Sequence[int], blocks: int, threads: int
+    ) -> None:
+        """Run a kernel on buffers (address, bytes); AssertionError for a race or an access out of bounds."""
+        values = [ctypes.c_void_p(address) for address, _ in buffers] + [ctypes.c_int64(n) for n in dims]
+        pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
+        for address, size in dict.fromkeys(buffers):
+            self.library.mlc_emulated_register(ctypes.c_void_p(address), ctypes.c_int64(size), 0)
+        self.library.mlc_emulated_check()
+        getattr(self.library, f"launch_{symbol}")(pointers, ctypes.c_int64(blocks), ctypes.c_int(threads))
+        error = self.library.mlc_emulated_end().decode()
+        assert not error, f"{symbol}: {error}"

@@ -1,0 +1,111 @@
+"""Operators of every schedule rule on the CUDA target, emulated on the CPU, against onnxruntime."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx.parser
+import onnxruntime as ort
+import pytest
+from emulator import needed
+from launcher import Program
+
+from mlc.dialects.poly import schedule_of
+from mlc.driver.onnx_source import OnnxSource
+
+pytestmark = needed
+
+CASES = {
+    "elementwise": "(float[3,37,50] x, float[50] b) => (float[3,37,50] y) { e = Exp (x)  y = Add (e, b) }",
+    "symbolic": "(float[n,m] x, float[m] b) => (float[n,m] y) { e = Tanh (x)  y = Mul (e, b) }",
+    "product": "(float[70,45] a, float[45,100] b) => (float[70,100] y) { c = MatMul (a, b)  y = Relu (c) }",
+    "transposed product": "(float[33,45] a, float[100,45] b) => (float[33,100] y) { y = Gemm <transB = 1> (a, b) }",
+    "one row": "(float[1,45] a, float[100,45] b) => (float[1,100] y) { y = Gemm <transB = 1> (a, b) }",
+    "batches": "(float[2,3,20,16] a, float[2,3,16,28] b) => (float[2,3,20,28] y) { y = MatMul (a, b) }",
+    "symbolic rows": "(float[n,45] a, float[45,100] b) => (float[n,100] y) { y = MatMul (a, b) }",
+    "short rows": "(float[5,300] x) => (float[5,300] y) { y = Softmax (x) }",
+    "long rows": "(float[3,3000] x) => (float[3,3000] y) { y = Softmax (x) }",
+    "symbolic width": "(float[n,m] x) => (float[n,m] y) { y = Softmax (x) }",
+    "normalization": "(float[7,200] x, float[200] g) => (float[7,200] y) { y = LayerNormalization (x, g) }",
+    "convolution": "(float[2,5,17,19] x, float[12,5,3,3] w) => (float[2,12,9,10] y) "
+    "{ c = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w)  y = Sigmoid (c) }",
+    "depthwise": "(float[2,6,9,11] x, float[6,1,3,3] w) => (float[2,6,9,11] y) "
+    "{ y = Conv <pads = [1,1,1,1], group = 6> (x, w) }",
+    "transposed convolution": "(float[1,4,7,8] x, float[4,6,3,3] w) => (float[1,6,15,17] y) "
+    "{ y = ConvTranspose <strides = [2,2]> (x, w) }",
+    "window": "(float[2,6,13,11] x) => (float[2,6,7,6] y) "
+    "{ y = MaxPool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]> (x) }",
+    "mean": "(float[2,6,13,11] x) => (float[2,6,1,1] y) { y = GlobalAveragePool (x) }",
+    "columns": "(float[200,40] x) => (float[1,40] y) { a = Constant <value_ints = [0]> ()  y = ReduceSum (x, a) }",
+    "total": "(float[200,40] x) => (float[1,1] y) { y = ReduceMax (x) }",
+    "argument": "(float[33,50] x) => (int64[33,1] y) { y = ArgMax <axis = 1> (x) }",
+    "transposition": "(float[20,40,33] x) => (float[33,20,40] y) { y = Transpose <perm = [2,0,1]> (x) }",
+    "concatenation": "(float[20,40] a, float[20,7] b) => (float[20,47] y) "
+    "{ c = Concat <axis = 1> (a, b)  y = Neg (c) }",
+    "padding": "(float[20,40] x) => (float[25,47] y) "
+    '{ p = Constant <value_ints = [2,3,3,4]> ()  y = Pad <mode = "reflect"> (x, p) }',
+    "order": "(float[5,77] x) => (float[5,9] y, int64[5,9] i) "
+    "{ k = Constant <value_ints = [9]> ()  y, i = TopK (x, k) }",
+    "running sums": "(float[5,77] x) => (float[5,77] y) { a = Constant <value_int = 1> ()  y = CumSum (x, a) }",
+    "unsigned": "(float[33,50] x) => (uint8[33,50] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }",
+    "recurrent": "(float[6,3,10] x, float[1,64,10] w, float[1,64,16] r) => (float[6,1,3,16] y) "
+    "{ y = LSTM <hidden_size = 16> (x, w, r) }",
+    "run-time size": "(float[9,14] x) => (int64[2,k] y) { p = Relu (x)  y = NonZero (p) }",
+    "double": "(double[9,300] x) => (double[9,300] y) { y = LogSoftmax (x) }",
+    "integers": "(int32[9,30] x, int32[9,30] z) => (int32[9,30] y) { y = Div (x, z) }",
+    "bytes": "(bool[9,30] x, bool[9,30] z) => (bool[9,30] y) { y = Xor (x, z) }",
+}
+
+
+def model_of(text: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {text}')
+
+
+def feed_of(model: onnx.ModelProto, **sizes: int) -> dict[str, Any]:
+    """Random inputs; no integer is 0."""
+    random, feed = np.random.default_rng(), {}
+    for value in model.graph.input:
+        shape = [d.dim_value or sizes[d.dim_param] for d in value.type.tensor_type.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        whole = random.integers(1, 9, shape) * random.choice([-1, 1], shape)
+        data = whole if dtype.kind == "i" else random.integers(0, 2, shape) if dtype.kind == "b" else None
+        feed[value.name] = (random.standard_normal(shape) if data is None else data).astype(dtype)
+    return feed
+
+
+def compare(model: onnx.ModelProto, units: Path, feed: dict[str, Any], **options: Any) -> None:
+    imported = OnnxSource.of(model).imported({})
+    actual = Program(imported.module, imported.weights, units, **options).run(feed)
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for output, wanted in zip(session.get_outputs(), session.run(None, feed), strict=True):
+        assert actual[output.name].dtype == wanted.dtype and actual[output.name].shape == wanted.shape
+        tolerance = 2e-5 * np.abs(wanted).max() if wanted.dtype.kind == "f" else 0
+        np.testing.assert_allclose(actual[output.name], wanted, rtol=0, atol=tolerance, err_msg=output.name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operator(name: str, units: Path) -> None:
+    model = model_of(CASES[name])
+    compare(model, units, feed_of(model, n=29, m=1300))
+
+
+@pytest.mark.parametrize("n, m", [(1, 1), (3, 31), (17, 2050)])
+def test_extents_beside_those_of_tiles(n: int, m: int, units: Path) -> None:
+    for name in ("symbolic", "symbolic rows", "symbolic width"):
+        model = model_of(CASES[name])
+        compare(model, units, feed_of(model, n=n, m=m))
+
+
+@pytest.mark.parametrize("band", ["{m}/16*4+6*1 {n}/32v", "{n}/8v {m}/7*10"])
+def test_a_schedule_of_the_user(band: str, units: Path, tmp_path: Path) -> None:
+    model, file = model_of(CASES["product"]), tmp_path / "schedules"
+    imported = OnnxSource.of(model).imported({})
+    made = Program(imported.module, imported.weights, units)
+    (name, fn), *_ = made.functions.items()
+    rule, statements, *tiles = re.split(r": | \| ", str(schedule_of(fn)[0]))
+    m, n, k = (re.match(r"\w+", item)[0] for part in tiles for item in part.split())  # type: ignore[index]
+    file.write_text(f"{name}: {rule}: {statements} | {band.format(m=m, n=n)} | {k}\n")
+    compare(model, units, feed_of(model), schedule=file.read_text())
