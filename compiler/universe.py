@@ -21,6 +21,7 @@ _PASSES = {
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "layout": "assign-layout pack-weights pack-operands pack-quantized-weights decompose-pack interleave-gates winograd"
     " scale-weights verify-layout",
+    "autodiff": "rematerialize",
     "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule partition-parallel-loops verify-poly",

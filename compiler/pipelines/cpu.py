@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -50,7 +51,7 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
     return [
         ("graph", graph_pipeline(options.numerics)),
         ("layout", layout_pipeline(options.numerics)),
-        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), FormKernels(),
+        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), Rematerialize(), FormKernels(),
                   DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(), VerifyPoly()]),

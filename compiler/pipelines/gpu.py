@@ -8,6 +8,7 @@ from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.spill_locals import SpillLocals
+from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -48,7 +49,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     return [
         ("graph", graph_pipeline(options.numerics)),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
-        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), FormKernels(),
+        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), Rematerialize(), FormKernels(),
                   DeduplicateKernels()]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseGpuSchedule(), VerifyPoly()]),

@@ -31,6 +31,7 @@ class Builder(Arithmetic, Indexing, Routines):
     def __init__(self, block: Block, weights: WeightStore) -> None:
         super().__init__(block, weights)
         self.scalars = RuntimeScalars(self)
+        self.derivatives = False  # whether the module has some
 
     def nonzero(self, mask: Tensor) -> Tensor:
         """Where a vector of predicates is true, ascending: as many as there are at run time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 
@@ -41,6 +41,8 @@ def graph_module(build: Builder, inputs: Sequence[str], outputs: Mapping[str, SS
     rename_loops(block)
     types = [a.type for a in block.args], [o.type for o in outputs.values()]
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))
+    if build.derivatives:
+        main.attributes["graph.derivatives"] = UnitAttr()
     if build.guards:
         main.attributes["graph.guards"] = ArrayAttr(StringAttr(str(g)) for g in build.guards)
     if any(isinstance(op, RoutineOp) and op.fn.data.startswith("string.") for op in block.ops):

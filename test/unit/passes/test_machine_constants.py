@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[3] / "passes"
 
 ALLOWED = {
     "assumed_extents.py SCHEDULED PLANNED": "assumed values of symbolic dimensions",
+    "autodiff/rematerialize.py ROUNDS": "search effort",
+    "autodiff/saving/elementwise.py LARGEST": "compile time",
     "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
     "codegen/cpu/c_model.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",

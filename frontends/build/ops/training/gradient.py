@@ -47,6 +47,7 @@ def tangents_of(build: Builder, ys: Sequence[Tensor], xs: Sequence[Tensor], tang
 def _derived(
     build: Builder, walk: Walk, ys: Sequence[Tensor], xs: Sequence[Tensor], given: list[Any], like: Sequence[Tensor]
 ) -> list[Tensor]:
+    build.derivatives = True
     try:
         found = walk(build.values(*ys), build.values(*xs), given, lambda op: build.value(build.emit(op)))
     except NoDerivative as e:

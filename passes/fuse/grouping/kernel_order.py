@@ -1,0 +1,56 @@
+"""The order of kernels: a topological order of fusion groups and of the operators in no group."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
+
+from mlc.dialects.graph.loop import size_made
+from mlc.passes.fuse.grouping.groups import Group, shape_epochs
+
+Item = Operation | Group
+
+
+def kernel_order(ops: Sequence[Operation], groups: Sequence[Group]) -> list[Item]:
+    """A topological order of groups and remaining operations, as close to the original order as possible."""
+    item_of: dict[Operation, Item] = {o: o for o in ops} | {o: g for g in groups for o in g.ops}
+    rank = {op: n for n, op in enumerate(ops)}
+    first = {item: min(rank[o] for o in ops_of(item)) for item in item_of.values()}
+    needs = {
+        item: {item_of[v.owner] for o in ops_of(item) for v in o.operands if isinstance(v.owner, Operation)} - {item}
+        for item in first
+    }
+    for item, sized in _sizes_before(item_of, ops).items():
+        needs[item].add(sized)
+    users: dict[Item, list[Item]] = {item: [] for item in first}
+    for item, before in needs.items():
+        for b in before:
+            users[b].append(item)
+    waiting = {item: len(before) for item, before in needs.items()}
+    ready = [(first[item], n, item) for n, item in enumerate(first) if not waiting[item]]
+    heapq.heapify(ready)
+    out: list[Item] = []
+    while ready:
+        _, n, item = heapq.heappop(ready)
+        out.append(item)
+        for user in users[item]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, (first[user], first[user] + len(first), user))
+    return out
+
+
+def _sizes_before(item_of: dict[Operation, Item], ops: Sequence[Operation]) -> dict[Item, Item]:
+    """The last definition of a run-time dimension before each item. Shapes may name it without an operand."""
+    epoch = shape_epochs(ops)
+    sizes: dict[Item, None] = dict.fromkeys(op for op in ops if size_made(op))
+    before = {item: epoch[ops_of(item)[0]] - (item in sizes) for item in item_of.values()}
+    numbered = list(sizes)
+    return {item: numbered[number - 1] for item, number in before.items() if number}
+
+
+def ops_of(item: Item) -> list[Operation]:
+    """The operators of a group; an operator of no group alone."""
+    return item.ops if isinstance(item, Group) else [item]
