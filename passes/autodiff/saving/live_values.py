@@ -65,7 +65,7 @@ class LiveValues:
             isinstance(value.owner, Operation) and value.owner in self.views and not isinstance(value.owner, ConcatOp)
         ):
             value = value.owner.operands[0]
-        return self.parts.get(value, value)
+        return self.buffer(self.parts[value]) if value in self.parts else value
 
     def is_free(self, buffer: SSAValue) -> bool:
         return (
