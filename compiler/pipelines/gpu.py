@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.spill_locals import SpillLocals
-from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
