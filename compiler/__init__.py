@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mlc import nn as nn
     from mlc import numpy as numpy
+    from mlc import optim as optim
     from mlc import target as target
     from mlc.api import check as check
     from mlc.api import compile as compile
@@ -94,11 +95,11 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", "nn", "numpy", "target", *_HOMES]
+__all__ = ["__version__", "nn", "numpy", "optim", "target", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("nn", "numpy", "target"):
+    if name in ("nn", "numpy", "optim", "target"):
         return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")

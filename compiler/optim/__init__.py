@@ -1,0 +1,66 @@
+"""``mlc.optim``: optimizers as gradient transformations, schedules, clipping, averages, loss scaling.
+
+from mlc import optim
+
+optimizer = optim.chain(optim.clip_by_global_norm(1.0), optim.adamw(optim.warmup_cosine(1e-3, 100, 5000)))
+"""
+
+from mlc.optim.optimizers import adadelta, adagrad, adam, adamw, lion, nadam, rmsprop, sgd
+from mlc.optim.schedules import constant, cosine, exponential, joined, linear, one_cycle, step_decay, warmup_cosine
+from mlc.optim.second_order import conjugate_gradients, gauss_newton, lbfgs
+from mlc.optim.transform import (
+    GradientTransformation,
+    add_decayed_weights,
+    apply_updates,
+    chain,
+    masked,
+    scale,
+    scale_by_learning_rate,
+)
+from mlc.optim.wrappers import (
+    accumulate,
+    all_finite,
+    cast,
+    clip_by_global_norm,
+    clip_by_value,
+    ema,
+    global_norm,
+    loss_scaling,
+)
+
+__all__ = [
+    "GradientTransformation",
+    "accumulate",
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamw",
+    "add_decayed_weights",
+    "all_finite",
+    "apply_updates",
+    "cast",
+    "chain",
+    "clip_by_global_norm",
+    "clip_by_value",
+    "conjugate_gradients",
+    "constant",
+    "cosine",
+    "ema",
+    "exponential",
+    "gauss_newton",
+    "global_norm",
+    "joined",
+    "lbfgs",
+    "linear",
+    "lion",
+    "loss_scaling",
+    "masked",
+    "nadam",
+    "one_cycle",
+    "rmsprop",
+    "scale",
+    "scale_by_learning_rate",
+    "sgd",
+    "step_decay",
+    "warmup_cosine",
+]

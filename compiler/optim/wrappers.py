@@ -1,0 +1,147 @@
+"""Clipping, gradient accumulation, averages of parameters, and mixed precision with loss scaling."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import mlc.numpy as mnp
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes, trees
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.transforms.control import cond
+from mlc.optim.transform import GradientTransformation, Tree, apply_updates, count, stateless, zeros_of
+
+tree_map = trees.tree_map
+
+
+def clip_by_value(limit: float) -> GradientTransformation:
+    """Each element between -limit and limit (torch.nn.utils.clip_grad_value_)."""
+    return stateless(lambda updates, _: tree_map(lambda u: mnp.clip(u, -limit, limit), updates))
+
+
+def global_norm(tree: Tree) -> Array:
+    """The root of the sum of squares of all elements."""
+    squares = [mnp.sum(mnp.square(mnp.astype(as_array(x), mnp.float32))) for x in trees.leaves(tree)]
+    return mnp.sqrt(sum(squares[1:], squares[0]))
+
+
+def clip_by_global_norm(limit: float) -> GradientTransformation:
+    """All updates times one factor, so that their norm is at most ``limit`` (torch.nn.utils.clip_grad_norm_)."""
+
+    def clipped(updates: Tree, _: Tree) -> Tree:
+        factor = mnp.minimum(limit / (global_norm(updates) + 1e-6), 1.0)
+        return tree_map(lambda u: u * factor, updates)
+
+    return stateless(clipped)
+
+
+class AccumulationState(NamedTuple):
+    """The state of the optimizer, the sum of gradients, and the number of them."""
+
+    inner: Tree
+    total: Tree
+    step: Array
+
+
+def accumulate(optimizer: GradientTransformation, steps: int) -> GradientTransformation:
+    """The optimizer takes a step for each ``steps`` gradients, by their mean; the updates between are zeros.
+
+    Raises:
+        InputError: fewer than one step.
+    """
+    if steps < 1:
+        raise InputError(f"Accumulation of {steps} gradients")
+
+    def init(parameters: Tree) -> AccumulationState:
+        return AccumulationState(optimizer.init(parameters), zeros_of(parameters), count())
+
+    def update(gradients: Tree, state: AccumulationState, parameters: Tree = None) -> tuple[Tree, AccumulationState]:
+        total = tree_map(lambda t, g: t + g, state.total, gradients)
+
+        def moves(total: Tree, inner: Tree, parameters: Tree) -> Tree:
+            updates, after = optimizer.update(tree_map(lambda t: t / steps, total), inner, parameters)
+            return updates, after, zeros_of(total)
+
+        def waits(total: Tree, inner: Tree, parameters: Tree) -> Tree:
+            return zeros_of(total), inner, total
+
+        is_full = (state.step + 1) % steps == 0
+        updates, inner, total = cond(is_full, moves, waits, total, state.inner, parameters)
+        return updates, AccumulationState(inner, total, state.step + 1)
+
+    return GradientTransformation(init, update)
+
+
+class EmaState(NamedTuple):
+    """The state of the optimizer, and the average of the parameters."""
+
+    inner: Tree
+    average: Tree
+
+
+def ema(optimizer: GradientTransformation, decay: float = 0.999) -> GradientTransformation:
+    """An exponential moving average of the parameters, in ``state.average``, beside the optimizer."""
+
+    def update(gradients: Tree, state: EmaState, parameters: Tree) -> tuple[Tree, EmaState]:
+        updates, inner = optimizer.update(gradients, state.inner, parameters)
+        after = apply_updates(parameters, updates)
+        average = tree_map(lambda a, p: decay * a + (1 - decay) * p, state.average, after)
+        return updates, EmaState(inner, average)
+
+    return GradientTransformation(lambda ps: EmaState(optimizer.init(ps), ps), update)
+
+
+def cast(tree: Tree, dtype: Any) -> Tree:
+    """Floats of a tree in another type; the gradient by them has their own type, so these are the master weights."""
+    wanted = dtypes.element(dtype)
+    return tree_map(lambda x: _cast(as_array(x), wanted), tree)
+
+
+def _cast(x: Array, element: str) -> Array:
+    return mnp.astype(x, dtypes.numpy_dtype(element)) if dtypes.kind(x.element) == 2 else x
+
+
+def all_finite(tree: Tree) -> Array:
+    """Whether no element is infinite or NaN."""
+    found = [mnp.all(mnp.isfinite(as_array(x))) for x in trees.leaves(tree)]
+    result = found[0]
+    for each in found[1:]:
+        result = mnp.logical_and(result, each)
+    return result
+
+
+class LossScaleState(NamedTuple):
+    """The state of the optimizer, the factor of the loss, and the number of finite steps since it changed."""
+
+    inner: Tree
+    scale: Array
+    finite: Array
+
+
+def loss_scaling(
+    optimizer: GradientTransformation, initial: float = 2.0**16, period: int = 2000, factor: float = 2.0
+) -> GradientTransformation:
+    """Dynamic loss scaling: gradients are those of ``state.scale`` times the loss.
+
+    A step whose gradients are not finite is left out, and divides the scale by ``factor``; ``period`` finite ones
+    multiply it. Source: Micikevicius et al., 2017; torch.amp.GradScaler.
+    """
+
+    def init(parameters: Tree) -> LossScaleState:
+        return LossScaleState(optimizer.init(parameters), mnp.asarray(initial, dtype=mnp.float32), count())
+
+    def update(gradients: Tree, state: LossScaleState, parameters: Tree = None) -> tuple[Tree, LossScaleState]:
+        unscaled = tree_map(lambda g: mnp.astype(g, mnp.float32) / state.scale, gradients)
+        is_finite = all_finite(unscaled)
+        updates, inner = optimizer.update(unscaled, state.inner, parameters)
+        choose = lambda new, old: mnp.where(is_finite, new, old)  # noqa: E731
+        finite = mnp.where(is_finite, state.finite + 1, 0)
+        grown = mnp.where(finite >= period, state.scale * factor, state.scale)
+        after = LossScaleState(
+            tree_map(choose, inner, state.inner),
+            mnp.where(is_finite, grown, state.scale / factor),
+            mnp.where(finite >= period, 0, finite),
+        )
+        return tree_map(lambda u: mnp.where(is_finite, u, 0.0), updates), after
+
+    return GradientTransformation(init, update)
