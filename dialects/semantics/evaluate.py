@@ -39,7 +39,8 @@ def _erf(x: Array) -> Array:
 
 
 def _sigmoid(x: Array) -> Array:
-    e = np.exp(-np.abs(x))
+    """Rounded once: its steps are in f32 at least."""
+    e = np.exp(-np.abs(x.astype(np.result_type(x.dtype, np.float32))))
     return np.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype)
 
 
