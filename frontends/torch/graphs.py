@@ -29,7 +29,7 @@ Constants = Mapping[str, tuple[str, torch.Tensor]]
 
 def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
     """Translate a graph of ATen operators into the graph dialect. The results are ``y0``, ``y1``, … as far as they are
-    tensors or sizes.
+    tensors or sizes, and no arguments.
 
     Raises:
         UnsupportedError: it uses what mlc does not support; lists all of it.
@@ -37,7 +37,8 @@ def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
     weights = WeightStore()
     importer = Importer(Builder(Block(), weights))
     values, inputs = _inputs(graph, constants, importer)
-    results = importer.nodes(graph, values, results_of(graph))
+    own = [None if isinstance(each, Node) and each.op == "placeholder" else each for each in results_of(graph)]
+    results = importer.nodes(graph, values, own)
     outputs = _outputs(importer, results)
     if importer.unsupported:
         raise UnsupportedError(importer.unsupported)

@@ -11,6 +11,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from xdsl.utils.exceptions import VerifyException
 
+from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.semantics.expr import ExprError
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
@@ -20,7 +21,7 @@ from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.errors import Unsupported
 from mlc.frontends.torch.locations import line_of, location
 from mlc.frontends.torch.ops import load_all
-from mlc.frontends.torch.registry import Call, name_of, translation_of
+from mlc.frontends.torch.registry import Call, name_of, number_of, translation_of
 from mlc.frontends.torch.weights import weight
 
 # Exceptions of translations where arguments, shapes or types do not fit together.
@@ -33,6 +34,7 @@ SYMBOLIC: dict[Any, Callable[..., Any]] = {
     operator.sub: operator.sub,
     operator.mul: operator.mul,
     operator.floordiv: operator.floordiv,
+    operator.truediv: operator.truediv,
     operator.mod: operator.mod,
     operator.neg: operator.neg,
     torch.sym_max: larger,
@@ -40,6 +42,7 @@ SYMBOLIC: dict[Any, Callable[..., Any]] = {
     math.prod: math.prod,
 }
 """Functions on sizes, which are Python numbers in torch."""
+SIGNS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
 
 
 class Poison:
@@ -80,7 +83,7 @@ class Importer:
             if _is_poisoned((args, kwargs)):
                 return Poison()
             if translate is None:
-                return SYMBOLIC[node.target](*args, **kwargs)
+                return _on_sizes(self.build, node.target, args, kwargs)
             with self.build.at(location(node), name_of(node.target)):
                 call = Call(self.build, node, self._subgraph)
                 return _typed(call, translate(call, *args, **kwargs))
@@ -113,6 +116,16 @@ class Importer:
         if node.all_input_nodes or not tags or torch.Tag.nondeterministic_seeded in tags:
             raise NotSupported("operator not supported")
         return weight(self.build.weights, node.name, node.target(*args, **kwargs))
+
+
+def _on_sizes(build: Builder, function: Any, args: Any, kwargs: Any) -> Any:
+    """A function of sizes. A quotient, and what is computed of it, is a tensor of f64 without dimensions."""
+    quotient = function is operator.truediv and any(isinstance(x, Dim) for x in args)
+    if function not in SIGNS or not quotient and not any(isinstance(x, Tensor) for x in args):
+        return SYMBOLIC[function](*args, **kwargs)
+    xs = [number_of(build, x) if isinstance(x, Dim) else x for x in args]
+    xs = [build.cast(x, "f64") if isinstance(x, Tensor) else build.constant(float(x), "f64") for x in xs]
+    return build.map(f"x0 {SIGNS[function]} x1", *xs)
 
 
 def _typed(call: Call, made: Any) -> Any:

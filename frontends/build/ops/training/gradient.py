@@ -29,10 +29,14 @@ def gradients_of(build: Builder, y: Tensor, xs: Sequence[Tensor]) -> list[Tensor
     Raises:
         NotSupported: an operator between them has no derivative.
     """
+    return pulled_back(build, y, xs, build.compute(f"{y.element}(1)", [], y.shape))
+
+
+def pulled_back(build: Builder, y: Tensor, xs: Sequence[Tensor], cotangent: Tensor) -> list[Tensor]:
+    """The derivatives of the sum of ``y · cotangent`` by each of ``xs``, as ``gradients_of``."""
     if y.known is not None:
         return [_zeros(build, x) for x in xs]
-    seed = build.value(build.compute(f"{y.element}(1)", [], y.shape))
-    return _derived(build, pullback, [y], xs, [seed], xs)
+    return _derived(build, pullback, [y], xs, [build.value(build.cast(cotangent, y.element))], xs)
 
 
 def tangents_of(build: Builder, ys: Sequence[Tensor], xs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Tensor]:

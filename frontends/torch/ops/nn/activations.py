@@ -29,7 +29,8 @@ REGISTRY.update({name: partial(_plain, text) for name, text in PLAIN.items()})
 
 @aten("log_sigmoid_forward")
 def log_sigmoid_forward(call: Call, x: Tensor) -> tuple[Tensor, Tensor]:
-    return _plain(PLAIN["log_sigmoid"], call, x), x
+    """Also exp(-|x|), which its derivative reads."""
+    return _plain(PLAIN["log_sigmoid"], call, x), call.build.map("exp(-abs(x0))", x)
 
 
 @aten("gelu")

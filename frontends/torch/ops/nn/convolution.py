@@ -32,7 +32,7 @@ def convolution(
     groups: int,
 ) -> Tensor:
     build, rank = call.build, w.rank - 2
-    strides, pads, dilations, extra = (_each(s, rank) for s in (stride, padding, dilation, output_padding))
+    strides, pads, dilations, extra = (sizes_of(s, rank) for s in (stride, padding, dilation, output_padding))
     if transposed:
         high = [p - e for p, e in zip(pads, extra, strict=True)]
         y = conv_transpose(build, x, w, strides, dilations, groups, pads, high)
@@ -42,7 +42,7 @@ def convolution(
     return add_channel_bias(build, y, bias)
 
 
-def _each(sizes: Sizes, rank: int) -> list[int]:
+def sizes_of(sizes: Sizes, rank: int) -> list[int]:
     """A size for each dimension: one given counts for all."""
     given = [sizes] if isinstance(sizes, int) else list(sizes)
     return given * rank if len(given) == 1 else given
@@ -61,10 +61,10 @@ def _window(
     call: Call, x: Tensor, kernel: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> Window:
     rank = x.rank - 2
-    sizes, pads = _each(kernel, rank), _each(padding, rank)
-    strides = _each(stride, rank) if stride not in (None, []) else sizes
+    sizes, pads = sizes_of(kernel, rank), sizes_of(padding, rank)
+    strides = sizes_of(stride, rank) if stride not in (None, []) else sizes
     ends = list(pads), list(pads)
-    return Window.over(call.build, x.shape[2:], sizes, strides, _each(dilation, rank), ends, ceil_mode)  # type: ignore[arg-type]
+    return Window.over(call.build, x.shape[2:], sizes, strides, sizes_of(dilation, rank), ends, ceil_mode)  # type: ignore[arg-type]
 
 
 @aten("max_pool1d", "max_pool2d", "max_pool3d")
@@ -77,12 +77,12 @@ def max_pool(
     dilation: Sizes = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    images = _batched(call, x, _rank(call))
+    images = _batched(call, x, pool_rank(call))
     y = pooling.max_pool(call.build, images, _window(call, images, kernel, stride, padding, dilation, ceil_mode))
     return _like(call, y, x)
 
 
-def _rank(call: Call) -> int:
+def pool_rank(call: Call) -> int:
     """How many dimensions an operator pools over, by its name: ``max_pool2d_with_indices``."""
     return int(call.op.partition("pool")[2][0])
 
@@ -100,7 +100,7 @@ def max_pool_with_indices(
     """Positions count within the image of a channel."""
     if not call.wants(1):
         return max_pool(call, x, kernel, stride, padding, dilation, ceil_mode), None
-    images = _batched(call, x, _rank(call))
+    images = _batched(call, x, pool_rank(call))
     window = _window(call, images, kernel, stride, padding, dilation, ceil_mode)
     y, positions = pooling.max_pool_with_positions(call.build, images, window)
     inside = call.build.map(f"x0 % ({product(images.shape[2:])})", positions)
@@ -118,7 +118,7 @@ def average_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    build, images = call.build, _batched(call, x, _rank(call))
+    build, images = call.build, _batched(call, x, pool_rank(call))
     window = _window(call, images, kernel, stride, padding, 1, ceil_mode)
     if divisor_override is None:
         return _like(call, pooling.average_pool(build, images, window, count_include_pad), x)
@@ -164,7 +164,7 @@ def _windowed(call: Call, x: Tensor, axis: int, extent: int, monoid: str) -> Ten
 
 @aten("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
 def adaptive_max_pool(call: Call, x: Tensor, size: Sizes) -> tuple[Tensor, None]:
-    sizes = _each(size, _rank(call))
+    sizes = sizes_of(size, pool_rank(call))
     if call.wants(1):
         raise NotSupported("positions of an adaptive maximum")
     y = x

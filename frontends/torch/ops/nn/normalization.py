@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from mlc.dialects.semantics.dims import product
-from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import normalization as norm
+from mlc.frontends.build.ops.random.distributions import bernoulli
 from mlc.frontends.build.ops.softmax import softmax
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import TORCH_OF_ELEMENT
@@ -28,11 +28,14 @@ def soft(call: Call, x: Tensor, dim: int, *_: Any, dtype: Any = None) -> Tensor:
 
 @aten("native_dropout", "dropout")
 def dropout(call: Call, x: Tensor, p: float, train: bool | None) -> Any:
-    """Nothing in inference."""
+    """Nothing in inference; in training each element is 0 with probability ``p``, of other draws than torch's."""
+    build = call.build
+    kept = build.broadcast(build.constant(True, "i1"), x.shape)
     if train is not False and p:
-        raise NotSupported(f"dropout {p} in training; export the module after eval()")
-    ones = call.build.broadcast(call.build.constant(True, "i1"), x.shape)
-    return (x, ones) if call.op == "native_dropout" else x
+        kept = bernoulli(build, build.broadcast(build.constant(1 - p, "f32"), x.shape))
+        factor = literal(1 / (1 - p)) if p < 1 else "0"
+        x = build.map(f"where(x1, x0 * {factor}, 0)", x, kept)
+    return (x, kept) if call.op == "native_dropout" else x
 
 
 @aten("layer_norm")
@@ -85,8 +88,13 @@ def group_norm(
 @aten("native_group_norm")
 def native_group_norm(
     call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: Any, c: Any, hw: Any, groups: int, eps: float
-) -> tuple[Tensor, None, None]:
-    return group_norm(call, x, groups, weight, bias, eps), None, None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Also the mean and 1 / deviation of each group, [N, groups]."""
+    build, y = call.build, group_norm(call, x, groups, weight, bias, eps)
+    split = build.reshape(x, (x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
+    found = norm.mean_and_variance(build, build.wide(split), range(2, split.rank))
+    mean, variance = (build.reshape(t, (x.shape[0], groups)) for t in found)
+    return y, mean, _inverse_deviation(call, variance, eps)
 
 
 def _affine(call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> tuple[Tensor, Tensor]:

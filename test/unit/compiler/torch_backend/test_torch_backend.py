@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
 
-from mlc.torch import backend as backends  # noqa: E402
+from mlc.torch import graph_program  # noqa: E402
 
 STRICT = {"fallback": False}
 
@@ -35,13 +35,13 @@ def inference() -> Iterator[None]:
 def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The programs that were compiled, in order."""
     found: list[Any] = []
-    prepare = backends.Program.prepare
+    prepare = graph_program.Program.prepare
 
     def noted(self: Any, args: Any) -> Any:
         found.append(self)
         return prepare(self, args)
 
-    monkeypatch.setattr(backends.Program, "prepare", noted)
+    monkeypatch.setattr(graph_program.Program, "prepare", noted)
     return found
 
 
@@ -126,7 +126,7 @@ def test_a_graph_keeps_a_program_for_each_set_of_parameters() -> None:
     graph, made = torch.fx.symbolic_trace(lambda w, x: torch.ops.aten.mul.Tensor(w, x)), []
     for node in graph.graph.nodes:
         node.meta["val"] = torch.empty(4, device="meta")
-    program = backends.Program(graph, {0: "w"}, backends.Settings())
+    program = graph_program.Program(graph, {0: "w"}, graph_program.Settings())
     x, weights = normal(4), [torch.nn.Parameter(normal(4)) for _ in range(2)]
     for w in (*weights, *weights):
         assert_same(program([w, x]), [w * x])
@@ -179,13 +179,6 @@ def test_an_unsupported_graph_runs_eagerly_with_a_warning() -> None:
 def test_without_fallback_it_is_an_error() -> None:
     with pytest.raises(BackendCompilerFailed, match="special_bessel_j0 at test_torch_backend.py"):
         torch.compile(strange, backend="mlc", options=STRICT)(normal(5))
-
-
-def test_gradients_are_left_to_torch() -> None:
-    net, x = Net().eval(), normal(3, 40)
-    with torch.enable_grad(), pytest.warns(UserWarning, match="Gradients are wanted"):
-        torch.compile(net, backend="mlc")(x)["y"].sum().backward()
-    assert net.layer.weight.grad is not None
 
 
 def test_an_unknown_option_is_refused() -> None:

@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import mlc  # noqa: E402
+from mlc.torch import graph_program  # noqa: E402
 
 
 def normal(*shape: int) -> Any:
@@ -117,3 +118,22 @@ class Clashing(torch.nn.Module):
 def test_a_result_with_the_name_of_a_new_value_is_refused() -> None:
     with pytest.raises(mlc.InputError, match="Two results have the name 'changed.z'"):
         mlc.compile(torch.export.export(Clashing(), (normal(3),)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_torch_compile_writes_buffers_and_compiles_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, make = CASES[name]
+    prepared, prepare = [], graph_program.Program.prepare
+
+    def noted(self: Any, args: Any) -> Any:
+        prepared.append(self)
+        return prepare(self, args)
+
+    monkeypatch.setattr(graph_program.Program, "prepare", noted)
+    torch._dynamo.reset()
+    eager = kind()
+    mine = copy.deepcopy(eager)
+    compiled = torch.compile(mine, backend="mlc", options={"fallback": False})
+    assert_steps_are_equal(compiled, eager, make)
+    torch.testing.assert_close(dict(mine.named_buffers()), dict(eager.named_buffers()), rtol=1e-4, atol=1e-5)
+    assert len(prepared) == 1
