@@ -22,9 +22,11 @@ _PASSES = {
     "layout": "assign-layout pack-weights pack-operands pack-quantized-weights decompose-pack interleave-gates winograd"
     " scale-weights verify-layout",
     "autodiff": "rematerialize",
-    "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels",
+    "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels"
+    " delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
-    "schedule": "raise-to-poly apply-tuned apply-schedules choose-schedule partition-parallel-loops verify-poly",
+    "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule partition-parallel-loops"
+    " verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "plan": "build-program plan-memory insert-barriers annotate-launches verify-plan",

@@ -113,6 +113,11 @@ def check_output(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], array:
         raise RunError(f"The array given for output '{name}' must be contiguous, aligned and writable")
 
 
+def is_same(array: np.ndarray[Any, Any], output: np.ndarray[Any, Any]) -> bool:
+    """Whether both are all of the same memory."""
+    return array.nbytes == output.nbytes and array.ctypes.data == output.ctypes.data
+
+
 def check_disjoint(arrays: Iterable[np.ndarray[Any, Any]], name: str, output: np.ndarray[Any, Any]) -> None:
     """Raises RunError where a caller's output shares memory with another array of the call."""
     if any(np.may_share_memory(array, output) for array in arrays):

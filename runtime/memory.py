@@ -20,7 +20,7 @@ KEPT = 64 << 20  # bytes in free blocks, or two blocks if these are larger
 _free: dict[int, list[np.ndarray[Any, Any]]] = {}
 
 
-class _Lease:
+class Lease:
     """The base of all views of a block: the last view frees it, which returns the block to the pool."""
 
     def __init__(self, block: np.ndarray[Any, Any]) -> None:
@@ -53,7 +53,7 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     size = size_of(shape, dtype)
     if size < SEVERAL:
         return np.empty(shape, dtype)
-    lease: Any = _Lease(_block(size))
+    lease: Any = Lease(_block(size))
     return np.asarray(lease).view(dtype).reshape(shape)
 
 

@@ -16,7 +16,15 @@ from mlc.runtime import arrays, describe, exprs
 from mlc.runtime.calls import Queue
 from mlc.runtime.files import copy_artifact, existing
 from mlc.runtime.library import Library, NeedsCapacity, Plan, nothing, strings
-from mlc.runtime.signature import STRINGS, TensorSpec, check_guards, check_solvable, read_specs, solve_dims
+from mlc.runtime.signature import (
+    STRINGS,
+    TensorSpec,
+    check_guards,
+    check_solvable,
+    read_aliases,
+    read_specs,
+    solve_dims,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -30,6 +38,7 @@ class Model:
     """A compiled model. Calls may come from several threads at once; they share the model's threads and weights.
 
     ``inputs`` and ``outputs`` map names to ``TensorSpec`` (dtype and shape) in the order of the signature, read-only;
+    ``aliases`` names for outputs the input whose memory each may take over.
     ``signature`` is the artifact's own description, ``path`` its file. Made by :func:`load`; pickled as path and
     ``threads``, so another process loads the same file.
     """
@@ -49,6 +58,7 @@ class Model:
         self._all_outputs = read_specs(self.signature["outputs"])
         names = list(self._all_outputs)
         self._runtime_dims = {entry["name"]: names[entry["output"]] for entry in sizes}
+        self.aliases = MappingProxyType(read_aliases(self.signature))
         dims = self._runtime_dims.values()  # outputs with the values of run-time dimensions
         outputs = {name: spec for name, spec in self._all_outputs.items() if name not in dims}
         self.outputs: Mapping[str, TensorSpec] = MappingProxyType(outputs)
@@ -77,11 +87,22 @@ class Model:
         """A call on NumPy arrays of the layouts of the previous call, or None where one differs."""
         return self._repeat(*values)
 
+    def update(self, *values: Any) -> Array | tuple[Array, ...]:
+        """A call that overwrites the inputs with an alias (``alias`` of an output in the signature): that output is the
+        array given, if it is contiguous and of NumPy.
+        """
+        library = self._library or self._open_library()
+        plan, given = self._fit(library, values)
+        names = [entry["name"] for entry in self.signature["inputs"]]
+        arrays_of = dict(zip(names, given, strict=True))
+        results = library.call(plan, given, {name: arrays_of[old] for name, old in self.aliases.items()})
+        return results.popitem()[1] if len(results) == 1 else tuple(results.values())
+
     def run(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Runs on arrays by name; all outputs by name, those in ``out`` written into the caller's arrays.
 
         These are NumPy's or have ``__dlpack__``. They have the output's dtype and shape, are contiguous and writable,
-        and overlap no other array.
+        and overlap no other array. One with an alias may be the array of that input, which is then updated in place.
         """
         if not out and (results := self._repeat_named(inputs)) is not None:
             return results
@@ -209,7 +230,9 @@ class Model:
                     raise RunError(f"Output '{name}' has strings", hint="Take the array that the call returns")
                 self._check_size(name)
                 arrays.check_output(name, shape, dtype, out[name])
-                arrays.check_disjoint(others, name, out[name])
+                own = self._names.index(self.aliases[name]) if name in self.aliases else None
+                given = [x for n, x in enumerate(others) if n != own or not arrays.is_same(x, out[name])]
+                arrays.check_disjoint(given, name, out[name])
                 others.append(out[name])
 
     def _check_size(self, name: str) -> None:

@@ -56,6 +56,12 @@ def read_specs(entries: Sequence[Mapping[str, Any]]) -> dict[str, TensorSpec]:
     return {entry["name"]: TensorSpec(dtype_of(entry["dtype"]), tuple(entry["shape"])) for entry in entries}
 
 
+def read_aliases(signature: Mapping[str, Any]) -> dict[str, str]:
+    """For each output that may be the memory of an input, that input."""
+    inputs = signature["inputs"]
+    return {each["name"]: inputs[each["alias"]]["name"] for each in signature["outputs"] if "alias" in each}
+
+
 def check_solvable(inputs: Mapping[str, TensorSpec], dims: Sequence[str]) -> None:
     """Raises ArtifactError where no input has a dimension, so that its value is unknown."""
     for dim in dims:

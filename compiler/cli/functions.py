@@ -41,8 +41,9 @@ def trace_function(model: Path, inputs: Sequence[str], dims: Mapping[str, int]) 
     found = FUNCTION.fullmatch(str(model))
     assert found is not None
     f = _function(found["module"], found["name"])
-    static, shapes = (f.static, f.shapes) if isinstance(f, Jitted) else ((), {})
-    jitted = Jitted(f.function if isinstance(f, Jitted) else f, tuple(static), shapes, True, make_options())
+    static, shapes, donate = (f.static, f.shapes, f.donate) if isinstance(f, Jitted) else ((), {}, ())
+    plain = f.function if isinstance(f, Jitted) else f
+    jitted = Jitted(plain, tuple(static), shapes, True, tuple(donate), make_options())
     specs = _specs(inputs, dims)
     try:
         jitted.signature.bind(**specs)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
+from mlc.passes.fuse.delay_updates import DelayUpdates
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
@@ -27,6 +28,7 @@ from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
+from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
@@ -52,9 +54,10 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
         ("graph", graph_pipeline(options.numerics)),
         ("layout", layout_pipeline(options.numerics)),
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), Rematerialize(), FormKernels(),
-                  DeduplicateKernels(), ApplyTuned(options.tuned_lines())]),
+                  DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
+                      VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),

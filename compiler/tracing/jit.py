@@ -18,10 +18,11 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.located import defined_at, located
-from mlc.frontends.array.record import Record, new_argument, ordered
+from mlc.frontends.array.record import Record, new_argument, ordered, where_called
 from mlc.frontends.build.symbols import parse_open_dim
 from mlc.options import Options
 from mlc.runtime import TensorSpec
+from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
 from mlc.tracing.repeat import Repeat, never, repeated
 from mlc.tracing.traced import Traced
 
@@ -40,6 +41,7 @@ class Jitted:
         static: Sequence[str],
         shapes: Mapping[str, Sequence[Any]],
         wait: bool,
+        donate: Sequence[str | int],
         options: Options,
     ):
         functools.update_wrapper(self, f)
@@ -53,7 +55,8 @@ class Jitted:
         self.programs: dict[Key, Traced] = {}
         self.names: dict[trees.Tree, list[str]] = {}
         self.reasons: list[str] = []
-        unknown = (self.static | set(self.shapes)) - set(self.signature.parameters)
+        self.donate = frozenset(_named(f, self.signature, each) for each in donate)
+        unknown = (self.static | self.donate | set(self.shapes)) - set(self.signature.parameters)
         if unknown:
             raise InputError(f"jit: {_name(f)} has no parameter {', '.join(sorted(unknown))}")
 
@@ -61,16 +64,32 @@ class Jitted:
         if not kwargs and (found := self.again(args)) is not None:
             return found
         key, leaves = self._key(args, kwargs)
-        if any(isinstance(x, Array) and (x.record.traced or x.is_varied()) for x in leaves):
+        if any(isinstance(x, Array) and ((x.value is None and x.traced) or x.is_varied()) for x in leaves):
             return self.function(*args, **kwargs)  # part of the trace, or of the derivative, around it
         traced = self.programs.get(key)
         if traced is None:
             traced = self._trace(key)
         with located(self.where):
-            result = traced([x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x)) for x in leaves])
+            if traced.aliases:
+                return self._donated(traced, key, leaves)
+            result = traced([_elements(x) for x in leaves])
         if self.positional and traced.is_compiled:
             self.again = repeated(traced, key[1])
         return result
+
+    def _donated(self, traced: Traced, key: Key, leaves: Sequence[Any]) -> Any:
+        """The results, those with an alias in the memory of the donated arguments."""
+        to = f"{_name(self.function)} at {where_called()}"
+        donated = {argument for _, argument in traced.aliases}
+        check_distinct([x for n, x in enumerate(leaves) if n in donated], list(leaves))
+        names = self._names(key[1])
+
+        def value(n: int, x: Any) -> np.ndarray[Any, Any]:
+            if n not in donated:
+                return _elements(x)
+            return given_away(x, names[n], to) if isinstance(x, Array) else _elements(x).copy()
+
+        return traced.update([value(n, x) for n, x in enumerate(leaves)])
 
     def lower(self, *args: Any, **kwargs: Any) -> Traced:
         """The trace for arguments, or for ``TensorSpec``s in their place; not compiled yet."""
@@ -129,8 +148,25 @@ class Jitted:
         outputs, out = trees.flatten(result)
         records = [_result(self.function, x).operand() for x in outputs]
         self._warn_of_captured(records)
-        traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options, self.wait)
+        aliases = self._aliases(tree, list(inputs.values()), out, records)
+        wait = self.wait or bool(aliases)  # the interpreter's results may differ in the last bit
+        traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options, wait, aliases)
         return traced
+
+    def _aliases(
+        self, tree: trees.Tree, inputs: Sequence[Record], out: trees.Tree, results: Sequence[Record]
+    ) -> Aliases:
+        """Which results take over the memory of which donated arguments; warns of arguments that none can take over."""
+        if not self.donate:
+            return ()
+        names = self._names(tree)
+        donated = [n for n, name in enumerate(names) if name.partition(".")[0] in self.donate]
+        arguments = list(zip(trees.paths(tree), inputs, strict=True))
+        found = matched(donated, arguments, list(zip(trees.paths(out), results, strict=True)))
+        if unused := [names[n] for n in donated if n not in {argument for _, argument in found}]:
+            what = f"no result has the type of the donated {', '.join(unused)}: the call does not overwrite it"
+            warnings.warn(f"{self.where}: jit: {what}", stacklevel=5)
+        return found
 
     def _warn_of_captured(self, outputs: Sequence[Record]) -> None:
         size = sum(each.data.nbytes for each in ordered(outputs) if each.data is not None)
@@ -159,6 +195,7 @@ def jit(
     static: str | Sequence[str] = (),
     shapes: Mapping[str, Sequence[Any]] | None = None,
     wait: bool = False,
+    donate: str | int | Sequence[str | int] = (),
     **options: Any,
 ) -> Any:
     """Compile a function on arrays (and trees of them) when it is called; a decorator.
@@ -167,21 +204,37 @@ def jit(
     are part of the program. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
     The first calls of a program with fixed shapes and at most 2^22 scalar operations run in the reference interpreter,
     until it is compiled in the background; others, and all with ``wait``, wait for the compiler.
+    ``donate`` names or numbers parameters that a call may overwrite: a result of equal type takes over the memory of
+    each array in them, which has no elements afterwards. All calls then wait for the compiler.
     ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
-        InputError: no such parameter; when called: arguments that are no arrays, or what has no translation.
+        InputError: no such parameter; when called: arguments that are no arrays, or what has no translation; an array
+            that is donated while another, or NumPy's, has its memory, or used after it was donated.
         TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
     """
     if f is None:
-        return functools.partial(jit, static=static, shapes=shapes, wait=wait, **options)
+        return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, **options)
     names = [static] if isinstance(static, str) else list(static)
-    return Jitted(f, names, shapes or {}, wait, make_options(**options))
+    donated = [donate] if isinstance(donate, str | int) else list(donate)
+    return Jitted(f, names, shapes or {}, wait, donated, make_options(**options))
 
 
 def explain(f: Jitted) -> str:
     """Why a jitted function was traced, a line for each program."""
     return "\n".join(f.reasons) or f"{_name(f.function)}: not called yet"
+
+
+def _named(f: Callable[..., Any], signature: inspect.Signature, parameter: str | int) -> str:
+    """A parameter by name or number."""
+    names = list(signature.parameters)
+    if isinstance(parameter, int) and not 0 <= parameter < len(names):
+        raise InputError(f"jit: {_name(f)} has {len(names)} parameters, and donate says number {parameter}")
+    return parameter if isinstance(parameter, str) else names[parameter]
+
+
+def _elements(x: Any) -> np.ndarray[Any, Any]:
+    return x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x))
 
 
 def _hashable(name: str, value: Any) -> Any:

@@ -23,6 +23,7 @@ from mlc.frontends.imported import Imported
 from mlc.options import Options
 from mlc.runtime import Model
 from mlc.tracing import background
+from mlc.tracing.donation import Aliases
 from mlc.tracing.interpretable import is_interpretable
 from mlc.tracing.source import TraceSource, compiled
 
@@ -33,7 +34,8 @@ Data = np.ndarray[Any, Any]
 class Traced:
     """A function traced for arguments of some types: what ``Jitted.lower`` returns.
 
-    Its calls run in the reference interpreter until it is compiled, unless ``wait`` or ``is_interpretable`` says no.
+    ``aliases``: the results that take over the memory of an argument. Its calls run in the reference interpreter until
+    it is compiled, unless ``wait`` or ``is_interpretable`` says no.
     """
 
     name: str
@@ -42,13 +44,15 @@ class Traced:
     tree: trees.Tree
     options: Options
     wait: bool = False
+    aliases: Aliases = ()
 
     @functools.cached_property
     def source(self) -> TraceSource:
         order = ordered(self.outputs)
         data = [each.data.tobytes() for each in order if each.data is not None]
         text = repr((list(self.inputs), structure([*self.inputs.values(), *_others(order, self.inputs)], self.outputs)))
-        return TraceSource(self.name, f"{text}{[of_bytes(d) for d in data]}", self.imported)
+        given = f"{[of_bytes(d) for d in data]}{self.aliases or ''}"
+        return TraceSource(self.name, f"{text}{given}", self.imported)
 
     def imported(self) -> Imported:
         """A new graph module of the trace.
@@ -56,7 +60,8 @@ class Traced:
         Raises:
             InputError: an operator cannot be translated; names the user's file and line.
         """
-        return import_trace(self.inputs, {f"y{n}": each for n, each in enumerate(self.outputs)}, self.name)
+        outputs = {f"y{n}": each for n, each in enumerate(self.outputs)}
+        return import_trace(self.inputs, outputs, self.name, self.aliases)
 
     @functools.cached_property
     def model(self) -> Model:
@@ -96,6 +101,10 @@ class Traced:
             return self.results(self.model(*values))
         found = interpret(given.module, given.weights, dict(zip(self.inputs, values, strict=True)))
         return self.results(tuple(_own(each, values) for each in found.values()))
+
+    def update(self, values: Sequence[Data]) -> Any:
+        """The results, those with an alias in the memory of ``values``, which the call overwrites."""
+        return self.results(self.model.update(*values))
 
     def results(self, found: Data | tuple[Data, ...]) -> Any:
         """What a model returns as the function's results."""

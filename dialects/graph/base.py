@@ -77,6 +77,8 @@ class StructuredOp(GraphOp, ABC):
 
 
 NODE = "graph.node"
+ALIAS = "graph.alias"
+"""The attribute of a result of the main function: the number of the argument whose memory it takes over."""
 
 
 def source_nodes(op: Operation) -> tuple[str, ...]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     FlatSymbolRefAttrConstr,
     FunctionType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
+    i64,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -33,6 +35,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.generic import SymbolOp
 from mlc.dialects.semantics.dims import DimLike, parse_dim, symbols_of
+
+IN_PLACE = "in_place"
 
 
 @irdl_op_definition
@@ -59,6 +63,16 @@ class FuncOp(IRDLOperation):
         dims = [parse_dim(o.dim.data) for o in self.walk() if isinstance(o, SymbolOp)]
         dims += [parse_dim(n.data) for o in self.walk() if isinstance(o, LibraryCallOp) for n in o.integers]
         return tuple(sorted(symbols_of(dims)))
+
+    @property
+    def in_place(self) -> frozenset[tuple[int, int]]:
+        """The pairs (input, output) of its buffers that may be the same memory (``prove-in-place``)."""
+        pairs = self.attributes.get(IN_PLACE)
+        return frozenset(tuple(p.get_values()) for p in pairs) if isinstance(pairs, ArrayAttr) else frozenset()
+
+    @in_place.setter
+    def in_place(self, pairs: Iterable[tuple[int, int]]) -> None:
+        self.attributes[IN_PLACE] = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in sorted(pairs))
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:

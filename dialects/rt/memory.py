@@ -11,6 +11,7 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -43,20 +44,28 @@ class OutputOp(_BufferSource):
     """The caller's output number ``index``: ``%y = rt.output 0 {bound = ["8", "n"]} : memref<?x?xf32, …>``.
 
     Where run-time dimensions are in its shape, ``bound`` is the largest shape, for which the caller has memory.
+    ``rt.output 0 of %x``: input-output alias. The output is the memory of the input, whose old value is read as ``%x``.
     """
 
     name = "rt.output"
     index = prop_def(IntegerAttr)
     bound = opt_prop_def(ArrayAttr[StringAttr])
+    input = opt_operand_def(MemRefType)
     result = result_def(MemRefType)
     irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "$index attr-dict `:` type($result)"
+    assembly_format = "$index (`of` $input^ `:` type($input) `,`)? attr-dict `:` type($result)"
 
-    def __init__(self, index: int, type: Attribute, bound: Sequence[DimLike] | None = None):
+    def __init__(
+        self, index: int, type: Attribute, bound: Sequence[DimLike] | None = None, input: SSAValue | None = None
+    ):
         properties: dict[str, Attribute] = {"index": IntegerAttr(index, i64)}
         if bound is not None:
             properties["bound"] = ArrayAttr(StringAttr(str(d)) for d in bound)
-        super().__init__(properties=properties, result_types=[type])
+        super().__init__(operands=[input], properties=properties, result_types=[type])
+
+    def verify_(self) -> None:
+        if self.input is not None and self.input.type != self.result.type:
+            raise VerifyException(f"rt.output: {self.result.type} cannot be the memory of {self.input.type}")
 
     @property
     def largest_shape(self) -> tuple[DimLike, ...]:
@@ -134,17 +143,23 @@ class ViewOp(_BufferSource):
             raise VerifyException(f"rt.view: {what} are not in a buffer of {bytes_of(self.source)} bytes")
 
 
+def _source(value: SSAValue) -> SSAValue | None:
+    """The value whose memory ``value`` shares, where another operation gives the memory."""
+    owner = value.owner
+    return owner.source if isinstance(owner, ViewOp) else owner.input if isinstance(owner, OutputOp) else None
+
+
 def root(value: SSAValue) -> SSAValue:
-    """The buffer of which ``value`` is a view."""
-    while isinstance(value.owner, ViewOp):
-        value = value.owner.source
+    """The buffer of which ``value`` is a view or, for an output that is the memory of an input, the new value."""
+    while (source := _source(value)) is not None:
+        value = source
     return value
 
 
 def start(value: SSAValue) -> DimLike:
     """The offset of ``value`` in the buffer ``root(value)``, in bytes."""
     total: DimLike = 0
-    while isinstance(value.owner, ViewOp):
-        total = total + value.owner.start
-        value = value.owner.source
+    while (source := _source(value)) is not None:
+        total = total + (value.owner.start if isinstance(value.owner, ViewOp) else 0)
+        value = source
     return total

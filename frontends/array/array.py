@@ -17,7 +17,7 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.operators import Operators
-from mlc.frontends.array.record import Emit, Record, dimension, of_data, record, where_called
+from mlc.frontends.array.record import Emit, Record, check_not_donated, dimension, of_data, record, where_called
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
@@ -50,8 +50,14 @@ class Array(Operators):
             self._record = of_data(self.value)
         return self._record
 
+    def give_away(self, to: str) -> None:
+        """Leave the elements to a call that overwrites them; ``to`` says which, for the error of a later use."""
+        self._record, self.value = self.record.as_donated(to), None
+
     def operand(self) -> Record:
         """Its record in a new one. The trace of an array that has been evaluated goes, unless a derivative needs it."""
+        if self.value is None:
+            check_not_donated(self.record)
         if self.value is not None and self.record.data is None and not self.is_varied():
             self._record = of_data(self.value)
         return self.record
@@ -227,7 +233,7 @@ def as_array(value: Any, beside: str | None = None) -> Array:
     if isinstance(value, Dim):
         return apply(dimension, [], (value,), "i64", ())
     if isinstance(value, np.ndarray | list | tuple):
-        return from_numpy(value.copy() if isinstance(value, np.ndarray) else default_types(np.array(value)))
+        return from_numpy(value.copy() if isinstance(value, np.ndarray) else dtypes.default_types(np.array(value)))
     raise InputError(f"A {type(value).__name__} is not an array", hint="Give an array, a number, or asarray(value)")
 
 
@@ -242,9 +248,3 @@ def _pair(re: Array, im: Array) -> Array:
     from mlc.frontends.array.complex.pair import ComplexArray
 
     return ComplexArray(re, im)
-
-
-def default_types(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Python's numbers in the default types."""
-    wanted = {"f": dtypes.FLOAT, "c": dtypes.COMPLEX[dtypes.FLOAT]}.get(data.dtype.kind)
-    return data if wanted is None else data.astype(numpy_dtype(wanted))

@@ -55,6 +55,12 @@ def element_of_scalar(value: Any) -> str:
     return PYTHON[type(value)]
 
 
+def default_types(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Python's numbers in the default types."""
+    wanted = {"f": FLOAT, "c": COMPLEX[FLOAT]}.get(data.dtype.kind)
+    return data if wanted is None else data.astype(numpy_dtype(wanted))
+
+
 @cache
 def kind(name: str) -> int:
     """The order of kinds: 0 for bool, 1 for integers, 2 for floats, 3 for complex numbers."""

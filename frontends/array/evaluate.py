@@ -70,7 +70,7 @@ def evaluate(arrays: Sequence[Array]) -> None:
     for each in wanted:
         if each.record.traced:
             raise _no_elements(each.record)
-    outputs = list(dict.fromkeys(each.record for each in wanted))
+    outputs = list(dict.fromkeys(each.operand() for each in wanted))
     if not outputs:
         return
     order = ordered(outputs)

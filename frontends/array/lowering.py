@@ -18,8 +18,14 @@ from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.imported import Imported
 
 
-def import_trace(inputs: Mapping[str, Record], outputs: Mapping[str, Record], name: str) -> Imported:
-    """The graph module from ``inputs`` to ``outputs``; other records with data become weights.
+def import_trace(
+    inputs: Mapping[str, Record],
+    outputs: Mapping[str, Record],
+    name: str,
+    aliases: Sequence[tuple[int, int]] = (),
+) -> Imported:
+    """The graph module from ``inputs`` to ``outputs``; other records with data become weights. ``aliases``: (output,
+    input) of those that share memory, as numbers.
 
     Raises:
         InputError: an operator cannot be translated; names the user's file and line.
@@ -29,7 +35,7 @@ def import_trace(inputs: Mapping[str, Record], outputs: Mapping[str, Record], na
     values: dict[Record, Any] = {r: argument(build, n, r.element, r.shape) for n, r in inputs.items()}
     lower_records(build, list(outputs.values()), values)
     results = {key: returned(build, values[each]) for key, each in outputs.items()}
-    return Imported(graph_module(build, list(inputs), results), weights, name)
+    return Imported(graph_module(build, list(inputs), results, aliases), weights, name)
 
 
 def lower_records(build: Builder, outputs: Sequence[Record], values: dict[Record, Any]) -> list[Tensor]:

@@ -82,6 +82,10 @@ class Record:
         """``file.py:12``, or nothing."""
         return text_of(self.origin)
 
+    def as_donated(self, to: str) -> Record:
+        """An array of this type whose elements were given to a call, which ``to`` names: each use is an error."""
+        return Record(donated, (), (to,), self.element, self.shape, NOWHERE)
+
     def __repr__(self) -> str:
         return f"{self.emit.__name__}: {dtypes.text(self.element, self.shape)}"
 
@@ -145,6 +149,18 @@ def _inside(arguments: Sequence[Record], order: Sequence[Record]) -> set[Record]
 def argument(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tensor:
     """An argument of the traced function, or the data of an array: the lowering knows its tensor."""
     raise AssertionError("an argument without a tensor")
+
+
+def donated(build: Builder, operands: Sequence[Tensor], to: str) -> Tensor:
+    """An array that was given away: no trace contains it."""
+    raise AssertionError(f"an array that was donated to {to}")
+
+
+def check_not_donated(given: Record) -> None:
+    """Raises InputError where the array was given away."""
+    if given.emit is donated:
+        what = f"{where_called()}: the array was donated to {given.params[0]}, which has overwritten it"
+        raise errors.InputError(what, hint="Use the array that the call returned in its place")
 
 
 def new_argument(element: str, shape: Shape, traced: bool = False) -> Record:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 
 from mlc.dialects.graph import RoutineOp
+from mlc.dialects.graph.base import ALIAS
 from mlc.dialects.graph.copies import rename_loops
 from mlc.dialects.graph.custom import inline_custom
 from mlc.dialects.semantics.strings import escaped
@@ -33,14 +34,19 @@ def returned(build: Builder, x: Tensor) -> SSAValue:
     return build.value(build.emit(RoutineOp("string.extern", [value], x.shape))) if x.element == STRING else value
 
 
-def graph_module(build: Builder, inputs: Sequence[str], outputs: Mapping[str, SSAValue]) -> ModuleOp:
-    """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order."""
+def graph_module(
+    build: Builder, inputs: Sequence[str], outputs: Mapping[str, SSAValue], aliases: Iterable[tuple[int, int]] = ()
+) -> ModuleOp:
+    """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order.
+
+    ``aliases`` are pairs (result, argument): the result takes over the argument's memory.
+    """
     block = build.block
     block.add_op(ReturnOp(*outputs.values()))
     inline_custom(block)
     rename_loops(block)
     types = [a.type for a in block.args], [o.type for o in outputs.values()]
-    main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))
+    main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs), aliases))
     if build.derivatives:
         main.attributes["graph.derivatives"] = UnitAttr()
     if build.guards:
@@ -50,6 +56,8 @@ def graph_module(build: Builder, inputs: Sequence[str], outputs: Mapping[str, SS
     return ModuleOp([main])
 
 
-def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+def _names(names: Sequence[str], aliases: Iterable[tuple[int, int]] = ()) -> ArrayAttr[DictionaryAttr]:
     entries: list[dict[str, Attribute]] = [{"graph.name": StringAttr(n)} for n in names]
+    for result, argument in aliases:
+        entries[result][ALIAS] = IntegerAttr(argument, i64)
     return ArrayAttr(DictionaryAttr(e) for e in entries)

@@ -101,7 +101,7 @@ def _signature(
 ) -> dict[str, Any]:
     ops = list(rt.walk(program.body.block))
     inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
-    outputs = [_tensor(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
+    outputs = [_output(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
     launches = [_launch(o, functions, symbols) for o in ops if isinstance(o, rt.LaunchOp)]
     called = {
         "abi": 2,
@@ -132,6 +132,12 @@ def _of(ops: Sequence[Any], kind: type) -> list[Any]:
 def _tensor(name: str, op: Any) -> dict[str, Any]:
     shape = [d if isinstance(d, int) else str(d) for d in shape_of(op.result)]
     return {"name": name, "dtype": NUMPY_NAMES[element_of(op.result)], "shape": shape}
+
+
+def _output(name: str, op: rt.OutputOp) -> dict[str, Any]:
+    """An output; ``alias`` is the number of the input whose memory it may be."""
+    given = None if op.input is None else rt.root(op.input).owner
+    return _tensor(name, op) | ({"alias": given.index.value.data} if isinstance(given, rt.InputOp) else {})
 
 
 def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:
@@ -179,5 +185,3 @@ def payload(program: rt.ProgramOp, weights: WeightStore) -> Iterator[bytes | mem
         data = array.reshape(-1).view("u1").data if array.nbytes else b""
         yield data
         yield bytes(-array.nbytes % ALIGN)
-
-

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph import GraphOp, LayoutOp, PackOp, RegionOp, UnpackOp, YieldOp, source_nodes
-from mlc.dialects.graph.base import NODE
+from mlc.dialects.graph.base import ALIAS, NODE
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.winograd import WinogradOp
 from mlc.dialects.types import ELEMENTS
@@ -68,6 +68,21 @@ def _verify_function(function: Operation, checked: set[Hashable]) -> None:
     if len(function.body.blocks) != 1:
         raise _error(function, f"function @{function.sym_name.data} has {len(function.body.blocks)} blocks, not 1")
     _verify_block(function, function.body.block, func.ReturnOp, checked)
+    _verify_aliases(function, function.body.block)
+
+
+def _verify_aliases(function: func.FuncOp, block: Block) -> None:
+    """A result with ``graph.alias`` has the type of that argument, which no other result has as its alias."""
+    taken: set[int] = set()
+    for n, attributes in enumerate(function.res_attrs or ()):
+        if (alias := attributes.data.get(ALIAS)) is None:
+            continue
+        at = alias.value.data if isinstance(alias, IntegerAttr) else -1
+        if not 0 <= at < len(block.args) or at in taken:
+            raise _error(function, f"the alias of result {n} is {alias}, no argument or that of another result too")
+        if block.args[at].type != function.function_type.outputs.data[n]:
+            raise _error(function, f"result {n} and argument {at}, its alias, differ in type")
+        taken.add(at)
 
 
 def _of_a_target(op: Operation) -> str | None:

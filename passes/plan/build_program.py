@@ -4,7 +4,8 @@
     func.return %z                                      →   rt.launch @k(%x, %w, %b) ; … rt.launch @l(%b, %out)
 
 A run-time dimension is an additional output, and memory is planned for its upper bound. A kernel writes its result
-directly into the caller's buffer, or at its offset in a concatenation.
+directly into the caller's buffer, or at its offset in a concatenation. A result that takes over the memory of an
+argument is written there where no read of the old value comes after, and else copied at the end.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from mlc.dialects.graph.sizes import room_of, sizes_of, upper
 from mlc.dialects.semantics.dims import DimLike, symbols_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
+from mlc.passes.fuse.grouping.aliases import Alias, aliases_of, is_in_place
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.program.build_regions import build_if, build_loop
 
@@ -84,6 +86,7 @@ class Builder:
     sizes: dict[str, SSAValue] = field(default_factory=dict)
     bounds: dict[str, DimLike] = field(default_factory=dict)
     branches: int = 0
+    in_place: set[SSAValue] = field(default_factory=set)  # outputs that a kernel writes into the memory of an input
 
     def run(self) -> rt.ProgramOp:
         main, block = self.main, self.main.body.block
@@ -103,7 +106,9 @@ class Builder:
             self.program.properties["strings"] = strings
         for n, arg in enumerate(block.args):
             self.memory[arg] = self.add(rt.InputOp(n, buffer_type(arg)))
-        self.outputs = [self._output(n, value) for n, value in enumerate(returned)]
+        aliases = {each.result: each for each in aliases_of(main)}
+        self.outputs = [self._output(n, value, aliases.get(n)) for n, value in enumerate(returned)]
+        self.in_place = {self.outputs[n] for n, each in aliases.items() if self._is_in_place(each)}
         for n, size in enumerate(visible, len(returned)):
             self.sizes[size] = self.add(rt.OutputOp(n, memref("i64", ())))
         self.steps(block, [(value, (out, 0)) for value, out in zip(returned, self.outputs, strict=True)])
@@ -113,19 +118,41 @@ class Builder:
         self.block.add_op(op)
         return op.results[0]
 
-    def _output(self, index: int, value: SSAValue) -> SSAValue:
+    def _output(self, index: int, value: SSAValue, alias: Alias | None) -> SSAValue:
         shape = shape_of(value)
         bound = [upper(d, self.bounds) for d in shape] if sizes_of(shape) else None
-        return self.add(rt.OutputOp(index, buffer_type(value), bound))
+        return self.add(
+            rt.OutputOp(index, buffer_type(value), bound, None if alias is None else self.memory[alias.old])
+        )
+
+    def _is_in_place(self, alias: Alias) -> bool:
+        block = self.main.parent
+        assert block is not None
+        functions = {o.sym_name.data: o for o in block.ops if isinstance(o, kernel.FuncOp)}
+        return is_in_place(alias, functions, {op: n for n, op in enumerate(self.main.body.block.ops)})
 
     def steps(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
         """Add the steps of a block, after which its values are in their targets."""
         self._choose_destinations(block, targets)
         for op in block.ops:
             self._op(op)
-        for value, destination in targets:
-            if self.destinations.get(source_of(value)) != destination:
+        copied = [(v, at) for v, at in targets if self.destinations.get(source_of(v)) != at]
+        for value, destination in copied:
+            if not replaces_input(destination[0]):
                 self.block.add_op(rt.CopyOp(self.memory[value], self._at(destination, value)))
+        last = [(self._kept(v, at[0]), self._at(at, v)) for v, at in copied if replaces_input(at[0])]
+        for memory, target in last:
+            if rt.root(memory) is not rt.root(target):
+                self.block.add_op(rt.CopyOp(memory, target))
+
+    def _kept(self, value: SSAValue, target: SSAValue) -> SSAValue:
+        """Memory of ``value`` that no copy into an input's memory overwrites."""
+        memory = self.memory[value]
+        given = any(isinstance(buffer.owner, rt.InputOp) for buffer, _ in rt.extents(memory))
+        if memory is rt.root(target) or not given:
+            return memory
+        self.block.add_op(rt.CopyOp(memory, kept := self.scratch(value)))
+        return kept
 
     def _at(self, destination: Destination, value: SSAValue) -> SSAValue:
         """The memory of ``value`` at its destination."""
@@ -136,7 +163,8 @@ class Builder:
     def _choose_destinations(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
         """Destinations of values that are (under a reshape) results of the block or operands of a concatenation."""
         for value, destination in targets:
-            if _computed(source_of(value), block) and _as_large(value):
+            kept = replaces_input(destination[0]) and destination[0] not in self.in_place
+            if _computed(source_of(value), block) and _as_large(value) and not kept:
                 self.destinations.setdefault(source_of(value), destination)
         for op in [o for o in block.ops if isinstance(o, ConcatOp)]:
             self.memory[op.result] = self.allocate(op.result)
@@ -224,6 +252,11 @@ class Builder:
     def allocate(self, value: SSAValue) -> SSAValue:
         """Memory for a computed value: its destination, or a new buffer."""
         return self._at(self.destinations[value], value) if value in self.destinations else self.scratch(value)
+
+
+def replaces_input(memory: SSAValue) -> bool:
+    """Whether it is an output that is the memory of an input."""
+    return isinstance(memory.owner, rt.OutputOp) and memory.owner.input is not None
 
 
 def _as_large(value: SSAValue) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
@@ -17,6 +17,7 @@ from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import shape_of
 from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import KERNELS
+from mlc.passes.plan.insert_barriers import accesses
 from mlc.passes.plan.program.arena import arena_of
 
 MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.buffer rt.view"
@@ -44,8 +45,47 @@ class VerifyPlan(ModulePass):
                 raise LEVEL.error(each, "it has no offset in the payload")
         for program in (o for o in op.ops if isinstance(o, rt.ProgramOp)):
             _verify_sizes(program.body.block, named, set())
+            _verify_aliases(program, functions)
             if program.arena is not None and program.arena != (found := arena_of(program)):
                 raise LEVEL.error(program, f"its arena is {found}")
+
+
+def _verify_aliases(program: rt.ProgramOp, functions: Mapping[str, kernel.FuncOp]) -> None:
+    """An input is the memory of one output at most. No step reads it after a step that writes the output; one launch
+    may do both where its kernel is proved to work in place (``prove-in-place``).
+    """
+    outputs = [o for o in rt.walk(program.body.block) if isinstance(o, rt.OutputOp) and o.input is not None]
+    written: set[SSAValue] = set()
+    for op in outputs:
+        assert op.input is not None
+        if not isinstance(op.input.owner, rt.InputOp) or any(o.input is op.input for o in outputs if o is not op):
+            raise LEVEL.error(op, "its memory is no input's, or that of another output too")
+    for step in (o for o in rt.walk(program.body.block) if outputs and isinstance(o, rt.STEPS | rt.LoopOp)):
+        reads, writes = accesses(step) if isinstance(step, rt.STEPS) else ([*step.first], [])
+        new = {output.input for value in writes if (output := _alias_of(value)) is not None}
+        old = [n for n, value in enumerate(reads) if _alias_of(value) is None and rt.root(value) in written | new]
+        proved = _proved_reads(step, functions) if isinstance(step, rt.LaunchOp) else set()
+        if late := [n for n in old if rt.root(reads[n]) in written or n not in proved]:
+            raise LEVEL.error(
+                step, f"it reads the old value of an input, operand {late[0]}, which an output overwrites"
+            )
+        written |= {value for value in new if value is not None}
+
+
+def _alias_of(value: SSAValue) -> rt.OutputOp | None:
+    """The output of which ``value`` is a view, if it is the memory of an input."""
+    while isinstance(value.owner, rt.ViewOp):
+        value = value.owner.source
+    return value.owner if isinstance(value.owner, rt.OutputOp) and value.owner.input is not None else None
+
+
+def _proved_reads(launch: rt.LaunchOp, functions: Mapping[str, kernel.FuncOp]) -> set[int]:
+    """The operands that are read at the place where the kernel writes."""
+    proved = functions[launch.callee.root_reference.data].in_place
+    same = {
+        (n, k) for n, k in proved if (output := _alias_of(launch.args[k])) and rt.root(launch.args[n]) is output.input
+    }
+    return {n for n, k in same if rt.start(launch.args[n]) == rt.start(launch.args[k])}
 
 
 def _verify_sizes(block: Block, named: Mapping[str, Sequence[str]], known: set[str]) -> None:

@@ -26,7 +26,8 @@ def _contract(signature: Signature) -> str:
     for kind in ("inputs", "outputs"):
         for index, tensor in enumerate(signature[kind]):
             shape = ", ".join(comment_text(str(size)) for size in tensor["shape"])
-            lines.append(f"{kind}[{index}]: {comment_text(tensor['name'])} {tensor['dtype']}[{shape}]")
+            alias = f", may be inputs[{tensor['alias']}]" if "alias" in tensor else ""
+            lines.append(f"{kind}[{index}]: {comment_text(tensor['name'])} {tensor['dtype']}[{shape}]{alias}")
     for size in signature.get("sizes", ()):
         name, bound, output = comment_text(size["name"]), comment_text(size["bound"]), size["output"]
         lines.append(f"{name}: known after the run, at most {bound}; outputs[{output}] says it")

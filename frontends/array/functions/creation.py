@@ -12,7 +12,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, apply, as_array, default_types, from_numpy
+from mlc.frontends.array.array import Array, apply, as_array, from_numpy
 from mlc.frontends.array.functions.elementwise import astype, convert, where
 from mlc.frontends.array.functions.shaping import Extents, broadcast_to, extents, reshape
 from mlc.frontends.build.builder import Builder
@@ -33,7 +33,7 @@ def asarray(value: Any, /, *, dtype: Any = None, device: str | None = None, copy
     data = np.from_dlpack(value) if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray) else value
     given = np.array(data, copy=copy is None or copy)
     if dtype is None and not isinstance(data, np.ndarray | np.generic):
-        given = default_types(given)
+        given = dtypes.default_types(given)
     wanted = numpy_dtype(dtypes.element(given.dtype if dtype is None else dtype))
     if copy is False and wanted != given.dtype:
         raise ValueError(f"copy=False, and {given.dtype} must be converted to {wanted}")

@@ -45,10 +45,12 @@ class _Printer:
     def text(self) -> str:
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
+        shared = {n for pair in self.fn.in_place for n in pair}
         for n, arg in enumerate(self.fn.block.args):
             const = "" if arg in written else "const "
+            restrict = "" if n in shared else "restrict "
             type_ = c_memory.pointer_type(element_of(arg))
-            self.line(f"{const}{type_} *restrict b{n} = buf[{n}];")
+            self.line(f"{const}{type_} *{restrict}b{n} = buf[{n}];")
             self.pointers[arg] = f"b{n}"
         for n, name in enumerate(self.fn.symbols):
             self.line(f"const int64_t {name} = dim[{n}];")
@@ -307,7 +309,8 @@ class _Printer:
         """The iterations of part ``tid`` of a collapsed loop."""
         block, count, names = op.body.block, self.name(), []
         extents = [
-            f"({self.scalar(u)} - {self.scalar(l)})" for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
+            f"({self.scalar(u)} - {self.scalar(l)})"
+            for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
         ]
         self.line(f"const int64_t {count} = {' * '.join(extents)};")
         t = self.name()
@@ -338,7 +341,6 @@ class _Printer:
             for target, text in zip(self.env[result].names, self.env[value].names, strict=True):
                 self.line(f"{target} = {text};")
         self.close()
-
 
     def keep_in_memory(self, op: scf.ForOp) -> None:
         """Keep the totals of partial sums in memory while a block is summed, so that its tile gets the registers."""

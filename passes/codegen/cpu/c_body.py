@@ -21,6 +21,12 @@ def declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
     return [f"  const {type_} {d} = {source}[{n}]; (void){d};" for n, d in enumerate(dims)]
 
 
+def output_in(op: rt.InputOp) -> int | None:
+    """The number of the output that is the memory of an input, if there is one."""
+    users = (use.operation for use in op.result.uses)
+    return next((o.index.value.data for o in users if isinstance(o, rt.OutputOp)), None)
+
+
 def decisions_of(program: rt.ProgramOp) -> list[str]:
     """The loops and branches with an ``rt.loop_condition``."""
     return list(dict.fromkeys(o.symbol.data for o in rt.walk(program.body.block) if isinstance(o, rt.LoopConditionOp)))
@@ -172,7 +178,8 @@ class _Body:
     def _pointer(self, op: Operation) -> str:
         match op:
             case rt.InputOp():
-                return f"(void *)c->in[{op.index.value.data}]"
+                output = output_in(op)
+                return f"c->out[{output}]" if output is not None else f"(void *)c->in[{op.index.value.data}]"
             case rt.OutputOp():
                 return f"c->out[{op.index.value.data}]"
             case rt.WeightOp():

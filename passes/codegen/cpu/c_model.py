@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import StringAttr
 from mlc.dialects import rt
 from mlc.dialects.semantics.dims import DimLike, condition, parse_dim
 from mlc.dialects.semantics.strings import unescaped
-from mlc.dialects.types import shape_of
+from mlc.dialects.types import bytes_of, shape_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_routine import c_string
-from mlc.passes.codegen.cpu.c_body import decisions_of, declare, print_body
+from mlc.passes.codegen.cpu.c_body import decisions_of, declare, output_in, print_body
 from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order
 
 _HEAD = """#include <string.h>
@@ -60,6 +60,7 @@ def print_model(
         _offsets(program, dims),
         _output_shape(program, dims),
         _empty(program, dims),
+        _aliases(program, dims),
         _violated(program, dims),
         _fence(program, dims),
         _work(program, dims),
@@ -147,6 +148,23 @@ def _empty(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     return "\n".join([*lines, *_switch(cases), "  return 0;", "}"])
 
 
+def aliases_of(program: rt.ProgramOp) -> list[tuple[int, int, DimLike]]:
+    """(input, output, bytes) of each input whose memory is an output."""
+    inputs = [o for o in program.body.block.ops if isinstance(o, rt.InputOp)]
+    numbers = [(o.index.value.data, output_in(o), bytes_of(o.result)) for o in inputs]
+    return [(n, output, size) for n, output, size in numbers if output is not None]
+
+
+def _aliases(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that says which output is the memory of input ``i``, and its bytes; none where there is none."""
+    found = aliases_of(program)
+    if not found:
+        return ""
+    lines = ["static int alias(int i, const int64_t *dim, int64_t *bytes) {", "  (void)dim;"]
+    cases = {n: f"*bytes = {c_dim(size)}; return {output};" for n, output, size in found}
+    return "\n".join([*lines, *declare(dims, "int64_t", "dim"), *_switch(cases), "  return -1;", "}"])
+
+
 def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     """The function that returns the guard that the dimensions violate; empty for a model without guards."""
     if not program.guards:
@@ -206,6 +224,7 @@ def _program(
   .workspace = workspace,
   .output_shape = output_shape,
   .empty = {"empty" if _sometimes_empty(program) else "0"},
+  .alias = {"alias" if aliases_of(program) else "0"},
   .violated = {"violated" if program.guards else "0"},
   .fence = {"fence" if _fenced(program) else "0"},
   .body = body,

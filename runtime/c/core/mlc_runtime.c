@@ -188,6 +188,22 @@ static int check_arrays(const mlc_program *program, const char *kind, const void
   return 0;
 }
 
+/* An input that is updated in place is read from its output: it is copied there, unless the caller gave one memory for
+ * both. Any other input that is given as an output would be overwritten while it is read. */
+static int share_memory(const mlc_program *program, const mlc_call *call) {
+  if (!program->alias) return 0;
+  for (int i = 0; i < program->inputs; i++) {
+    int64_t bytes = 0;
+    int own = program->alias(i, call->dim, &bytes);
+    for (int k = 0; k < program->outputs; k++)
+      if (k != own && call->out[k] && call->out[k] == call->in[i])
+        return mlc_fail("input %d and output %d of model '%s' are the same memory, but no pair that the model updates in "
+                        "place", i, k, program->name);
+    if (own >= 0 && bytes && call->out[own] != call->in[i]) memcpy(call->out[own], call->in[i], (size_t)bytes);
+  }
+  return 0;
+}
+
 static int run(mlc_model *model, mlc_call *call, void *memory) {
   const mlc_program *program = model->program;
   int64_t bytes = mlc_workspace_size(program, call->dim);
@@ -202,7 +218,7 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
                     (long long)bytes, model->program->name);
   call->number = atomic_fetch_add_explicit(&model->runs, 1, memory_order_relaxed);
   call->arena = own ? (char *)(own + 1) : memory;
-  if (open_strings(model, call)) return workspace_give_back(model, own), 1;
+  if (share_memory(program, call) || open_strings(model, call)) return workspace_give_back(model, own), 1;
   fence(model->program, call, 1);
   run_in_default_float_mode(model, call);
   fence(model->program, call, 0);

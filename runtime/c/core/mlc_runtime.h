@@ -61,6 +61,8 @@ typedef struct {
   int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
   int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank; -1 for NULL */
   int (*empty)(int i, const int64_t *dim); /* whether input i, or output i less the inputs, has no elements; NULL: none */
+  int (*alias)(int i, const int64_t *dim, int64_t *bytes); /* the output that is the memory of input i, and its bytes;
+      -1: none; NULL: none at all */
   const char *(*violated)(const int64_t *dim); /* the guard that dim violates ("seq <= 512"), or NULL; NULL: no guards */
   void (*fence)(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)); /* marks the redzones
       between buffers of the arena, for the address sanitizer; NULL: there are none */

@@ -1,0 +1,94 @@
+"""Input-output aliases of the main function: which results take the memory of an argument, and who reads that.
+
+The attribute ``graph.alias`` of a result is the number of an argument, of the same type, whose memory it takes over
+(XLA: input-output alias). The caller gives that argument away (JAX: donation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.graph import SliceOp
+from mlc.dialects.graph.base import ALIAS
+from mlc.dialects.graph.traits import ViewLike, has
+from mlc.passes.fuse.grouping.views import source_of
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Result number ``result`` of ``main`` takes over the memory of argument number ``argument``."""
+
+    main: FuncOp
+    result: int
+    argument: int
+
+    @property
+    def old(self) -> SSAValue:
+        return self.main.body.block.args[self.argument]
+
+    @property
+    def new(self) -> SSAValue:
+        """The value whose memory is the result's, through reshapes."""
+        end = self.main.body.block.last_op
+        assert end is not None
+        return source_of(end.operands[self.result])
+
+    @property
+    def writer(self) -> kernel.CallOp | None:
+        """The call that computes the result; None where it is no kernel's."""
+        call = self.new.owner
+        return call if isinstance(call, kernel.CallOp) and call.parent is self.main.body.block else None
+
+    def pairs(self) -> set[tuple[int, int]]:
+        """The buffers (of an operand, of a result) of the writer's kernel that share memory."""
+        call = self.writer
+        if call is None:
+            return set()
+        result = len(call.args) + call.res.index(self.new)
+        return {(n, result) for n, value in enumerate(call.args) if source_of(value) is self.old}
+
+
+def aliases_of(main: FuncOp) -> list[Alias]:
+    """The aliases of a main function, in the order of its results."""
+    entries = [] if main.res_attrs is None else [(n, each.data.get(ALIAS)) for n, each in enumerate(main.res_attrs)]
+    return [Alias(main, n, at.value.data) for n, at in entries if isinstance(at, IntegerAttr)]
+
+
+def readers(value: SSAValue) -> set[Operation]:
+    """The operations that read the memory of ``value``, also through views of it."""
+    found: set[Operation] = set()
+    for use in value.uses:
+        op = use.operation
+        if has(op, ViewLike) or isinstance(op, SliceOp):
+            found |= readers(op.results[0])
+        else:
+            found.add(op)
+    return found
+
+
+def is_in_place(alias: Alias, functions: dict[str, kernel.FuncOp], position: dict[Operation, int]) -> bool:
+    """Whether the writer can write into the argument's memory: no read of the old value comes after the write.
+
+    Other kernels read it before; the writer itself only where each instance that reads an element overwrites it
+    (``prove-in-place``). ``position``: of the operations of the main function.
+    """
+    call = alias.writer
+    if call is None:
+        return False
+    own = {n for n, value in enumerate(call.args) if _memory(value) is alias.old}
+    proved = functions[call.callee.root_reference.data].in_place
+    if own != {n for n, _ in alias.pairs() & proved}:
+        return False
+    return all(position[op] < position[call] for op in readers(alias.old) - {call})
+
+
+def _memory(value: SSAValue) -> SSAValue:
+    """The value of which ``value`` is a view."""
+    while isinstance(op := value.owner, Operation) and (has(op, ViewLike) or isinstance(op, SliceOp)):
+        value = op.operands[0]
+    return value

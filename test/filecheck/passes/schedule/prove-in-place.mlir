@@ -1,0 +1,46 @@
+// RUN: mlc-opt %s -p lower-kernels,raise-to-poly,prove-in-place --verify-diagnostics --split-input-file | filecheck %s
+
+// Momentum reads each element of the weights and of the momentum where it writes them; the weights also before.
+
+func.func @main(%w: tensor<8xf32>, %m: tensor<8xf32>) -> (tensor<8xf32> {graph.alias = 0 : i64}, tensor<8xf32> {graph.alias = 1 : i64}) {
+  %0, %1 = kernel.call @k(%w, %m) {graph.node = ["a"]} : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  func.return %1, %0 : tensor<8xf32>, tensor<8xf32>
+}
+kernel.func @k(%w: tensor<8xf32>, %m: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = graph.map "(x0 + x1)"(%w, %m) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.map "(x0 - x1)"(%w, %0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  kernel.return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK: kernel.func @k({{.*}}) attributes {in_place = [array<i64: 0, 3>, array<i64: 1, 2>]}
+
+// -----
+
+// The write of %0 comes before a read of %m.
+
+func.func @main(%w: tensor<8xf32>, %m: tensor<8xf32>) -> (tensor<8xf32> {graph.alias = 1 : i64}, tensor<8xf32>) {
+  %0, %1 = kernel.call @k(%w, %m) {graph.node = ["a"]} : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  func.return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+kernel.func @k(%w: tensor<8xf32>, %m: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = graph.map "(x0 + x1)"(%w, %m) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.map "(x0 - x1)"(%m, %0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  kernel.return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK: kernel.func @k({{.*}}) {
+
+// -----
+
+// A transpose writes elements that other instances read.
+
+func.func @main(%a: tensor<4x4xf32>) -> (tensor<4x4xf32> {graph.alias = 0 : i64}) {
+  %0 = kernel.call @k(%a) {graph.node = ["a"]} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %0 : tensor<4x4xf32>
+}
+kernel.func @k(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.transpose(%a) {perm = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  kernel.return %0 : tensor<4x4xf32>
+}
+
+// CHECK: kernel.func @k({{.*}}) {
