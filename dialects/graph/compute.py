@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.graph.base import PURE, StructuredOp, dims_attr, dims_of, iterators
 from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.map import scalar_element
-from mlc.dialects.graph.traits import FusesWithProducer
+from mlc.dialects.graph.traits import FusesWithProducer, PointwiseIndices
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.expr import Index, Load, parse, walk
 from mlc.dialects.semantics.statement import MONOIDS, Statement, statement
@@ -41,6 +41,15 @@ class _ReadsPanels(FusesWithProducer):
         return panels and all((e.index or ())[:1] == (Index("i0"),) for e in read)
 
 
+class _GathersPointwise(PointwiseIndices):
+    def holds(self, op: Operation) -> bool:
+        assert isinstance(op, ComputeOp)
+        point = tuple(map(Index, iterators(len(op.shape))))
+        read = [e for e in walk(parse(op.expr.data)) if isinstance(e, Load)]
+        computed = [e for e in read if any(isinstance(i, Load) for at in e.index or () for i in walk(at))]
+        return op.monoid is None and bool(computed) and all(e in computed or e.index == point for e in read)
+
+
 @irdl_op_definition
 class ComputeOp(StructuredOp):
     """Any statement over a box: element ``i0, i1, …`` of the result is ``expr``, combined over ``r0, r1, …`` with a
@@ -57,7 +66,7 @@ class ComputeOp(StructuredOp):
     shape = prop_def(ArrayAttr[StringAttr])
     reduce = prop_def(ArrayAttr[StringAttr])
     monoid = opt_prop_def(StringAttr)
-    traits = traits_def(PURE, _ReadsPanels())
+    traits = traits_def(PURE, _ReadsPanels(), _GathersPointwise())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$expr `(` $args `)` attr-dict `:` functional-type($args, $result)"
 

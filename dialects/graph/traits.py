@@ -20,6 +20,11 @@ class Elementwise(GraphTrait):
     """Each element of the result follows from one element of each operand (with broadcasting)."""
 
 
+class PointwiseIndices(GraphTrait):
+    """A gather each of whose elements follows from one element of each operand but the tables, which it reads at
+    computed indices: ``x0[i64(x1[i0])]``."""
+
+
 class RowReduction(GraphTrait):
     """Combines the elements of ``input`` along ``axes``; elementwise operators on the same rows can fuse with it."""
 

@@ -18,7 +18,7 @@ from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.fold import at_least, larger, smaller
-from mlc.frontends.build.ops.indexing.gather import gather, gather_elements, wrapped
+from mlc.frontends.build.ops.indexing.gather import gather, gather_elements, wrapped_read
 from mlc.frontends.build.tensors import Tensor
 
 
@@ -159,8 +159,9 @@ def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: 
     names = [f"i{n}" for n in range(len(shape))]
     at = ", ".join(names[first : first + rank]) or "()"
     rest = names[:first] + names[first + rank :]
+    loads = {n: f"x{k + 1}[{at}]" for k, n in enumerate(axes)}
     reads = [
-        wrapped(arrays[axes.index(n)], f"x{axes.index(n) + 1}[{at}]", x.shape[n]) if n in axes else rest[kept.index(n)]
+        wrapped_read(arrays[axes.index(n)], loads[n], x.shape[n]) if n in axes else rest[kept.index(n)]
         for n in range(x.rank)
     ]
     return build.compute(f"x0[{', '.join(reads)}]", [x, *arrays], shape)

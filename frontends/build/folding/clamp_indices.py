@@ -65,10 +65,15 @@ def _clamped(index: Expr, extent: DimLike, xs: Sequence[Tensor], extents: Mappin
     if extent == 0:
         raise ExprError("it reads from a tensor without elements")
     under, over = low is None or not at_least(low, 0), high is None or not at_least(extent - 1, high)
-    if (under or over) and element_type(index, [x.element for x in xs]) not in (None, "i64"):
+    if (under or over) and element_type(index, [x.element for x in xs]) not in _wide_enough(extent):
         index = Call("i64", (index,))
     index = Call("max", (index, Const(0))) if under else index
     return Call("min", (index, parse(str(extent - 1)))) if over else index
+
+
+def _wide_enough(extent: DimLike) -> tuple[str | None, ...]:
+    """The element types in which an index of a dimension is clamped."""
+    return (None, "i64", "i32") if isinstance(extent, int) and extent < 1 << 31 else (None, "i64")
 
 
 def range_of(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> Range:

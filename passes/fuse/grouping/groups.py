@@ -1,8 +1,9 @@
 """Producer-consumer fusion: which graph operators become one kernel, by greedy growth of convex groups round anchors.
 
 An anchor (a contraction or window) fuses with the elementwise operators after it (epilogue fusion). Elementwise
-operators of one shape fuse. Reductions over the trailing axes fuse with the elementwise operators on the same rows
-(softmax, layer norm). An attention whose scores fit in the L2 cache of a CPU is one group. ``paddings`` fuses paddings.
+operators of one shape fuse, with the gathers whose indices they compute. Reductions over the trailing axes fuse with
+the elementwise operators on the same rows (softmax, layer norm). An attention whose scores fit in the L2 cache of a CPU
+is one group. ``paddings`` fuses paddings.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from xdsl.ir import Operation
 
 from mlc.dialects.graph import LibraryOp, MapOp, StructuredOp, ints_of
 from mlc.dialects.graph.loop import size_made
-from mlc.dialects.graph.traits import Elementwise, FusesWithConsumer, FusesWithProducer, RowReduction, has
+from mlc.dialects.graph.traits import (
+    Elementwise,
+    FusesWithConsumer,
+    FusesWithProducer,
+    PointwiseIndices,
+    RowReduction,
+    has,
+)
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, loads, parse, walk
 from mlc.dialects.types import Shape, shape_of
@@ -44,7 +52,7 @@ class Group:
         group computes: of a row, elements of that row."""
         if self.kind == "library" or not self._has_room(op):
             return False
-        if has(op, Elementwise):
+        if has(op, Elementwise) or (self.kind == "map" and has(op, PointwiseIndices)):
             return shape_of(op.results[0]) in self._shapes() and self._reads_own_points(op)
         return self.kind != "anchor" and self._accepts_reduction(op, target)
 

@@ -342,7 +342,8 @@ class ScalarBuilder:
         if isinstance(expr, Index):
             return self.index(expr.name)
         value, element = self.build(expr, "i64")
-        value, _ = self.cast(value, element, "i64")
+        if element != "i32":
+            value, _ = self.cast(value, element, "i64")
         return self.emit(arith.IndexCastOp(value, IndexType()))
 
     def strip_sign(self, value: SSAValue, element: str) -> SSAValue:

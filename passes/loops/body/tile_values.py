@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, VectorType, i64
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel, poly
@@ -14,7 +14,16 @@ from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_of
 from mlc.passes.kernel.lowering.scalars import signless
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
-from mlc.passes.loops.body.tile_context import Buffer, TileContext, Value, broadcast, lanes_of, spread, vector_type
+from mlc.passes.loops.body.tile_context import (
+    Buffer,
+    TileContext,
+    Value,
+    broadcast,
+    element_type,
+    lanes_of,
+    spread,
+    vector_type,
+)
 from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
@@ -152,6 +161,7 @@ class TileValues:
 
     def _offset(self, out: IndexBuilder, buffer: Buffer, index: Sequence[Value], context: TileContext) -> Value:
         axes = frozenset[str]().union(*(v.axes for v in index))
+        index = index if len(index) == 1 else [self._extended(out, v, context) for v in index]
         offset: SSAValue | None = None
         for value, size in zip(index, buffer.shape, strict=True):
             at = broadcast(out, value, axes, context)
@@ -163,6 +173,15 @@ class TileValues:
         if offset is None:
             offset = out.emit(arith.ConstantOp(IntegerAttr(0, i64)))
         return Value(offset, axes)
+
+    def _extended(self, out: IndexBuilder, value: Value, context: TileContext) -> Value:
+        """An index of 32 bits as one of 64, in which offsets are computed."""
+        if element_type(value.ssa.type) != i32:
+            return value
+        type_ = vector_type(i64, value.axes, context.axes)
+        if not value.axes:
+            return Value(out.emit(arith.ExtSIOp(value.ssa, i64)))
+        return Value(out.emit(kernel.LanewiseOp("arith.extsi", [value.ssa], {}, type_)), value.axes)
 
     def write(self, out: IndexBuilder, s: StatementView, context: TileContext, value: Value) -> None:
         index = tuple(context.resolve(i) for i in s.write.index)

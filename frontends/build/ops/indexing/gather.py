@@ -13,12 +13,19 @@ from mlc.frontends.build.runtime_scalars import is_traced, values_of
 from mlc.frontends.build.tensors import Tensor
 
 
-def wrapped(indices: Tensor, load: str, extent: DimLike) -> str:
-    """A loaded index as an expression: negative ones count from the end. ``load`` is such as ``x1[i0]``."""
-    load = load if indices.element == "i64" else f"i64({load})"
+def wrapped(indices: Tensor, load: str, extent: DimLike, element: str = "i64") -> str:
+    """A loaded index as an expression of ``element``: negative ones count from the end. ``load`` is such as
+    ``x1[i0]``."""
+    load = load if indices.element == element else f"{element}({load})"
     if indices.element.startswith("ui") or _never_negative(indices):
         return load
     return f"where({load} < 0, {load} + ({extent}), {load})"
+
+
+def wrapped_read(indices: Tensor, load: str, extent: DimLike) -> str:
+    """As ``wrapped``, for the index of a read: of 32 bits where that is enough, as twice as many are in a vector."""
+    small = indices.element in ("i8", "i16", "i32", "ui8", "ui16") and isinstance(extent, int) and extent < 1 << 31
+    return wrapped(indices, load, extent, "i32" if small else "i64")
 
 
 def _never_negative(indices: Tensor) -> bool:
@@ -62,7 +69,7 @@ def gather_at(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """As ``gather``, always a read at run time."""
     names = [f"i{n}" for n in range(x.rank - 1 + indices.rank)]
     at = ", ".join(names[axis : axis + indices.rank]) or "()"
-    reads = [*names[:axis], wrapped(indices, f"x1[{at}]", x.shape[axis]), *names[axis + indices.rank :]]
+    reads = [*names[:axis], wrapped_read(indices, f"x1[{at}]", x.shape[axis]), *names[axis + indices.rank :]]
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
     return build.compute(f"x0[{', '.join(reads)}]", [x, indices], shape)
 
@@ -70,7 +77,7 @@ def gather_at(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
 def gather_elements(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """One element for each index, whose other coordinates are those of the index."""
     names = [f"i{n}" for n in range(x.rank)]
-    at = wrapped(indices, f"x1[{', '.join(names)}]", x.shape[axis])
+    at = wrapped_read(indices, f"x1[{', '.join(names)}]", x.shape[axis])
     reads = [at if n == axis else a for n, a in enumerate(names)]
     return build.compute(f"x0[{', '.join(reads)}]", [x, indices], indices.shape)
 
@@ -82,7 +89,7 @@ def gather_nd(build: Builder, x: Tensor, indices: Tensor, batch: int) -> Tensor:
         raise NotSupported("index tuples of symbolic length")
     outer = [f"i{n}" for n in range(indices.rank - 1)]
     inner = [f"i{len(outer) + n}" for n in range(x.rank - batch - depth)]
-    tuple_ = [wrapped(indices, f"x1[{', '.join([*outer, str(n)])}]", x.shape[batch + n]) for n in range(depth)]
+    tuple_ = [wrapped_read(indices, f"x1[{', '.join([*outer, str(n)])}]", x.shape[batch + n]) for n in range(depth)]
     shape = (*indices.shape[:-1], *x.shape[batch + depth :])
     return build.compute(f"x0[{', '.join([*outer[:batch], *tuple_, *inner]) or '()'}]", [x, indices], shape)
 

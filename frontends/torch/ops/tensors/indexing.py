@@ -104,7 +104,7 @@ def _read(index: Tensor | None, operand: int, block: Sequence[str], extent: DimL
     assert index is not None
     names = block[len(block) - index.rank :]
     at = ", ".join("0" if d == 1 else n for n, d in zip(names, index.shape, strict=True)) or "()"
-    return reads.wrapped(index, f"x{operand}[{at}]", extent)
+    return reads.wrapped_read(index, f"x{operand}[{at}]", extent)
 
 
 @aten("index_put", "_unsafe_index_put")

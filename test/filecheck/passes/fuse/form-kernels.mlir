@@ -105,3 +105,33 @@ func.func @into_the_middle_of_a_pad(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>) ->
 // CHECK-NEXT: %1 = graph.map "neg(x0)"(%0) {graph.node = ["/neg"]} : (tensor<3x7xf32>) -> tensor<3x7xf32>
 // CHECK-NEXT: %2 = graph.pad(%0) {graph.node = ["/pad"], low = ["0", "1"], high = ["1", "1"], interior = array<i64: 0, 0>, value = "0"} : (tensor<3x7xf32>) -> tensor<4x9xf32>
 // CHECK-NEXT: kernel.return %1, %2 : tensor<3x7xf32>, tensor<4x9xf32>
+
+// -----
+
+// A gather fuses with the operators that compute its indices where each element has an index of its own; its table, and
+// a gather of rows, stay apart.
+
+func.func @lookup(%x: tensor<40xf32>, %t: tensor<9xf32>) -> tensor<40xf32> {
+  %0 = graph.map "exp(x0)"(%t) {graph.node = ["/table"]} : (tensor<9xf32>) -> tensor<9xf32>
+  %1 = graph.map "i32(floor(x0))"(%x) {graph.node = ["/at"]} : (tensor<40xf32>) -> tensor<40xi32>
+  %2 = graph.compute "x0[min(max(x1[i0], 0), 8)]"(%0, %1) {graph.node = ["/read"], shape = ["40"], reduce = []} : (tensor<9xf32>, tensor<40xi32>) -> tensor<40xf32>
+  %3 = graph.map "x0 * f32(x1)"(%2, %1) {graph.node = ["/times"]} : (tensor<40xf32>, tensor<40xi32>) -> tensor<40xf32>
+  func.return %3 : tensor<40xf32>
+}
+
+// CHECK:      func.func @lookup
+// CHECK-NEXT: kernel.call @map_0(%t) {graph.node = ["/table"]}
+// CHECK-NEXT: kernel.call @map_1(%x, {{.*}}) {graph.node = ["/at", "/read", "/times"]}
+// CHECK-NEXT: func.return
+
+// -----
+
+func.func @rows(%x: tensor<4xf32>, %t: tensor<9x5xf32>) -> tensor<4x5xf32> {
+  %1 = graph.map "i32(floor(x0))"(%x) {graph.node = ["/at"]} : (tensor<4xf32>) -> tensor<4xi32>
+  %2 = graph.compute "x0[min(max(x1[i0], 0), 8), i1]"(%t, %1) {graph.node = ["/read"], shape = ["4", "5"], reduce = []} : (tensor<9x5xf32>, tensor<4xi32>) -> tensor<4x5xf32>
+  func.return %2 : tensor<4x5xf32>
+}
+
+// CHECK:      func.func @rows
+// CHECK-NEXT: kernel.call @map_0(%x) {graph.node = ["/at"]}
+// CHECK-NEXT: kernel.call @compute_1(%t, {{.*}}) {graph.node = ["/read"]}
