@@ -6,7 +6,8 @@
 
 A stencil reads a tensor at several offsets, through windows that overlap. Concatenations of windows, such as a periodic
 shift, divide the result into boxes (index-set splitting): it becomes a ``graph.piecewise`` of few boxes, whose interior
-reads without conditions. Copies of windows then have no reader.
+reads without conditions. Copies of windows then have no reader. Chains of cheap stencils become one
+(``patterns/stencil_chains.py``).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mlc.dialects.graph import ComputeOp, ConcatOp, MapOp, PiecewiseOp, SliceOp,
 from mlc.dialects.graph import with_nodes as named
 from mlc.dialects.semantics.expr import Call, Const, Expr, Index, Load, substitute
 from mlc.dialects.types import shape_of
+from mlc.passes.graph.patterns.stencil_chains import inlined_stencil
 from mlc.passes.rewriter import bodies, erase_unused
 
 BOXES = 9  # of one operator: two cuts in each of two dimensions. Each is a loop nest of the kernel
@@ -40,6 +42,10 @@ class FuseStencils(ModulePass):
             for each in [o for o in block.ops if isinstance(o, MapOp)]:
                 if (new := fused(each)) is not None:
                     _replace(each, new)
+            for stencil in [o for o in block.ops if isinstance(o, ComputeOp)]:
+                while (both := inlined_stencil(stencil)) is not None:
+                    _replace(stencil, both)
+                    stencil = both
 
 
 @dataclass(frozen=True)
@@ -179,10 +185,11 @@ def _affine(name: str, step: int, first: int) -> Expr:
     return scaled if first == 0 else Call("add", (scaled, Const(first)))
 
 
-def _replace(op: MapOp, new: Operation) -> None:
+def _replace(op: MapOp | ComputeOp, new: Operation) -> None:
     block, args = op.parent, [x.owner for x in op.args if isinstance(x.owner, Operation)]
     assert block is not None
-    block.insert_op_before(named(new, source_nodes(op)), op)
+    gone = [n for x in args if x.results[0] not in new.operands for n in source_nodes(x) if isinstance(x, ComputeOp)]
+    block.insert_op_before(named(new, [*gone, *source_nodes(op)]), op)
     op.result.replace_all_uses_with(new.results[0])
     op.detach()
     op.erase()

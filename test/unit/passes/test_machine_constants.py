@@ -25,6 +25,7 @@ ALLOWED = {
     "graph/fuse_stencils.py BOXES WINDOWS": "compile time: loop nests of a kernel",
     "graph/integer_products.py LARGEST": "products of bytes, exactly",
     "graph/patterns/contract_patterns.py DOT": "a ratio of two counts of operations; the graph stage knows no target",
+    "graph/patterns/stencil_chains.py BETWEEN NODES": "accesses of an element, and the size of expressions",
     "graph/patterns/quantized.py WORD DEPTH FLIP": "the format of bytes in words",
     "kernel/lower_kernels.py CHEAP_OPS DEPTH": "operations that are computed again, and the depth of expressions",
     "layout/blocking/padding_values.py LIMIT": "compile time",
