@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -36,6 +37,8 @@ class LaunchOp(IRDLOperation):
 
     ``annotate-launches`` adds the symbolic dimensions ``dims`` that the kernel takes, and for cost models its
     ``flops`` and ``bytes`` in all ``iterations`` of the loops around it (none: one), as expressions over dims.
+    ``serial``: the kernel has no parallel loop of several iterations. ``resident``: from the second iteration on, all
+    that it reads and writes is in the L2 cache.
     """
 
     name = "rt.launch"
@@ -46,6 +49,8 @@ class LaunchOp(IRDLOperation):
     iterations = opt_prop_def(StringAttr)
     flops = opt_prop_def(StringAttr)
     bytes = opt_prop_def(StringAttr)
+    serial = opt_prop_def(UnitAttr)
+    resident = opt_prop_def(UnitAttr)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $args `)` attr-dict `:` type($args)"
 

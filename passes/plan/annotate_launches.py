@@ -3,7 +3,9 @@
     rt.launch @k(%x, %y)   →   rt.launch @k(%x, %y) {bytes = "8*batch", dims = ["batch"], flops = "batch"}
 
 ``flops`` and ``bytes`` count all iterations of the loops around the launch, at the upper bounds of run-time dimensions.
-``iterations`` is the number of these iterations, where there are loops. Code generation only reads the attributes.
+``iterations`` is the number of these iterations, where there are loops. A launch is ``serial`` where a second thread
+has nothing to do, and ``resident`` where what it accesses stays in L2 from one iteration to the next. Code generation
+only reads the attributes.
 """
 
 from __future__ import annotations
@@ -12,15 +14,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, rt
 from mlc.dialects.graph.sizes import upper
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.passes.assumed_extents import PLANNED
+from mlc.passes.context import machine_of
 from mlc.passes.kernel.count_work import BYTES, FLOPS
+from mlc.passes.tile.tile_kernels import SERIAL
+from mlc.target import CpuTarget, Target
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,8 @@ class AnnotateLaunches(ModulePass):
         for program in [o for o in op.ops if isinstance(o, rt.ProgramOp)]:
             bounds = program.bound_of
             for launch in [o for o in rt.walk(program.body.block) if isinstance(o, rt.LaunchOp)]:
-                launch.properties |= _facts(launch, functions[launch.callee.root_reference.data], bounds)
+                callee = functions[launch.callee.root_reference.data]
+                launch.properties |= _facts(launch, callee, bounds) | _kinds(launch, callee, machine_of(ctx))
 
 
 def _facts(launch: rt.LaunchOp, callee: kernel.FuncOp, bounds: Mapping[str, DimLike]) -> dict[str, Attribute]:
@@ -46,6 +53,33 @@ def _facts(launch: rt.LaunchOp, callee: kernel.FuncOp, bounds: Mapping[str, DimL
         if isinstance(count := callee.attributes.get(name), StringAttr):
             facts[key] = StringAttr(str(upper(parse_dim(count.data) * iterations, bounds)))
     return facts
+
+
+def _kinds(launch: rt.LaunchOp, callee: kernel.FuncOp, target: Target) -> dict[str, Attribute]:
+    """How threads of a CPU share the launch."""
+    kinds: dict[str, Attribute] = {}
+    if not isinstance(target, CpuTarget):
+        return kinds
+    if _is_serial(callee):
+        kinds["serial"] = UnitAttr()
+    count = callee.attributes.get(BYTES)
+    moved = parse_dim(count.data) if isinstance(count, StringAttr) else None
+    if iterations_of(launch) != 1 and isinstance(moved, int) and moved <= target.resident_bytes:
+        kinds["resident"] = UnitAttr()
+    return kinds
+
+
+def _is_serial(callee: kernel.FuncOp) -> bool:
+    """Whether no parallel loop of a kernel has several iterations. A runtime library function divides its own work."""
+    loops = [o for o in callee.walk() if isinstance(o, scf.ParallelOp)]
+    if SERIAL in callee.attributes:
+        return True
+    return bool(loops) and all(_trip_count(b) == 1 for o in loops for b in zip(o.lowerBound, o.upperBound, strict=True))
+
+
+def _trip_count(bounds: tuple[SSAValue, SSAValue]) -> int | None:
+    numbers = [v.owner.value.value.data for v in bounds if isinstance(v.owner, arith.ConstantOp)]  # type: ignore[union-attr]
+    return numbers[1] - numbers[0] if len(numbers) == 2 else None
 
 
 def iterations_of(op: Operation) -> DimLike:

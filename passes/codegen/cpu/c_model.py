@@ -10,7 +10,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 
 from mlc.dialects import rt
-from mlc.dialects.semantics.dims import DimLike, condition, parse_dim
+from mlc.dialects.semantics.dims import DimLike, condition, dim_max, parse_dim
 from mlc.dialects.semantics.strings import unescaped
 from mlc.dialects.types import bytes_of, shape_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
@@ -194,12 +194,20 @@ def _fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
 
 
 def _work(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """The function by which the runtime decides whether to wake the team: operations a launch, a byte as BYTE_WORK."""
+    """The function by which the runtime decides whether to wake the team: the operations a launch that threads can
+    share, or its bytes as BYTE_WORK operations each, of which there are more (the roofline)."""
     launches = [o for o in rt.walk(program.body.block) if isinstance(o, rt.LaunchOp)]
-    total = sum((_count(o.flops, 0) + _count(o.bytes, 0) * BYTE_WORK for o in launches), 0)
+    total = sum((_shared(o) for o in launches), 0)
     count = c_dim(sum((_count(o.iterations, 1) for o in launches), 0)) if launches else "1"
     lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *declare(dims, "__int128", "dim")]
     return "\n".join([*lines, f"  return (double){c_dim(total)} / (double){count};", "}"])
+
+
+def _shared(launch: rt.LaunchOp) -> DimLike:
+    if launch.serial is not None:
+        return 0
+    moved = _count(launch.bytes, 0) * (1 if launch.resident is not None else BYTE_WORK)
+    return dim_max(_count(launch.flops, 0), moved)
 
 
 def _count(text: StringAttr | None, default: int) -> DimLike:

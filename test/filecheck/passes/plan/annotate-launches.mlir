@@ -16,7 +16,7 @@ func.func @main(%x: tensor<?x2x4xf32, #graph.dims<["seq", "2", "4"]>>, %h: tenso
 
 // CHECK:     rt.launch @map_0(%2, %5) {graph.node = ["/exp"], writes = 1 : i64, flops = "8", bytes = "64"}
 // CHECK-NOT: dims =
-// CHECK:     rt.launch @map_5({{.*}}) {graph.node = ["/tanh"], writes = 2 : i64, iterations = "seq", flops = "24*seq", bytes = "160*seq"}
+// CHECK:     rt.launch @map_5({{.*}}) {graph.node = ["/tanh"], writes = 2 : i64, iterations = "seq", flops = "24*seq", bytes = "160*seq", resident}
 
 // -----
 
