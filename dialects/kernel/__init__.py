@@ -9,13 +9,14 @@ from xdsl.ir import Dialect
 from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
+from mlc.dialects.kernel.reduction import MultiReductionOp
 from mlc.dialects.kernel.tile import GatherOp, LanewiseOp, PrefetchOp, ReadOp, SlideOp, StepOp, WriteOp
 
 Kernel = Dialect(
     "kernel",
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
-        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp, BarrierOp),
+        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp, BarrierOp, MultiReductionOp),
     ],
     [],
 )
@@ -39,5 +40,6 @@ __all__ = [
     "StepOp",
     "LanewiseOp",
     "BarrierOp",
+    "MultiReductionOp",
     "verify_yield",
 ]

@@ -106,14 +106,30 @@ class _Tiling:
         if sorted(used) != sorted(iters):
             wanted = ", ".join(sorted(iters))
             raise ScheduleError(f"'{nest}': band and inner must name each of the iterators {wanted} once")
-        if sum(i.vectorized for i in (*nest.band, *nest.inner)) > 1:
-            raise ScheduleError(f"'{nest}': only one iterator can be vectorized (v)")
-        lanes = {i.iterator for i in nest.inner if i.vectorized}
-        wide = [i for i in nest.band if any(size > 1 for size, _ in i.sizes)]
-        sums = [s for s in nest.statements if lanes & set(self.statements[s].reduced)]
-        if sums and wide:
-            raise ScheduleError(f"'{nest}': {sums[0]} is reduced across lanes, so {wide[0]} must have tiles of 1")
+        self._check_lanes(nest)
         self._check_blocks(nest)
+
+    def _check_lanes(self, nest: LoopNest) -> None:
+        rows, lanes = ([i for i in items if i.vectorized] for items in (nest.band, nest.inner))
+        if max(len(rows), len(lanes)) > 1:
+            raise ScheduleError(f"'{nest}': only one iterator can be vectorized (v)")
+        across = [s for s in nest.statements if {i.iterator for i in lanes} & set(self.statements[s].reduced)]
+        if rows and lanes:
+            self._check_rows(nest, rows[0].iterator, lanes[0].iterator, across)
+        wide = [i for i in nest.band if any(size > 1 for size, _ in i.sizes)]
+        if across and wide and not rows:
+            raise ScheduleError(f"'{nest}': {across[0]} is reduced across lanes, so {wide[0]} must have tiles of 1")
+
+    def _check_rows(self, nest: LoopNest, rows: str, lanes: str, across: Sequence[str]) -> None:
+        """Where a second iterator is vectorized, it is one of the results of reductions along the lanes."""
+        views = [self.statements[s] for s in nest.statements]
+        made = {s.write.array for s in views}
+        inside = [s for s in views if lanes in s.iters]
+        if any(s.name not in across or made & {r.array for r in s.reads} for s in inside):
+            reason = f"a statement along {lanes} is no reduction, or reads what the nest computes"
+            raise ScheduleError(f"'{nest}': {rows} and {lanes} cannot both be vectorized: {reason}")
+        if not all(isinstance(s.bounds[i], int) for s in inside for i in (rows, lanes)):
+            raise ScheduleError(f"'{nest}': {rows} and {lanes} can both be vectorized where they have constant extents")
 
     def _check_blocks(self, nest: LoopNest) -> None:
         for item in (i for i in nest.inner if i.partial_sums):

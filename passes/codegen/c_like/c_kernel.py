@@ -125,6 +125,8 @@ class _Printer:
                 self.step(op)
             case vector.ReductionOp():
                 self.reduction(op)
+            case kernel.MultiReductionOp():
+                self.multi_reduction(op)
             case kernel.LibraryCallOp():
                 args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers)), "tid", "threads"]
                 self.line(f"mlc_{op.function.data}({', '.join(args)});")
@@ -221,6 +223,34 @@ class _Printer:
 
     def reduction(self, op: vector.ReductionOp) -> None:
         self.define(op.dest, [c_reduce.reduction(op.kind.data.value, self.env[op.vector])])
+
+    def multi_reduction(self, op: kernel.MultiReductionOp) -> None:
+        """The rows of each vector of the result, combined lane by lane where the vectors can exchange lanes."""
+        kind, tile, target = op.kind.data.value, self.env[op.source], layout(op.result.type, self.lanes)
+        results = []
+        for leading, c in target.positions():
+            chunk = target.chunks[c]
+            rows = [(*leading, n) for n in range(chunk.start, chunk.start + chunk.valid)]
+            if vectors := c_reduce.row_vectors(kind, tile, rows, chunk):
+                results.append(self.combined_rows(kind, vectors, target.element, chunk))
+                continue
+            lanes = ", ".join(c_reduce.reduction(kind, c_reduce.row(tile, at)) for at in rows)
+            results.append(f"({target.c_type(chunk)}){{{lanes}}}" if chunk.width > 1 else lanes)
+        self.define(op.result, results)
+
+    def combined_rows(self, kind: str, rows: Sequence[str], name: str, chunk: Chunk) -> str:
+        """A variable whose lane i combines the lanes of ``rows[i]``: exchanges of lanes between pairs of rows, for half
+        of the rows at a time, in the order of a reduction of one vector."""
+        type_, vectors = vector_name(name, chunk.width), self.name()
+        self.line(f"{type_} {vectors}[{chunk.width}] = {{{', '.join(rows)}}};")
+        half = chunk.width // 2
+        while half:
+            for n in range(half):
+                pair = f"{vectors}[{n}]", f"{vectors}[{n + half}]"
+                text = c_reduce.combined(kind, pair, name, Chunk(0, chunk.width, chunk.width))
+                self.line(f"mlc_exchange_{half}_{type_}({vectors} + {n}); {pair[0]} = {text};")
+            half //= 2
+        return f"{vectors}[0]"
 
     # -- memory --------------------------------------------------------------------------------------------------------
 

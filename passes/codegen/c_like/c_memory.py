@@ -6,11 +6,9 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from mlc.dialects.types import is_narrow
-from mlc.passes.codegen.c_like.c_types import Chunk, Layout, Tile, c_scalar, vector_name
+from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile, c_scalar, vector_name
 
 _LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
-
-TRANSPOSABLE = ("f32x16", "i32x16", "i8x16")  # vectors for which mlc_vec.h has a transposition
 
 
 def offset(base: str, leading: Sequence[int], chunk: Chunk, strides: Sequence[str]) -> str:

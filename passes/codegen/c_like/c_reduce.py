@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from mlc.passes.codegen.c_like.c_ops import expression
-from mlc.passes.codegen.c_like.c_types import Chunk, Tile, vector_name
+from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile, vector_name
 
 SCALAR = Chunk(0, 1, 1)
 COMBINE = {
@@ -36,12 +36,54 @@ def reduction(kind: str, tile: Tile) -> str:
     return _halves(kind, parts, name, SCALAR)
 
 
+def row(tile: Tile, leading: tuple[int, ...]) -> Tile:
+    """The variables of a value at ``leading``, as a value of rank 1."""
+    shape = tile.layout
+    names = [tile.at(leading, c) for c in range(len(shape.chunks))]
+    return Tile(Layout(shape.element, shape.shape[-1:], shape.chunks), tuple(names))
+
+
+def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: Chunk) -> list[str] | None:
+    """One vector for each of ``rows``, of as many lanes as ``chunk`` has, which the row's lanes have been combined
+    into; None where rows cannot exchange lanes."""
+    name = tile.layout.element
+    if f"{name}x16" not in TRANSPOSABLE or kind not in _FOLDS or chunk.width == 1:
+        return None
+    return [_as_wide(kind, row(tile, at), chunk.width) for at in rows]
+
+
+def _as_wide(kind: str, tile: Tile, width: int) -> str:
+    """The lanes of a value combined by halves into one vector of ``width`` lanes."""
+    name = tile.layout.element
+    texts = [_filled(kind, text, name, c) for text, c in zip(tile.names, tile.layout.chunks, strict=True)]
+    parts = [_resized(kind, t, name, c.width, width) for t, c in zip(texts, tile.layout.chunks, strict=True)]
+    return _halves(kind, parts, name, Chunk(0, width, width))
+
+
+def _resized(kind: str, text: str, name: str, lanes: int, width: int) -> str:
+    """A vector of ``width`` lanes: the upper half is folded onto the lower half, or neutral lanes are added."""
+    while lanes > width:
+        whole, lanes = vector_name(name, lanes), lanes // 2
+        halves = [f"mlc_{part}_{whole}({text})" for part in ("low", "high")]
+        text = combined(kind, halves, name, Chunk(0, lanes, lanes))
+    while lanes < width:
+        rest = f"mlc_fill_{vector_name(name, lanes)}({_NEUTRAL[kind]})" if kind in _NEUTRAL else text
+        lanes *= 2
+        text = f"mlc_join_{vector_name(name, lanes)}({text}, {rest})"
+    return text
+
+
+def combined(kind: str, pair: Sequence[str], name: str, chunk: Chunk) -> str:
+    """C for the combination of two values, lane by lane."""
+    return f"({expression(COMBINE[kind], [*pair], name, name, chunk, {})})"
+
+
 def _halves(kind: str, strings: Sequence[str], name: str, chunk: Chunk) -> str:
     """Combine several values into one: halves are combined until one value is left."""
     while len(strings) > 1:
         half = (len(strings) + 1) // 2
         pairs = itertools.zip_longest(strings[:half], strings[half:])
-        strings = [f"({expression(COMBINE[kind], [a, b], name, name, chunk, {})})" if b else a for a, b in pairs]
+        strings = [combined(kind, (a, b), name, chunk) if b else a for a, b in pairs]
     return strings[0]
 
 

@@ -18,6 +18,7 @@ SCALARS = {
     "ui8": "uint8_t", "ui16": "uint16_t", "ui32": "uint32_t", "ui64": "uint64_t",
 }  # fmt: skip
 WIDTHS = (4, 8, 16)  # lanes of the vector types that mlc_vec.h has for every target
+TRANSPOSABLE = ("f32x16", "i32x16", "i8x16")  # vectors that mlc_vec.h can transpose, exchanging lanes
 
 
 class CodegenError(Exception):

@@ -42,7 +42,9 @@ def combine(out: IndexBuilder, s: StatementView, a: Value, b: Value) -> Value:
     return Value(out.emit(BINARY[fn][kind](a.ssa, b.ssa)), a.axes | b.axes)
 
 
-def horizontal(out: IndexBuilder, s: StatementView, value: Value) -> Value:
+def horizontal(out: IndexBuilder, s: StatementView, value: Value, lanes: str) -> Value:
+    """The combination of the lanes, which are points of iterator ``lanes``: a scalar, or a vector with a lane for each
+    row of the register tile."""
     assert s.op.monoid is not None
     element, fn = element_of(s.op.out), MONOIDS[s.op.monoid.data].fn
     kinds = {"add": "add", "mul": "mul", "and_": "and", "or_": "or"}
@@ -50,6 +52,8 @@ def horizontal(out: IndexBuilder, s: StatementView, value: Value) -> Value:
     if element == "i1":
         name = {"add": "or", "maxui": "or", "minui": "and", "mul": "and"}.get(name, name)
     kind = CombiningKindAttr(CombiningKindFlag(name))
+    if rows := value.axes - {lanes}:
+        return Value(out.emit(kernel.MultiReductionOp(value.ssa, kind)), rows)
     op = vector.ReductionOp.create(operands=[value.ssa], properties={"kind": kind}, result_types=[signless(element)])
     return Value(out.emit(op))
 

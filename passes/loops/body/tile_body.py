@@ -85,7 +85,7 @@ class TileBody:
         others = [i for i in loops if i is not lane]
         for piece in pieces(out, s.bounds[lane.iterator], lane):
             part = self._nest(out, s, context, others, (lane, piece))
-            part = horizontal(out, s, part)
+            part = horizontal(out, s, part, lane.iterator)
             total = part if total is None else combine(out, s, total, part)
         return total or Value(initial(out, s))
 

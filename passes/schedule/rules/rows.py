@@ -6,10 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import element_of
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import CpuTarget
+
+FOUR_BYTES = ("f32", "i32")  # elements whose vectors exchange lanes with each other
 
 
 def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[LoopNest]:
@@ -21,9 +24,39 @@ def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[Loo
     if not inner or not known or not any(s.op.monoid for s in statements) or not one_point(statements, band):
         return
     extent = whole.bounds[inner[-1]]
+    yield from _multi_row(statements, band, inner, target)
     for vectors in _widths(extent, target):
         items = [*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(extent, vectors * target.lanes), True)]
         yield LoopNest("rows", tuple(s.name for s in statements), tuple(map(TiledLoop, band)), tuple(items))
+
+
+def _multi_row(
+    statements: Sequence[StatementView], band: Sequence[str], inner: Sequence[str], target: CpuTarget
+) -> Iterator[LoopNest]:
+    """``S0[i, j] add, S1[i] tanh`` → ``rows: S0 S1 | i/16v | j/32v``: as many short rows as lanes, whose results are
+    one vector, so that the statements after the reduction compute on vectors, too."""
+    lanes, inside = target.lanes, [s for s in statements if s.reduced]
+    made = {s.write.array for s in statements}
+    if len(inner) > 1 or any(s.reduced or s.iters != tuple(band) for s in statements if s not in inside):
+        return
+    if any(s.reduced != tuple(inner) or made & {r.array for r in s.reads} for s in inside) or not band:
+        return
+    rows, extent = inside[0].bounds[band[-1]], inside[0].bounds[inner[0]]
+    if not isinstance(rows, int) or not isinstance(extent, int) or rows < lanes or extent < lanes:
+        return
+    if extent > lanes * (target.vector_registers // 4) or any(s.write.stride(band[-1]) != 1 for s in statements):
+        return
+    if any(element_of(s.op.out) not in FOUR_BYTES or not _along(s, inner[0]) for s in inside):
+        return
+    width = extent if extent <= 2 * lanes else lanes
+    tiles = (*map(TiledLoop, band[:-1]), TiledLoop(band[-1], lane_sizes(rows, lanes), True))
+    item = TiledLoop(inner[0], lane_sizes(extent, width), True)
+    yield LoopNest("rows", tuple(s.name for s in statements), tiles, (item,))
+
+
+def _along(s: StatementView, lanes: str) -> bool:
+    """Whether all that varies along ``lanes`` is contiguous."""
+    return all(r.stride(lanes) == 1 for r in s.reads if r.depends_on(lanes))
 
 
 def _widths(extent: DimLike, target: CpuTarget) -> list[int]:

@@ -80,3 +80,12 @@ kernel.func @a_row_slides_over_a_row(%a: vector<3x5xf32>) {
 }
 
 // CHECK:      kernel.slide: vector<3x5xf32> needs one element for each row from vector<3x1xf32>, not vector<3x5xf32>
+
+// -----
+
+kernel.func @a_reduction_keeps_its_rows(%a: vector<3x5xf32>) {
+  %0 = kernel.multi_reduction %a {kind = #vector.kind<add>} : vector<3x5xf32> -> vector<5xf32>
+  kernel.return
+}
+
+// CHECK:      kernel.multi_reduction: vector<3x5xf32> has no reduction to vector<5xf32> along its last dimension

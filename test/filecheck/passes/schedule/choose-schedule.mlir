@@ -110,7 +110,22 @@ kernel.func @short_rows(%x: tensor<9x31xf32>) -> tensor<9xf32> {
   kernel.return %0 : tensor<9xf32>
 }
 
-// CHECK:      kernel.func @short_rows{{.*}}schedule = #poly.schedule<"rows: S0 | i0 | i1/31v">
+// CHECK:      kernel.func @short_rows{{.*}}schedule = #poly.schedule<"rows: S0 | i0/8v | i1/8v">
+
+kernel.func @few_short_rows(%x: tensor<7x31xf32>) -> tensor<7xf32> {
+  %0 = graph.reduce "max"(%x) {axes = array<i64: 1>, keepdims = false} : (tensor<7x31xf32>) -> tensor<7xf32>
+  kernel.return %0 : tensor<7xf32>
+}
+
+// CHECK:      kernel.func @few_short_rows{{.*}}schedule = #poly.schedule<"rows: S0 | i0 | i1/31v">
+
+kernel.func @sum_with_an_epilogue(%x: tensor<40x12xf32>, %y: tensor<12xf32>, %z: tensor<40xf32>) -> tensor<40xf32> {
+  %0 = graph.contract "mk,k->m"(%x, %y) : (tensor<40x12xf32>, tensor<12xf32>) -> tensor<40xf32>
+  %1 = graph.map "tanh(x0) - x1"(%0, %z) : (tensor<40xf32>, tensor<40xf32>) -> tensor<40xf32>
+  kernel.return %1 : tensor<40xf32>
+}
+
+// CHECK:      kernel.func @sum_with_an_epilogue{{.*}}schedule = #poly.schedule<"rows: S0 S1 | m/8v | k/12v">
 
 // -----
 

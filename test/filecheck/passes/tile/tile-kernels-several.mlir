@@ -51,3 +51,32 @@ kernel.func @sum(%a: memref<6x5xf32>, %o: memref<6xf32>) attributes {schedule = 
 }
 
 // CHECK:      S0 reduces over j, which must be after the second '|'
+
+// -----
+
+kernel.func @sum(%a: memref<6x5xf32>, %t: memref<6xf32>, %o: memref<6x5xf32>) attributes {schedule = #poly.schedule<"x: S0 S1 | i/4v | j/4v">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<6x5xf32>) outs(%t : memref<6xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  poly.statement "S1" ins(%a, %t : memref<6x5xf32>, memref<6xf32>) outs(%o : memref<6x5xf32>) {domain = #poly.domain<"0 <= i < 6 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">, #poly.access<"b2[i, j]">]} do {
+  ^bb0(%x: f32, %s: f32):
+    %d = arith.divf %x, %s : f32
+    poly.yield %d : f32
+  }
+  kernel.return
+}
+
+// CHECK:      'x: S0 S1 | i/4v | j/4v': i and j cannot both be vectorized: a statement along j is no reduction, or reads what the nest computes
+
+// -----
+
+kernel.func @sum(%a: memref<?x5xf32, #graph.dims<["n", "5"]>>, %o: memref<?xf32, #graph.dims<["n"]>>) attributes {schedule = #poly.schedule<"x: S0 | i/4v | j/4v">, schedule_line = 1 : i64} {
+  poly.statement "S0" ins(%a : memref<?x5xf32, #graph.dims<["n", "5"]>>) outs(%o : memref<?xf32, #graph.dims<["n"]>>) {domain = #poly.domain<"0 <= i < n and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      'x: S0 | i/4v | j/4v': i and j can both be vectorized where they have constant extents
