@@ -55,8 +55,8 @@ def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: C
 def _as_wide(kind: str, tile: Tile, width: int) -> str:
     """The lanes of a value combined by halves into one vector of ``width`` lanes."""
     name = tile.layout.element
-    texts = [_filled(kind, text, name, c) for text, c in zip(tile.names, tile.layout.chunks, strict=True)]
-    parts = [_resized(kind, t, name, c.width, width) for t, c in zip(texts, tile.layout.chunks, strict=True)]
+    strings = [_filled(kind, text, name, c) for text, c in zip(tile.names, tile.layout.chunks, strict=True)]
+    parts = [_resized(kind, t, name, c.width, width) for t, c in zip(strings, tile.layout.chunks, strict=True)]
     return _halves(kind, parts, name, Chunk(0, width, width))
 
 
