@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -78,7 +78,8 @@ def _is_serial(callee: kernel.FuncOp) -> bool:
 
 
 def _trip_count(bounds: tuple[SSAValue, SSAValue]) -> int | None:
-    numbers = [v.owner.value.value.data for v in bounds if isinstance(v.owner, arith.ConstantOp)]  # type: ignore[union-attr]
+    constants = [v.owner.value for v in bounds if isinstance(v.owner, arith.ConstantOp)]
+    numbers = [c.value.data for c in constants if isinstance(c, IntegerAttr)]
     return numbers[1] - numbers[0] if len(numbers) == 2 else None
 
 
