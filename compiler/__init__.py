@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mlc import numpy as numpy
     from mlc import optim as optim
     from mlc import target as target
+    from mlc import train as train
     from mlc.api import check as check
     from mlc.api import compile as compile
     from mlc.api import tune as tune
@@ -95,11 +96,11 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", "nn", "numpy", "optim", "target", *_HOMES]
+__all__ = ["__version__", "nn", "numpy", "optim", "target", "train", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("nn", "numpy", "optim", "target"):
+    if name in ("nn", "numpy", "optim", "target", "train"):
         return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")

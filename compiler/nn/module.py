@@ -6,7 +6,7 @@ Source: equinox (a layer is a dataclass is a pytree); names and modes are PyTorc
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, TypeVar, dataclass_transform
 
@@ -139,11 +139,16 @@ def functional_call(model: M, *args: Any, key: Any = None, **kwargs: Any) -> tup
 
     The model itself does not change. ``key``: of random numbers, for layers such as dropout.
     """
+    return recorded(lambda copy: copy(*args, **kwargs), model, key)
+
+
+def recorded(f: Callable[[Any], Any], model: M, key: Any = None) -> tuple[Any, M]:
+    """``f(copy)`` of a copy of the model, and the copy with what its layers recorded."""
     leaves, structure = trees.flatten(model)
     copy = trees.unflatten(structure, leaves)
     before = _call.set(Call(key))
     try:
-        return copy(*args, **kwargs), copy
+        return f(copy), copy
     finally:
         _call.reset(before)
 

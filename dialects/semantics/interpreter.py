@@ -5,7 +5,7 @@ It also interprets kernel calls where the kernels contain graph operators, as af
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 import numpy as np
@@ -24,9 +24,14 @@ from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.errors import RunError
 
+Observer = Callable[[Operation, list[Array], Array], None]
+"""Sees each operator that has one result, with the values of its operands and result."""
 
-def interpret(module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Outputs of ``@main`` by name, for inputs by name.
+
+def interpret(
+    module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array], observer: Observer | None = None
+) -> dict[str, Array]:
+    """Outputs of ``@main`` by name, for inputs by name. ``observer`` sees each operator, in loops and branches too.
 
     Raises:
         ValueError: an input is missing, or its shape is not that of the signature.
@@ -34,7 +39,7 @@ def interpret(module: ModuleOp, weights: WeightStore, inputs: Mapping[str, Array
     main = main_of(module)
     arguments = [np.asarray(inputs[name]) for name in names(main.arg_attrs)]
     symbols = bind_symbols(main, arguments)
-    results = run_block(main.body.block, arguments, weights, symbols, strings_of(main))
+    results = run_block(main.body.block, arguments, weights, symbols, strings_of(main), observer)
     return dict(zip(names(main.res_attrs), results, strict=True))
 
 
@@ -77,6 +82,7 @@ def run_block(
     weights: WeightStore,
     symbols: Mapping[str, int],
     strings: StringTable | None = None,
+    observer: Observer | None = None,
 ) -> list[Array]:
     """Interpret a block; returns the operands of its terminator. Values are dropped after their last use."""
     env: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
@@ -87,14 +93,18 @@ def run_block(
         if isinstance(op, ReturnOp | YieldOp | KernelReturnOp):
             return operands
         if isinstance(op, LoopOp):
-            env.update(zip(op.results, _run_loop(op, operands, weights, symbols, strings), strict=True))
+            env.update(zip(op.results, _run_loop(op, operands, weights, symbols, strings, observer), strict=True))
         elif isinstance(op, CallOp):
-            env.update(zip(op.res, run_block(_kernel(op), operands, weights, symbols, strings), strict=True))
+            found = run_block(_kernel(op), operands, weights, symbols, strings, observer)
+            env.update(zip(op.res, found, strict=True))
         elif isinstance(op, IfOp):
             taken = op.then if bool(operands[0]) else op.otherwise
-            env.update(zip(op.results, run_block(taken.block, operands[1:], weights, symbols, strings), strict=True))
+            found = run_block(taken.block, operands[1:], weights, symbols, strings, observer)
+            env.update(zip(op.results, found, strict=True))
         else:
             env[op.results[0]] = _run(op, operands, weights, symbols, strings)
+            if observer is not None:
+                observer(op, operands, env[op.results[0]])
         if isinstance(op, NonzeroOp):
             symbols[op.size.data] = len(env[op.result])
         if isinstance(op, SizeOp):
@@ -112,7 +122,12 @@ def _kernel(call: CallOp) -> Block:
 
 
 def _run_loop(
-    op: LoopOp, operands: list[Array], weights: WeightStore, symbols: dict[str, int], strings: StringTable
+    op: LoopOp,
+    operands: list[Array],
+    weights: WeightStore,
+    symbols: dict[str, int],
+    strings: StringTable,
+    observer: Observer | None,
 ) -> list[Array]:
     """The last loop-carried values, and the collected ones; the number of iterations becomes a symbol.
 
@@ -128,7 +143,8 @@ def _run_loop(
             if op.strict is not None:
                 raise RunError(op.strict.data)
             break
-        results = run_block(op.body.block, [*states, *used], weights, {**symbols, op.step.data: iteration}, strings)
+        within = {**symbols, op.step.data: iteration}
+        results = run_block(op.body.block, [*states, *used], weights, within, strings, observer)
         goes_on = bool(results.pop(0)) if op.active is not None else True
         states, rest = results[: len(states)], results[len(states) :]
         for seen, value in zip(collected, rest, strict=True):

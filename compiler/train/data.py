@@ -1,0 +1,121 @@
+"""Data for training: batches by the number of the step, so that a resumed run goes on with the next one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, islice
+from queue import Full, Queue
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mlc.errors import InputError
+from mlc.frontends.array import trees
+
+T = TypeVar("T")
+Start = Callable[[int], Iterator[Any]]
+"""The batches from a step on."""
+
+
+class ArrayData:
+    """Batches of arrays (a tree of them), in another random order for each epoch; without end.
+
+    The batch of a step follows from the seed and the number of the step alone. A rest of an epoch that does not fill a
+    batch is left out.
+
+    Raises:
+        InputError: arrays of different lengths, or fewer elements than a batch has.
+    """
+
+    def __init__(self, arrays: Any, batch_size: int, seed: int = 0, shuffle: bool = True) -> None:
+        self.arrays = trees.tree_map(np.asarray, arrays)
+        self.batch_size, self.seed, self.shuffle = batch_size, seed, shuffle
+        lengths = {len(each) for each in trees.leaves(self.arrays)}
+        if len(lengths) != 1:
+            raise InputError(f"Arrays of the lengths {sorted(lengths)}", hint="Give arrays of one length")
+        (self.length,) = lengths
+        if not 1 <= batch_size <= self.length:
+            raise InputError(f"Batches of {batch_size} of {self.length} elements")
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return self.length // self.batch_size
+
+    def __call__(self, start: int) -> Iterator[Any]:
+        """The batches from a step on."""
+        epoch, skipped = divmod(start, self.steps_per_epoch)
+        for number in count(epoch):
+            order = self._order(number)
+            for n in range(skipped, self.steps_per_epoch):
+                rows = order[n * self.batch_size : (n + 1) * self.batch_size]
+                yield trees.tree_map(lambda x, rows=rows: x[rows], self.arrays)
+            skipped = 0
+
+    def _order(self, epoch: int) -> np.ndarray[Any, Any]:
+        if not self.shuffle:
+            return np.arange(self.length)
+        return np.random.Generator(np.random.Philox(key=[self.seed, epoch])).permutation(self.length)
+
+
+def batches_of(data: Any) -> Start:
+    """Data as a function of the first step: such a function itself, or an iterable of batches, which a resumed run
+    reads from its beginning, and which is read again where it ends.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if callable(data):
+        return data
+    if not isinstance(data, Iterable):
+        raise InputError(
+            f"A {type(data).__name__} as data", hint="Give ArrayData, an iterable, or a function of a step"
+        )
+    return lambda start: islice(_repeated(data), start, None)
+
+
+def _repeated(data: Iterable[Any]) -> Iterator[Any]:
+    while True:
+        is_empty = True
+        for batch in data:
+            is_empty = False
+            yield batch
+        if is_empty:
+            return
+
+
+def prefetched(items: Iterator[T], size: int = 2) -> Iterator[T]:
+    """The same items, which another thread makes while this one works; ``size``: how many at most wait."""
+    queue: Queue[tuple[bool, Any]] = Queue(size)
+    ended = threading.Event()
+
+    def put(item: tuple[bool, Any]) -> None:
+        while not ended.is_set():
+            try:
+                queue.put(item, timeout=0.1)
+                return
+            except Full:
+                continue
+
+    def work() -> None:
+        try:
+            for item in items:
+                put((True, item))
+                if ended.is_set():
+                    return
+            put((False, None))
+        except BaseException as error:  # raised where the items are used
+            put((False, error))
+
+    threading.Thread(target=work, name="mlc-prefetch", daemon=True).start()
+    try:
+        while True:
+            is_item, value = queue.get()
+            if is_item:
+                yield value
+            elif value is not None:
+                raise value
+            else:
+                return
+    finally:
+        ended.set()

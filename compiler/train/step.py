@@ -1,0 +1,75 @@
+"""One training step as one program: forward, backward and update of the whole state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import mlc.numpy as mnp
+from mlc.errors import InputError
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.random.threefry import fold_in, key
+from mlc.frontends.array.transforms.gradients import value_and_grad
+from mlc.nn.module import combine, partition, recorded
+from mlc.optim.transform import GradientTransformation, apply_updates, count
+from mlc.optim.wrappers import LossScaleState, cast, global_norm
+
+Loss = Callable[..., Any]
+Trainable = Callable[[str], bool] | None
+
+
+class TrainState(NamedTuple):
+    """All that a run changes: the number of the step, parameters, other arrays of the model, the optimizer's state, and
+    the random key."""
+
+    step: Array
+    parameters: Any
+    rest: Any
+    optimizer: Any
+    key: Array
+
+
+def first_state(model: Any, optimizer: GradientTransformation, seed: int, trainable: Trainable) -> TrainState:
+    """The state before the first step.
+
+    Raises:
+        InputError: nothing is trained.
+    """
+    parameters, rest = partition(model, trainable)
+    if not trees.leaves(parameters):
+        raise InputError(f"{type(model).__name__} has no parameters that are trained")
+    as_arrays = lambda tree: trees.tree_map(as_array, tree)  # noqa: E731
+    state = as_arrays(optimizer.init(parameters))
+    return TrainState(count(), as_arrays(parameters), as_arrays(rest), state, key(seed))
+
+
+def training_step(
+    loss: Loss, optimizer: GradientTransformation, precision: str | None, trainable: Trainable
+) -> Callable[[TrainState, tuple[Any, ...]], tuple[TrainState, dict[str, Array]]]:
+    """(state, batch) → (state, metrics): the loss and the norm of its gradient.
+
+    ``precision``: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in theirs, and the
+    gradients have it.
+    """
+
+    def step(state: TrainState, batch: tuple[Any, ...]) -> tuple[TrainState, dict[str, Array]]:
+        scale = state.optimizer.scale if isinstance(state.optimizer, LossScaleState) else None
+
+        def objective(parameters: Any) -> tuple[Array, tuple[Array, Any]]:
+            given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)
+            draws = fold_in(state.key, state.step)
+            value, model = recorded(lambda m: loss(m, *inputs), combine(given, state.rest), draws)
+            value = mnp.astype(as_array(value), mnp.float32) if precision else as_array(value)
+            rest = trees.tree_map(
+                lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], state.rest
+            )
+            return (value if scale is None else value * scale), (value, rest)
+
+        (_, (value, rest)), gradients = value_and_grad(objective, has_aux=True)(state.parameters)
+        updates, after = optimizer.update(gradients, state.optimizer, state.parameters)
+        parameters = apply_updates(state.parameters, updates)
+        norm = global_norm(gradients) if scale is None else global_norm(gradients) / scale
+        return TrainState(state.step + 1, parameters, rest, after, state.key), {"loss": value, "gradient_norm": norm}
+
+    return step

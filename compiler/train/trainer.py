@@ -1,0 +1,167 @@
+"""``Trainer``: the training loop around one compiled step."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mlc.errors import InputError, RunError
+from mlc.nn.module import combine
+from mlc.optim.transform import GradientTransformation
+from mlc.optim.wrappers import LossScaleState
+from mlc.tracing.jit import jit
+from mlc.train.checkpoints import Checkpoints
+from mlc.train.data import batches_of, prefetched
+from mlc.train.step import Loss, Trainable, TrainState, first_state, training_step
+from mlc.train.watch import origin
+
+Scalars = dict[str, float]
+Log = Callable[[int, Scalars], None]
+
+
+class Trainer:
+    """Trains a model by an optimizer: ``trainer = Trainer(model, optim.adam(), loss)``, ``trainer.fit(data, 1000)``.
+
+    ``loss(model, *batch)`` gives a float of rank 0. The step, with its derivative and the update, is one program, which
+    is compiled at the first step.
+
+    Args:
+        model: a module, or a tree of modules; it does not change, ``trainer.model`` is the trained one.
+        optimizer: a gradient transformation of ``mlc.optim``.
+        seed: of the random key, for layers such as dropout.
+        precision: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in float32.
+        trainable: ``trainable(name)`` says which parameters are trained; all by default.
+        watch: a loss or gradient that is not finite is an error, which names where it comes from.
+        options: of the compiler, as those of ``mlc.compile``.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        optimizer: GradientTransformation,
+        loss: Loss,
+        *,
+        seed: int = 0,
+        precision: str | None = None,
+        trainable: Trainable = None,
+        watch: bool = True,
+        **options: Any,
+    ) -> None:
+        self.state: TrainState = first_state(model, optimizer, seed, trainable)
+        self.watch = watch and not isinstance(self.state.optimizer, LossScaleState)
+        self.history: list[tuple[int, Scalars]] = []
+        """(step, metrics) of each step that this process has taken."""
+        self._step = jit(training_step(loss, optimizer, precision, trainable), wait=True, **options)
+
+    @property
+    def step(self) -> int:
+        """How many steps were taken."""
+        return int(self.state.step)
+
+    @property
+    def model(self) -> Any:
+        """The model with the trained parameters, a copy; ``.eval()`` sets the mode of inference."""
+        return combine(self.state.parameters, self.state.rest)
+
+    def fit(
+        self,
+        data: Any,
+        steps: int,
+        *,
+        checkpoints: Checkpoints | str | Path | None = None,
+        log_dir: str | Path | None = None,
+        callback: Log | None = None,
+        progress: bool = True,
+    ) -> Trainer:
+        """Train until ``steps`` steps were taken in all.
+
+        Args:
+            data: ``train.ArrayData``, an iterable of batches (tuples), or a function of a step: the batches from it on.
+            checkpoints: a folder; training goes on from its last checkpoint.
+            log_dir: a folder for TensorBoard; needs the package tensorboardX.
+            callback: called with each step and its metrics.
+            progress: show a progress bar.
+
+        Raises:
+            RunError: the loss or the gradient is not finite; ``trainer.state`` is that before the step.
+            InputError: the data ends before.
+        """
+        saved = checkpoints if isinstance(checkpoints, Checkpoints | None) else Checkpoints(checkpoints)
+        if saved and saved.steps() and saved.steps()[-1] > self.step:
+            self.state = saved.load(self.state)
+        batches = prefetched(batches_of(data)(self.step))
+        with _logs(log_dir, steps, self.step, progress) as logs:
+            while self.step < steps:
+                metrics = self.take(_next(batches, self.step))
+                for log in [*logs, *([callback] if callback else [])]:
+                    log(self.step, metrics)
+                if saved and (self.step % saved.every == 0 or self.step == steps):
+                    saved.save(self.step, self.state)
+        batches.close()  # type: ignore[attr-defined]
+        return self
+
+    def take(self, batch: Any) -> Scalars:
+        """Take one step on a batch, a tuple of arrays; its metrics.
+
+        Raises:
+            RunError: the loss or the gradient is not finite; the state stays.
+        """
+        given = batch if isinstance(batch, tuple) else (batch,)
+        after, found = self._step(self.state, given)
+        metrics = {name: float(value) for name, value in found.items()}
+        if self.watch and not all(map(math.isfinite, metrics.values())):
+            raise RunError(self._explanation(given, metrics))
+        self.state = after
+        self.history.append((self.step, metrics))
+        return metrics
+
+    def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:
+        shown = ", ".join(f"{name} {value}" for name, value in metrics.items())
+        where = origin(self._step, self.state, batch)
+        return f"Step {self.step + 1} has {shown}: {where or 'the interpreter finds no such operator'}"
+
+
+def _next(batches: Iterator[Any], step: int) -> Any:
+    try:
+        return next(batches)
+    except StopIteration:
+        raise InputError(f"The data ends after {step} steps") from None
+
+
+@contextmanager
+def _logs(folder: str | Path | None, steps: int, start: int, progress: bool) -> Iterator[list[Log]]:
+    """Functions that log a step: on the screen, and for TensorBoard."""
+    writer = _writer(folder) if folder is not None else None
+    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[loss]}"))
+    bar = Progress(*columns, TimeRemainingColumn(), disable=not progress)
+    with bar:
+        task = bar.add_task("", total=steps, completed=start, loss="")
+        logs: list[Log] = [lambda n, m: bar.update(task, completed=n, loss=f"loss {m['loss']:.4g}")]
+        if writer is not None:
+            logs.append(functools.partial(_write, writer))
+        try:
+            yield logs
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def _write(writer: Any, step: int, metrics: Scalars) -> None:
+    for name, value in metrics.items():
+        writer.add_scalar(name, value, step)
+
+
+def _writer(folder: str | Path) -> Any:
+    try:
+        return import_module("tensorboardX").SummaryWriter(str(folder))
+    except ModuleNotFoundError:
+        raise InputError(
+            "Logs for TensorBoard need the package tensorboardX", hint="pip install 'mlc[train]'"
+        ) from None

@@ -1,0 +1,141 @@
+"""The training loop: what it learns, what it resumes, what it refuses, and where NaN come from."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mlc
+import mlc.numpy as mnp
+from mlc import nn, optim, train
+from mlc.errors import InputError, RunError
+from mlc.frontends.array import trees
+from mlc.train.watch import origin
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz"))
+import kill_training  # noqa: E402
+
+X = np.random.Generator(np.random.Philox(5)).standard_normal((64, 3)).astype(np.float32)
+Y = X @ np.array([1.0, -2.0, 0.5], np.float32) + 3
+
+
+def loss(model: Any, x: Any, y: Any) -> Any:
+    return nn.mse_loss(model(x)[:, 0], y)
+
+
+def same(a: Any, b: Any) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(trees.leaves(a), trees.leaves(b), strict=True))
+
+
+def test_a_regression_is_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[int] = []
+    trainer = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss)
+    trainer.fit(train.ArrayData((X, Y), 16), 200, callback=lambda n, _: seen.append(n))
+    np.testing.assert_allclose(trainer.model.weight, [[1, -2, 0.5]], atol=1e-3)
+    np.testing.assert_allclose(trainer.model.bias, [3], atol=1e-3)
+    assert seen == list(range(1, 201)) and trainer.step == 200 and "200/200" in capsys.readouterr().out
+    assert trainer.history[0][1]["loss"] > 1 > trainer.history[-1][1]["loss"]
+    trainer.fit([(X[:16], Y[:16])], 201, progress=False)
+    with pytest.raises(InputError, match="data ends after 202 steps"):
+        trainer.fit(iter([(X[:16], Y[:16])] * 202), 300, progress=False)
+
+
+def test_resumed_runs_have_the_same_bits(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    saved = train.Checkpoints(tmp_path, every=2, keep=2)
+    whole = kill_training.trainer().fit(kill_training.data(), 12, progress=False)
+    kill_training.trainer().fit(kill_training.data(), 7, checkpoints=saved, progress=False)
+    assert saved.steps() == [6, 7]
+    resumed = kill_training.trainer().fit(kill_training.data(), 12, checkpoints=tmp_path, progress=False)
+    assert [n for n, _ in resumed.history] == [8, 9, 10, 11, 12]
+    assert same(resumed.state, whole.state)
+    other = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss)
+    with pytest.raises(InputError, match="of another model or optimizer: optimizer"):
+        saved.load(other.state)
+    with pytest.raises(InputError, match="no checkpoint 3"):
+        saved.load(whole.state, step=3)
+
+
+def test_killed_runs_lose_at_most_a_step(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    command = [sys.executable, kill_training.__file__, "--kills", "5", "--seconds", "60", "--longest", "0.8"]
+    environment = os.environ | {"MLC_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=200)
+    assert re.match(r"5 kills in .*: nothing lost, the same bits", done.stdout), done.stdout + done.stderr
+
+
+def test_an_unfinished_checkpoint_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".step-000000009.safetensors.x").write_bytes(b"half")
+    assert train.Checkpoints(tmp_path).steps() == [] and not list(tmp_path.iterdir())
+
+
+def test_logs_for_tensorboard(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX")
+    from tensorboardX.proto.event_pb2 import Event
+
+    trainer = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss)
+    trainer.fit(train.ArrayData((X, Y), 16), 3, log_dir=tmp_path / "logs", progress=False)
+    (path,) = (tmp_path / "logs").iterdir()
+    data, found, at = path.read_bytes(), [], 0
+    while at < len(data):
+        (size,) = struct.unpack_from("<Q", data, at)
+        event = Event.FromString(data[at + 12 : at + 12 + size])
+        found += [(event.step, v.simple_value) for v in event.summary.value if v.tag == "loss"]
+        at += 16 + size
+    expected = [(n, metrics["loss"]) for n, metrics in trainer.history]
+    assert [n for n, _ in found] == [1, 2, 3] and np.allclose(found, expected)
+
+
+def test_nan_names_operator_and_line() -> None:
+    trainer = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), lambda m, x, y: mnp.mean(mnp.log(m(x))) + 0 * mnp.mean(y))
+    before = trainer.state
+    with pytest.raises(RunError, match=r'Step 1 has loss nan.*test_trainer.py:\d+: graph.map ".*log.*" gives NaN'):
+        trainer.take((X, Y))
+    assert trainer.state is before
+    with pytest.raises(RunError, match="inputs 1.0 are not finite"):
+        trainer.take((X * np.inf, Y))
+
+
+def test_origin_in_loops() -> None:
+    def f(x: Any) -> Any:
+        return mlc.fori_loop(0, 20, lambda i, s: mnp.exp(s), x)
+
+    assert "graph.map" in origin(mlc.jit(f), np.float32(1)) and "an infinity" in origin(mlc.jit(f), np.float32(1))
+    assert origin(mlc.jit(f), np.float32(-np.inf)).startswith("the inputs 0")
+
+
+def test_mixed_precision_and_loss_scaling() -> None:
+    optimizer = optim.loss_scaling(optim.sgd(0.1), initial=2.0**125, period=1000)
+    trainer = train.Trainer(nn.Linear(3, 1), optimizer, loss, precision="bfloat16")
+    trainer.fit(train.ArrayData((X, Y), 16), 150, progress=False)
+    assert trainer.model.weight.dtype == np.float32 and float(trainer.state.optimizer.scale) < 2.0**125
+    np.testing.assert_allclose(trainer.model.weight, [[1, -2, 0.5]], atol=0.03)
+
+
+def test_frozen_parameters_stay() -> None:
+    model = nn.Linear(3, 1)
+    trainer = train.Trainer(model, optim.adamw(0.1), loss, trainable=lambda name: name == "bias")
+    trainer.take((X, Y))
+    np.testing.assert_array_equal(trainer.model.weight, model.weight)
+    assert float(trainer.model.bias[0]) != float(model.bias[0])  # type: ignore[index]
+    with pytest.raises(InputError, match="no parameters that are trained"):
+        train.Trainer(model, optim.sgd(0.1), loss, trainable=lambda _: False)
+
+
+def test_a_checkpoint_is_a_file_of_safetensors(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    path = train.Checkpoints(tmp_path).save(3, train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).state)
+    data = path.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    assert header["__metadata__"]["step"] == "3" and {"parameters.weight", "step", "key"} <= header.keys()
+    with pytest.raises(InputError, match="every 0 steps"):
+        train.Checkpoints(tmp_path, every=0)
