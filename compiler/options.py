@@ -88,6 +88,7 @@ class Environment:
     cache_dir: Path | None  # MLC_CACHE_DIR, else ~/.cache/mlc; None when it is set to the empty string: no cache
     cache_bytes: int  # MLC_CACHE_SIZE in MiB: entries used longest ago go when the cache grows beyond it
     cc: str | None  # CC
+    nvcc: str | None  # MLC_NVCC: the CUDA compiler
     debug: bool  # MLC_DEBUG: tracebacks, and why the cache missed
 
 
@@ -99,4 +100,5 @@ def environment() -> Environment:
     cache_dir = default_cache if chosen is None else Path(chosen) if chosen else None
     mebibytes = get("MLC_CACHE_SIZE", "")
     limit = (int(mebibytes) if mebibytes.isdigit() else 10240) << 20
-    return Environment(cache_dir, limit, get("CC") or None, get("MLC_DEBUG", "") not in ("", "0"))
+    debug = get("MLC_DEBUG", "") not in ("", "0")
+    return Environment(cache_dir, limit, get("CC") or None, get("MLC_NVCC") or None, debug)

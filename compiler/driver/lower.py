@@ -17,10 +17,12 @@ from mlc.driver.artifact.payload import Payload, spool
 from mlc.driver.instrument import Instrument, step
 from mlc.options import Options
 from mlc.passes.codegen.cpu.c_model import Weights
+from mlc.passes.codegen.cuda.emit_cuda import emit_cuda
 from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.schedule.apply_tuned import digests
 from mlc.pipelines.cpu import STAGES
+from mlc.target import GpuTarget
 
 CODE_STEPS = 2  # after the passes: printing C, and compiling it
 
@@ -94,5 +96,8 @@ def code(
         file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
         about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features)}
         about_weights = Weights(made.size, made.digest.hex(), file)
-        printed = emit_c(module, prefix, kernels, target.features, about_weights, about, kernels_a_file)
+        if isinstance(target, GpuTarget):
+            printed = emit_cuda(module, prefix, kernels, about_weights, about, kernels_a_file)
+        else:
+            printed = emit_c(module, prefix, kernels, target.features, about_weights, about, kernels_a_file)
     return Lowered(module, prefix, printed.sources, printed.signature, made.write, printed.families)

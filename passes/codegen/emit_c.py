@@ -51,12 +51,13 @@ class Kernels:
 
 def print_kernels(module: ModuleOp, lanes: int) -> Kernels:
     """C for the kernels of a planned module. A symbol is the hash of its C text, so equal code has equal objects."""
-    strings = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in _functions(module).items()}
+    strings = {name: print_kernel(fn, "KERNEL", lanes) for name, fn in functions_of(module).items()}
     symbols = {name: f"k_{hashlib.sha256(text.encode()).hexdigest()[:16]}" for name, text in strings.items()}
     return Kernels(symbols, {symbols[name]: text.replace("KERNEL", symbols[name], 1) for name, text in strings.items()})
 
 
-def _functions(module: ModuleOp) -> dict[str, kernel.FuncOp]:
+def functions_of(module: ModuleOp) -> dict[str, kernel.FuncOp]:
+    """The kernels of a module by name."""
     return {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
 
 
@@ -70,10 +71,10 @@ def emit_c(
     kernels_a_file: int = KERNELS_A_FILE,
 ) -> Code:
     """C for a planned module; ``about`` is added to the signature (compiler version, target)."""
-    program, functions = program_of(module), _functions(module)
-    signature = _signature(program, functions, kernels.symbols, prefix, weights) | about
-    groups = enumerate(_groups(list(kernels.strings.values()), kernels_a_file))
-    sources = {f"kernels_{n}.c": _unit(group) for n, group in groups}
+    program, functions = program_of(module), functions_of(module)
+    signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
+    files = enumerate(groups(list(kernels.strings.values()), kernels_a_file))
+    sources = {f"kernels_{n}.c": _unit(group) for n, group in files}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
@@ -91,14 +92,16 @@ def _unit(strings: Sequence[str]) -> str:
     return "\n".join([f'#include "mlc_{"library" if calls else "kernel"}.h"\n', *strings])
 
 
-def _groups(strings: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+def groups(strings: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """The kernels of each file."""
     for n in range(0, len(strings), size):
         yield strings[n : n + size]
 
 
-def _signature(
+def signature_of(
     program: rt.ProgramOp, functions: dict[str, kernel.FuncOp], symbols: dict[str, str], prefix: str, weights: Weights
 ) -> dict[str, Any]:
+    """What a model says of itself; targets add to it."""
     ops = list(rt.walk(program.body.block))
     inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
     outputs = [_output(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]

@@ -13,9 +13,19 @@ from mlc.runtime.signature import dtype_of
 Signature = Mapping[str, Any]
 
 
+_DEVICE = """
+/* As @PREFIX@_run, with tensors in the memory of the device that the model was created on. The run is ordered in
+ * `stream` (a CUstream or cudaStream_t of that device's primary context; NULL: the default stream). This returns when
+ * the run is enqueued; where the model computes sizes or conditions from data, later. */
+int @PREFIX@_run_device(@PREFIX@_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
+                        void *stream);
+"""
+
+
 def header(prefix: str, signature: Signature) -> str:
     """The text of the header."""
     text = paths()["mlc_model.h.in"].read_text().replace("@CONSTANTS@", "\n".join(_constants(signature)))
+    text = text.replace("@DEVICE@", _DEVICE if signature["target"].startswith("cuda") else "")
     text = text.replace("@PREFIX@", prefix).replace("@INTERFACE@", signature["interface"])
     return f"/*{_contract(signature)} */\n{text}"
 

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import mlc
 from mlc.driver.artifact.c_header import header
+from mlc.driver.artifact.cubins import with_cubins
 from mlc.driver.artifact.output_files import staged
-from mlc.driver.artifact.write_artifact import EMBEDDED_SYMBOL, Generated, embedded
-from mlc.driver.toolchain.c_compiler import CFLAGS, LDFLAGS, LIBRARIES, OPTIONAL, OPTIONAL_OF_ZIG, ZIG_NAMES
-from mlc.driver.toolchain.c_sources import COMPILED, encoded, runtime_for, runtime_sources
+from mlc.driver.artifact.write_artifact import DATA, Generated, embedded
+from mlc.driver.cache.disk_cache import Cache
+from mlc.driver.toolchain.c_compiler import CFLAGS, LDFLAGS, LIBRARIES, OPTIONAL, OPTIONAL_OF_ZIG, ZIG_NAMES, find
+from mlc.driver.toolchain.c_sources import COMPILED, CSource, encoded, runtime_for, runtime_sources
 from mlc.driver.toolchain.external_libraries import LIBRARIES as EXTERNAL
 from mlc.driver.toolchain.hidden_names import INCLUDE, with_hidden_names
 from mlc.errors import OutputError
 from mlc.options import Options
 from mlc.runtime.sealed import SONAME_ROOM
+from mlc.target import GpuTarget
 
 MARK = "# Written by mlc"
 MAKEFILE = """@MARK@ @VERSION@: model '@PREFIX@' for @TARGET@.
@@ -74,16 +77,23 @@ class SourceFolder:
 
     def _write(self, folder: Path) -> None:
         prefix, weights = self.code.prefix, self.code.signature["weights"]
-        sources = {**runtime_for(self.code.families), **self.code.sources}
+        sources = {**runtime_for(self.code.families), **self._compiled()}
         if weights["bytes"] and not weights["file"]:
             sources |= embedded(self.code, folder)
         elif weights["file"]:
             self.code.weights_writer(folder / weights["file"])
-        for name, text in with_hidden_names(sources, prefix, EMBEDDED_SYMBOL).items():
+        for name, text in with_hidden_names(sources, prefix, DATA).items():
             (folder / name).write_bytes(encoded(text))
         (folder / f"{prefix}.h").write_text(header(prefix, self.code.signature))
         units = sorted(name for name in sources if name.endswith(COMPILED))
         (folder / "Makefile").write_text(self._makefile(units))
+
+    def _compiled(self) -> Mapping[str, CSource]:
+        """The generated code, in which kernels of a GPU are compiled: the folder needs a C compiler alone."""
+        target = self.options.target
+        if not isinstance(target, GpuTarget):
+            return self.code.sources
+        return with_cubins(self.code.sources, target, find(self.options.cc, target), Cache.default())
 
     def _makefile(self, units: Sequence[str]) -> str:
         target, prefix = self.options.target, self.code.prefix

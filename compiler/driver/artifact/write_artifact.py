@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from mlc.driver.artifact.artifact import Artifact
 from mlc.driver.artifact.c_header import header
+from mlc.driver.artifact.cubins import IMAGES, with_cubins
 from mlc.driver.artifact.output_files import output_error
 from mlc.driver.cache.cache_key import CacheKey
 from mlc.driver.cache.disk_cache import Cache
@@ -26,6 +27,10 @@ from mlc.runtime.weights import HEADER_BYTES
 
 EMBEDDED_SYMBOL = "mlc_embedded_weights"
 """The array that generated code declares (``extern const char mlc_embedded_weights[]``) when weights are embedded."""
+
+
+DATA = (EMBEDDED_SYMBOL, IMAGES)
+"""The arrays that are added to generated code."""
 
 
 class Generated(Protocol):
@@ -79,12 +84,12 @@ def write(
 ) -> Artifact:
     """Compile generated code into ``folder``. ToolchainError if that fails, OSError if a file cannot be written."""
     artifact = Artifact(folder, code.prefix, suffix)
-    sources = dict(code.sources)
+    sources = with_cubins(code.sources, options.target, toolchain, cache)
     weights = code.signature["weights"]
     if weights["bytes"] and not weights["file"]:
         sources |= embedded(code, folder)
     if artifact.is_static:
-        sources = with_hidden_names({**runtime_for(code.families), **sources}, code.prefix, EMBEDDED_SYMBOL)
+        sources = with_hidden_names({**runtime_for(code.families), **sources}, code.prefix, DATA)
     (folder / f"{artifact.stem}.h").write_text(header(code.prefix, code.signature))
     sanitizing = replace(toolchain, sanitizers=options.sanitizers)
     with ThreadPoolExecutor(1) as pool:

@@ -60,6 +60,7 @@ def key_of(source: Source, needs: Needs, options: Options, toolchain: Toolchain)
             "external": {name: digest_cache.of_file(source.folder / name) for name in sorted(needs.files)},
             "options": json.loads(json.dumps(options.key())),
             "compiler": toolchain.version,
+            **({"cuda": toolchain.cuda.version} if toolchain.cuda else {}),
             "mlc": digest.of_sources(),
             "packages": _versions(),
             "libraries": dict(external_flags(needs.families, options.target).versions),

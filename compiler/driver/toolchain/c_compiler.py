@@ -9,15 +9,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
 from mlc.errors import ToolchainError
 from mlc.options import environment
 from mlc.runtime.sealed import SONAME_ROOM
-from mlc.target import Target
+from mlc.target import GpuTarget, Target
 
 CFLAGS = (
     *("-O2", "-g0", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-pthread"),
@@ -40,11 +41,12 @@ OPTIONAL_OF_ZIG = (*OPTIONAL, "-mevex512")
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A C compiler command, its version string, and the sanitizers to build with."""
+    """A C compiler command, its version string, and the sanitizers to build with; for a GPU also the CUDA compiler."""
 
     command: tuple[str, ...]
     version: str
     sanitizers: tuple[str, ...] = ()
+    cuda: CudaCompiler | None = None
 
     def flags(self, target: Target, isa: Sequence[str]) -> tuple[str, ...]:
         """Flags to compile one unit, in order; ``isa`` are those that choose the instruction set."""
@@ -90,7 +92,13 @@ class Toolchain:
 
 
 def find(command: str | None, target: Target) -> Toolchain:
-    """The C compiler to use: ``command`` or $CC if given, else the first of gcc, clang, cc and ziglang that runs."""
+    """The C compiler to use: ``command`` or $CC if given, else the first of gcc, clang, cc and ziglang that runs. With
+    the CUDA compiler where the target is a GPU."""
+    found = _find_c(command, target)
+    return replace(found, cuda=find_cuda()) if isinstance(target, GpuTarget) else found
+
+
+def _find_c(command: str | None, target: Target) -> Toolchain:
     if command := command or environment().cc:
         found = _answer(tuple(shlex.split(command)))
         if found is None:

@@ -11,7 +11,7 @@ from mlc.runtime.c import paths
 
 CSource = str | bytes
 COMPILED = (".c", ".S")
-FOLDERS = {"string": "strings", "image": "image"}  # of the C runtime, by family of runtime library functions
+FOLDERS = {"string": "strings", "image": "image", "cuda": "cuda"}  # of the C runtime, by family of what is called
 
 
 @cache

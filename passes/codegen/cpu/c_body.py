@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation
 
 from mlc.dialects import rt
 from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import bytes_of, elements_in
 from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare
 from mlc.passes.codegen.c_like.c_routine import c_string, routine_call
 from mlc.passes.plan.program.arena import buffers_of
-
-
-def declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
-    """Variables of the symbolic dimensions."""
-    return [f"  const {type_} {d} = {source}[{n}]; (void){d};" for n, d in enumerate(dims)]
-
-
-def output_in(op: rt.InputOp) -> int | None:
-    """The number of the output that is the memory of an input, if there is one."""
-    users = (use.operation for use in op.result.uses)
-    return next((o.index.value.data for o in users if isinstance(o, rt.OutputOp)), None)
-
-
-def decisions_of(program: rt.ProgramOp) -> list[str]:
-    """The loops and branches with an ``rt.loop_condition``."""
-    return list(dict.fromkeys(o.symbol.data for o in rt.walk(program.body.block) if isinstance(o, rt.LoopConditionOp)))
 
 
 def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str]) -> str:
@@ -38,41 +23,16 @@ def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str,
     lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
     if any(b.offset is None for b in buffers):
         lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset);"]
-    numbers: dict[SSAValue, int] = {b.result: n for n, b in enumerate(buffers)}
     fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
-    body = _Body(symbols, numbers, list(program.bound_of), decisions_of(program), fails)
+    body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), fails=fails)
     body.block(program.body.block, "  ")
     return "\n".join([*lines, *body.lines, "  (void)c;", "}"])
 
 
 @dataclass
-class _Body:
-    symbols: Mapping[str, str]
-    buffers: Mapping[SSAValue, int]
-    sizes: Sequence[str]
-    decisions: Sequence[str]
-    fails: bool  # a run-time dimension may be out of bounds, which ends the run
-    lines: list[str] = field(default_factory=list)
-    pointers: dict[SSAValue, str] = field(default_factory=dict)
-    launches: int = 0
-    states: int = 0
-
-    def block(self, block: Block, indent: str) -> None:
-        """All phases of a block."""
-        phase: list[Operation] = []
-        for op in block.ops:
-            if isinstance(op, rt.STEPS):
-                phase.append(op)
-            elif isinstance(op, rt.BarrierOp):
-                self._phase(phase, indent)
-                phase = []
-            elif isinstance(op, rt.LoopOp):
-                self._loop(op, indent)
-            elif isinstance(op, rt.IfOp):
-                self._if(op, indent)
-            else:
-                self.pointers[op.results[0]] = self._pointer(op)
-        self._phase(phase, indent)
+class _Body(HostProgram):
+    fails: bool = False  # a run-time dimension may be out of bounds, which ends the run
+    counter = "(void *)&c->number"
 
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
         """A thread claims parts until none is left, then waits for the other threads; the last launch includes the
@@ -88,12 +48,7 @@ class _Body:
         self.lines += [*(f"{indent}  {step}" for step in steps), f"{indent}}}", f"{indent}mlc_join(c);"]
         if self.launches > before:
             self.lines.append(f"{indent}mlc_mark(c, {self.launches - 1});")
-        for op in ops:
-            if isinstance(op, rt.NonzeroOp | rt.SizeOp):
-                self._size(op.symbol.data, f"mlc_size(c, {self.sizes.index(op.symbol.data)})", indent)
-
-    def _size(self, name: str, value: str, indent: str) -> None:
-        self.lines.append(f"{indent}const int64_t {name} = {value}; (void){name};")
+        self._sizes_of(ops, indent)
 
     def _step(self, op: Operation) -> list[str]:
         match op:
@@ -145,26 +100,10 @@ class _Body:
             self.lines.append(f"{indent}mlc_loop at_{step} = {{c->phase, 0}};")
             self.lines.append(f"{indent}while (mlc_iteration(c, {number}, &at_{step})) {{")
             self._size(step, iterations, inner)
-        count = len(op.ping)
-        for n, (old, new) in enumerate(zip(op.body.block.args[:count], op.body.block.args[count:], strict=True)):
-            ping, pong = self.pointers[op.ping[n]], self.pointers[op.pong[n]]
-            self._state(old, f"mlc_state({step}, {self.pointers[op.first[n]]}, {ping}, {pong})", inner)
-            self._state(new, f"mlc_state({step} + 1, 0, {ping}, {pong})", inner)
+        self._loop_arguments(op, inner)
         self.block(op.body.block, inner)
         self.lines.append(f"{indent}}}")
-        for n, result in enumerate(op.res):
-            buffers = f"{self.pointers[op.first[n]]}, {self.pointers[op.ping[n]]}, {self.pointers[op.pong[n]]}"
-            self._state(result, f"mlc_state({iterations}, {buffers})", indent)
-        decision = op.prev_op
-        while isinstance(decision, rt.BarrierOp):
-            decision = decision.prev_op
-        if isinstance(decision, rt.LoopConditionOp) and decision.size is not None:
-            self._size(decision.size.data, iterations, indent)
-
-    def _state(self, value: SSAValue, pointer: str, indent: str) -> None:
-        name = self.pointers[value] = f"state{self.states}"
-        self.states += 1
-        self.lines.append(f"{indent}void *const {name} = {pointer}; (void){name};")
+        self._loop_results(op, iterations, indent)
 
     def _if(self, op: rt.IfOp, indent: str) -> None:
         name = op.symbol.data
@@ -174,22 +113,3 @@ class _Body:
         self.lines.append(f"{indent}}} else if ({name} == 0) {{")
         self.block(op.otherwise.block, indent + "  ")
         self.lines.append(f"{indent}}}")
-
-    def _pointer(self, op: Operation) -> str:
-        match op:
-            case rt.InputOp():
-                output = output_in(op)
-                return f"c->out[{output}]" if output is not None else f"(void *)c->in[{op.index.value.data}]"
-            case rt.OutputOp():
-                return f"c->out[{op.index.value.data}]"
-            case rt.WeightOp():
-                return f"(void *)(c->weights + {op.offset.value.data if op.offset is not None else 0})"
-            case rt.RunCounterOp():
-                return "(void *)&c->number"
-            case rt.ViewOp():
-                start = "" if op.start == 0 else f" + {c_dim(op.start)}"
-                return f"((char *){self.pointers[op.source]}{start})" if start else self.pointers[op.source]
-        assert isinstance(op, rt.BufferOp)
-        if op.offset is not None:
-            return f"(void *)(c->arena + {op.offset.value.data})"
-        return f"(void *)(c->arena + offset[{self.buffers[op.result]}])"

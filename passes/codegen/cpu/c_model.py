@@ -14,8 +14,9 @@ from mlc.dialects.semantics.dims import DimLike, condition, dim_max, parse_dim
 from mlc.dialects.semantics.strings import unescaped
 from mlc.dialects.types import bytes_of, shape_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_program import decisions_of, declare, output_in
 from mlc.passes.codegen.c_like.c_routine import c_string
-from mlc.passes.codegen.cpu.c_body import decisions_of, declare, output_in, print_body
+from mlc.passes.codegen.cpu.c_body import print_body
 from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order
 
 _HEAD = """#include <string.h>
@@ -40,6 +41,17 @@ class Weights:
     file: str | None
 
 
+@dataclass(frozen=True)
+class Host:
+    """What depends on where launches run: C before the model's functions (headers, declarations), ``body`` and what it
+    needs, further fields of ``mlc_program``, and further functions of the interface."""
+
+    declarations: str
+    body: str
+    fields: Mapping[str, str]
+    interface: str = ""
+
+
 def print_model(
     program: rt.ProgramOp,
     prefix: str,
@@ -48,12 +60,31 @@ def print_model(
     weights: Weights,
     isa: Sequence[str],
 ) -> str:
-    """``model.c``. ``symbols`` maps kernels to C functions."""
-    dims = [d.data for d in program.dims]
+    """``model.c`` for a CPU. ``symbols`` maps kernels to C functions."""
     declared = sorted(set(symbols.values()))
+    kernels = (f"void {s}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads);" for s in declared)
+    host = Host("\n".join(kernels), print_body(program, dims_of(program), symbols), {})
+    return print_host_program(program, prefix, signature, weights, isa, host)
+
+
+def dims_of(program: rt.ProgramOp) -> list[str]:
+    """The names of the symbolic dimensions."""
+    return [d.data for d in program.dims]
+
+
+def print_host_program(
+    program: rt.ProgramOp,
+    prefix: str,
+    signature: Mapping[str, Any],
+    weights: Weights,
+    isa: Sequence[str],
+    host: Host,
+) -> str:
+    """``model.c``: what every host program has, and what is the target's."""
+    dims = dims_of(program)
     parts = [
         _HEAD,
-        "\n".join(f"void {s}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads);" for s in declared),
+        host.declarations,
         "extern const char mlc_embedded_weights[];" if weights.payload and not weights.file else "",
         f"static const char signature[] MLC_SIGNATURE =\n{_string(json.dumps(signature))};",
         _strings(program),
@@ -64,8 +95,9 @@ def print_model(
         _violated(program, dims),
         _fence(program, dims),
         _work(program, dims),
-        print_body(program, dims, symbols),
-        _program(program, prefix, signature, weights, isa),
+        host.body,
+        _program(program, prefix, signature, weights, isa, host.fields),
+        host.interface,
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -215,11 +247,17 @@ def _count(text: StringAttr | None, default: int) -> DimLike:
 
 
 def _program(
-    program: rt.ProgramOp, prefix: str, signature: Mapping[str, Any], weights: Weights, isa: Sequence[str]
+    program: rt.ProgramOp,
+    prefix: str,
+    signature: Mapping[str, Any],
+    weights: Weights,
+    isa: Sequence[str],
+    fields: Mapping[str, str],
 ) -> str:
     launches = sum(isinstance(o, rt.LaunchOp) for o in rt.walk(program.body.block))
     embedded = weights.payload and not weights.file
     file = f'"{weights.file}"' if weights.payload and weights.file else "0"
+    further = "".join(f"\n  .{name} = {value}," for name, value in fields.items())
     return f"""static const mlc_program {prefix}_program = {{
   .name = "{prefix}",
   .signature = signature,
@@ -242,7 +280,7 @@ def _program(
   .weights_sha256 = "{weights.sha256}",
   .weights_file = {file},
   .embedded = {"mlc_embedded_weights" if embedded else "0"},
-  .isa = "{" ".join(isa)}",
+  .isa = "{" ".join(isa)}",{further}
 }};
 
 MLC_DEFINE_ABI({prefix}, {signature["interface"]});"""

@@ -29,6 +29,7 @@ struct mlc_model {
   const mlc_program *program;
   mlc_weights weights;
   mlc_team *team;
+  mlc_device *device; /* or NULL */
   _Atomic int64_t runs; /* the next one's number */
   _Atomic(workspace *) idle[CACHED_WORKSPACES];
   _Atomic(mlc_strings *) strings; /* one of each thread that has run the model */
@@ -81,6 +82,15 @@ static int check_threads(int threads) {
   return mlc_fail("cannot run on %d threads: give 1 to %d, or 0 for one per allowed CPU", threads, MAX_THREADS);
 }
 
+/* The model, whose weights are then in the device's memory; NULL, and nothing is left of it, on failure. */
+static mlc_model *open_device(mlc_model *model) {
+  model->device = model->program->device->open(model->program, model->weights.payload);
+  mlc_weights_close(&model->weights);
+  if (model->device) return model;
+  mlc_destroy(model);
+  return NULL;
+}
+
 mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int threads) {
   (void)*(const volatile unsigned char *)checksum; /* so that the linker keeps it */
   if (mlc_check_isa(program->isa) || check_threads(threads)) return NULL;
@@ -88,6 +98,7 @@ mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int 
   if (!model) return mlc_fail("out of memory"), NULL;
   model->program = program;
   if (mlc_weights_open(&model->weights, program, weights_path)) return free(model), NULL;
+  if (program->device) return open_device(model);
   model->team = mlc_team_create(program, threads ? threads : mlc_allowed_cpus());
   if (model->team) return model;
   mlc_fail("out of memory for the threads of model '%s'", program->name);
@@ -98,6 +109,7 @@ mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int 
 void mlc_destroy(mlc_model *model) {
   if (!model) return;
   mlc_team_destroy(model->team);
+  if (model->device) model->program->device->close(model->device);
   mlc_weights_close(&model->weights);
   if (model->program->strings) model->program->strings->close(atomic_load(&model->strings));
   for (int i = 0; i < CACHED_WORKSPACES; i++) free(atomic_load(&model->idle[i]));
@@ -117,7 +129,7 @@ int64_t mlc_workspace_size(const mlc_program *program, const int64_t *dims) {
   if (check_dims(program, dims)) return -1;
   int64_t bytes = program->workspace(dims);
   if (bytes < 0) mlc_fail("model '%s' needs more memory than can be addressed for these dimensions", program->name);
-  return bytes;
+  return program->device && bytes > 0 ? 0 : bytes; /* a device has its own memory */
 }
 
 int mlc_output_shape(const mlc_program *program, int output, const int64_t *dims, int64_t *shape) {
@@ -199,7 +211,7 @@ static int share_memory(const mlc_program *program, const mlc_call *call) {
       if (k != own && call->out[k] && call->out[k] == call->in[i])
         return mlc_fail("input %d and output %d of model '%s' are the same memory, but no pair that the model updates in "
                         "place", i, k, program->name);
-    if (own >= 0 && bytes && call->out[own] != call->in[i]) memcpy(call->out[own], call->in[i], (size_t)bytes);
+    if (own >= 0 && bytes && call->out[own] != call->in[i] && !program->device) memcpy(call->out[own], call->in[i], (size_t)bytes);
   }
   return 0;
 }
@@ -220,10 +232,14 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
   call->arena = own ? (char *)(own + 1) : memory;
   if (share_memory(program, call) || open_strings(model, call)) return workspace_give_back(model, own), 1;
   fence(model->program, call, 1);
-  run_in_default_float_mode(model, call);
+  if (model->device)
+    program->device->run(model->device, call);
+  else
+    run_in_default_float_mode(model, call);
   fence(model->program, call, 0);
   workspace_give_back(model, own);
   if (*call->grow) return grow(model, call);
+  if (*call->error == error_text) return 1; /* the device's message is there already */
   return *call->error ? mlc_fail("%s", *call->error) : check_strings(model->program, call);
 }
 
@@ -236,6 +252,16 @@ int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, c
   mlc_call call = {
       .in = inputs, .out = outputs, .dim = dims, .weights = model->weights.payload, .error = &error, .grow = &more};
   return run(model, &call, memory);
+}
+
+int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
+                   void *stream) {
+  if (!model) return fail_without_model();
+  const char *error = NULL;
+  int more = 0;
+  mlc_call call = {.in = inputs, .out = outputs, .dim = dims, .on_device = 1, .stream = stream};
+  call.error = &error, call.grow = &more;
+  return run(model, &call, NULL);
 }
 
 /* The time of the previous mark is stored before that of the first launch. */

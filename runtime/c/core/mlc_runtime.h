@@ -20,6 +20,8 @@ typedef struct mlc_model mlc_model;
 typedef struct mlc_strings mlc_strings;
 
 typedef struct mlc_decision mlc_decision;
+typedef struct mlc_program mlc_program;
+typedef struct mlc_device mlc_device;
 
 /* The state of one inference in one thread. */
 typedef struct {
@@ -40,7 +42,18 @@ typedef struct {
   int *grow;               /* 1 + the number of the run-time dimension that exceeds its bound, or 0 */
   uint64_t phase;    /* of the team; this thread's claimed parts in it, and the shares it has visited */
   int claimed, visited;
+  mlc_device *device; /* where the model runs on one: then `arena`, `weights`, `in` and `out` are its addresses */
+  int on_device;      /* the caller's tensors are in the device's memory, and the run is ordered in the caller's `stream` */
+  void *stream;
 } mlc_call;
+
+/* How the launches of a program run on a device. A model for CPUs refers to none of these, so the linker omits them. */
+typedef struct {
+  mlc_device *(*open)(const mlc_program *program, const char *weights); /* uploads the weights; NULL on failure */
+  void (*run)(mlc_device *device, mlc_call *call); /* runs program->body; the call says in, out, dim, and number */
+  void (*close)(mlc_device *device);
+  const void *code; /* the device's own description of the program */
+} mlc_device_code;
 
 /* The constant strings of a model, and the functions that open and close the string table of a run. A model without
  * strings refers to none of these, so the linker omits them. */
@@ -54,7 +67,7 @@ typedef struct {
 } mlc_string_table;
 
 /* The description of a compiled model for the runtime; constant. */
-typedef struct {
+struct mlc_program {
   const char *name;
   const char *signature; /* JSON */
   int inputs, outputs, dims, launches, sizes, decisions;
@@ -74,7 +87,8 @@ typedef struct {
   const char *weights_file;    /* base name of the file beside the library, or NULL */
   const void *embedded;        /* or the MLC_ALIGN-aligned payload inside the library */
   const char *isa; /* required CPU features, separated by spaces: "avx512f avx512vl fma"; NULL: none */
-} mlc_program;
+  const mlc_device_code *device; /* NULL: the launches run on the thread team */
+};
 
 /* Functions that `body` calls. It is a sequence of phases: launches that do not depend on each other.
  *
@@ -157,6 +171,8 @@ int mlc_output_shape(const mlc_program *program, int output, const int64_t *dims
 int mlc_run(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims, void *workspace);
 int mlc_profile(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
                 void *workspace, uint64_t *ns_per_launch);
+int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
+                   void *stream);
 void mlc_seed(mlc_model *model, int64_t number);
 const char *mlc_error(void);
 
@@ -209,5 +225,15 @@ const char *mlc_error(void);
   void p##_seed(p##_model *model, int64_t number) { mlc_seed((mlc_model *)model, number); }                    \
   const char *p##_error(void) { return mlc_error(); }                                                          \
   _Static_assert(1, "") /* takes the semicolon after the macro */
+
+/* The function that only a model for a device has. */
+#define MLC_DEFINE_DEVICE_ABI(p)                                                                               \
+  MLC_EXPORT int p##_run_device(p##_model *model, const void *const *inputs, void *const *outputs,             \
+                                const int64_t *dims, void *stream);                                            \
+  int p##_run_device(p##_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,   \
+                     void *stream) {                                                                           \
+    return mlc_run_device((mlc_model *)model, inputs, outputs, dims, stream);                                  \
+  }                                                                                                            \
+  _Static_assert(1, "")
 
 #endif

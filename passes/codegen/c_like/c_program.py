@@ -1,0 +1,128 @@
+"""What the printers of host programs share: buffers as C expressions, and the walk over phases, loops and branches."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects import rt
+from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.plan.program.arena import buffers_of
+
+
+def declare(dims: Sequence[str], type_: str, source: str) -> list[str]:
+    """Variables of the symbolic dimensions."""
+    return [f"  const {type_} {d} = {source}[{n}]; (void){d};" for n, d in enumerate(dims)]
+
+
+def output_in(op: rt.InputOp) -> int | None:
+    """The number of the output that is the memory of an input, if there is one."""
+    users = (use.operation for use in op.result.uses)
+    return next((o.index.value.data for o in users if isinstance(o, rt.OutputOp)), None)
+
+
+def decisions_of(program: rt.ProgramOp) -> list[str]:
+    """The loops and branches with an ``rt.loop_condition``."""
+    return list(dict.fromkeys(o.symbol.data for o in rt.walk(program.body.block) if isinstance(o, rt.LoopConditionOp)))
+
+
+def buffer_numbers(program: rt.ProgramOp) -> dict[SSAValue, int]:
+    """The number of each buffer in the array of offsets."""
+    return {b.result: n for n, b in enumerate(buffers_of(program))}
+
+
+@dataclass
+class HostProgram(ABC):
+    """Prints the body of a host program. ``symbols`` maps kernels to C functions, ``sizes`` are run-time dimensions."""
+
+    symbols: Mapping[str, str]
+    buffers: Mapping[SSAValue, int]
+    sizes: Sequence[str]
+    decisions: Sequence[str]
+    lines: list[str] = field(default_factory=list)
+    pointers: dict[SSAValue, str] = field(default_factory=dict)
+    launches: int = 0
+    states: int = 0
+    counter = ""  # the address of the run counter
+
+    def block(self, block: Block, indent: str) -> None:
+        """All phases of a block."""
+        phase: list[Operation] = []
+        for op in block.ops:
+            if isinstance(op, rt.STEPS):
+                phase.append(op)
+            elif isinstance(op, rt.BarrierOp):
+                self._phase(phase, indent)
+                phase = []
+            elif isinstance(op, rt.LoopOp):
+                self._loop(op, indent)
+            elif isinstance(op, rt.IfOp):
+                self._if(op, indent)
+            else:
+                self.pointers[op.results[0]] = self._pointer(op)
+        self._phase(phase, indent)
+
+    @abstractmethod
+    def _phase(self, ops: Sequence[Operation], indent: str) -> None:
+        """Steps that do not depend on each other."""
+
+    @abstractmethod
+    def _loop(self, op: rt.LoopOp, indent: str) -> None: ...
+
+    @abstractmethod
+    def _if(self, op: rt.IfOp, indent: str) -> None: ...
+
+    def _size(self, name: str, value: str, indent: str) -> None:
+        self.lines.append(f"{indent}const int64_t {name} = {value}; (void){name};")
+
+    def _sizes_of(self, ops: Sequence[Operation], indent: str) -> None:
+        """Variables of the run-time dimensions that a phase has defined."""
+        for op in ops:
+            if isinstance(op, rt.NonzeroOp | rt.SizeOp):
+                self._size(op.symbol.data, f"mlc_size(c, {self.sizes.index(op.symbol.data)})", indent)
+
+    def _loop_arguments(self, op: rt.LoopOp, indent: str) -> None:
+        """The buffers that an iteration reads and writes (double buffering)."""
+        step, count = op.step.data, len(op.ping)
+        for n, (old, new) in enumerate(zip(op.body.block.args[:count], op.body.block.args[count:], strict=True)):
+            ping, pong = self.pointers[op.ping[n]], self.pointers[op.pong[n]]
+            self._state(old, f"mlc_state({step}, {self.pointers[op.first[n]]}, {ping}, {pong})", indent)
+            self._state(new, f"mlc_state({step} + 1, 0, {ping}, {pong})", indent)
+
+    def _loop_results(self, op: rt.LoopOp, iterations: str, indent: str) -> None:
+        """The buffers of a loop's results, and the run-time dimension with the number of its iterations."""
+        for n, result in enumerate(op.res):
+            buffers = f"{self.pointers[op.first[n]]}, {self.pointers[op.ping[n]]}, {self.pointers[op.pong[n]]}"
+            self._state(result, f"mlc_state({iterations}, {buffers})", indent)
+        decision = op.prev_op
+        while isinstance(decision, rt.BarrierOp):
+            decision = decision.prev_op
+        if isinstance(decision, rt.LoopConditionOp) and decision.size is not None:
+            self._size(decision.size.data, iterations, indent)
+
+    def _state(self, value: SSAValue, pointer: str, indent: str) -> None:
+        name = self.pointers[value] = f"state{self.states}"
+        self.states += 1
+        self.lines.append(f"{indent}void *const {name} = {pointer}; (void){name};")
+
+    def _pointer(self, op: Operation) -> str:
+        match op:
+            case rt.InputOp():
+                output = output_in(op)
+                return f"c->out[{output}]" if output is not None else f"(void *)c->in[{op.index.value.data}]"
+            case rt.OutputOp():
+                return f"c->out[{op.index.value.data}]"
+            case rt.WeightOp():
+                return f"(void *)(c->weights + {op.offset.value.data if op.offset is not None else 0})"
+            case rt.RunCounterOp():
+                return self.counter
+            case rt.ViewOp():
+                start = "" if op.start == 0 else f" + {c_dim(op.start)}"
+                return f"((char *){self.pointers[op.source]}{start})" if start else self.pointers[op.source]
+        assert isinstance(op, rt.BufferOp)
+        if op.offset is not None:
+            return f"(void *)(c->arena + {op.offset.value.data})"
+        return f"(void *)(c->arena + offset[{self.buffers[op.result]}])"

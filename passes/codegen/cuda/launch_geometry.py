@@ -1,0 +1,29 @@
+"""The geometry of a kernel's launches: blocks, threads of a block, and bytes of shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+
+from mlc.dialects import kernel
+from mlc.dialects.semantics.dims import DimLike, parse_dim
+
+GRID, THREADS, SHARED = "grid", "threads", "shared"
+"""The attributes of a ``kernel.func`` that say it; ``grid`` is an expression over the kernel's symbols."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """``grid`` blocks of ``threads`` threads, each with ``shared`` bytes of static shared memory."""
+
+    grid: DimLike
+    threads: int
+    shared: int
+
+
+def geometry_of(fn: kernel.FuncOp) -> Geometry:
+    """The geometry that a kernel's attributes say."""
+    grid, threads, shared = (fn.attributes.get(name) for name in (GRID, THREADS, SHARED))
+    assert isinstance(grid, StringAttr) and isinstance(threads, IntegerAttr) and isinstance(shared, IntegerAttr)
+    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data)

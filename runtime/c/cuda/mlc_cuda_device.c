@@ -1,0 +1,168 @@
+/* A model on a device: its context, code and weights; made once and freed with the model. */
+#include "mlc_cuda_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mlc_cuda_images.h"
+
+enum { NAME_BYTES = 256, LIST_BYTES = 256 };
+
+int mlc_cuda_failed(mlc_call *c, int result, const char *what) {
+  if (!result) return 0;
+  mlc_cuda_check(result, what, c->device->program->name);
+  mlc_stop(c, mlc_error());
+  return 1;
+}
+
+/* The device of the caller's current context, so that a program chooses one as for its own work; else the first. */
+static int choose_device(mlc_device *d) {
+  int count = 0;
+  if (mlc_cuda_check(d->cuda->device_count(&count), "cannot count the CUDA devices for model ", d->program->name)) return 1;
+  if (!count) return mlc_fail("there is no CUDA device for model '%s'", d->program->name);
+  if (d->cuda->current_device(&d->ordinal) == 0) return 0;
+  return mlc_cuda_check(d->cuda->device_get(&d->ordinal, 0), "cannot use the first CUDA device for model ", d->program->name);
+}
+
+/* 90 of a device of compute capability 9.0; 0, and a message, on failure. */
+static int architecture_of(const mlc_device *d) {
+  int major = 0, minor = 0;
+  int result = d->cuda->device_attribute(&major, MLC_CUDA_MAJOR, d->ordinal);
+  if (!result) result = d->cuda->device_attribute(&minor, MLC_CUDA_MINOR, d->ordinal);
+  return mlc_cuda_check(result, "cannot read the architecture of the device for model ", d->program->name) ? 0 : 10 * major + minor;
+}
+
+/* Whether code runs: that of an earlier minor version of the same generation does, unless it is for exactly one. */
+static int runs_on(const mlc_cuda_image *image, int architecture) {
+  int own = (int)image->architecture;
+  return own == architecture || (!image->exact && own / 10 == architecture / 10 && own < architecture);
+}
+
+/* The image of a unit that fits best, or NULL. */
+static const mlc_cuda_image *best_image(const mlc_cuda_images *all, uint64_t unit, int architecture) {
+  const mlc_cuda_image *best = NULL;
+  for (uint32_t i = 0; i < all->images; i++) {
+    const mlc_cuda_image *each = &all->image[i];
+    if (each->unit != unit || !runs_on(each, architecture)) continue;
+    if (!best || each->architecture + each->exact > best->architecture + best->exact) best = each;
+  }
+  return best;
+}
+
+static int no_image(const mlc_device *d, const mlc_cuda_images *all, int architecture) {
+  char name[NAME_BYTES] = "", list[LIST_BYTES] = "";
+  d->cuda->device_name(name, sizeof name, d->ordinal);
+  for (uint32_t i = 0; i < all->images; i++) {
+    size_t used = strlen(list);
+    const mlc_cuda_image *each = &all->image[i];
+    if (each->unit == 0)
+      snprintf(list + used, sizeof list - used, "%ssm_%u%s", used ? ", " : "", each->architecture, each->exact ? "a" : "");
+  }
+  return mlc_fail("model '%s' has code for %s, which the device %s, of sm_%d, cannot run: compile it for that one",
+                  d->program->name, list, name, architecture);
+}
+
+static int load_unit(mlc_device *d, const mlc_cuda_images *all, uint64_t unit, int architecture) {
+  const mlc_cuda_image *image = best_image(all, unit, architecture);
+  if (!image) return no_image(d, all, architecture);
+  return mlc_cuda_check(d->cuda->module_load(&d->modules[unit], d->code->images + image->offset),
+                        "the CUDA driver cannot load the code of model ", d->program->name);
+}
+
+static int load_code(mlc_device *d) {
+  const mlc_cuda_images *all = (const mlc_cuda_images *)d->code->images;
+  int architecture = architecture_of(d);
+  if (!architecture) return 1;
+  d->images = (int)all->units;
+  d->modules = calloc(all->units + 1, sizeof *d->modules);
+  d->functions = calloc((size_t)d->code->kernels + 1, sizeof *d->functions);
+  if (!d->modules || !d->functions) return mlc_fail("out of memory for the code of model '%s'", d->program->name);
+  for (uint64_t unit = 0; unit < all->units; unit++)
+    if (load_unit(d, all, unit, architecture)) return 1;
+  for (int k = 0; k < d->code->kernels; k++)
+    if (mlc_cuda_check(d->cuda->module_function(&d->functions[k], d->modules[d->code->units[k]], d->code->symbols[k]),
+                       "a kernel is missing in the code of model ", d->program->name))
+      return 1;
+  return 0;
+}
+
+static int upload_weights(mlc_device *d, const char *weights) {
+  int64_t bytes = d->program->weights_bytes - MLC_ALIGN; /* without the file's header */
+  if (d->program->weights_bytes == 0 || bytes <= 0) return 0;
+  if (d->cuda->memory_alloc(&d->weights, (size_t)bytes))
+    return mlc_fail("the device has no %lld bytes of memory for the weights of model '%s'", (long long)bytes, d->program->name);
+  return mlc_cuda_check(d->cuda->upload(d->weights, weights, (size_t)bytes, d->stream),
+                        "cannot upload the weights of model ", d->program->name) ||
+         mlc_cuda_check(d->cuda->stream_synchronize(d->stream), "cannot upload the weights of model ", d->program->name);
+}
+
+static int prepare(mlc_device *d, const char *weights) {
+  const char *name = d->program->name;
+  return mlc_cuda_check(d->cuda->stream_create(&d->stream, MLC_CUDA_NON_BLOCKING), "cannot create a stream for model ", name) ||
+         mlc_cuda_check(d->cuda->event_create(&d->done, MLC_CUDA_NO_TIMING), "cannot create an event for model ", name) ||
+         load_code(d) || upload_weights(d, weights);
+}
+
+/* The device's context is the calling thread's current one between these. */
+static int enter(mlc_device *d) {
+  return mlc_cuda_check(d->cuda->context_push(d->context), "cannot use the CUDA device for model ", d->program->name);
+}
+
+static void leave(mlc_device *d) {
+  mlc_context own;
+  d->cuda->context_pop(&own);
+}
+
+mlc_device *mlc_cuda_device_open(const mlc_program *program, const char *weights) {
+  mlc_device *d = calloc(1, sizeof *d);
+  if (!d) return mlc_fail("out of memory"), NULL;
+  d->program = program, d->code = program->device->code;
+  pthread_mutex_init(&d->turn, NULL);
+  int failed = !(d->cuda = mlc_cuda_open()) || choose_device(d);
+  if (!failed) {
+    failed = mlc_cuda_check(d->cuda->context_retain(&d->context, d->ordinal), "cannot use the CUDA device for model ", program->name);
+    d->has_context = !failed;
+  }
+  if (!failed && !(failed = enter(d))) {
+    failed = prepare(d, weights);
+    leave(d);
+  }
+  if (!failed) return d;
+  mlc_cuda_device_close(d);
+  return NULL;
+}
+
+/* What is in the context, which is current. */
+static void release(mlc_device *d) {
+  if (d->stream) d->cuda->stream_synchronize(d->stream);
+  if (d->done) d->cuda->event_synchronize(d->done); /* a run in a stream of the caller's */
+  mlc_cuda_drop_segments(d);
+  for (int i = 0; i < MLC_PAIRS; i++) {
+    if (d->started[i]) d->cuda->event_destroy(d->started[i]);
+    if (d->ended[i]) d->cuda->event_destroy(d->ended[i]);
+  }
+  for (int i = 0; d->modules && i < d->images; i++)
+    if (d->modules[i]) d->cuda->module_unload(d->modules[i]);
+  if (d->weights) d->cuda->memory_free(d->weights);
+  if (d->memory) d->cuda->memory_free(d->memory);
+  if (d->done) d->cuda->event_destroy(d->done);
+  if (d->stream) d->cuda->stream_destroy(d->stream);
+}
+
+void mlc_cuda_device_close(mlc_device *d) {
+  if (!d) return;
+  if (d->has_context) {
+    if (d->cuda->context_push(d->context) == 0) {
+      release(d);
+      leave(d);
+    }
+    d->cuda->context_release(d->ordinal);
+  }
+  pthread_mutex_destroy(&d->turn);
+  free(d->record.words);
+  free(d->scratch);
+  free(d->modules);
+  free(d->functions);
+  free(d);
+}

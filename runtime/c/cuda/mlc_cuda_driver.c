@@ -1,0 +1,58 @@
+/* Opens the CUDA driver, and says what it reports. */
+#include "mlc_cuda_driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "mlc_internal.h"
+
+static mlc_cuda_driver driver;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static int is_open;
+
+static int missing(const char *symbol) {
+  return mlc_fail("the CUDA driver is too old: it lacks %s. Install a driver for CUDA 11.4 or later", symbol);
+}
+
+static int find_functions(void *library) {
+#define MLC_CUDA_FIND(name, symbol, ...) \
+  if (!(*(void **)&driver.name = dlsym(library, #symbol))) return missing(#symbol);
+  MLC_CUDA_FUNCTIONS(MLC_CUDA_FIND)
+#undef MLC_CUDA_FIND
+  return 0;
+}
+
+static int check_version(void) {
+  int version = 0;
+  if (mlc_cuda_check(driver.version(&version), "cannot read the version of the CUDA driver", "")) return 1;
+  if (version >= MLC_CUDA_OLDEST) return 0;
+  return mlc_fail("the CUDA driver is too old: it supports CUDA %d.%d, and models need 11.4 or later", version / 1000,
+                  version % 1000 / 10);
+}
+
+static int start(void) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) return mlc_fail("there is no CUDA driver (%s). Install NVIDIA's driver, or compile for a CPU", dlerror());
+  if (find_functions(library)) return dlclose(library), 1;
+  int result = driver.init(0);
+  dlclose(library); /* RTLD_NODELETE: it stays */
+  if (result == MLC_CUDA_NO_DEVICE) return mlc_fail("there is no CUDA device that this process may use");
+  return mlc_cuda_check(result, "cannot start the CUDA driver", "") || check_version();
+}
+
+const mlc_cuda_driver *mlc_cuda_open(void) {
+  pthread_mutex_lock(&opening);
+  if (!is_open) is_open = !start();
+  int opened = is_open;
+  pthread_mutex_unlock(&opening);
+  return opened ? &driver : NULL;
+}
+
+int mlc_cuda_check(int result, const char *what, const char *name) {
+  if (!result) return 0;
+  const char *short_name = NULL, *text = NULL;
+  driver.error_name(result, &short_name);
+  driver.error_string(result, &text);
+  return mlc_fail("%s%s: %s (%s, error %d)", what, name, text ? text : "unknown to this driver",
+                  short_name ? short_name : "CUDA", result);
+}
