@@ -15,7 +15,7 @@ from mlc.runtime.signature import dtype_of
 
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 _NARROW = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz"}
-_CPU = 1
+_CPU, _CUDA = 1, 2
 _READ_ONLY = 1
 
 
@@ -62,6 +62,25 @@ def view(value: Any) -> np.ndarray[Any, Any]:
         managed = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
         return _array(capsule, managed.tensor, bool(managed.flags & _READ_ONLY))
     return _array(capsule, _Tensor.from_address(_pointer(capsule, b"dltensor")), False)
+
+
+def on_gpu(value: Any) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, np.dtype[Any]]:
+    """Address, shape, strides in bytes (None: row-major) and dtype of a tensor in a GPU's memory.
+
+    Raises BufferError where it is elsewhere, and whatever the object's own export raises.
+    """
+    if value.__dlpack_device__()[0] != _CUDA:
+        raise BufferError("its memory is on another device")
+    tensor = _tensor(_export(value))
+    dtype, shape = _dtype(tensor), tuple(tensor.shape[: tensor.rank])
+    strides = tuple(each * dtype.itemsize for each in tensor.strides[: tensor.rank]) if tensor.strides else None
+    return (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype
+
+
+def _tensor(capsule: object) -> _Tensor:
+    if _is_valid(capsule, b"dltensor_versioned"):
+        return _Versioned.from_address(_pointer(capsule, b"dltensor_versioned")).tensor
+    return _Tensor.from_address(_pointer(capsule, b"dltensor"))
 
 
 def _export(value: Any) -> object:

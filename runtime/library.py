@@ -42,6 +42,7 @@ _TYPES = {
     "seed": "void(*)(void *, int64_t)",
     "error": "const char *(*)(void)",
 }
+_RUN_DEVICE = "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)"
 
 # ctypes would take 3 us more for a call, most of it for the addresses of the arrays.
 _ffi = FFI()
@@ -183,6 +184,15 @@ class Library:
         if failed:
             raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
         return outputs
+
+    def call_on_device(self, dims: Sequence[int], inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
+        """Enqueues a run on tensors at these addresses of the device. Raises RunError where that fails."""
+        function = ctypes.cast(getattr(self._dll, f"{self.prefix}_run_device"), ctypes.c_void_p).value
+        pointers = ([_ffi.cast("void *", address) for address in each] for each in (inputs, outputs))
+        read, written = (_ffi.new("void *[]", each) for each in pointers)
+        values, where = _ffi.new("int64_t[]", list(dims)), _ffi.cast("void *", stream)
+        if _ffi.cast(_RUN_DEVICE, function)(self._model, read, written, values, where):
+            raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
 
     def seed(self, number: int) -> None:
         """Set the run counter."""

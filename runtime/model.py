@@ -109,6 +109,18 @@ class Model:
         given = self._in_order((), inputs)
         return {**self._execute(given, arrays.as_outputs(out)), **out} if out else self._execute(given, {})
 
+    def run_device(self, inputs: Mapping[str, Any], out: Mapping[str, Any], stream: int = 0) -> None:
+        """``run`` on arrays in the GPU's memory, of a model compiled for one; ordered in ``stream``, without waiting.
+
+        Arrays have ``__cuda_array_interface__`` or ``__dlpack__`` (PyTorch, CuPy, JAX, Numba) and are contiguous.
+        ``out`` has one for each output. ``stream`` is the address of a CUDA stream of the device's primary context
+        (``torch.cuda.current_stream().cuda_stream``), 0 the default one. The arrays must live until the run has ended.
+        Raises RunError where a name, dtype or shape does not fit, for a model for a CPU, or with run-time dimensions.
+        """
+        from mlc.runtime.device_runs import run_device
+
+        run_device(self._open_library(), self.inputs, self.outputs, self.dims, inputs, out, stream)
+
     def run_async(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> Future[dict[str, Any]]:
         """``run`` on another thread: the future of its result. Calls run one after another, in order.
 

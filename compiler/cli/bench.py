@@ -145,10 +145,10 @@ def _print(
         print(f"{net.name} is {compared.ratio:.2f} times as fast; largest difference {compared.error:.1e} of an output")
     if launches:
         from mlc.tools.kernel_profile import kernel_table, operator_table, totals
-        from mlc.tools.peak import measure_peak
+        from mlc.tools.peak import peak_of
 
         console().print(operator_table(launches))
-        console().print(kernel_table(launches, measure_peak(threads), top))
+        console().print(kernel_table(launches, peak_of(net.signature["target"], threads), top))
         print(totals(launches, percentiles(times)["median"]))
 
 

@@ -30,7 +30,11 @@ SourcePath = Annotated[
     ),
 ]
 Target = Annotated[
-    str, typer.Option(help="The CPU to compile for: cpu (this machine), x86-64-v4, x86-64-v3, x86-64, aarch64.")
+    str,
+    typer.Option(
+        help="The CPU to compile for: cpu (this machine), x86-64-v4, x86-64-v3, x86-64, aarch64; or the NVIDIA GPU: "
+        "cuda, cuda:sm_80, cuda:sm_90."
+    ),
 ]
 Threads = Annotated[
     int, typer.Option(min=0, help="Number of threads to run on; 0: one for each allowed CPU.", show_default=False)

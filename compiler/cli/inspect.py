@@ -13,6 +13,8 @@ from mlc.runtime.sealed import read_signature
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
 
+WIDEST = 16  # characters of an expression that a table shows
+
 
 def command(
     model: ModelPath,
@@ -35,7 +37,7 @@ def command(
     """
     dims = parse_dims(dim)
     if model.suffix == ".so":
-        signature = read_signature(model)
+        signature = _read(model)
     else:
         signature = _compiled(model, target, threads, dims, numerics, not no_tuned)
     if as_json:
@@ -47,6 +49,17 @@ def command(
     if model.suffix != ".so":
         print(f"operators  {_operators(model)}")
     _show(signature)
+
+
+def _read(library: Path) -> dict[str, Any]:
+    """The signature of an artifact; of one for a GPU with what the CUDA compiler has decided about each kernel."""
+    from mlc.driver.artifact.cubins import embedded_cubins
+    from mlc.tools.cubin import resources
+
+    signature = read_signature(library)
+    found = resources(image.code for image in embedded_cubins(library))
+    used = {symbol: each._asdict() for symbol, each in found.items()}
+    return {**signature, "kernels": [{**kernel, **used.get(kernel["symbol"], {})} for kernel in signature["kernels"]]}
 
 
 def _compiled(
@@ -61,7 +74,7 @@ def _compiled(
     with Progress() as progress:
         options = make_options(target, threads, dims, numerics, tuned=tuned)  # type: ignore[arg-type]
         artifact = compile_source(source_of(model), options, [progress]).artifact
-    return read_signature(artifact.library)
+    return _read(artifact.library)
 
 
 def _operators(model: Path) -> str:
@@ -93,9 +106,17 @@ def _kernels(signature: dict[str, Any]) -> Any:
     for kernel in signature["kernels"]:
         launches.setdefault(kernel["symbol"], []).append(kernel)
     title = f"{len(launches)} kernels, {len(signature['kernels'])} launches"
-    rows = table(title, "kernel", ">launches", "schedule", "nodes")
+    gpu = [">blocks", ">threads", ">registers", ">shared"] if signature["target"].startswith("cuda") else []
+    rows = table(title, "kernel", ">launches", *gpu, "schedule", "nodes")
     for group in launches.values():
         nodes = [node for kernel in group for node in kernel["nodes"]]
         more = f" +{len(nodes) - 4}" if len(nodes) > 4 else ""
-        rows.add_row(group[0]["name"], str(len(group)), schedule_of(group[0]), ", ".join(nodes[:4]) + more)
+        cells = _of_gpu(group[0]) if gpu else []
+        rows.add_row(group[0]["name"], str(len(group)), *cells, schedule_of(group[0]), ", ".join(nodes[:4]) + more)
     return rows
+
+
+def _of_gpu(kernel: dict[str, Any]) -> list[str]:
+    """Blocks of a launch, threads of a block, registers of a thread, and the block's bytes of shared memory."""
+    grid = kernel["grid"] if len(kernel["grid"]) <= WIDEST else "symbolic"
+    return [grid, str(kernel["threads"]), str(kernel.get("registers", "?")), str(kernel["shared"])]

@@ -13,14 +13,17 @@ from mlc.cli.common import (
     Inputs,
     ModelPath,
     Seed,
+    Target,
     Threads,
     open_model,
     parse_dims,
+    refuse_for_artifact,
 )
 from mlc.tools.tables import console
 
 
 def command(
+    context: typer.Context,
     model: ModelPath,
     input: Inputs = [],  # noqa: B006 - typer reads the default, nothing changes it
     output: Annotated[
@@ -30,18 +33,20 @@ def command(
     random: Seed = None,
     threads: Threads = 0,
     dim: Dims = [],  # noqa: B006
+    target: Target = "cpu",
 ) -> None:
     """Run a model once; prints the outputs' shapes and first values, or writes them to a file.
 
     \b
     mlc run model.so -i x=image.npy -o out.npz
     mlc run model.so -i inputs.npz -o y.npy
-    mlc run model.onnx --random 0 --dim batch=4
+    mlc run model.onnx --random 0 --dim batch=4 --target cuda
     """
     import numpy as np
 
     dims = parse_dims(dim)
-    net = open_model(model, threads)
+    refuse_for_artifact(context, model, "target")
+    net = open_model(model, threads, target=target)
     if output is not None:
         check_form(output, len(net.outputs))
     results = net.run(gather_inputs(net, input, random, dims))

@@ -55,7 +55,7 @@ def operator_table(launches: Sequence[Launch]) -> Table:
 
 def kernel_table(launches: Sequence[Launch], peak: Peak, top: int | None = None) -> Table:
     """A row a launch, the slowest first; only the ``top`` slowest if given."""
-    title = f"Kernels; peak {peak.flops / 1e9:.0f} GFLOP/s, {peak.bytes / 1e9:.1f} GB/s, measured"
+    title = f"Kernels; peak {peak.flops / 1e9:.0f} GFLOP/s, {peak.bytes / 1e9:.1f} GB/s, {peak.source}"
     made = table(title, "kernel", ">ms", ">share", ">GFLOP/s", ">GB/s", ">of peak", "schedule", "nodes")
     total = _total(launches)
     for launch in sorted(launches, key=lambda each: -each.seconds)[:top]:

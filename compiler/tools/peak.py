@@ -14,7 +14,7 @@ from mlc import target as targets
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.toolchain.c_compiler import allowed_cpus, find
 from mlc.driver.toolchain.link import link_library
-from mlc.target import CpuTarget, Target
+from mlc.target import CpuTarget, GpuTarget, Target
 
 CHAINS = 12  # independent multiply-adds in flight: latency 4 on 2 ports needs 8
 ROUNDS = 2_000_000
@@ -23,14 +23,24 @@ READ_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Peak:
-    """FLOP/s of fp32 multiply-adds (two each) and bytes/s read from memory, in total for all threads."""
+    """FLOP/s of fp32 multiply-adds (two each) and bytes/s read from memory, in total for all threads; ``source`` says
+    how they are known."""
 
     flops: float
     bytes: float
+    source: str = "measured"
 
     def share(self, flops: float, bytes: float, seconds: float) -> float:
         """The least time this work can take (roofline) over the time it took; above 1 where caches serve the bytes."""
         return max(flops / self.flops, bytes / self.bytes) / seconds
+
+
+def peak_of(target: str, threads: int = 0) -> Peak:
+    """The peak rates for an artifact of this target: a GPU's are nominal, those of this machine are measured."""
+    machine = targets.get(target) if target.startswith("cuda") else None
+    if isinstance(machine, GpuTarget):
+        return Peak(machine.flops, machine.memory_bytes, "nominal")
+    return measure_peak(threads)
 
 
 def measure_peak(threads: int = 0) -> Peak:

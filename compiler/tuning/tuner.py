@@ -17,8 +17,10 @@ from statistics import median
 from typing import Any
 
 from mlc.driver.source import Source
+from mlc.errors import InputError
 from mlc.options import Options
 from mlc.runtime import Model
+from mlc.target import CpuTarget
 from mlc.tuning.measure import MODEL, gain, pairs, sample
 from mlc.tuning.store import Store, Tuned, machine_of
 from mlc.tuning.variants import Variants
@@ -77,6 +79,11 @@ class Tuner:
     watch: Callable[[Tuning], None]
     found: Tuning = field(default_factory=Tuning)
     longest: float = 0.0  # seconds of a round
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options.target, CpuTarget):
+            message = f"Tuning knows the schedules of CPUs, and {self.options.target.name} is none"
+            raise InputError(message, hint="Give schedules of your own by 'mlc compile --schedule'")
 
     def run(self, store: Store) -> Tuning:
         """Measure until the time is up, no candidate is left, or an interrupt; then write the result to the store."""
