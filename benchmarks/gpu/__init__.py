@@ -1,0 +1,1 @@
+"""What mlc does on an NVIDIA GPU: results, kernel times, the cost of a launch, and matrix products."""

@@ -1,0 +1,151 @@
+"""The measurements: each is a row of its table, as a dictionary."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+import mlc
+from benchmarks.gpu.device import Device, DeviceArray
+from benchmarks.models import build, small
+from mlc.runtime import Model
+from mlc.runtime.exprs import evaluate
+from mlc.tools.random_inputs import random_inputs
+
+Row = dict[str, Any]
+CHAIN = 64  # dependent launches in the model that measures the cost of one
+ELEMENTS = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16, "bfloat16": TensorProto.BFLOAT16}
+
+
+def outputs_on(device: Device, net: Model, inputs: dict[str, Any]) -> dict[str, DeviceArray]:
+    """Memory of the device for the outputs of a run without run-time dimensions."""
+    dims = {d: n for name, s in net.inputs.items() for d, n in zip(s.shape, inputs[name].shape, strict=True) if d != n}
+    sizes = {str(d): n for d, n in dims.items()}
+    shapes = {name: tuple(evaluate(d, sizes) for d in spec.shape) for name, spec in net.outputs.items()}
+    return {name: DeviceArray(device, np.zeros(shapes[name], spec.dtype)) for name, spec in net.outputs.items()}
+
+
+def on_device(device: Device, net: Model, inputs: dict[str, Any], runs: int) -> float:
+    """Seconds of a run with tensors in the device's memory."""
+    given = {name: DeviceArray(device, array) for name, array in inputs.items()}
+    out = outputs_on(device, net, inputs)
+
+    def run() -> None:
+        net.run_device(given, out)
+
+    device.seconds(run, 3)
+    return device.seconds(run, runs)
+
+
+def correctness(device: Device, target: str, runs: int) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Small models of every family: the largest difference from onnxruntime, and how long runs take."""
+    for name, options in small.OPTIONS.items():
+        yield name, lambda name=name, options=options: _model(device, name, options, target, runs)  # type: ignore[misc]
+
+
+def _model(device: Device, name: str, options: dict[str, Any], target: str, runs: int) -> Row:
+    source = build(name, **options)
+    start = time.perf_counter()
+    with mlc.compile(source, target=target) as net:
+        compiled = time.perf_counter() - start
+        inputs = random_inputs(net, 0, {})
+        found = net.run(inputs)
+        session = onnxruntime.InferenceSession(source.SerializeToString(), providers=["CPUExecutionProvider"])
+        wanted = dict(zip(found, session.run(list(found), dict(inputs)), strict=True))
+        error = max(float(np.abs(found[k] - wanted[k]).max() / max(np.abs(wanted[k]).max(), 1e-30)) for k in wanted)
+        launches = net.profile(**inputs)
+        return {
+            "model": name,
+            "compile s": round(compiled, 2),
+            "error": error,
+            "right": error < 1e-4,
+            "launches": len(launches),
+            "kernels ms": round(sum(ns for _, ns in launches) / 1e6, 4),
+            "run ms": round(1e3 * on_device(device, net, inputs, runs), 4),
+        }
+
+
+def launch_cost(device: Device, target: str, runs: int) -> Row:
+    """A chain of small dependent kernels in one graph: microseconds of each, and of a call of the model."""
+    nodes = [helper.make_node("Softmax", [f"x{n}"], [f"x{n + 1}"]) for n in range(CHAIN)]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 32]) for name in ("x0", f"x{CHAIN}")]
+    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:])
+    source = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    with mlc.compile(source, target=target) as net:
+        inputs = {"x0": np.random.default_rng(0).normal(size=(4, 32)).astype(np.float32)}
+        count = len(net.signature["kernels"])
+        seconds = on_device(device, net, inputs, runs)
+        start = time.perf_counter()
+        for _ in range(runs):
+            net.run(inputs)
+        call = (time.perf_counter() - start) / runs
+    return {"launches": count, "us a launch in a graph": round(1e6 * seconds / max(count, 1), 3),
+            "us a call with host tensors": round(1e6 * call, 1)}  # fmt: skip
+
+
+def products(
+    device: Device, target: str, runs: int, sizes: list[tuple[int, int, int]]
+) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Matrix products: TFLOP/s, and the ratio to torch's (cuBLAS) measured in the same call where it is installed."""
+    for element in ELEMENTS:
+        for m, n, k in sizes:
+            yield (
+                f"{element} {m}x{n}x{k}",
+                lambda e=element, m=m, n=n, k=k: _product(device, e, (m, n, k), target, runs),  # type: ignore[misc]
+            )
+
+
+def _product(device: Device, element: str, size: tuple[int, int, int], target: str, runs: int) -> Row:
+    (m, n, k), random = size, np.random.default_rng(0)
+    dtype = getattr(importlib.import_module("ml_dtypes"), element) if element == "bfloat16" else np.dtype(element)
+    a, b = ((random.normal(size=shape) / k**0.25).astype(np.float32) for shape in ((m, k), (k, n)))
+    left, right = a.astype(dtype), b.astype(dtype)
+    with mlc.compile(product_model(element, size, right), target=target) as net:
+        seconds = on_device(device, net, {"a": left}, runs)
+        given, out = DeviceArray(device, left), outputs_on(device, net, {"a": left})
+        net.run_device({"a": given}, out)
+        found = out["y"].numpy().astype(np.float32)
+    rows = slice(0, min(m, 64))
+    wanted = left[rows].astype(np.float64) @ right.astype(np.float64)
+    row = {"product": f"{element} {m}x{n}x{k}", "ms": round(1e3 * seconds, 4),
+           "TFLOP/s": round(2e-12 * m * n * k / seconds, 2),
+           "error": float(np.abs(found[rows] - wanted).max() / np.abs(wanted).max())}  # fmt: skip
+    theirs = torch_product(device, element, a, b, runs)
+    return row | {"torch TFLOP/s": theirs and round(2e-12 * m * n * k / theirs, 2),
+                  "speed of torch": theirs and round(theirs / seconds, 3)}  # fmt: skip
+
+
+def product_model(element: str, size: tuple[int, int, int], right: np.ndarray[Any, Any]) -> onnx.ModelProto:
+    """``y = a @ b`` with ``b`` a weight."""
+    m, n, k = size
+    ends = [
+        helper.make_tensor_value_info(name, ELEMENTS[element], shape) for name, shape in (("a", [m, k]), ("y", [m, n]))
+    ]
+    node = helper.make_node("MatMul", ["a", "b"], ["y"])
+    graph = helper.make_graph([node], "product", ends[:1], ends[1:], [numpy_helper.from_array(right, "b")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def torch_product(
+    device: Device, element: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], runs: int
+) -> float | None:
+    """Seconds of torch's product on the same data; None where torch has no GPU."""
+    try:
+        torch = importlib.import_module("torch")
+        if not torch.cuda.is_available():
+            return None
+        torch.cuda.set_stream(torch.cuda.default_stream())
+    except Exception:
+        return None
+    dtype = getattr(torch, element)
+    x, y = (torch.from_numpy(each).cuda().to(dtype) for each in (a, b))
+    out = x @ y
+    device.seconds(lambda: torch.matmul(x, y, out=out), 3)
+    return device.seconds(lambda: torch.matmul(x, y, out=out), runs)

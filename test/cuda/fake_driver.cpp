@@ -1,0 +1,489 @@
+/* A CUDA driver without a GPU: libcuda.so.1 for tests of the host program.
+ *
+ * The device's memory is memory of the process that can be touched only within a call of the driver, so that a host
+ * that reads it by mistake ends in a segmentation fault. Work is queued, and done when something waits for it. A module
+ * is a shared object with `launch_SYMBOL(void **args, int64_t blocks, int threads)` and `parameters_SYMBOL` for each
+ * kernel, as fake_nvcc.py makes it. Everything is counted.
+ *
+ * In the environment: FAKE_CUDA_VERSION, FAKE_CUDA_DEVICES, FAKE_CUDA_ARCHITECTURE, FAKE_CUDA_MEMORY (bytes).
+ * `fake_cuda_fail(n)`: the n-th call from then on fails, as without memory; 0: none. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "mlc_cuda_driver.h"
+}
+
+namespace {
+
+enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, BAD_IMAGE = 200, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+
+using Launcher = void (*)(void **, int64_t, int);
+typedef struct { void *library; std::string path; } Module;
+struct Function { Launcher launch; int parameters; void *library; };
+struct Node { std::function<int()> work; Function *function; bool is_copy; std::vector<const Node *> after; };
+struct Graph { std::vector<Node *> nodes; std::set<const Node *> known; size_t edges = 0; };
+struct Exec { std::vector<const Node *> nodes; std::vector<Node> copies; };
+struct Event { bool recorded = false; };
+
+std::recursive_mutex lock;
+std::map<std::string, long> live, calls;
+std::map<const void *, std::string> handles; /* live objects and their kinds */
+std::map<uintptr_t, size_t> memory;
+std::vector<std::function<int()>> queue;
+std::vector<void *> contexts;
+int sticky = OK;
+long fail_at = 0, total = 0;
+size_t used = 0;
+char *region = nullptr, *next_free = nullptr;
+const size_t REGION = (size_t)1 << 36, PAGE = 4096;
+
+long setting(const char *name, long otherwise) {
+  const char *text = getenv(name);
+  return text ? atol(text) : otherwise;
+}
+
+[[noreturn]] void die(const char *what) {
+  fprintf(stderr, "fake CUDA driver: %s\n", what);
+  abort();
+}
+
+template <class T> T *made(T *object, const char *kind) {
+  handles[object] = kind;
+  live[kind]++;
+  return object;
+}
+
+void gone(const void *object, const char *kind) {
+  auto found = handles.find(object);
+  if (found == handles.end() || found->second != kind) die((std::string("this is no live ") + kind).c_str());
+  handles.erase(found);
+  live[kind]--;
+}
+
+void check(const void *object, const char *kind) {
+  auto found = handles.find(object);
+  if (found == handles.end() || found->second != kind) die((std::string("this is no live ") + kind).c_str());
+}
+
+/* Counts a call; whether it is the one that fails. */
+bool fails(const char *name) {
+  calls[name]++;
+  total++;
+  return fail_at && total == fail_at;
+}
+
+/* The device's memory can be touched while one of these lives. */
+struct Access {
+  Access() { protect(PROT_READ | PROT_WRITE); }
+  ~Access() { protect(PROT_NONE); }
+  static void protect(int how) {
+    for (auto &each : memory) mprotect((void *)each.first, (each.second + PAGE - 1) / PAGE * PAGE, how);
+  }
+};
+
+/* Whether these bytes are in one allocation. */
+bool inside(uintptr_t address, size_t bytes) {
+  auto found = memory.upper_bound(address);
+  if (found == memory.begin()) return false;
+  --found;
+  return address >= found->first && address + bytes <= found->first + found->second;
+}
+
+int drain() {
+  std::vector<std::function<int()>> work;
+  work.swap(queue);
+  Access open;
+  for (auto &each : work)
+    if (!sticky) sticky = each();
+  return sticky;
+}
+
+int enqueue(std::function<int()> work) {
+  queue.push_back(std::move(work));
+  return OK;
+}
+
+std::function<int()> copying(void *to, const void *from, size_t bytes) {
+  return [=] { return memmove(to, from, bytes), OK; };
+}
+
+/* A launch with the parameters' values of now. */
+std::function<int()> launching(Function *f, unsigned blocks, unsigned threads, void **params) {
+  std::vector<uint64_t> values;
+  for (int i = 0; i < f->parameters; i++) values.push_back(*(uint64_t *)params[i]);
+  return [=]() mutable {
+    std::vector<void *> pointers;
+    for (auto &value : values) pointers.push_back(&value);
+    auto add = (void (*)(void *, int64_t, int))dlsym(f->library, "mlc_emulated_register");
+    auto check_accesses = (void (*)())dlsym(f->library, "mlc_emulated_check");
+    auto end = (const char *(*)())dlsym(f->library, "mlc_emulated_end");
+    if (add)
+      for (auto &each : memory) add((void *)each.first, (int64_t)each.second, 0);
+    if (check_accesses) check_accesses();
+    f->launch(pointers.data(), blocks, (int)threads);
+    const char *error = end ? end() : "";
+    if (!*error) return (int)OK;
+    fprintf(stderr, "fake CUDA driver: %s\n", error);
+    return (int)ILLEGAL_ADDRESS;
+  };
+}
+
+bool is_launch(Function *f, unsigned blocks, unsigned threads) {
+  check(f, "function");
+  return blocks >= 1 && threads >= 1 && threads <= 1024;
+}
+
+Node *add_node(Graph *graph, const mlc_node *after, size_t count, std::function<int()> work, Function *f, bool copy) {
+  check(graph, "graph");
+  for (size_t i = 0; i < count; i++)
+    if (!graph->known.count((Node *)after[i])) die("a node depends on one of another graph");
+  Node *node = new Node{std::move(work), f, copy, {}};
+  for (size_t i = 0; i < count; i++) node->after.push_back((Node *)after[i]);
+  graph->nodes.push_back(node);
+  graph->known.insert(node);
+  return node;
+}
+
+/* The nodes in an order that keeps every edge, and otherwise begins with those added last. */
+std::vector<const Node *> ordered(const Graph *graph) {
+  std::vector<const Node *> order;
+  std::set<const Node *> done;
+  while (order.size() < graph->nodes.size())
+    for (size_t i = graph->nodes.size(); i--;) {
+      const Node *node = graph->nodes[i];
+      bool ready = !done.count(node);
+      for (const Node *before : node->after) ready = ready && done.count(before);
+      if (!ready) continue;
+      order.push_back(node);
+      done.insert(node);
+      break;
+    }
+  return order;
+}
+
+int find_node(Exec *exec, mlc_node node) {
+  check(exec, "exec");
+  for (size_t i = 0; i < exec->nodes.size(); i++)
+    if (exec->nodes[i] == (const Node *)node) return (int)i;
+  die("this node is none of the graph");
+}
+
+} // namespace
+
+#define ENTER(name)                                   \
+  std::lock_guard<std::recursive_mutex> guard(lock);  \
+  if (fails(#name)) return OUT_OF_MEMORY;
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+/* -- what tests ask ------------------------------------------------------------------------------------------------- */
+
+EXPORT const char *fake_cuda_counts() {
+  static std::string text;
+  text = "{";
+  for (auto *counts : {&live, &calls})
+    for (auto &each : *counts) text += (text == "{" ? "\"" : ", \"") + each.first + "\": " + std::to_string(each.second);
+  text += "}";
+  return text.c_str();
+}
+
+EXPORT void fake_cuda_fail(long n) { total = 0, fail_at = n; }
+
+/* -- the driver API ------------------------------------------------------------------------------------------------- */
+
+EXPORT int cuInit(unsigned) {
+  ENTER(cuInit)
+  return setting("FAKE_CUDA_DEVICES", 1) ? OK : NO_DEVICE;
+}
+EXPORT int cuDriverGetVersion(int *version) {
+  ENTER(cuDriverGetVersion)
+  *version = (int)setting("FAKE_CUDA_VERSION", 13000);
+  return OK;
+}
+EXPORT int cuGetErrorName(int error, const char **text) {
+  *text = error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : error == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR";
+  return OK;
+}
+EXPORT int cuGetErrorString(int error, const char **text) {
+  *text = error == OUT_OF_MEMORY ? "out of memory" : error == ILLEGAL_ADDRESS ? "an illegal memory access was encountered" : "an error";
+  return OK;
+}
+EXPORT int cuDeviceGetCount(int *count) {
+  ENTER(cuDeviceGetCount)
+  *count = (int)setting("FAKE_CUDA_DEVICES", 1);
+  return OK;
+}
+EXPORT int cuDeviceGet(int *device, int n) {
+  ENTER(cuDeviceGet)
+  *device = n;
+  return OK;
+}
+EXPORT int cuDeviceGetName(char *name, int bytes, int) {
+  ENTER(cuDeviceGetName)
+  snprintf(name, (size_t)bytes, "Fake GPU");
+  return OK;
+}
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
+  ENTER(cuDeviceGetAttribute)
+  long architecture = setting("FAKE_CUDA_ARCHITECTURE", 90);
+  *value = (int)(attribute == MLC_CUDA_MAJOR ? architecture / 10 : attribute == MLC_CUDA_MINOR ? architecture % 10 : 0);
+  return OK;
+}
+EXPORT int cuDevicePrimaryCtxRetain(mlc_context *context, int device) {
+  ENTER(cuDevicePrimaryCtxRetain)
+  live["context"]++;
+  *context = (mlc_context)(uintptr_t)(0x1000 + device);
+  return OK;
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  drain();
+  if (--live["context"] < 0) die("the context was released too often");
+  return OK;
+}
+EXPORT int cuCtxPushCurrent_v2(mlc_context context) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  live["current"]++;
+  contexts.push_back(context);
+  return OK;
+}
+EXPORT int cuCtxPopCurrent_v2(mlc_context *context) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  if (contexts.empty()) die("no context is current");
+  live["current"]--;
+  *context = (mlc_context)contexts.back();
+  contexts.pop_back();
+  return OK;
+}
+EXPORT int cuCtxGetDevice(int *device) {
+  ENTER(cuCtxGetDevice)
+  if (contexts.empty()) return 201;
+  *device = 0;
+  return OK;
+}
+EXPORT int cuModuleLoadData(mlc_module *module, const void *image) {
+  ENTER(cuModuleLoadData)
+  const unsigned char *header = (const unsigned char *)image;
+  if (memcmp(header, "\x7f" "ELF", 4)) return BAD_IMAGE;
+  size_t bytes = *(const uint64_t *)(header + 0x28) + (size_t)*(const uint16_t *)(header + 0x3a) * *(const uint16_t *)(header + 0x3c);
+  char path[] = "/tmp/fake-cubin-XXXXXX";
+  int file = mkstemp(path);
+  if (file < 0 || write(file, image, bytes) != (ssize_t)bytes) die("cannot write a module");
+  close(file);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  unlink(path);
+  if (!library) return fprintf(stderr, "fake CUDA driver: %s\n", dlerror()), BAD_IMAGE;
+  *module = (mlc_module)made(new Module{library, path}, "module");
+  return OK;
+}
+EXPORT int cuModuleUnload(mlc_module module) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  drain();
+  gone(module, "module");
+  dlclose(((Module *)module)->library);
+  delete (Module *)module;
+  return OK;
+}
+EXPORT int cuModuleGetFunction(mlc_function *function, mlc_module module, const char *name) {
+  ENTER(cuModuleGetFunction)
+  check(module, "module");
+  void *library = ((Module *)module)->library;
+  auto launch = (Launcher)dlsym(library, (std::string("launch_") + name).c_str());
+  auto parameters = (const int *)dlsym(library, (std::string("parameters_") + name).c_str());
+  if (!launch || !parameters) return NOT_FOUND;
+  Function *f = new Function{launch, *parameters, library};
+  handles[f] = "function";
+  *function = (mlc_function)f;
+  return OK;
+}
+EXPORT int cuMemAlloc_v2(mlc_address *address, size_t bytes) {
+  ENTER(cuMemAlloc_v2)
+  if (!bytes) return INVALID;
+  if (!region) {
+    region = next_free = (char *)mmap(nullptr, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) die("no address space");
+  }
+  size_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
+  if (used + bytes > (size_t)setting("FAKE_CUDA_MEMORY", 1L << 32) || next_free + pages + PAGE > region + REGION) return OUT_OF_MEMORY;
+  char *found = next_free;
+  next_free += pages + PAGE;
+  memory[(uintptr_t)found] = bytes;
+  used += bytes;
+  live["memory"]++;
+  Access open;
+  memset(found, 0xcd, pages);
+  *address = (mlc_address)(uintptr_t)found;
+  return OK;
+}
+EXPORT int cuMemFree_v2(mlc_address address) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  drain();
+  auto found = memory.find((uintptr_t)address);
+  if (found == memory.end()) die("this is no allocation");
+  madvise((void *)found->first, found->second, MADV_DONTNEED);
+  used -= found->second;
+  memory.erase(found);
+  live["memory"]--;
+  return OK;
+}
+EXPORT int cuMemcpyHtoDAsync_v2(mlc_address to, const void *from, size_t bytes, mlc_stream) {
+  ENTER(cuMemcpyHtoDAsync_v2)
+  return inside((uintptr_t)to, bytes) ? enqueue(copying((void *)(uintptr_t)to, from, bytes)) : INVALID;
+}
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, mlc_address from, size_t bytes, mlc_stream) {
+  ENTER(cuMemcpyDtoHAsync_v2)
+  return inside((uintptr_t)from, bytes) ? enqueue(copying(to, (void *)(uintptr_t)from, bytes)) : INVALID;
+}
+EXPORT int cuMemcpyDtoDAsync_v2(mlc_address to, mlc_address from, size_t bytes, mlc_stream) {
+  ENTER(cuMemcpyDtoDAsync_v2)
+  if (!inside((uintptr_t)to, bytes) || !inside((uintptr_t)from, bytes)) return INVALID;
+  return enqueue(copying((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes));
+}
+EXPORT int cuMemsetD32Async(mlc_address to, unsigned value, size_t count, mlc_stream) {
+  ENTER(cuMemsetD32Async)
+  if (!inside((uintptr_t)to, 4 * count)) return INVALID;
+  return enqueue([=] {
+    for (size_t i = 0; i < count; i++) ((unsigned *)(uintptr_t)to)[i] = value;
+    return OK;
+  });
+}
+EXPORT int cuStreamCreate(mlc_stream *stream, unsigned) {
+  ENTER(cuStreamCreate)
+  *stream = (mlc_stream)made(new int(0), "stream");
+  return OK;
+}
+EXPORT int cuStreamDestroy_v2(mlc_stream stream) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  drain();
+  gone(stream, "stream");
+  delete (int *)stream;
+  return OK;
+}
+EXPORT int cuStreamSynchronize(mlc_stream) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  int result = drain(); /* what fails is the work */
+  return fails("cuStreamSynchronize") ? OUT_OF_MEMORY : result;
+}
+EXPORT int cuStreamWaitEvent(mlc_stream, mlc_event event, unsigned) {
+  ENTER(cuStreamWaitEvent)
+  check(event, "event");
+  return OK; /* there is one queue */
+}
+EXPORT int cuEventCreate(mlc_event *event, unsigned) {
+  ENTER(cuEventCreate)
+  *event = (mlc_event)made(new Event, "event");
+  return OK;
+}
+EXPORT int cuEventDestroy_v2(mlc_event event) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  gone(event, "event");
+  delete (Event *)event;
+  return OK;
+}
+EXPORT int cuEventRecord(mlc_event event, mlc_stream) {
+  ENTER(cuEventRecord)
+  check(event, "event");
+  ((Event *)event)->recorded = true;
+  return OK;
+}
+EXPORT int cuEventSynchronize(mlc_event event) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  check(event, "event");
+  int result = drain();
+  return fails("cuEventSynchronize") ? OUT_OF_MEMORY : result;
+}
+EXPORT int cuEventElapsedTime(float *ms, mlc_event first, mlc_event last) {
+  ENTER(cuEventElapsedTime)
+  if (!((Event *)first)->recorded || !((Event *)last)->recorded) return INVALID;
+  *ms = 0.001f;
+  return OK;
+}
+EXPORT int cuLaunchKernel(mlc_function function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,
+                          unsigned tz, unsigned shared, mlc_stream, void **params, void **) {
+  ENTER(cuLaunchKernel)
+  if (!is_launch((Function *)function, x, threads) || y != 1 || z != 1 || ty != 1 || tz != 1 || shared) return INVALID;
+  return enqueue(launching((Function *)function, x, threads, params));
+}
+EXPORT int cuGraphCreate(mlc_graph *graph, unsigned) {
+  ENTER(cuGraphCreate)
+  *graph = (mlc_graph)made(new Graph, "graph");
+  return OK;
+}
+EXPORT int cuGraphDestroy(mlc_graph graph) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  gone(graph, "graph");
+  for (Node *node : ((Graph *)graph)->nodes) delete node;
+  delete (Graph *)graph;
+  return OK;
+}
+EXPORT int cuGraphAddKernelNode(mlc_node *node, mlc_graph graph, const mlc_node *after, size_t count, const mlc_kernel_node *p) {
+  ENTER(cuGraphAddKernelNode)
+  Function *f = (Function *)p->function;
+  if (!is_launch(f, p->grid[0], p->block[0])) return INVALID;
+  calls["edges"] += (long)count;
+  *node = (mlc_node)add_node((Graph *)graph, after, count, launching(f, p->grid[0], p->block[0], p->params), f, false);
+  return OK;
+}
+EXPORT int cuGraphAddMemcpyNode(mlc_node *node, mlc_graph graph, const mlc_node *after, size_t count, const mlc_copy_node *p,
+                                mlc_context context) {
+  ENTER(cuGraphAddMemcpyNode)
+  if (!context || !inside(p->source.device, p->width_bytes) || !inside(p->target.device, p->width_bytes)) return INVALID;
+  calls["edges"] += (long)count;
+  auto work = copying((void *)(uintptr_t)p->target.device, (void *)(uintptr_t)p->source.device, p->width_bytes);
+  *node = (mlc_node)add_node((Graph *)graph, after, count, work, nullptr, true);
+  return OK;
+}
+EXPORT int cuGraphAddEmptyNode(mlc_node *node, mlc_graph graph, const mlc_node *after, size_t count) {
+  ENTER(cuGraphAddEmptyNode)
+  *node = (mlc_node)add_node((Graph *)graph, after, count, [] { return OK; }, nullptr, false);
+  return OK;
+}
+EXPORT int cuGraphInstantiateWithFlags(mlc_graph_exec *exec, mlc_graph graph, unsigned long long) {
+  ENTER(cuGraphInstantiateWithFlags)
+  check(graph, "graph");
+  Exec *made_exec = made(new Exec, "exec");
+  made_exec->nodes = ordered((Graph *)graph);
+  for (const Node *node : made_exec->nodes) made_exec->copies.push_back(*node);
+  *exec = (mlc_graph_exec)made_exec;
+  return OK;
+}
+EXPORT int cuGraphExecKernelNodeSetParams(mlc_graph_exec exec, mlc_node node, const mlc_kernel_node *p) {
+  ENTER(cuGraphExecKernelNodeSetParams)
+  Node &own = ((Exec *)exec)->copies[(size_t)find_node((Exec *)exec, node)];
+  Function *f = (Function *)p->function;
+  if (own.function != f || !is_launch(f, p->grid[0], p->block[0])) return INVALID;
+  own.work = launching(f, p->grid[0], p->block[0], p->params);
+  return OK;
+}
+EXPORT int cuGraphExecMemcpyNodeSetParams(mlc_graph_exec exec, mlc_node node, const mlc_copy_node *p, mlc_context) {
+  ENTER(cuGraphExecMemcpyNodeSetParams)
+  Node &own = ((Exec *)exec)->copies[(size_t)find_node((Exec *)exec, node)];
+  if (!own.is_copy || !inside(p->source.device, p->width_bytes) || !inside(p->target.device, p->width_bytes)) return INVALID;
+  own.work = copying((void *)(uintptr_t)p->target.device, (void *)(uintptr_t)p->source.device, p->width_bytes);
+  return OK;
+}
+EXPORT int cuGraphLaunch(mlc_graph_exec exec, mlc_stream) {
+  ENTER(cuGraphLaunch)
+  check(exec, "exec");
+  for (Node &node : ((Exec *)exec)->copies) enqueue(node.work);
+  return OK;
+}
+EXPORT int cuGraphExecDestroy(mlc_graph_exec exec) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  gone(exec, "exec");
+  delete (Exec *)exec;
+  return OK;
+}

@@ -1,0 +1,98 @@
+"""A machine with a GPU, for tests: the fake driver in the process, and the compiler of emulated kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+LIVE = ("context", "current", "event", "exec", "graph", "memory", "module", "stream")
+
+needed = pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """libcuda.so.1 and the object of the emulation, compiled into ``folder``."""
+    driver, emulation = folder / "libcuda.so.1", folder / "emulation.o"
+    flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC"]
+    shared = ["-shared", "-Wl,-soname,libcuda.so.1", f"-I{ROOT / 'runtime/c/cuda'}"]
+    _run("g++", *flags, *shared, HERE / "fake_driver.cpp", "-o", driver, "-ldl")
+    _run("g++", "-std=c++17", "-O2", "-fPIC", "-c", HERE / "emulation/emulation.cpp", "-o", emulation)
+    return driver, emulation
+
+
+def _run(*command: object) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert not done.returncode, done.stderr[:2000]
+
+
+class Gpu:
+    """What the fake driver counts, and where it fails."""
+
+    def __init__(self, driver: Path, emulation: Path) -> None:
+        self.folder, self.emulation = driver.parent, emulation
+        self.library = ctypes.CDLL(str(driver))  # the dynamic loader then finds libcuda.so.1 by this name
+        self.library.fake_cuda_counts.restype = ctypes.c_char_p
+
+    def counts(self) -> dict[str, int]:
+        return json.loads(self.library.fake_cuda_counts())
+
+    def since(self, before: dict[str, int]) -> dict[str, int]:
+        """The calls since then."""
+        now = self.counts()
+        return {name: count - before.get(name, 0) for name, count in now.items() if count != before.get(name, 0)}
+
+    def live(self) -> dict[str, int]:
+        """The objects that are left, where any are."""
+        gc.collect()
+        return {name: count for name, count in self.counts().items() if name in LIVE and count}
+
+    def fail_at(self, call: int) -> None:
+        """The n-th call from now on fails; 0: none."""
+        self.library.fake_cuda_fail(ctypes.c_long(call))
+
+    def allocate(self, size: int) -> int:
+        address = ctypes.c_ulonglong()
+        assert self.library.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) == 0
+        return address.value
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Gpu:
+    if not shutil.which("g++"):
+        pytest.skip("needs g++")
+    return Gpu(*build(tmp_path_factory.mktemp("gpu")))
+
+
+@pytest.fixture
+def gpu(built: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
+    """The machine; at the end of a test nothing of it is in use."""
+    monkeypatch.setenv("MLC_NVCC", str(HERE / "fake_nvcc.py"))
+    monkeypatch.setenv("FAKE_EMULATION", str(built.emulation))
+    built.fail_at(0)
+    yield built
+    built.fail_at(0)
+    assert built.live() == {}
+
+
+def model(text: str, **weights: np.ndarray[Any, Any]) -> onnx.ModelProto:
+    """An ONNX model from a graph's text and its weights."""
+    made = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]>\n{text}')
+    made.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in weights.items())
+    return made
+
+
+def random(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng().normal(size=shape).astype(np.float32)

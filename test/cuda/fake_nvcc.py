@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A CUDA compiler without a GPU, for $MLC_NVCC: takes nvcc's arguments and makes, in place of a cubin, a shared object
+of the emulated kernels, which the fake driver loads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EMULATION = HERE / "emulation"
+KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+)\) (\w+)\((.*?)\) \{')
+
+
+def entry(name: str, parameters: str, waits: bool) -> str:
+    """``launch_NAME`` and ``parameters_NAME``, which the fake driver finds."""
+    types = [p.rpartition("b" if "*" in p else " ")[0] for p in parameters.split(", ")]
+    types = [t.replace("__restrict__", "").replace("const int64_t", "int64_t") for t in types]
+    values = ", ".join(f"*({t}*)a[{n}]" for n, t in enumerate(types))
+    call = f"static __attribute__((no_sanitize_thread)) void call_{name}(void **a) {{ {name}({values}); }}"
+    head = f'extern "C" void launch_{name}(void **args, int64_t blocks, int threads)'
+    launch = f"{head} {{ mlc_emulated_launch(call_{name}, args, blocks, threads, {int(waits)}); }}"
+    return f'{call}\n{launch}\nextern "C" {{ extern const int parameters_{name} = {len(types)}; }}'
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        parts = [Path(__file__), *sorted(EMULATION.iterdir())]
+        print(f"kernels emulated by g++, {hashlib.sha256(b''.join(p.read_bytes() for p in parts)).hexdigest()[:16]}")
+        return 0
+    source, out = Path(arguments[-1]), arguments[arguments.index("-o") + 1]
+    text = source.read_text()
+    waits = "__syncthreads" in text or "mlc_shuffle" in text or "__shared__" in text
+    entries = [entry(name, parameters, waits) for _, name, parameters in KERNEL.findall(text)]
+    with tempfile.TemporaryDirectory() as folder:
+        unit = Path(folder) / "unit.cpp"
+        unit.write_text("\n".join(['#include "emulation.h"', text, *entries]))
+        flags = ["-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-fno-exceptions", "-w", f"-I{EMULATION}", "-I."]
+        watched = ["-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"]
+        made = f"{folder}/unit.o"
+        commands = [
+            ["g++", *flags, *watched, "-c", str(unit), "-o", made],
+            ["g++", "-shared", made, *runtime(Path(folder)), "-o", out],
+        ]
+        return next((code for command in commands if (code := subprocess.run(command).returncode)), 0)
+
+
+def runtime(folder: Path) -> list[str]:
+    """The emulation, which $FAKE_EMULATION names where it is compiled already."""
+    if known := os.environ.get("FAKE_EMULATION"):
+        return [known]
+    made = str(folder / "emulation.o")
+    flags = ["-std=c++17", "-O2", "-fPIC", "-c"]
+    subprocess.run(["g++", *flags, str(EMULATION / "emulation.cpp"), "-o", made], check=True)
+    return [made]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

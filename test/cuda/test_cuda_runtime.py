@@ -1,0 +1,278 @@
+"""The runtime of CUDA models (``runtime/c/cuda``): graphs, errors, memory, and tensors that are on the device."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from ctypes.util import find_library
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu import HERE, Gpu, built, gpu, random
+from test_host_program import TARGET, check, counted_loop, loop_with_condition, mlp, nonzero
+
+import mlc
+from mlc.errors import ArtifactError, MlcError, RunError
+
+__all__ = ["built", "gpu"]
+
+
+def test_a_graph_is_made_once_for_each_set_of_sizes(gpu: Gpu) -> None:
+    with mlc.compile(mlp(), target=TARGET) as net:
+        large = {"x": random(9, 8)}
+        net.run(large)
+        net.run({"x": random(2, 8)})
+        before = gpu.counts()
+        for n in (9, 2, 9):
+            net.run({"x": random(n, 8)})
+        calls = gpu.since(before)
+    assert calls["cuGraphLaunch"] == 3
+    assert "cuGraphInstantiateWithFlags" not in calls and "cuMemAlloc_v2" not in calls
+
+
+def test_a_loop_with_known_trips_is_unrolled_into_one_graph(gpu: Gpu) -> None:
+    source = counted_loop()
+    with mlc.compile(source, target=TARGET) as net:
+        before = gpu.counts()
+        check(net, source, [{"x": random(1, 8)}])
+        calls = gpu.since(before)
+    assert calls["cuGraphLaunch"] == 1 and calls["cuGraphAddKernelNode"] >= 9
+
+
+def test_launches_of_a_phase_have_no_edge_between_them(gpu: Gpu) -> None:
+    from fake_gpu import model
+
+    source = model(
+        """net (float[4,8] x) => (float[4,8] y) {
+             a = MatMul(x, p)
+             b = MatMul(x, q)
+             c = Softmax(a)
+             d = Softmax(b)
+             y = MatMul(c, e)  }""".replace("y = MatMul(c, e)", "f = Transpose(d)\n y = MatMul(c, g)\n")
+        .replace("=> (float[4,8] y)", "=> (float[4,8] y, float[8,4] f)"),
+        p=random(8, 8), q=random(8, 8), g=random(8, 8),
+    )  # fmt: skip
+    with mlc.compile(source, target=TARGET) as net:
+        before = gpu.counts()
+        check(net, source, [{"x": random(4, 8)}])
+        calls = gpu.since(before)
+    nodes = calls["cuGraphAddKernelNode"]
+    assert calls.get("edges", 0) < nodes - 1  # a chain would have so many
+
+
+def test_a_loop_updates_the_graphs_that_differ_in_arguments_alone(gpu: Gpu) -> None:
+    from fake_gpu import model
+
+    source = model(
+        """net (float[1,8] x, float limit) => (float[1,8] y, float[k,1,8] ys) {
+             trips = Constant<value = int64 {40}>()
+             go = Constant<value = bool {1}>()
+             y, ys = Loop(trips, go, x) <body = body (int64 i, bool c, float[1,8] a)
+                 => (bool d, float[1,8] s, float[1,8] t) {
+               m = MatMul(a, w)
+               s = Abs(m)
+               r = Softmax(s)
+               t = MatMul(r, w)
+               q = ReduceMax<keepdims=0>(s)
+               d = Less(q, limit) }> }""",
+        w=np.eye(8, dtype=np.float32) * 1.25 + 0.01,
+    )
+    with mlc.compile(source, target=TARGET) as net:
+        before = gpu.counts()
+        check(net, source, [{"x": np.ones((1, 8), np.float32), "limit": np.array(50, np.float32)}])
+        calls = gpu.since(before)
+    assert calls["cuGraphLaunch"] >= 10 and calls["cuGraphInstantiateWithFlags"] <= 8
+    assert calls["cuGraphExecKernelNodeSetParams"] > 0
+
+
+@pytest.mark.parametrize("make, feed", [
+    (mlp, lambda: {"x": random(3, 8)}),
+    (loop_with_condition, lambda: {"x": abs(random(4)), "limit": np.array(30, np.float32)}),
+    (nonzero, lambda: {"x": random(9), "v": random(9)}),
+])  # fmt: skip
+def test_whichever_call_fails_nothing_leaks_and_no_result_is_wrong(make: Any, feed: Any, gpu: Gpu) -> None:
+    source, inputs = make(), feed()
+    with mlc.compile(source, target=TARGET) as net:
+        path, expected = net.path, net.run(inputs)
+        failed, call, held = 0, 0, mlc.compile(source, target=TARGET)
+        del held
+        while True:
+            call += 1
+            gpu.fail_at(call)
+            try:
+                with mlc.load(path) as again:
+                    found = again.run(inputs)
+                    again.profile(**inputs)
+            except MlcError as error:
+                assert "out of memory" in str(error) or "no " in str(error), error
+                failed += 1
+            else:
+                assert all(np.array_equal(found[name], expected[name]) for name in expected)
+                if call > gpu_calls(gpu, path, inputs):
+                    break
+    assert failed > 15
+
+
+def gpu_calls(gpu: Gpu, path: Path, inputs: Any) -> int:
+    """The calls of the driver that loading and running a model makes."""
+    gpu.fail_at(0)
+    before = sum(count for name, count in gpu.counts().items() if name.startswith("cu"))
+    with mlc.load(path) as net:
+        net.run(inputs)
+        net.profile(**inputs)
+    return sum(count for name, count in gpu.counts().items() if name.startswith("cu")) - before
+
+
+def test_errors_say_what_is_missing(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    with mlc.compile(mlp(), target=TARGET) as net:
+        path = net.path
+        net.run({"x": random(2, 8)})
+        monkeypatch.setenv("FAKE_CUDA_MEMORY", "4000")
+        with pytest.raises(RunError, match="the device has no .* bytes of memory that model .* needs"):
+            net.run({"x": random(999, 8)})
+        monkeypatch.setenv("FAKE_CUDA_MEMORY", str(1 << 30))
+        net.run({"x": random(99, 8)})  # the model is fit for use again
+    monkeypatch.setenv("FAKE_CUDA_ARCHITECTURE", "80")
+    with pytest.raises(ArtifactError, match=r"has code for sm_90a, which the device Fake GPU, of sm_80, cannot run"):
+        mlc.load(path)
+    monkeypatch.setenv("FAKE_CUDA_ARCHITECTURE", "90")
+    monkeypatch.setenv("FAKE_CUDA_DEVICES", "0")
+    with pytest.raises(ArtifactError, match="no CUDA device"):
+        mlc.load(path)
+
+
+START = """
+import sys, mlc
+try:
+    mlc.load(sys.argv[1])
+except mlc.errors.MlcError as error:
+    print(error)
+"""
+
+
+def load_elsewhere(path: Path, **environment: str) -> str:
+    """What a new process says that loads the artifact."""
+    command, env = [sys.executable, "-c", START, str(path)], {**os.environ, **environment}
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_without_a_driver_or_with_an_old_one(gpu: Gpu, tmp_path: Path) -> None:
+    with mlc.compile(mlp(), target=TARGET) as net:
+        net.save(tmp_path / "net.so")
+    if find_library("cuda") is None:
+        assert "there is no CUDA driver" in load_elsewhere(tmp_path / "net.so")
+    found = load_elsewhere(tmp_path / "net.so", LD_LIBRARY_PATH=str(gpu.folder), FAKE_CUDA_VERSION="10020")
+    assert "the CUDA driver is too old: it supports CUDA 10.2, and models need 11.4 or later" in found
+
+
+class OnDevice:
+    """An array in the fake device's memory."""
+
+    def __init__(self, gpu: Gpu, array: np.ndarray[Any, Any]) -> None:
+        self.gpu, self.array = gpu, np.ascontiguousarray(array)
+        self.address = gpu.allocate(array.nbytes)
+        self.copy("cuMemcpyHtoDAsync_v2", self.address, self.array.ctypes.data)
+        self.__cuda_array_interface__ = {
+            "data": (self.address, False), "shape": array.shape, "typestr": array.dtype.str, "version": 3,
+        }  # fmt: skip
+
+    def copy(self, call: str, target: int, source: int) -> None:
+        from ctypes import c_size_t, c_void_p
+
+        function = getattr(self.gpu.library, call)
+        assert function(c_void_p(target), c_void_p(source), c_size_t(self.array.nbytes), None) == 0
+        assert self.gpu.library.cuStreamSynchronize(None) == 0
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        found = np.empty_like(self.array)
+        self.copy("cuMemcpyDtoHAsync_v2", found.ctypes.data, self.address)
+        return found
+
+    def free(self) -> None:
+        from ctypes import c_ulonglong
+
+        assert self.gpu.library.cuMemFree_v2(c_ulonglong(self.address)) == 0
+
+
+def test_tensors_on_the_device_are_used_without_a_copy(gpu: Gpu) -> None:
+    data = random(5, 8)
+    with mlc.compile(mlp(), target=TARGET) as net:
+        expected = net(data)
+        arrays = [(OnDevice(gpu, data), OnDevice(gpu, np.zeros((5, 4), np.float32))) for _ in range(6)]
+        for x, y in arrays:
+            net.run_device({"x": x}, {"y": y})
+        for _, y in arrays:
+            assert np.array_equal(y.numpy(), expected)
+        before = gpu.counts()
+        for x, y in arrays:
+            net.run_device({"x": x}, {"y": y})
+        calls = gpu.since(before)
+        assert not {"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"} & set(calls)
+        assert "cuGraphInstantiateWithFlags" not in calls  # other addresses are updates
+        with pytest.raises(RunError, match=r"Output 'y' must be float32\[n_?, 4\], that is \(5, 4\)"):
+            net.run_device({"x": arrays[0][0]}, {"y": arrays[0][0]})
+        with pytest.raises(RunError, match="Input 'x' of type ndarray is not in a GPU's memory"):
+            net.run_device({"x": data}, {"y": arrays[0][1]})
+    for array in (array for pair in arrays for array in pair):
+        array.free()
+
+
+def test_a_model_for_a_cpu_takes_no_tensors_of_a_device() -> None:
+    with mlc.compile(mlp()) as net, pytest.raises(RunError, match="is compiled for cpu, not for a GPU"):
+        net.run_device({}, {})
+
+
+def test_runs_of_several_threads_follow_one_another(gpu: Gpu) -> None:
+    data = [random(n, 8) for n in (2, 3, 4, 5)]
+    with mlc.compile(mlp(), target=TARGET) as net:
+        expected = [net(x) for x in data]
+        wrong: list[int] = []
+
+        def work(n: int) -> None:
+            wrong.extend(n for _ in range(20) if not np.array_equal(net(data[n]), expected[n]))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(len(data))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+
+
+CUDA_HEADER = Path("/usr/local/cuda/include/cuda.h")
+LAYOUTS = """
+#include <cuda.h>
+#include "mlc_cuda_driver.h"
+#define SAME(ours, a, theirs, b) _Static_assert(offsetof(ours, a) == offsetof(theirs, b), #b)
+_Static_assert(sizeof(mlc_kernel_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1), "kernel");
+_Static_assert(sizeof(mlc_copy_node) == sizeof(CUDA_MEMCPY3D_v2), "copy");
+SAME(mlc_kernel_node, block, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
+SAME(mlc_kernel_node, shared_bytes, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
+SAME(mlc_kernel_node, params, CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
+SAME(mlc_copy_node, source.memory_type, CUDA_MEMCPY3D_v2, srcMemoryType);
+SAME(mlc_copy_node, source.device, CUDA_MEMCPY3D_v2, srcDevice);
+SAME(mlc_copy_node, target.memory_type, CUDA_MEMCPY3D_v2, dstMemoryType);
+SAME(mlc_copy_node, target.device, CUDA_MEMCPY3D_v2, dstDevice);
+SAME(mlc_copy_node, width_bytes, CUDA_MEMCPY3D_v2, WidthInBytes);
+_Static_assert(MLC_CUDA_MAJOR == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, "major");
+_Static_assert(MLC_CUDA_MINOR == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, "minor");
+_Static_assert(MLC_CUDA_OUT_OF_MEMORY == CUDA_ERROR_OUT_OF_MEMORY, "error");
+_Static_assert(MLC_CUDA_NO_DEVICE == CUDA_ERROR_NO_DEVICE, "error");
+_Static_assert(MLC_CUDA_NON_BLOCKING == CU_STREAM_NON_BLOCKING, "flag");
+_Static_assert(MLC_CUDA_NO_TIMING == CU_EVENT_DISABLE_TIMING, "flag");
+_Static_assert(MLC_CUDA_DEVICE_MEMORY == CU_MEMORYTYPE_DEVICE && sizeof(mlc_address) == sizeof(CUdeviceptr), "memory");
+"""
+
+
+@pytest.mark.skipif(not CUDA_HEADER.exists(), reason="needs the CUDA toolkit's headers")
+def test_our_declarations_are_those_of_the_driver(tmp_path: Path) -> None:
+    source = tmp_path / "layouts.c"
+    source.write_text(LAYOUTS)
+    include = [f"-I{CUDA_HEADER.parent}", f"-I{HERE.parents[1] / 'runtime/c/cuda'}"]
+    subprocess.run(["gcc", "-std=gnu11", "-fsyntax-only", *include, source], check=True)
