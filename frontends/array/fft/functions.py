@@ -8,12 +8,13 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.fft.transform import transform
+from mlc.frontends.array.fft.stages import Sign
+from mlc.frontends.array.fft.transform import real_transform, transform
 from mlc.frontends.array.functions.creation import arange
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype, convert, real
+from mlc.frontends.array.functions.elementwise import astype, convert, real
 from mlc.frontends.array.functions.padding import padded
 from mlc.frontends.array.functions.reductions import axes_of
-from mlc.frontends.array.functions.shaping import concat, flip, moveaxis, roll
+from mlc.frontends.array.functions.shaping import moveaxis, roll
 
 Axes = Sequence[int] | None
 FORWARD = {"backward": 0.0, "ortho": 0.5, "forward": 1.0}
@@ -57,7 +58,7 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backwa
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The first ``n // 2 + 1`` elements of the transform of reals; the others are their conjugates."""
     line, length = _line(x, n, axis)
-    half = transform(real(line), -1)[..., : length // 2 + 1]
+    half = transform(real(line), -1, length // 2 + 1)
     return _scaled(half, axis, _scale(length, norm, False))
 
 
@@ -68,11 +69,10 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
     return _hermitian(given, length, axis, _scale(length, norm, True), 1)  # type: ignore[arg-type]
 
 
-def _hermitian(x: Array, length: int, axis: int, scale: float, sign: int) -> Array:
+def _hermitian(x: Array, length: int, axis: int, scale: float, sign: Sign) -> Array:
     """The real transform of ``x`` and the conjugates that it implies."""
     line, _ = _line(x, length // 2 + 1, axis)
-    mirrored = FUNCTIONS["conj"](flip(line[..., 1 : (length + 1) // 2], axis=-1))
-    return _scaled(real(transform(concat([line, mirrored], axis=-1), sign)), axis, scale)
+    return _scaled(real_transform(line, length, sign), axis, scale)
 
 
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
@@ -85,7 +85,7 @@ def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backwa
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of ``hfft``: ``n // 2 + 1`` complex numbers."""
     line, length = _line(x, n, axis)
-    half = transform(real(line), 1)[..., : length // 2 + 1]
+    half = transform(real(line), 1, length // 2 + 1)
     return _scaled(half, axis, _scale(length, norm, True))
 
 

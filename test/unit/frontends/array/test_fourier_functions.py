@@ -34,6 +34,19 @@ def test_lengths(name: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("length", [1, 9, 97, 128, 210, 262])
+def test_many_at_a_time(name: str, length: int) -> None:
+    """Vectors run along the transforms where there are many."""
+    x = given(name, complex_normal((3, 7, length)))
+    options = {"n": length} if name in ("irfft", "hfft") else {}
+    cut = x[..., : length // 2 + 1] if options else x
+    wanted = getattr(np.fft, name)(cut, **options)
+    np.testing.assert_allclose(
+        getattr(mnp.fft, name)(mnp.asarray(cut), **options).numpy(), wanted, atol=1e-13 * np.abs(wanted).max()
+    )
+
+
+@pytest.mark.parametrize("name", ONE)
 @pytest.mark.parametrize("options", [{"n": 5, "axis": 0}, {"n": 9, "axis": 1, "norm": "ortho"}, {"norm": "forward"}])
 def test_options(name: str, options: dict[str, Any]) -> None:
     x = given(name, complex_normal((6, 7, 2)))
