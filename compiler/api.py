@@ -41,6 +41,7 @@ def compile(
     tuned: bool = True,
     sanitize: str = "",
     name: str | None = None,
+    peak_memory: int = 0,
 ) -> Model:
     """Compile an ONNX model (opset 7 or later) or a PyTorch program and load it; the second time it comes from the
     cache.
@@ -54,11 +55,15 @@ def compile(
     more. ``schedule`` is a file that replaces chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc,
     clang, cc or ziglang. ``tuned``: kernels that ``tune`` has found better schedules for use them. ``sanitize`` names
     sanitizers of the C compiler to look for errors with (``address,undefined``); slow. ``name`` is what the symbols of
-    the C interface begin with: two variants of one model in a program need two; None: the file's name.
+    the C interface begin with: two variants of one model in a program need two; None: the file's name. ``peak_memory``
+    is the most bytes that intermediate values may take: values are computed anew until they fit; 0: no limit.
 
-    Raises InputError for a malformed or unsupported model, ToolchainError without a C compiler, all of them MlcError.
+    Raises InputError for a malformed or unsupported model, or too small a ``peak_memory``, ToolchainError without a C
+    compiler, all of them MlcError.
     """
-    options = make_options(target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name)
+    options = make_options(
+        target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name, peak_memory
+    )
     with Progress() as progress:
         built = compile_source(source_of(model), options, [progress])
     if is_program(model):
@@ -112,6 +117,7 @@ def make_options(
     tuned: bool = True,
     sanitize: str = "",
     name: str | None = None,
+    peak_memory: int = 0,
 ) -> Options:
     """Options from what a user writes: names and paths are resolved. InputError if one of them is unknown."""
     options = Options(
@@ -124,6 +130,7 @@ def make_options(
         cc=cc,
         sanitize=sanitize,
         name=name,
+        peak_memory=peak_memory,
     )
     return replace(options, tuned=store.known(options)) if tuned else options
 

@@ -35,6 +35,9 @@ class Options:
     dims: Mapping[str, int] = _option("fixed values of symbolic dimensions", default_factory=dict)
     name: str | None = _option("the model's name, of which its C symbols begin; None: as its source is called")
     numerics: Numerics = _option("how far sums may be reordered and algorithms replaced", default="default")
+    peak_memory: int = _option(
+        "the most bytes of intermediate values, which are computed anew to fit; 0: no limit", default=0
+    )
     embed_weights: bool | None = _option("weights inside the library; None: when they are small")
     tuned: Mapping[str, str] = _option(
         "schedules that mlc tune has measured, by digest of the kernel", default_factory=dict, key=False
@@ -51,6 +54,8 @@ class Options:
             raise InputError(f"Unknown numerics '{self.numerics}'", hint="Use strict, default or relaxed")
         if self.threads < 0:
             raise InputError(f"A model cannot run on {self.threads} threads", hint="Use 0 for all allowed CPUs")
+        if self.peak_memory < 0:
+            raise InputError(f"A budget of {self.peak_memory} bytes of memory", hint="Use 0 for no limit")
         if not set(self.sanitizers) <= set(SANITIZERS):
             raise InputError(f"Unknown sanitizer in '{self.sanitize}'", hint="Use address, undefined or thread")
         for name, size in self.dims.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -78,6 +79,17 @@ def parse_dims(pairs: list[str], option: str = "--dim") -> dict[str, int]:
             raise InputError(f"'{option} {name}' is given twice", hint="Give each dimension once")
         dims[name] = int(size)
     return dims
+
+
+UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
+
+
+def parse_bytes(text: str, option: str) -> int:
+    """``"200M"`` -> 200 MiB in bytes; 0 for no text."""
+    match = re.fullmatch(r"(\d+)([KMG]?)", text.upper() or "0")
+    if match is None:
+        raise InputError(f"'{option} {text}' is no number of bytes", hint=f"Write it as {option} 200M; K, M or G")
+    return int(match[1]) << UNITS[match[2]]
 
 
 def refuse_for_artifact(context: typer.Context, model: Path, *options: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, parse_dims
+from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, parse_bytes, parse_dims
 from mlc.cli.functions import is_function, refuse_types, trace_function
 from mlc.driver.artifact.forms import STDOUT, destination, refuse_without_effect
 from mlc.tools.tables import console
@@ -59,6 +59,14 @@ def command(
     threads: Threads = 0,
     dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
     numerics: Numerics = "default",
+    peak_memory: Annotated[
+        str,
+        typer.Option(
+            help="The most bytes of intermediate values, as in 200M: values are computed anew to fit.",
+            metavar="BYTES",
+            show_default=False,
+        ),
+    ] = "",
     emit: Annotated[Stage | None, typer.Option(help="Stop after a stage and print it.")] = None,
     dump_ir: Annotated[
         Path | None, typer.Option(help="Write the IR after each pass to this folder.", metavar="DIR")
@@ -112,7 +120,7 @@ def command(
         emit = "code" if out == STDOUT else None
     options = make_options(
         target, threads, dims, numerics, embed_weights, schedule, cc, not no_tuned, sanitize,
-        name if name or out in (None, STDOUT) else _other_name(source, out),
+        name if name or out in (None, STDOUT) else _other_name(source, out), parse_bytes(peak_memory, "--peak-memory"),
     )  # fmt: skip
     timer = Timer()
     watching: list[Instrument] = [timer] if time_passes else []

@@ -53,8 +53,9 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
     return [
         ("graph", graph_pipeline(options.numerics)),
         ("layout", layout_pipeline(options.numerics)),
-        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), Rematerialize(), FormKernels(),
-                  DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
+        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
+                  Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels(), DelayUpdates(),
+                  ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
                       VerifyPoly()]),

@@ -49,8 +49,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     return [
         ("graph", graph_pipeline(options.numerics)),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
-        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(), Rematerialize(), FormKernels(),
-                  DeduplicateKernels()]),
+        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
+                  Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels()]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),

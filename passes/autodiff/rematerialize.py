@@ -8,28 +8,46 @@
 The boundary is where most bytes are alive: what is computed before it and read after it is saved. A minimum cut by
 bytes chooses what stays saved; the rest is written into its later readers where these then move no more bytes.
 Functions without derivatives (attribute ``graph.derivatives``) stay as they are.
+
+``peak_memory``, in bytes, is a budget of the arena of any function: until the memory plan fits in it, more values are
+computed anew just before they are read, those first whose computation costs least for a byte.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
+from mlc.errors import InputError
+from mlc.passes.autodiff.saving.budget import Budget
 from mlc.passes.autodiff.saving.elementwise import Boundary
 from mlc.passes.autodiff.saving.live_values import LiveValues
+from mlc.passes.autodiff.saving.planned import planned_arena
+from mlc.passes.autodiff.saving.recompute import Recompute
 from mlc.passes.context import machine_of
+from mlc.passes.fuse.grouping.kernel_order import ops_of
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
 
 DERIVATIVES = "graph.derivatives"
 ROUNDS = 3  # boundaries, the largest first: a derivative of a derivative has several
+ATTEMPTS = 8  # to fit in a budget: the plan of buffers may need more than the bytes alive
 
 
 @dataclass(frozen=True)
 class Rematerialize(ModulePass):
+    """``peak_memory``: the most bytes of the arena; 0: no limit.
+
+    Raises InputError where the arena cannot be as small, or depends on symbolic dimensions.
+    """
+
     name = "rematerialize"
+    peak_memory: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [f for f in op.ops if isinstance(f, FuncOp) and DERIVATIVES in f.attributes]:
@@ -37,3 +55,74 @@ class Rematerialize(ModulePass):
                 live = LiveValues(function.body.block, machine_of(ctx))
                 if not Boundary(live, live.boundary()).recompute():
                     break
+        if self.peak_memory:
+            _fit(ctx, op, self.peak_memory)
+
+
+def _fit(ctx: Context, module: ModuleOp, most: int) -> None:
+    """Replace the module's functions by ones that compute values anew, with an arena of at most ``most`` bytes."""
+    smallest = _arena(ctx, module)
+    for least in (most, 0) if smallest > most else ():  # at last all that helps, whatever the budget is
+        for arena, trial in _attempts(ctx, module, least):
+            if arena <= most:
+                return _replace(module, trial)
+            smallest = min(smallest, arena) if not least else smallest
+    if smallest > most:
+        raise _too_small(most, smallest)
+    return None
+
+
+def _attempts(ctx: Context, module: ModuleOp, most: int) -> Iterator[tuple[int, ModuleOp]]:
+    """Ever smaller arenas, and a copy of the module with that arena: what is computed anew may fuse otherwise than it
+    did, and a plan needs more than the bytes alive.
+    """
+    trial, arena = module.clone(), _arena(ctx, module)
+    for _ in range(ATTEMPTS):
+        before = arena
+        helps = [_recompute(ctx, f.body.block, most, arena - most) for f in trial.ops if isinstance(f, FuncOp)]
+        if not any(helps):
+            return
+        eliminate_dead(trial)
+        arena = _arena(ctx, trial)
+        yield arena, trial
+        if arena >= before:
+            return
+
+
+def _arena(ctx: Context, module: ModuleOp) -> int:
+    arena = planned_arena(ctx, module)
+    if arena is None:
+        hint = "Fix them by dims= or --dim, or give arguments of fixed shapes"
+        raise InputError("A budget of memory with symbolic dimensions", stage="rematerialize", hint=hint)
+    return arena
+
+
+def _recompute(ctx: Context, block: Block, most: int, over: int) -> bool:
+    """Compute values anew until at most ``most`` bytes are alive at each step, or nothing helps; returns whether one
+    is. Where they are already, the plan needs ``over`` bytes more, by which they must become fewer."""
+    for item in LiveValues(block, machine_of(ctx)).order:
+        for op in ops_of(item):
+            op.detach()
+            block.add_op(op)
+    live = LiveValues(block, machine_of(ctx))
+    budget = Budget(live)
+    alive = max(budget.alive, default=0)
+    chosen = budget.choose(most if alive > most else alive - over)
+    Recompute(block, live).run(chosen)
+    return bool(chosen)
+
+
+def _replace(module: ModuleOp, trial: ModuleOp) -> None:
+    block = module.body.block
+    for old in list(module.ops):
+        old.detach()
+        old.erase()
+    for new in list(trial.ops):
+        new.detach()
+        block.add_op(new)
+
+
+def _too_small(most: int, smallest: int) -> InputError:
+    what = f"The intermediate values need {smallest:,} bytes, even where all that helps is computed anew"
+    return InputError(f"{what}; the budget is {most:,}", stage="rematerialize",
+                      hint=f"Give peak_memory={smallest} or more, or a smaller batch")  # fmt: skip

@@ -26,6 +26,8 @@ def test_wrong_dimension_options(place: Place, refuses: Refuses, dim: str) -> No
         ("--numerics", "sloppy", "strict"),
         ("--emit", "nonsense", "graph"),
         ("--schedule", "no-such-file", "no-such-file"),
+        ("--peak-memory", "200Q", "--peak-memory 200M"),
+        ("--peak-memory", "-1", "--peak-memory 200M"),
     ],
 )
 def test_wrong_options(place: Place, refuses: Refuses, option: str, value: str, says: str) -> None:

@@ -40,6 +40,7 @@ class LiveValues:
         self.returned = {self.buffer(v) for v in last.operands} if isinstance(last, ReturnOp | YieldOp) else set()
         self.first: dict[SSAValue, int] = {}
         self.last: dict[SSAValue, int] = {}
+        self.read_at: dict[SSAValue, set[int]] = {}
         for op in ops:
             self._note(op)
 
@@ -53,6 +54,7 @@ class LiveValues:
             if self.step[op] > first:
                 self.first[buffer] = first
                 self.last[buffer] = max(self.step[op], self.last.get(buffer, 0))
+                self.read_at.setdefault(buffer, set()).add(self.step[op])
 
     def _made(self, value: SSAValue) -> int:
         """The step that computes a value."""

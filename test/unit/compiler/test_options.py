@@ -12,7 +12,15 @@ from mlc.options import Options, cache_key_fields, environment
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"numerics": "sloppy"}, {"threads": -1}, {"dims": {"n": 0}}, {"dims": {"n": -3}}, {"dims": {"n": "7"}}]
+    "wrong",
+    [
+        {"numerics": "sloppy"},
+        {"threads": -1},
+        {"dims": {"n": 0}},
+        {"dims": {"n": -3}},
+        {"dims": {"n": "7"}},
+        {"peak_memory": -1},
+    ],
 )
 def test_wrong_values_are_input_errors(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
@@ -35,6 +43,7 @@ def test_the_key_follows_what_changes_code_and_nothing_else() -> None:
         Options(embed_weights=True),
         Options(schedule="k: tile"),
         Options(sanitize="address"),
+        Options(peak_memory=1 << 20),
     ]
     assert all(options.key() == base for options in same)
     assert len({json.dumps(options.key()) for options in [Options(), *other]}) == len(other) + 1

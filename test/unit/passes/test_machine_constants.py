@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[3] / "passes"
 
 ALLOWED = {
     "assumed_extents.py SCHEDULED PLANNED": "assumed values of symbolic dimensions",
-    "autodiff/rematerialize.py ROUNDS": "search effort",
+    "autodiff/rematerialize.py ROUNDS ATTEMPTS": "search effort",
+    "autodiff/saving/budget.py OPERATORS": "compile time",
+    "autodiff/saving/budget.py PRODUCTS": "a ratio: multiply-adds that are worth a byte, where costs are compared",
     "autodiff/saving/elementwise.py LARGEST": "compile time",
     "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",

@@ -1,0 +1,125 @@
+"""Which values to compute anew, and when, so that the bytes alive at each step fit in a budget.
+
+Greedy, as XLA's rematerialization: of the values that are alive at the step with the most bytes but not read there, the
+one whose computation costs least for a byte is computed anew just before its next reader, from what is alive then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects.graph import ConcatOp, StructuredOp
+from mlc.dialects.graph.sizes import sizes_of
+from mlc.dialects.semantics.dims import evaluate, product, symbols_of
+from mlc.dialects.types import shape_of
+from mlc.passes.assumed_extents import PLANNED
+from mlc.passes.autodiff.saving.live_values import LiveValues, size
+
+PRODUCTS = 4  # multiply-adds in the time in which a byte is moved
+OPERATORS = 64  # that compute one value anew
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """``value`` is computed anew before step ``at`` by copies of ``ops``, in order, for its readers from then on."""
+
+    value: SSAValue
+    at: int
+    ops: tuple[Operation, ...]
+    cost: int  # of its operators, in bytes moved
+    more: int  # bytes of other values that it needs meanwhile
+
+
+class Budget:
+    """The live ranges of a block while values are chosen to be computed anew."""
+
+    def __init__(self, live: LiveValues) -> None:
+        self.live = live
+        self.rank = {op: n for n, op in enumerate(live.step)}
+        self.ranges = {v: [(first, live.last[v])] for v, first in live.first.items()}
+        self.anew: set[tuple[SSAValue, int]] = set()  # values and the steps before which they are computed anew
+        self.costs: dict[Operation, int] = {}
+        self.alive = [0] * len(live.order)
+        for value, first in live.first.items():
+            self._add(first, live.last[value], size(value))
+
+    def choose(self, goal: int) -> list[Recomputation]:
+        """What is computed anew until no step has more than ``goal`` bytes alive, or nothing helps."""
+        chosen: list[Recomputation] = []
+        while (most := max(self.alive, default=0)) > goal:
+            found = list(self._candidates(self.alive.index(most)))
+            if not found:
+                break
+            best = min(found, key=lambda each: (each.cost / size(each.value), each.at))
+            self._take(best)
+            chosen.append(best)
+        return chosen
+
+    def _add(self, first: int, last: int, more: int) -> None:
+        for step in range(first, last + 1):
+            self.alive[step] += more
+
+    def _candidates(self, peak: int) -> Iterator[Recomputation]:
+        for value, ranges in self.ranges.items():
+            read = self.live.read_at[value]
+            if any(first < peak < last for first, last in ranges) and peak not in read and size(value):
+                found = self._recomputed(value, min(step for step in read if step > peak))
+                if found is not None and self.alive[found.at] + found.more < self.alive[peak]:
+                    yield found
+
+    def _recomputed(self, value: SSAValue, at: int) -> Recomputation | None:
+        """How ``value`` is computed before step ``at`` from what is alive there; None where it cannot be."""
+        ops: dict[Operation, None] = {}
+        work = [value]
+        while work:
+            op = work.pop().owner
+            if not isinstance(op, StructuredOp) or not self._may_repeat(op) or len(ops) == OPERATORS:
+                return None
+            ops[op] = None
+            work += [x for x in op.operands if not self.is_there(x, at) and x.owner not in ops]
+        order = tuple(sorted(ops, key=self.rank.__getitem__))
+        made = [op.results[0] for op in order if op.results[0] in self.ranges and op is not value.owner]
+        return Recomputation(value, at, order, sum(map(self._cost, order)), sum(map(size, made)))
+
+    def _may_repeat(self, op: StructuredOp) -> bool:
+        """Whether it has no run-time dimensions; a concatenation in place has no kernel of its own."""
+        return not (isinstance(op, ConcatOp) and op in self.live.views) and not sizes_of(shape_of(op.results[0]))
+
+    def _cost(self, op: Operation) -> int:
+        if op not in self.costs:
+            self.costs[op] = _cost(op)
+        return self.costs[op]
+
+    def is_there(self, value: SSAValue, at: int) -> bool:
+        """Whether a value is in memory before step ``at``."""
+        buffer = self.live.buffer(value)
+        if self.live.is_free(buffer):
+            return not isinstance(buffer.owner, Operation) or self.live.step[buffer.owner] < at
+        ranges = self.ranges.get(buffer, ())
+        return any(first < at <= last or (first == at and (buffer, at) in self.anew) for first, last in ranges)
+
+    def _take(self, found: Recomputation) -> None:
+        value, at = found.value, found.at
+        split = next((first, last) for first, last in self.ranges[value] if first < at <= last)
+        end = max((step for step in self.live.read_at[value] if split[0] <= step < at), default=split[0])
+        self.ranges[value].remove(split)
+        self.ranges[value] += [(split[0], end), (at, split[1])]
+        self.anew.add((value, at))
+        self._add(end + 1, at - 1, -size(value))
+        self.alive[at] += found.more
+        inside = {op.results[0] for op in found.ops}
+        for op in found.ops:
+            for buffer in (self.live.buffer(x) for x in op.operands if x not in inside):
+                if buffer in self.ranges:
+                    self.live.read_at[buffer].add(at)
+
+
+def _cost(op: Operation) -> int:
+    """Bytes that an operator moves, and those that would be moved in the time of its products."""
+    assert isinstance(op, StructuredOp)
+    reduced = [product(each.bounds) for each in op.statements() if each.monoid]
+    counts = (evaluate(points, dict.fromkeys(symbols_of([points]), PLANNED)) for points in reduced)
+    return sum(map(size, (*op.operands, *op.results))) + sum(n for n in counts if isinstance(n, int)) // PRODUCTS
