@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from mlc.dialects import rt
 from mlc.dialects.semantics.dims import parse_dim, symbols_of
+from mlc.passes.fuse.delay_updates import DelayUpdates
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.plan_memory import PlanMemory
@@ -16,7 +17,7 @@ from mlc.passes.plan.program.arena import arena_bytes, buffers_of
 def planned_arena(ctx: Context, module: ModuleOp) -> int | None:
     """The arena in bytes; None where it depends on symbolic dimensions."""
     copy = module.clone()
-    for each in (FormKernels(), BuildProgram(), PlanMemory()):
+    for each in (FormKernels(), DelayUpdates(), BuildProgram(), PlanMemory()):
         each.apply(ctx, copy)
     programs = [op for op in copy.ops if isinstance(op, rt.ProgramOp)]
     if any(symbols_of([parse_dim(buffer.bytes.data)]) for program in programs for buffer in buffers_of(program)):
