@@ -25,10 +25,11 @@ _PASSES = {
     "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels"
     " delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
-    "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule partition-parallel-loops"
-    " verify-poly",
+    "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule choose-gpu-schedule"
+    " partition-parallel-loops verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
+    "device": "spill-locals stage-operands distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program plan-memory insert-barriers annotate-launches verify-plan",
 }
 """The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""

@@ -9,6 +9,7 @@ from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.spill_locals import SpillLocals
+from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -54,8 +55,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), DistributeValues(), InsertBlockBarriers(),
-                   SetLaunchGeometry()]),
+        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), DistributeValues(),
+                   InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
                   VerifyPlan()]),
     ]  # fmt: skip

@@ -34,7 +34,7 @@ class GpuTarget(Target):
     block_threads: int = 256  # threads of a block that schedules make tiles for
     most_threads: int = 1024  # threads that a block may have
     resident_threads: int = 2048  # threads that a multiprocessor runs at a time
-    most_registers: int = 255  # registers of a thread
+    thread_registers: int = 128  # registers of a thread that tiles are made for: half of what it may have
     clock: float = 1.41e9  # cycles a second
     memory_bytes: float = 2.0e12  # read or written a second
     products: int = 64  # f32 multiply-adds that a multiprocessor starts in a cycle

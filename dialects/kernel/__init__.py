@@ -10,7 +10,7 @@ from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.reduction import MultiReductionOp
-from mlc.dialects.kernel.tile import GatherOp, LanewiseOp, PrefetchOp, ReadOp, SlideOp, StepOp, WriteOp
+from mlc.dialects.kernel.tile import GatherOp, LanewiseOp, PrefetchOp, ReadOp, SlideOp, StepOp, WriteOp, valid_of
 
 Kernel = Dialect(
     "kernel",
@@ -42,4 +42,5 @@ __all__ = [
     "BarrierOp",
     "MultiReductionOp",
     "verify_yield",
+    "valid_of",
 ]

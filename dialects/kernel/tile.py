@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -30,6 +31,9 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
+
+Valid = Mapping[int, SSAValue]
+"""The number of valid elements along some axes of a tile: others are not accessed (the padding of a GPU's tiles)."""
 
 
 class _TileAccess(IRDLOperation):
@@ -61,6 +65,16 @@ def _verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> Non
         raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
 
 
+def _axes(valid: Valid) -> DenseArrayBase | None:
+    return DenseArrayBase.from_list(i64, list(valid)) if valid else None
+
+
+def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
+    """The number of valid elements along each axis of a read, write or gather where fewer than the tile's may be."""
+    axes = op.valid_axes  # type: ignore[attr-defined]
+    return {} if axes is None else dict(zip(map(int, axes.get_values()), op.valid, strict=True))  # type: ignore[attr-defined]
+
+
 def _split(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
     static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
     return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]
@@ -80,13 +94,15 @@ class ReadOp(_TileAccess):
     offset = operand_def(IndexType)
     dynamic = var_operand_def(IndexType)
     lanes = opt_operand_def(IndexType)
+    valid = var_operand_def(IndexType)
+    valid_axes = opt_prop_def(DenseArrayBase)
     strides = prop_def(DenseArrayBase)
     odd = opt_prop_def(UnitAttr)
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? attr-dict "
-        "`:` type($buffer) `->` type($result)"
+        "$buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? "
+        "(`valid` `(` $valid^ `)`)? attr-dict `:` type($buffer) `->` type($result)"
     )
 
     def verify_(self) -> None:
@@ -102,10 +118,14 @@ class ReadOp(_TileAccess):
         result: Attribute,
         lanes: SSAValue | None = None,
         odd: bool = False,
+        valid: Valid = MappingProxyType({}),
     ):
         static, dynamic = _split(strides)
-        properties = {"strides": static, "odd": UnitAttr() if odd else None}
-        super().__init__(operands=[buffer, offset, dynamic, lanes], properties=properties, result_types=[result])
+        properties = {"strides": static, "odd": UnitAttr() if odd else None, "valid_axes": _axes(valid)}
+        limits = [*valid.values()]
+        super().__init__(
+            operands=[buffer, offset, dynamic, lanes, limits], properties=properties, result_types=[result]
+        )
 
 
 @irdl_op_definition
@@ -118,11 +138,13 @@ class WriteOp(_TileAccess):
     offset = operand_def(IndexType)
     dynamic = var_operand_def(IndexType)
     lanes = opt_operand_def(IndexType)
+    valid = var_operand_def(IndexType)
+    valid_axes = opt_prop_def(DenseArrayBase)
     strides = prop_def(DenseArrayBase)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$value `,` $buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? attr-dict "
-        "`:` type($value) `,` type($buffer)"
+        "$value `,` $buffer `[` $offset `]` (`strides` `(` $dynamic^ `)`)? (`lanes` `(` $lanes^ `)`)? "
+        "(`valid` `(` $valid^ `)`)? attr-dict `:` type($value) `,` type($buffer)"
     )
 
     def __init__(
@@ -132,9 +154,11 @@ class WriteOp(_TileAccess):
         offset: SSAValue,
         strides: Sequence[int | SSAValue],
         lanes: SSAValue | None = None,
+        valid: Valid = MappingProxyType({}),
     ):
         static, dynamic = _split(strides)
-        super().__init__(operands=[value, buffer, offset, dynamic, lanes], properties={"strides": static})
+        properties = {"strides": static, "valid_axes": _axes(valid)}
+        super().__init__(operands=[value, buffer, offset, dynamic, lanes, [*valid.values()]], properties=properties)
 
 
 @irdl_op_definition
@@ -161,11 +185,13 @@ class GatherOp(IRDLOperation):
     buffer = operand_def(MemRefType)
     offsets = operand_def()
     lanes = opt_operand_def(IndexType)
+    valid = var_operand_def(IndexType)
+    valid_axes = opt_prop_def(DenseArrayBase)
     lane_offsets = opt_prop_def(DenseArrayBase)
     result = result_def()
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$buffer `[` $offsets `]` (`lanes` `(` $lanes^ `)`)? attr-dict "
+        "$buffer `[` $offsets `]` (`lanes` `(` $lanes^ `)`)? (`valid` `(` $valid^ `)`)? attr-dict "
         "`:` type($buffer) `,` type($offsets) `->` type($result)"
     )
 
@@ -176,10 +202,12 @@ class GatherOp(IRDLOperation):
         result: Attribute,
         lanes: SSAValue | None = None,
         lane_offsets: Sequence[int] | None = None,
+        valid: Valid = MappingProxyType({}),
     ):
         constant = None if lane_offsets is None else DenseArrayBase.from_list(i64, list(lane_offsets))
-        properties = {"lane_offsets": constant}
-        super().__init__(operands=[buffer, offsets, lanes], properties=properties, result_types=[result])
+        properties = {"lane_offsets": constant, "valid_axes": _axes(valid)}
+        operands = [buffer, offsets, lanes, [*valid.values()]]
+        super().__init__(operands=operands, properties=properties, result_types=[result])
 
     def verify_(self) -> None:
         _verify_element(self, self.buffer, self.result.type)

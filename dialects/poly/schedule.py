@@ -20,19 +20,23 @@ class TiledLoop:
     """A loop over an iterator, with the sizes of its tiles: ((size, count or None), …).
 
     ``vectorized``: its points are the lanes of vectors. ``partial_sums``: a reduction whose blocks have partial sums,
-    which are added to the total (blocked summation).
+    which are added to the total (blocked summation). ``padded``: tiles of one size cover the extent, the last of them
+    partly beyond it (a GPU's threads there are idle).
     """
 
     iterator: str
     sizes: tuple[tuple[int, int | None], ...] = ((1, None),)
     vectorized: bool = False
     partial_sums: bool = False
+    padded: bool = False
 
     def __str__(self) -> str:
-        if self.sizes == ((1, None),) and not self.vectorized and not self.partial_sums:
+        flags = {"v": self.vectorized, "s": self.partial_sums, "p": self.padded}
+        marks = "".join(mark for mark, on in flags.items() if on)
+        if self.sizes == ((1, None),) and not marks:
             return self.iterator
         sizes = "+".join(str(s) if n is None else f"{s}*{n}" for s, n in self.sizes)
-        return f"{self.iterator}/{sizes}{'v' if self.vectorized else ''}{'s' if self.partial_sums else ''}"
+        return f"{self.iterator}/{sizes}{marks}"
 
     @property
     def size(self) -> int:

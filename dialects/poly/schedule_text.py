@@ -4,7 +4,8 @@
     ^rule        ^statements  ^band, outermost first   ^inner loops, outermost first
 
 ``y@4`` partitions the band among threads, and so does ``m@32t``, whose tiles cover one block. ``n/32v`` is a vectorized
-loop in tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums.
+loop in tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums,
+``m/64p`` tiles of 64 of which the last may reach beyond the extent (GPUs only).
 ``;`` separates nests, ``&`` joins them.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Iterable
 from mlc.dialects.poly.schedule import LoopNest, Partition, ScheduleError, TiledLoop
 
 _PARTITION = re.compile(r"(\w+)@([1-9][0-9]*)(t?)")
-_SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*[vs]?")
+_SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*(v?p?|s)")
 
 
 def parse_schedule(text: str) -> tuple[LoopNest, ...]:
@@ -53,6 +54,8 @@ def _band_loop(text: str) -> TiledLoop:
 
 def _inner_loop(text: str) -> TiledLoop:
     loop = _loop(text)
+    if loop.padded:
+        raise ScheduleError(f"inner item {text!r}: padded tiles (p) must be in the band")
     single = len(loop.sizes) == 1 and loop.sizes[0][1] is None
     if "/" in text and not (single and (loop.vectorized or loop.partial_sums)):
         forms = "'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)"
@@ -68,10 +71,13 @@ def _loop(text: str) -> TiledLoop:
         return TiledLoop(name)
     if not _SIZES.fullmatch(sizes):
         raise ScheduleError(f"schedule item {text!r} is not 'iterator/size*count+…'")
-    parsed = tuple(_size(part) for part in sizes.rstrip("vs").split("+"))
+    parsed = tuple(_size(part) for part in sizes.rstrip("vsp").split("+"))
     if any(s < 1 for s, _ in parsed):
         raise ScheduleError(f"schedule item {text!r} has a tile smaller than 1")
-    return TiledLoop(name, parsed, sizes.endswith("v"), sizes.endswith("s"))
+    padded = sizes.endswith("p")
+    if padded and (len(parsed) > 1 or parsed[0][1] is not None):
+        raise ScheduleError(f"schedule item {text!r}: padded tiles (p) have one size, without a count")
+    return TiledLoop(name, parsed, "v" in sizes, sizes.endswith("s"), padded)
 
 
 def _size(text: str) -> tuple[int, int | None]:

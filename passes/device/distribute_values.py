@@ -6,7 +6,7 @@
     kernel.func @k   →   kernel.func @k attributes {threads = 256}
 
 Extents that are no powers of two are padded: threads of the padding hold no element, and neither read nor write. The
-fastest axis is the one along which most reads and writes are contiguous.
+fastest axis is the one along which most reads and writes are contiguous, those of shared memory last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
@@ -59,15 +59,18 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
 def _order(values: ValueClass) -> list[int]:
     """The axes of a class, the fastest first: those with most contiguous accesses, then the last ones."""
     rank = len(values.shape)
-    votes = Counter(axis for v in values.values for axis in _contiguous(v, rank))
-    return sorted(range(rank), key=lambda axis: (-votes[axis], -axis))
+    votes = Counter(axis for v in values.values for axis in _contiguous(v, rank, Block))
+    local = Counter(axis for v in values.values for axis in _contiguous(v, rank, kernel.LocalOp))
+    return sorted(range(rank), key=lambda axis: (-votes[axis], -local[axis], -axis))
 
 
-def _contiguous(value: SSAValue, rank: int) -> list[int]:
-    """The axes along which the read that makes a value, and the writes of it, are contiguous."""
+def _contiguous(value: SSAValue, rank: int, home: type) -> list[int]:
+    """The axes along which the read that makes a value, and the writes of it, are contiguous, in buffers that are
+    arguments (of a block) or local arrays."""
     uses = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp)]
     accesses = [o for o in (value.owner, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp)]
-    return [axis for op in accesses if (axis := _unit_axis(op, value, rank)) is not None]
+    axes = (_unit_axis(op, value, rank) for op in accesses if isinstance(op.buffer.owner, home))
+    return [axis for axis in axes if axis is not None]
 
 
 def _unit_axis(op: Operation, value: SSAValue, rank: int) -> int | None:

@@ -1,7 +1,7 @@
 """Launch geometry (``set-launch-geometry``): the blocks of a launch, their threads, and their shared memory.
 
     kernel.func @k(…) attributes {threads = 256} { "scf.parallel"(%c0, %n, %c1) … }
-      →   kernel.func @k(…) attributes {threads = 256, grid = "n", shared = 4352} {…}
+      →   kernel.func @k(…) attributes {threads = 256, resident = 2, grid = "n", shared = 4352} {…}
 
 The iterations of the outermost parallel loops are the blocks. A grid may be smaller than the iterations: each block
 takes every grid-th one. A serial kernel has one block.
@@ -26,7 +26,7 @@ from mlc.passes.device.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
-GRID, SHARED = "grid", "shared"
+GRID, SHARED, RESIDENT = "grid", "shared", "resident"
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
 
@@ -40,22 +40,31 @@ class SetLaunchGeometry(ModulePass):
             if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
                 fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
+            fn.attributes[RESIDENT] = IntegerAttr(_resident(fn, target), i64)
             fn.attributes[SHARED] = IntegerAttr(_shared(fn, target), i64)
 
 
+def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """The least number of blocks that a multiprocessor has registers for: the compiler allots no more to a thread."""
+    threads = fn.attributes[THREADS]
+    assert isinstance(threads, IntegerAttr)
+    return target.registers // (threads.value.data * target.thread_registers)
+
+
 def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
-    """The number of blocks, at least one: the most iterations of a parallel loop."""
+    """The number of blocks, at least one: the iterations of all parallel loops."""
     if SERIAL in fn.attributes:
         return 1
     if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
         return target.multiprocessors
     most = fn.attributes.get(BLOCKS)
     limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
-    grid: DimLike = 1
+    grid: DimLike = 0
     for op in fn.walk():
         if isinstance(op, scf.ParallelOp):
             count = _iterations(op)
-            grid = dim_max(grid, target.tasks() if count is None else count)
+            grid = grid + (target.tasks() if count is None else count)
+    grid = dim_max(grid, 1)
     return dim_min(grid, limit) if isinstance(grid, int) or limit != MOST_BLOCKS else grid
 
 
@@ -66,7 +75,7 @@ def _iterations(op: scf.ParallelOp) -> DimLike | None:
         first, last = _dim(low), _dim(high)
         if first is None or last is None:
             return None
-        count = count * dim_max(last - first, 0)
+        count = count * (last if first == 0 else dim_max(last - first, 0))
     return count
 
 

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import dims_of
 from mlc.dialects.poly import ScheduleError, block_of, groups_of, schedule_of
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.passes.context import machine_of
 from mlc.passes.loops.body.local_arrays import Arrays
 from mlc.passes.loops.body.prefetch import Prefetch
@@ -35,6 +35,7 @@ from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
+from mlc.passes.tile.tree.segments import coordinate
 from mlc.target import CpuTarget, Target
 
 NODE = isl.ast_node_type
@@ -190,14 +191,16 @@ class _Lowering:
         lanes: list[Axis] = []
         starts, sizes, valid = dims_of(tile.starts), [int(s) for s in tile.sizes.get_values()], dims_of(tile.valid)
         names = [i.data for i in tile.iters]
+        coordinates = [self._coordinate(call.get_op_arg(n + 1), out) for n in range(len(names))]
         for n, name in enumerate(names):
-            first = starts[n] + self._coordinate(call.get_op_arg(n + 1), out) * sizes[n]
+            first = starts[n] + coordinates[n] * sizes[n]
             if name in names[n + 1 :]:
                 at[name] = at[block_of(name)] = first
                 continue
             at[name] = at.get(name, 0) + first
             if sizes[n] > 1:
-                axis = Axis(name, sizes[n], None if valid[n] == sizes[n] else out.dim(valid[n]))
+                points = valid[n] if valid[n] == sizes[n] else evaluate(valid[n], {coordinate(name): coordinates[n]})
+                axis = Axis(name, sizes[n], None if points == sizes[n] else out.dim(points))
                 at[name] = at[name] + Dim.symbol(axis.symbol)
                 (lanes if name == tile.vector.data else axes).append(axis)
         members = [self.statements[s.data] for s in tile.statements]

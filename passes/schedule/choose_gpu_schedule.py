@@ -1,7 +1,7 @@
 """Schedule selection for GPUs (``choose-gpu-schedule``): tiles are what one thread block computes.
 
     kernel.func @k(…) {…}   →   kernel.func @k(…) attributes {
-        schedule = #poly.schedule<"contraction: S0 S1 | m/64 n/64v | k">} {…}
+        schedule = #poly.schedule<"contraction: S0 S1 | m/64p n/64vp | k">} {…}
 
 The rules are those of ``passes/schedule/gpu``; what no rule takes has one nest over its common iterators, or runs
 serially in one block.

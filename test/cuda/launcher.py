@@ -46,7 +46,7 @@ class _Run:
         self.conditions: dict[str, int] = {}
         self.arrays: dict[int, Array] = {}
         self.names = [n.data for n in made.program.inputs]
-        self.feed = [np.ascontiguousarray(feed[name]) for name in self.names]
+        self.feed = [np.array(feed[name], order="C") for name in self.names]
         self._bind()
 
     def _bind(self) -> None:

@@ -10,7 +10,7 @@ from emulator import Emulator, needed
 
 pytestmark = needed
 
-HEAD = 'extern "C" __global__ void __launch_bounds__(64) k(const float *__restrict__ b0, float *__restrict__ b1) {'
+HEAD = 'extern "C" __global__ void __launch_bounds__(64, 1) k(const float *__restrict__ b0, float *__restrict__ b1) {'
 
 
 def run(body: str, units: Path, x: np.ndarray, size: int, blocks: int = 1) -> np.ndarray:

@@ -99,7 +99,7 @@ def test_extents_beside_those_of_tiles(n: int, m: int, units: Path) -> None:
         compare(model, units, feed_of(model, n=n, m=m))
 
 
-@pytest.mark.parametrize("band", ["{m}/16*4+6*1 {n}/32v", "{n}/8v {m}/7*10"])
+@pytest.mark.parametrize("band", ["{m}/16*4+6*1 {n}/32v", "{n}/8v {m}/7*10", "{m}/64p {n}/64vp", "{m}/9p {n}/41vp"])
 def test_a_schedule_of_the_user(band: str, units: Path, tmp_path: Path) -> None:
     model, file = model_of(CASES["product"]), tmp_path / "schedules"
     imported = OnnxSource.of(model).imported({})

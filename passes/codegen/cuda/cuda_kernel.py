@@ -29,7 +29,9 @@ from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
+from mlc.passes.device.set_launch_geometry import RESIDENT
 from mlc.passes.device.spill_locals import SCRATCH
+from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.tile.tile_kernels import SERIAL
 
 
@@ -48,15 +50,16 @@ class _Printer:
     pointers: dict[SSAValue, str] = field(default_factory=dict)
     fresh: int = 0
     depth: int = 1
+    before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
 
     def text(self) -> str:
         self.coordinates = Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
         self.serial = SERIAL in self.fn.attributes
         parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols)]
         self.block(self.fn.block)
-        threads = self.fn.attributes[THREADS]
-        assert isinstance(threads, IntegerAttr)
-        bounds = f"__launch_bounds__({threads.value.data})"
+        threads, resident = self.fn.attributes[THREADS], self.fn.attributes[RESIDENT]
+        assert isinstance(threads, IntegerAttr) and isinstance(resident, IntegerAttr)
+        bounds = f"__launch_bounds__({threads.value.data}, {resident.value.data})"
         first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
         start = [f"const int {THREAD} = threadIdx.x; (void){THREAD};", *self.head]
         return "\n".join([first, *(f"  {line}" for line in start), *self.lines, "}"]) + "\n"
@@ -213,8 +216,10 @@ class _Printer:
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
         strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
-        lanes = self.scalar(op.lanes) if op.lanes else None
-        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, lanes)
+        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
+
+    def limits(self, op: kernel.ReadOp | kernel.WriteOp | kernel.GatherOp) -> dict[int, str]:
+        return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
 
     def read(self, op: kernel.ReadOp) -> None:
         part = self.part(op.result)
@@ -227,9 +232,9 @@ class _Printer:
         self.define(op.result, part, names)
 
     def gather(self, op: kernel.GatherOp) -> None:
-        offsets, lanes = self.env[op.offsets], self.scalar(op.lanes) if op.lanes else None
+        offsets = self.env[op.offsets]
         part = self.part(op.result, [offsets])
-        accesses = Accesses(self.coordinates, part, "0", [], lanes)
+        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op))
         zero = f"({c_scalar(element(op.result.type))})0"
         names = {}
         for r in part.registers():
@@ -255,7 +260,8 @@ class _Printer:
             for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
         ]
         self.line(f"const int64_t {count} = {' * '.join(extents_)};")
-        t, first, step = self.name(), *(("0", "1") if self.serial else ("blockIdx.x", "gridDim.x"))
+        t, first, step = self.name(), *(("0", "1") if self.serial else (self.first_block(), "gridDim.x"))
+        self.before.append(count)
         self.open(f"for (int64_t {t} = {first}; {t} < {count}; {t} += {step})")
         for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
             inner = " * ".join(extents_[n + 1 :])
@@ -267,6 +273,13 @@ class _Printer:
         self.block(block)
         self.close()
 
+    def first_block(self) -> str:
+        """A block's first iteration of a parallel loop. Loops follow each other round the grid, so that a block that
+        has an iteration of one takes none of the next while others have none."""
+        if not self.before or self.depth > 1:
+            return "blockIdx.x"
+        return f"(blockIdx.x + gridDim.x - ({' + '.join(self.before)}) % gridDim.x) % gridDim.x"
+
     def loop(self, op: scf.ForOp) -> None:
         block = op.body.block
         for arg, init, result in zip(block.args[1:], op.iter_args, op.results, strict=True):
@@ -274,6 +287,8 @@ class _Printer:
             self.define(result, held.part, held.names)
             self.env[arg] = self.env[result]
         i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
+        if UNROLL in op.attributes:
+            self.line("#pragma unroll")
         self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
         self.alias(block.args[0], i)
         self.block(block)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread_part import Part
@@ -19,7 +19,7 @@ class Accesses:
     part: Part
     base: str
     strides: Sequence[str]
-    lanes: str | None = None  # the number of valid elements along the last axis
+    limits: Mapping[int, str] = field(default_factory=dict)  # the number of valid elements along some axes of the tile
 
     def address(self, register: int) -> str:
         """The offset of a register's element: base + Σ coordinate·stride."""
@@ -45,10 +45,10 @@ class Accesses:
             for axis in self.part.axes
             if self._uncertain(axis, register)
         ]
-        last = len(self.part.aligned) - 1
-        if self.lanes is not None and last in self.part.axes:
-            checks.append(f"{self.coordinates.at(self.part, last, register)} < {self.lanes}")
-        return checks
+        offset = len(self.part.aligned) - len(self.part.shape)
+        limits = {axis + offset: text for axis, text in self.limits.items()}
+        partial = [n for n in self.part.axes if n in limits]
+        return [*checks, *(f"{self.coordinates.at(self.part, n, register)} < {limits[n]}" for n in partial)]
 
     def _uncertain(self, axis: int, register: int) -> bool:
         """Whether some threads' coordinates are beyond the value."""

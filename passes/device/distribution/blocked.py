@@ -11,15 +11,14 @@ def blocked(shape: Sequence[int], order: Sequence[int], warps: int, warp: int) -
     """A tile of extents ``shape``, powers of two, over ``warps`` warps of ``warp`` threads; axes of ``order`` fastest
     first.
 
-    Lanes take the fastest axes, warps the slowest ones, registers what is left. Threads that have no element of their
-    own hold those of others: their bases are 0.
+    Lanes take the fastest axes, warps the slowest bits, registers what is between: neighbours of a thread. Threads that
+    have no element of their own hold those of others: their bases are 0.
 
-    ``blocked((64, 64), (1, 0), 8, 32)``: lanes along 32 columns, warps along 8 rows, 8 × 2 registers a thread.
+    ``blocked((64, 64), (1, 0), 8, 32)``: lanes along 32 columns, each warp 8 rows, 8 × 2 registers a thread.
     """
     bits = [_unit(shape, axis, n) for axis in order for n in range(bits_of(shape[axis]))]
     lanes, rest = _taken(bits, bits_of(warp), shape)
-    slow = [_unit(shape, axis, n) for axis in reversed(order) for n in range(bits_of(shape[axis]))]
-    across, _ = _taken([b for b in slow if b in rest], bits_of(warps), shape)
+    across, _ = _taken(rest[len(rest) - min(len(rest), bits_of(warps)) :], bits_of(warps), shape)
     registers = [b for b in rest if b not in across]
     return LinearLayout.of(shape, register=registers, lane=lanes, warp=across)
 

@@ -86,6 +86,12 @@ def lanes_of(context: TileContext, axes: frozenset[str]) -> SSAValue | None:
     return next((a.lanes for a in context.axes if a.lanes is not None and a.iterator in axes), None)
 
 
+def valid_axes(context: TileContext, axes: frozenset[str]) -> dict[int, SSAValue]:
+    """The number of valid points along each axis of a value that has fewer than the tile in some tiles."""
+    found = ((n, a.lanes) for n, a in enumerate(context.axes) if a.iterator in axes)
+    return {n: lanes for n, lanes in found if lanes is not None}
+
+
 def broadcast(out: IndexBuilder, value: Value, axes: frozenset[str], context: TileContext) -> SSAValue:
     """``value`` as one that varies along ``axes``."""
     type_ = vector_type(element_type(value.ssa.type), axes, context.axes)

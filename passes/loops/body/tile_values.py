@@ -22,6 +22,7 @@ from mlc.passes.loops.body.tile_context import (
     element_type,
     lanes_of,
     spread,
+    valid_axes,
     vector_type,
 )
 from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
@@ -116,16 +117,17 @@ class TileValues:
             axes = frozenset(a.iterator for a in context.axes if a.symbol in linear.symbols())  # type: ignore[union-attr]
             offsets = self._lanes(out, linear, axes, context)
             type_ = vector_type(element, axes, context.axes)
-            return Value(out.emit(kernel.GatherOp(buffer.value, offsets, type_, lanes_of(context, axes))), axes)
+            lanes, valid = self._partial(context, axes)
+            return Value(out.emit(kernel.GatherOp(buffer.value, offsets, type_, lanes, valid=valid)), axes)
         base, strides = split
         axes = frozenset(a.iterator for a, s in zip(context.axes, strides, strict=True) if s != 0)
         type_ = vector_type(element, axes, context.axes)
         values = [s if isinstance(s, int) else out.dim(s) for s in strides] if axes else []
-        lanes = lanes_of(context, axes)
+        lanes, valid = self._partial(context, axes)
         if self.in_registers and lanes is None and axes and is_strided(values[-1], element):
             tile = (array, buffer.value, tuple(values), axes)
             return self._strided(out, tile, base, spread(element, axes, context.axes))
-        read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes)
+        read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes, valid=valid)
         return Value(out.emit(read), axes)
 
     def _strided(self, out: IndexBuilder, tile: Tile, base: DimLike, type_: VectorType) -> Value:
@@ -156,8 +158,12 @@ class TileValues:
             return self._gather_at(out, buffer, self._offset(out, buffer, here, context), last[1], context)
         offset = self._offset(out, buffer, index, context)
         type_ = vector_type(signless(element_of(buffer.value)), offset.axes, context.axes)
-        lanes = lanes_of(context, offset.axes)
-        return Value(out.emit(kernel.GatherOp(buffer.value, offset.ssa, type_, lanes)), offset.axes)
+        lanes, valid = self._partial(context, offset.axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, offset.ssa, type_, lanes, valid=valid)), offset.axes)
+
+    def _partial(self, context: TileContext, axes: frozenset[str]) -> tuple[SSAValue | None, dict[int, SSAValue]]:
+        """How many lanes are valid, where one thread has them; else how many points of each axis."""
+        return (lanes_of(context, axes), {}) if self.in_registers else (None, valid_axes(context, axes))
 
     def _offset(self, out: IndexBuilder, buffer: Buffer, index: Sequence[Value], context: TileContext) -> Value:
         axes = frozenset[str]().union(*(v.axes for v in index))
@@ -197,7 +203,8 @@ class TileValues:
         axes = frozenset(a.iterator for a in context.axes if a.iterator in s.iters)
         ssa = broadcast(out, value, axes, context)
         values = [x if isinstance(x, int) else out.dim(x) for x in strides] if axes else []
-        out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes_of(context, axes)))
+        lanes, valid = self._partial(context, axes)
+        out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes, valid))
 
 
 def constant_offsets(value: DimLike | None, context: TileContext) -> tuple[DimLike, list[int]] | None:

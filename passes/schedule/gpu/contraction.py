@@ -9,18 +9,17 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
-from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, row_tile, spread
+from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum
 from mlc.target import GpuTarget
 
-SHAPES = ((64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
+SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
 """Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks."""
 
 
 def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
-    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | m/64 n/64v | k``.
+    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` → ``contraction: S0 | m/64p n/64vp | k``.
 
     One row of a product whose sum is contiguous in both operands is left to the rule for rows, a block an element.
     """
@@ -53,14 +52,10 @@ def _sums(s: StatementView) -> tuple[TiledLoop, ...]:
 def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
     """Rows along the innermost iterator of A, columns along the lanes and then the other iterators of B."""
     s, (*outer, row) = roles.s, roles.rows
-    columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n) if roles.panels else (_lanes(roles, n),)
+    columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n)
     shared = [i for i in s.parallel if i not in (*roles.rows, *roles.panels, roles.lanes)]
     before = [*map(TiledLoop, (*shared, *outer)), *columns[:-1]]
-    return (*before, row_tile(row, s.bounds[row], m), columns[-1])
-
-
-def _lanes(roles: OperandRoles, n: int) -> TiledLoop:
-    return TiledLoop(roles.lanes, lane_sizes(roles.s.bounds[roles.lanes], n), True)
+    return (*before, tile_of(row, s.bounds[row], m), columns[-1])
 
 
 def _blocks(nest: LoopNest, bounds: dict[str, DimLike]) -> int:

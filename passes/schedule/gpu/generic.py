@@ -18,7 +18,7 @@ ROW = 4  # elements of a row that a thread holds in registers
 
 
 def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
-    """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i/16 j/64v |``: 1024 points a block."""
+    """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i/16p j/64vp |``: 1024 points a block."""
     first = statements[0]
     if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
         return
@@ -29,7 +29,7 @@ def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Itera
 
 
 def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
-    """``S0[c, y, x, k]: t[c, y, x] max= a[c, y, 2x + k]`` → ``window: S0 | c/4 y/4 x/16v | k``: a result a thread."""
+    """``S0[c, y, x, k]: t[c, y, x] max= a[c, y, 2x + k]`` → ``window: S0 | c/4p y/4p x/16vp | k``."""
     first = statements[0]
     if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.assumed_extents import SCHEDULED
-from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
 
-OPEN = 8  # points of a tile along an axis of a symbolic extent that is not vectorized
+OPEN = 8  # points of a tile along an axis of a symbolic extent, which may have one
 
 
 def padded(extent: int) -> int:
@@ -30,16 +29,12 @@ def lanes_of(s: StatementView) -> str:
     return next((i for i in reversed(s.parallel) if s.write.stride(i) == 1), s.parallel[-1])
 
 
-def row_tile(name: str, extent: DimLike, size: int) -> TiledLoop:
-    """A loop in tiles of at most ``size`` points, whose rest has tiles of its own: 100 by 32 is ``/32*3+4*1``."""
-    if not isinstance(extent, int):
-        sizes = [n for n in (min(size, OPEN), OPEN // 4, 1) if n <= size]
-        return TiledLoop(name, tuple((n, None) for n in dict.fromkeys(sizes)))
-    if extent == 0:
-        return TiledLoop(name, ((1, 0),))
-    size = min(size, extent)
-    count, rest = divmod(extent, size)
-    return TiledLoop(name, ((size, count), *([(rest, 1)] if rest else [])))
+def tile_of(name: str, extent: DimLike, size: int, lanes: bool = False) -> TiledLoop:
+    """A loop in padded tiles of at most ``size`` points."""
+    size = min(size, max(extent, 1)) if isinstance(extent, int) else size
+    if size == 1 and not lanes:
+        return TiledLoop(name)
+    return TiledLoop(name, ((size, None),), vectorized=lanes, padded=True)
 
 
 def spread(names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int) -> tuple[TiledLoop, ...]:
@@ -47,11 +42,11 @@ def spread(names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget:
 
     ``names`` is the band, outermost first; the lanes come last in the band.
     """
-    vector = TiledLoop(lanes, lane_sizes(bounds[lanes], budget), True)
+    vector = tile_of(lanes, bounds[lanes], budget, lanes=True)
     left = budget // padded(vector.size)
     items: list[TiledLoop] = []
     for name in reversed([n for n in names if n != lanes]):
-        item = row_tile(name, bounds[name], left) if left > 1 else TiledLoop(name)
+        item = tile_of(name, bounds[name], left if isinstance(bounds[name], int) else min(left, OPEN))
         left //= padded(item.size)
         items.insert(0, item)
     return (*items, vector)

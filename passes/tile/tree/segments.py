@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlc.dialects.poly import ScheduleError, TiledLoop
-from mlc.dialects.semantics.dims import DimLike, ceildiv, floordiv
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, floordiv
 
 
 @dataclass(frozen=True)
 class Segment:
-    """``count`` tiles of ``size`` points from ``start``, of which ``valid`` are in the domain."""
+    """``count`` tiles of ``size`` points from ``start``, of which ``valid`` are in the domain: of padded tiles an
+    expression of a tile's coordinate."""
 
     start: DimLike
     count: DimLike
@@ -18,11 +19,21 @@ class Segment:
     valid: DimLike
 
 
+def coordinate(iterator: str) -> str:
+    """The symbol of a tile's coordinate in its number of valid points."""
+    return f"t_{iterator}"
+
+
 def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
     """The tiles that cover ``[0, extent)``; raises ScheduleError where the sizes do not."""
     if not isinstance(extent, int) and any(count for _, count in item.sizes):
         message = f"schedule item {item} counts tiles of an extent of {extent}, which may be smaller"
         raise ScheduleError(f"{message}; leave out the counts, as in {item.iterator}/14+4+1")
+    if item.padded and extent != 0:
+        size = item.size
+        whole = isinstance(extent, int) and extent % size == 0
+        valid = size if whole else extent - size * Dim.symbol(coordinate(item.iterator))
+        return [Segment(0, ceildiv(extent, size), size, valid)]
     out: list[Segment] = []
     start: DimLike = 0
     for size, count in item.sizes:

@@ -56,6 +56,6 @@ kernel.func @tiles(%a: memref<3xi64>, %n: index, %at: i64) {
 // GENERIC:      "kernel.func"() <{sym_name = "generic", function_type = (memref<2x3xf32>, memref<i64>) -> ()}> ({
 // GENERIC:      "kernel.generic"(%o) <{iters = ["i", "j"], bounds = ["2", "3"], maps = [affine_map<(d0, d1) -> (d0, d1)>], operandSegmentSizes = array<i32: 0, 1>}> ({
 // GENERIC:      %a, %b = "kernel.call"(%x, %y) <{callee = @two}> : (tensor<2x3xf32>, tensor<ui8>) -> (tensor<ui8>, tensor<2x3xf32>)
-// GENERIC:      %t = "kernel.read"(%a, %n, %n, %n) <{strides = array<i64: -9223372036854775808, -9223372036854775808>, operandSegmentSizes = array<i32: 1, 1, 2, 0>}> : (memref<3xi64>, index, index, index) -> vector<2x3xi64>
+// GENERIC:      %t = "kernel.read"(%a, %n, %n, %n) <{strides = array<i64: -9223372036854775808, -9223372036854775808>, operandSegmentSizes = array<i32: 1, 1, 2, 0, 0>}> : (memref<3xi64>, index, index, index) -> vector<2x3xi64>
 // GENERIC-NEXT: %l = "kernel.lanewise"(%t, %t) <{op = "arith.select", of = {}}> : (vector<2x3xi64>, vector<2x3xi64>) -> vector<2x3xi64>
-// GENERIC:      "kernel.write"(%l, %a, %n, %n) <{strides = array<i64: 3, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1>}> : (vector<2x3xi64>, memref<3xi64>, index, index) -> ()
+// GENERIC:      "kernel.write"(%l, %a, %n, %n) <{strides = array<i64: 3, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (vector<2x3xi64>, memref<3xi64>, index, index) -> ()

@@ -1,0 +1,56 @@
+"""Index arithmetic as a linear function of a loop's variable."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+
+def depends(value: SSAValue, block: Block) -> bool:
+    """Whether a block defines a value."""
+    return value.owner is block or isinstance(value.owner, Operation) and value.owner.parent is block
+
+
+def coefficient(value: SSAValue, variable: SSAValue) -> int | SSAValue | None:
+    """The factor of ``variable``, a loop's, in an index: 0 where it does not depend on it, None where it is not linear.
+
+    ``%i + 768·%k`` has 768, and ``%k·%n`` has ``%n``, which is defined before the loop.
+    """
+    block = variable.owner
+    assert isinstance(block, Block)
+    if value is variable:
+        return 1
+    if not depends(value, block):
+        return 0
+    op = value.owner
+    if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):
+        a, b = (coefficient(v, variable) for v in op.operands)
+        if isinstance(op, arith.MuliOp):
+            return _product(op, a, b)
+        return _sum(a, b, -1 if isinstance(op, arith.SubiOp) else 1)
+    return None
+
+
+def _sum(a: int | SSAValue | None, b: int | SSAValue | None, sign: int) -> int | SSAValue | None:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + sign * b
+    if b == 0:
+        return a
+    return b if a == 0 and sign == 1 else None
+
+
+def _product(op: arith.MuliOp, a: int | SSAValue | None, b: int | SSAValue | None) -> int | SSAValue | None:
+    """The coefficient of a product of which one factor does not depend on the variable."""
+    if a == 0 and b == 0:
+        return 0
+    if a == 0:
+        a, left = b, op.lhs
+    elif b == 0:
+        left = op.rhs
+    else:
+        return None
+    constant = left.owner.value if isinstance(left.owner, arith.ConstantOp) else None
+    if not isinstance(constant, IntegerAttr):
+        return left if a == 1 else None
+    return a * constant.value.data if isinstance(a, int) else a if constant.value.data == 1 else None

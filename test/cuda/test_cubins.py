@@ -1,0 +1,64 @@
+"""The CUDA compiler accepts the kernels of all operators, for both architectures, and spills no registers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from emulator import DEVICE
+from test_operators import CASES, model_of
+
+from mlc import target
+from mlc.driver.lower import run
+from mlc.driver.onnx_source import OnnxSource
+from mlc.options import Options
+from mlc.passes.codegen.cuda.cuda_unit import unit
+from mlc.target import GpuTarget
+
+STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
+USED = re.compile(
+    r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores.*\n.*Used (\d+) reg"
+)
+LARGE = "(float[1300,70] a, float[70,1280] b) => (float[1300,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
+
+
+def kernels(text: str) -> dict[str, str]:
+    imported, options = OnnxSource.of(model_of(text)).imported({}), Options(target=target.get("cuda"))
+    run(imported.module, imported.weights, options, STAGES)
+    return options.target.print_kernels(imported.module).strings
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found: dict[str, str] = {}
+    for text in (*CASES.values(), LARGE):
+        found |= kernels(text)
+    file = tmp_path_factory.mktemp("cubins") / "kernels.cu"
+    file.write_text(unit(list(found.values())))
+    return file
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.parametrize("arch", [a for t in ("cuda:sm_80", "cuda:sm_90") for a in target.get(t).architectures])  # type: ignore[attr-defined]
+def test_kernels_compile_without_spills(arch: str, source: Path) -> None:
+    command = ["nvcc", "-cubin", f"-arch={arch}", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
+    done = subprocess.run([*command, "-o", source.with_suffix(f".{arch}")], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr[:4000]
+    found = {name: [int(stack), int(spills), int(used)] for name, stack, spills, used in USED.findall(done.stderr)}
+    gpu = target.get("cuda")
+    assert isinstance(gpu, GpuTarget) and len(found) == source.read_text().count("__global__")
+    library = {
+        name for name in found if "MLC_GRID_THREAD" in source.read_text().partition(name)[2].partition("\n}\n")[0]
+    }
+    own = {name: use for name, use in found.items() if name not in library}
+    assert not {name: use for name, use in own.items() if use[0] or use[1] or use[2] > gpu.thread_registers}
+
+
+def test_a_large_product_reads_shared_memory_and_holds_a_square() -> None:
+    """Operands pass through shared memory, and a thread of 256 has 64 elements of a tile of 128 × 128."""
+    (text,) = kernels(LARGE).values()
+    assert text.count("__shared__") == 2 and "__launch_bounds__(256, 2)" in text
+    assert len(re.findall(r"float v\d+_\d+ = 0\.0f;", text)) == 64

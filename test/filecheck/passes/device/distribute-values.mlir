@@ -1,0 +1,28 @@
+// RUN: mlc-opt %s --for-target cuda -p distribute-values --split-input-file | filecheck %s
+
+// Lanes are neighbours in memory, a warp has rows of its own, and a thread several rows. What is constant along an axis
+// has the distribution of the tile.
+// CHECK: kernel.func @tile{{.*}}threads = 256
+// CHECK: kernel.read %a[{{.*}}distribution = "register[0, 32][1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x64"
+// CHECK: vector.broadcast {{.*}}distribution = "register[0, 32]
+kernel.func @tile(%a: memref<32x64xf32>, %b: memref<64xf32>, %c: memref<32x64xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.read %a[%0] {strides = array<i64: 64, 1>} : memref<32x64xf32> -> vector<32x64xf32>
+  %2 = kernel.read %b[%0] {strides = array<i64: 0, 1>} : memref<64xf32> -> vector<1x64xf32>
+  %3 = vector.broadcast %2 : vector<1x64xf32> to vector<32x64xf32>
+  %4 = arith.addf %1, %3 : vector<32x64xf32>
+  kernel.write %4, %c[%0] {strides = array<i64: 64, 1>} : vector<32x64xf32>, memref<32x64xf32>
+  kernel.return
+}
+
+// -----
+
+// The fast axis is that of contiguous accesses; 12 rows are padded to 16.
+// CHECK: kernel.func @columns{{.*}}threads = 64
+// CHECK: kernel.read %a[{{.*}}distribution = "register lane[1, 0][2, 0][4, 0][8, 0][0, 1] warp[0, 2] of 16x4"
+kernel.func @columns(%a: memref<4x12xf32>, %c: memref<4x12xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.read %a[%0] {strides = array<i64: 1, 12>} : memref<4x12xf32> -> vector<12x4xf32>
+  kernel.write %1, %c[%0] {strides = array<i64: 1, 12>} : vector<12x4xf32>, memref<4x12xf32>
+  kernel.return
+}

@@ -1,0 +1,41 @@
+// RUN: mlc-opt %s --for-target cuda -p distribute-values,insert-block-barriers --split-input-file | filecheck %s
+
+// Threads read elements that others wrote, and in the next iteration write what others have read.
+// CHECK-LABEL: kernel.func @exchange
+// CHECK:      scf.for
+// CHECK:      kernel.barrier
+// CHECK-NEXT: kernel.write
+// CHECK-NEXT: kernel.barrier
+// CHECK-NEXT: kernel.read
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.return
+kernel.func @exchange(%a: memref<64xf32>, %c: memref<64xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %9 = arith.constant 9 : index
+  %63 = arith.constant 63 : index
+  %t = kernel.local : memref<64xf32>
+  scf.for %i = %0 to %9 step %1 {
+    %2 = kernel.read %a[%i] {strides = array<i64: 1>} : memref<64xf32> -> vector<64xf32>
+    kernel.write %2, %t[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+    %3 = kernel.read %t[%63] {strides = array<i64: -1>} : memref<64xf32> -> vector<64xf32>
+    kernel.write %3, %c[%i] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  }
+  kernel.return
+}
+
+// -----
+
+// Each thread reads its own elements again: no barrier.
+// CHECK-LABEL: kernel.func @own
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.return
+kernel.func @own(%a: memref<64xf32>, %c: memref<64xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.read %a[%0] {strides = array<i64: 1>} : memref<64xf32> -> vector<64xf32>
+  kernel.write %1, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  %2 = kernel.read %c[%0] {strides = array<i64: 1>} : memref<64xf32> -> vector<64xf32>
+  %3 = arith.addf %1, %2 : vector<64xf32>
+  kernel.write %3, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  kernel.return
+}

@@ -1,0 +1,24 @@
+// RUN: mlc-opt %s --for-target cuda -p distribute-values,set-launch-geometry --split-input-file | filecheck %s
+
+// CHECK: kernel.func @rows{{.*}}threads = 64 : i64, grid = "max(3*n, 1)", resident = 8 : i64, shared = 512 : i64
+kernel.func @rows(%a: memref<?x64xf32, #graph.dims<["n", "64"]>>, %c: memref<?x64xf32, #graph.dims<["n", "64"]>>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %3 = arith.constant 3 : index
+  %n = kernel.symbol "n"
+  %t = kernel.local : memref<64xf32>
+  "scf.parallel"(%0, %0, %n, %3, %1, %1) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    %2 = kernel.read %a[%i] {strides = array<i64: 1>} : memref<?x64xf32, #graph.dims<["n", "64"]>> -> vector<64xf32>
+    kernel.write %2, %c[%i] {strides = array<i64: 1>} : vector<64xf32>, memref<?x64xf32, #graph.dims<["n", "64"]>>
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()
+  kernel.return
+}
+
+// -----
+
+// CHECK: kernel.func @serial{{.*}}grid = "1"
+kernel.func @serial(%c: memref<64xf32>) attributes {serial = "nests depend on each other"} {
+  kernel.return
+}

@@ -1,0 +1,50 @@
+// RUN: mlc-opt %s --for-target cuda -p choose-gpu-schedule --split-input-file | filecheck %s
+
+// Tiles are what a thread block computes: they are padded, not partitioned exactly.
+// CHECK: kernel.func @product{{.*}}schedule = #poly.schedule<"contraction: S0 | m/128p n/128vp | k">
+kernel.func @product(%a: memref<4000x70xf32>, %b: memref<70x4000xf32>, %c: memref<4000x4000xf32>) {
+  poly.statement "S0" ins(%a, %b : memref<4000x70xf32>, memref<70x4000xf32>) outs(%c : memref<4000x4000xf32>) {domain = #poly.domain<"0 <= m < 4000 and 0 <= n < 4000 and 0 <= k < 70">, accesses = [#poly.access<"b0[m, k]">, #poly.access<"b1[k, n]">, #poly.access<"b2[m, n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.mulf %x, %y : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+
+// -----
+
+// Smaller tiles where larger ones would leave multiprocessors without a block.
+// CHECK: kernel.func @small{{.*}}schedule = #poly.schedule<"contraction: S0 | m/32p n/64vp | k">
+kernel.func @small(%a: memref<512x70xf32>, %b: memref<70x512xf32>, %c: memref<512x512xf32>) {
+  poly.statement "S0" ins(%a, %b : memref<512x70xf32>, memref<70x512xf32>) outs(%c : memref<512x512xf32>) {domain = #poly.domain<"0 <= m < 512 and 0 <= n < 512 and 0 <= k < 70">, accesses = [#poly.access<"b0[m, k]">, #poly.access<"b1[k, n]">, #poly.access<"b2[m, n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.mulf %x, %y : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+
+// -----
+
+// A row of a matrix times its columns: a block a result, whose threads sum contiguous elements.
+// CHECK: kernel.func @row{{.*}}schedule = #poly.schedule<"rows: S0 | n | k/700v">
+kernel.func @row(%a: memref<700xf32>, %b: memref<300x700xf32>, %c: memref<300xf32>) {
+  poly.statement "S0" ins(%a, %b : memref<700xf32>, memref<300x700xf32>) outs(%c : memref<300xf32>) {domain = #poly.domain<"0 <= n < 300 and 0 <= k < 700">, accesses = [#poly.access<"b0[k]">, #poly.access<"b1[n, k]">, #poly.access<"b2[n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.mulf %x, %y : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+
+// -----
+
+// CHECK: kernel.func @pointwise{{.*}}schedule = #poly.schedule<"elementwise: S0 | i/4p j/50vp | ">
+kernel.func @pointwise(%a: memref<3000x50xf32>, %c: memref<3000x50xf32>) {
+  poly.statement "S0" ins(%a : memref<3000x50xf32>) outs(%c : memref<3000x50xf32>) {domain = #poly.domain<"0 <= i < 3000 and 0 <= j < 50">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
+  ^bb0(%x: f32):
+    %z = math.exp %x : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
