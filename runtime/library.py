@@ -40,6 +40,8 @@ _TYPES = {
     "run": "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)",
     "profile": "int(*)(void *, const void *const *, void *const *, const int64_t *, void *, uint64_t *)",
     "seed": "void(*)(void *, int64_t)",
+    "get_state": "int(*)(void *, const char *, void *)",
+    "set_state": "int(*)(void *, const char *, const void *)",
     "error": "const char *(*)(void)",
 }
 _RUN_DEVICE = "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)"
@@ -197,6 +199,16 @@ class Library:
     def seed(self, number: int) -> None:
         """Set the run counter."""
         self._c.seed(self._model, number)
+
+    def get_state(self, name: str, value: Array) -> None:
+        """Copies state to a contiguous array of its size."""
+        if self._c.get_state(self._model, name.encode(), _from_buffer(value)):
+            raise RunError(f"Cannot read the state of model '{self.signature['name']}': {self._error()}")
+
+    def set_state(self, name: str, value: Array) -> None:
+        """Copies a contiguous array of its size to state."""
+        if self._c.set_state(self._model, name.encode(), _from_buffer(value)):
+            raise RunError(f"Cannot set the state of model '{self.signature['name']}': {self._error()}")
 
     def profile(self, plan: Plan, inputs: Iterable[Array]) -> list[int]:
         """Runs the model; the nanoseconds of each launch."""

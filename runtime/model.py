@@ -38,7 +38,8 @@ class Model:
     """A compiled model. Calls may come from several threads at once; they share the model's threads and weights.
 
     ``inputs`` and ``outputs`` map names to ``TensorSpec`` (dtype and shape) in the order of the signature, read-only;
-    ``aliases`` names for outputs the input whose memory each may take over.
+    ``states`` maps the names of what lives in the model from run to run (``get_state``) to ``TensorSpec``; ``aliases``
+    names for outputs the input whose memory each may take over.
     ``signature`` is the artifact's own description, ``path`` its file. Made by :func:`load`; pickled as path and
     ``threads``, so another process loads the same file.
     """
@@ -58,6 +59,7 @@ class Model:
         self._all_outputs = read_specs(self.signature["outputs"])
         names = list(self._all_outputs)
         self._runtime_dims = {entry["name"]: names[entry["output"]] for entry in sizes}
+        self.states: Mapping[str, TensorSpec] = MappingProxyType(read_specs(self.signature.get("states", ())))
         self.aliases = MappingProxyType(read_aliases(self.signature))
         dims = self._runtime_dims.values()  # outputs with the values of run-time dimensions
         outputs = {name: spec for name, spec in self._all_outputs.items() if name not in dims}
@@ -136,6 +138,34 @@ class Model:
         if not -(1 << 63) <= number < 1 << 63:
             raise RunError(f"{number} does not fit the run counter", hint="Give an integer of 64 bits")
         self._open_library().seed(number)
+
+    def get_state(self, name: str) -> Array:
+        """A copy of the state ``name``, of ``states``.
+
+        Raises RunError where there is none, or another thread runs the model.
+        """
+        spec = self._state_spec(name)
+        value = np.empty(tuple(map(int, spec.shape)), spec.dtype)
+        self._open_library().get_state(name, value)
+        return value
+
+    def set_state(self, name: str, value: Any) -> None:
+        """Sets the state ``name`` to an array of its dtype and shape.
+
+        Raises RunError where there is none, the array differs, or another thread runs the model.
+        """
+        spec = self._state_spec(name)
+        array = arrays.as_input(name, spec, value)
+        if array.shape != spec.shape:
+            raise RunError(f"State '{name}' must be {spec}, but has the shape {array.shape}")
+        self._open_library().set_state(name, array)
+
+    def _state_spec(self, name: str) -> TensorSpec:
+        if name not in self.states:
+            raise RunError(
+                f"Model '{self.name}' has no state '{name}'", hint=f"It has {', '.join(self.states) or 'none'}"
+            )
+        return self.states[name]
 
     def profile(self, *values: Any, **named: Any) -> list[tuple[dict[str, Any], int]]:
         """Runs once and gives the nanoseconds of every kernel launch, in order.

@@ -24,6 +24,7 @@ from mlc.options import Options
 from mlc.runtime import TensorSpec
 from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
 from mlc.tracing.repeat import Repeat, never, repeated
+from mlc.tracing.stateful import Stateful
 from mlc.tracing.traced import Traced
 
 LARGE = 64 << 20  # bytes of captured arrays, of which a user is warned
@@ -72,7 +73,7 @@ class Jitted:
         with located(self.where):
             if traced.aliases:
                 return self._donated(traced, key, leaves)
-            result = traced([_elements(x) for x in leaves])
+            result = traced([elements(x) for x in leaves])
         if self.positional and traced.is_compiled:
             self.again = repeated(traced, key[1])
         return result
@@ -86,8 +87,8 @@ class Jitted:
 
         def value(n: int, x: Any) -> np.ndarray[Any, Any]:
             if n not in donated:
-                return _elements(x)
-            return given_away(x, names[n], to) if isinstance(x, Array) else _elements(x).copy()
+                return elements(x)
+            return given_away(x, names[n], to) if isinstance(x, Array) else elements(x).copy()
 
         return traced.update([value(n, x) for n, x in enumerate(leaves)])
 
@@ -196,6 +197,7 @@ def jit(
     shapes: Mapping[str, Sequence[Any]] | None = None,
     wait: bool = False,
     donate: str | int | Sequence[str | int] = (),
+    state: str | Sequence[str] = (),
     **options: Any,
 ) -> Any:
     """Compile a function on arrays (and trees of them) when it is called; a decorator.
@@ -206,6 +208,8 @@ def jit(
     until it is compiled in the background; others, and all with ``wait``, wait for the compiler.
     ``donate`` names or numbers parameters that a call may overwrite: a result of equal type takes over the memory of
     each array in them, which has no elements afterwards. All calls then wait for the compiler.
+    ``state`` names the first parameters, whose new values ``f`` returns first: they live in the compiled program, and
+    ``f.create(*state)`` is a function of the others (``Stateful``).
     ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
@@ -214,10 +218,11 @@ def jit(
         TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
     """
     if f is None:
-        return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, **options)
+        return functools.partial(jit, static=static, shapes=shapes, wait=wait, donate=donate, state=state, **options)
     names = [static] if isinstance(static, str) else list(static)
     donated = [donate] if isinstance(donate, str | int) else list(donate)
-    return Jitted(f, names, shapes or {}, wait, donated, make_options(**options))
+    jitted = Jitted(f, names, shapes or {}, wait, donated, make_options(**options))
+    return Stateful(jitted, [state] if isinstance(state, str) else state) if state else jitted
 
 
 def explain(f: Jitted) -> str:
@@ -233,7 +238,8 @@ def _named(f: Callable[..., Any], signature: inspect.Signature, parameter: str |
     return parameter if isinstance(parameter, str) else names[parameter]
 
 
-def _elements(x: Any) -> np.ndarray[Any, Any]:
+def elements(x: Any) -> np.ndarray[Any, Any]:
+    """An argument as NumPy's array."""
     return x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ Data = np.ndarray[Any, Any]
 class Traced:
     """A function traced for arguments of some types: what ``Jitted.lower`` returns.
 
-    ``aliases``: the results that take over the memory of an argument. Its calls run in the reference interpreter until
+    ``aliases``: the results that take over the memory of an argument; ``states``: arguments that live in the compiled
+    program, with first values or None for zeros. Its calls run in the reference interpreter until
     it is compiled, unless ``wait`` or ``is_interpretable`` says no.
     """
 
@@ -45,13 +46,15 @@ class Traced:
     options: Options
     wait: bool = False
     aliases: Aliases = ()
+    states: Mapping[int, Data | None] = field(default_factory=dict)
 
     @functools.cached_property
     def source(self) -> TraceSource:
         order = ordered(self.outputs)
         data = [each.data.tobytes() for each in order if each.data is not None]
         text = repr((list(self.inputs), structure([*self.inputs.values(), *_others(order, self.inputs)], self.outputs)))
-        given = f"{[of_bytes(d) for d in data]}{self.aliases or ''}"
+        first = {n: None if x is None else of_bytes(x.tobytes()) for n, x in self.states.items()}
+        given = f"{[of_bytes(d) for d in data]}{self.aliases or ''}{first or ''}"
         return TraceSource(self.name, f"{text}{given}", self.imported)
 
     def imported(self) -> Imported:
@@ -60,8 +63,9 @@ class Traced:
         Raises:
             InputError: an operator cannot be translated; names the user's file and line.
         """
-        outputs = {f"y{n}": each for n, each in enumerate(self.outputs)}
-        return import_trace(self.inputs, outputs, self.name, self.aliases)
+        first = sum(argument in self.states for _, argument in self.aliases)  # results that are states come first
+        outputs = {f"y{n}" if n >= 0 else f"state{n}": each for n, each in enumerate(self.outputs, -first)}
+        return import_trace(self.inputs, outputs, self.name, self.aliases, self.states)
 
     @functools.cached_property
     def model(self) -> Model:

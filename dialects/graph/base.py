@@ -77,6 +77,8 @@ class StructuredOp(GraphOp, ABC):
 
 
 NODE = "graph.node"
+STATE = "graph.state"
+"""The attribute of an argument of the main function that lives in the model: the weight of its first value, or ""."""
 ALIAS = "graph.alias"
 """The attribute of a result of the main function: the number of the argument whose memory it takes over."""
 

@@ -3,7 +3,19 @@
 from xdsl.ir import Dialect
 
 from mlc.dialects.rt.control import NESTS, STEPS, IfOp, LoopConditionOp, LoopOp, extents, walk
-from mlc.dialects.rt.memory import BufferOp, InputOp, OutputOp, RunCounterOp, ViewOp, WeightOp, root, start
+from mlc.dialects.rt.memory import (
+    BufferOp,
+    InputOp,
+    OutputOp,
+    RunCounterOp,
+    StateOp,
+    UpdateOp,
+    ViewOp,
+    WeightOp,
+    replaced,
+    root,
+    start,
+)
 from mlc.dialects.rt.program import ProgramOp
 from mlc.dialects.rt.steps import BarrierOp, CopyOp, LaunchOp, NonzeroOp, RoutineOp, SizeOp
 
@@ -15,6 +27,8 @@ Rt = Dialect(
         OutputOp,
         WeightOp,
         RunCounterOp,
+        StateOp,
+        UpdateOp,
         BufferOp,
         ViewOp,
         LaunchOp,
@@ -33,5 +47,5 @@ Rt = Dialect(
 __all__ = [
     "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunCounterOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
     "NonzeroOp", "SizeOp", "RoutineOp", "BarrierOp", "LoopConditionOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
-    "root", "extents", "start",
+    "root", "extents", "start", "StateOp", "UpdateOp", "replaced",
 ]  # fmt: skip

@@ -89,6 +89,45 @@ class WeightOp(_BufferSource):
 
 
 @irdl_op_definition
+class StateOp(_BufferSource):
+    """State of the model, which lives from run to run: ``%w = rt.state "w" {entry = "w", offset = 0} : memref<3xf32>``.
+
+    ``offset``: bytes from the start of the state's memory. ``entry``: the weight that is its first value; none: zeros.
+    """
+
+    name = "rt.state"
+    sym_name = prop_def(StringAttr)
+    entry = opt_prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$sym_name attr-dict `:` type($result)"
+
+    def __init__(self, name: str, type: Attribute, entry: str = ""):
+        properties: dict[str, Attribute] = {"sym_name": StringAttr(name)}
+        if entry:
+            properties["entry"] = StringAttr(entry)
+        super().__init__(properties=properties, result_types=[type])
+
+
+@irdl_op_definition
+class UpdateOp(_BufferSource):
+    """The new value of state, in its memory: ``%new = rt.update %w : memref<3xf32>``."""
+
+    name = "rt.update"
+    source = operand_def(MemRefType)
+    result = result_def(MemRefType)
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue):
+        super().__init__(operands=[source], result_types=[source.type])
+
+    def verify_(self) -> None:
+        if self.source.type != self.result.type:
+            raise VerifyException(f"rt.update: {self.result.type} cannot be the memory of {self.source.type}")
+
+
+@irdl_op_definition
 class BufferOp(_BufferSource):
     """Scratch memory in the arena: at ``offset`` bytes, or (symbolic sizes) after the buffers numbered ``after``."""
 
@@ -143,14 +182,19 @@ class ViewOp(_BufferSource):
             raise VerifyException(f"rt.view: {what} are not in a buffer of {bytes_of(self.source)} bytes")
 
 
+def replaced(value: SSAValue) -> SSAValue | None:
+    """The old value of an input or state of which ``value`` is the new one, in its memory; None where it is no such."""
+    owner = value.owner
+    return owner.input if isinstance(owner, OutputOp) else owner.source if isinstance(owner, UpdateOp) else None
+
+
 def _source(value: SSAValue) -> SSAValue | None:
     """The value whose memory ``value`` shares, where another operation gives the memory."""
-    owner = value.owner
-    return owner.source if isinstance(owner, ViewOp) else owner.input if isinstance(owner, OutputOp) else None
+    return value.owner.source if isinstance(value.owner, ViewOp) else replaced(value)
 
 
 def root(value: SSAValue) -> SSAValue:
-    """The buffer of which ``value`` is a view or, for an output that is the memory of an input, the new value."""
+    """The buffer of which ``value`` is a view or, in the memory of an input or state, the new value."""
     while (source := _source(value)) is not None:
         value = source
     return value

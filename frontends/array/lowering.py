@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
@@ -23,9 +24,11 @@ def import_trace(
     outputs: Mapping[str, Record],
     name: str,
     aliases: Sequence[tuple[int, int]] = (),
+    states: Mapping[int, np.ndarray[Any, Any] | None] | None = None,
 ) -> Imported:
     """The graph module from ``inputs`` to ``outputs``; other records with data become weights. ``aliases``: (output,
-    input) of those that share memory, as numbers.
+    input) of those that share memory, as numbers. ``states``: inputs that live in the model, with their first values
+    (None: zeros).
 
     Raises:
         InputError: an operator cannot be translated; names the user's file and line.
@@ -35,7 +38,9 @@ def import_trace(
     values: dict[Record, Any] = {r: argument(build, n, r.element, r.shape) for n, r in inputs.items()}
     lower_records(build, list(outputs.values()), values)
     results = {key: returned(build, values[each]) for key, each in outputs.items()}
-    return Imported(graph_module(build, list(inputs), results, aliases), weights, name)
+    names = list(inputs)
+    first = {n: "" if x is None or not x.any() else weights.add(names[n], x) for n, x in (states or {}).items()}
+    return Imported(graph_module(build, names, results, aliases, first), weights, name)
 
 
 def lower_records(build: Builder, outputs: Sequence[Record], values: dict[Record, Any]) -> list[Tensor]:

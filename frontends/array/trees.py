@@ -25,6 +25,11 @@ def unflatten(structure: Tree, values: Sequence[Any]) -> Any:
     return optree.tree_unflatten(structure, values)
 
 
+def tuple_of(structures: Sequence[Tree]) -> Tree:
+    """The structure of a tuple of trees."""
+    return optree.treespec_tuple(structures, namespace=NAMESPACE)
+
+
 def is_leaf(structure: Tree) -> bool:
     """Whether the tree is one leaf and nothing around it."""
     return structure.is_leaf(strict=True)

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 
 from mlc.dialects.graph import RoutineOp
-from mlc.dialects.graph.base import ALIAS
+from mlc.dialects.graph.base import ALIAS, STATE
 from mlc.dialects.graph.copies import rename_loops
 from mlc.dialects.graph.custom import inline_custom
 from mlc.dialects.semantics.strings import escaped
@@ -35,18 +35,24 @@ def returned(build: Builder, x: Tensor) -> SSAValue:
 
 
 def graph_module(
-    build: Builder, inputs: Sequence[str], outputs: Mapping[str, SSAValue], aliases: Iterable[tuple[int, int]] = ()
+    build: Builder,
+    inputs: Sequence[str],
+    outputs: Mapping[str, SSAValue],
+    aliases: Iterable[tuple[int, int]] = (),
+    states: Mapping[int, str] | None = None,
 ) -> ModuleOp:
     """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order.
 
-    ``aliases`` are pairs (result, argument): the result takes over the argument's memory.
+    ``aliases`` are pairs (result, argument): the result takes over the argument's memory. ``states`` are arguments that
+    live in the model, with the names of the weights that are their first values ("": zeros).
     """
     block = build.block
     block.add_op(ReturnOp(*outputs.values()))
     inline_custom(block)
     rename_loops(block)
     types = [a.type for a in block.args], [o.type for o in outputs.values()]
-    main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs), aliases))
+    main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))
+    _annotate(main, aliases, states or {})
     if build.derivatives:
         main.attributes["graph.derivatives"] = UnitAttr()
     if build.guards:
@@ -56,8 +62,16 @@ def graph_module(
     return ModuleOp([main])
 
 
-def _names(names: Sequence[str], aliases: Iterable[tuple[int, int]] = ()) -> ArrayAttr[DictionaryAttr]:
-    entries: list[dict[str, Attribute]] = [{"graph.name": StringAttr(n)} for n in names]
+def _annotate(main: FuncOp, aliases: Iterable[tuple[int, int]], states: Mapping[int, str]) -> None:
+    assert main.arg_attrs is not None and main.res_attrs is not None
+    results, arguments = ([dict(each.data) for each in attrs] for attrs in (main.res_attrs, main.arg_attrs))
     for result, argument in aliases:
-        entries[result][ALIAS] = IntegerAttr(argument, i64)
+        results[result][ALIAS] = IntegerAttr(argument, i64)
+    for argument, entry in states.items():
+        arguments[argument][STATE] = StringAttr(entry)
+    main.res_attrs, main.arg_attrs = (ArrayAttr(map(DictionaryAttr, each)) for each in (results, arguments))
+
+
+def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    entries: list[dict[str, Attribute]] = [{"graph.name": StringAttr(n)} for n in names]
     return ArrayAttr(DictionaryAttr(e) for e in entries)

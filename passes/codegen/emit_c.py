@@ -19,6 +19,7 @@ from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.codegen.c_like.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
+from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN
 from mlc.passes.schedule.apply_schedules import TUNED
 
@@ -106,7 +107,7 @@ def signature_of(
     inputs = [_tensor(n.data, o) for n, o in zip(program.inputs, _of(ops, rt.InputOp), strict=True)]
     outputs = [_output(n.data, o) for n, o in zip(program.outputs, _of(ops, rt.OutputOp), strict=True)]
     launches = [_launch(o, functions, symbols) for o in ops if isinstance(o, rt.LaunchOp)]
-    called = {
+    called: dict[str, Any] = {
         "abi": 2,
         "name": prefix,
         "dims": [d.data for d in program.dims],
@@ -114,6 +115,8 @@ def signature_of(
         "outputs": outputs,
         "sizes": _sizes(program),
     }
+    if states := [_tensor(o.sym_name.data, o) for o, _, _ in states_of(program)]:
+        called["states"] = states
     return called | {
         "interface": _interface(called),
         "guards": [{"expr": g.data, "message": condition(parse_dim(g.data))} for g in program.guards or ()],
@@ -175,15 +178,9 @@ def _arena(program: rt.ProgramOp) -> dict[str, Any]:
     return {"arena": str(size.value.data), "arena_bound": str(live.value.data), "arena_at": typical}
 
 
-def payload_entries(program: rt.ProgramOp) -> list[tuple[int, str]]:
-    """(offset, entry) of each weight, in order of offset."""
-    ops = [o for o in rt.walk(program.body.block) if isinstance(o, rt.WeightOp)]
-    return sorted({(o.offset.value.data, o.entry.data) for o in ops if o.offset is not None})
-
-
 def payload(program: rt.ProgramOp, weights: WeightStore) -> Iterator[bytes | memoryview]:
     """The payload in pieces, one weight in memory at a time; entries start at multiples of 64 bytes."""
-    for _, name in payload_entries(program):
+    for _, name in payload_layout(program).entries:
         array = weights[name]
         data = array.reshape(-1).view("u1").data if array.nbytes else b""
         yield data

@@ -10,6 +10,7 @@ argument is written there where no read of the old value comes after, and else c
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -40,7 +41,7 @@ from mlc.dialects.graph.sizes import room_of, sizes_of, upper
 from mlc.dialects.semantics.dims import DimLike, symbols_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
-from mlc.passes.fuse.grouping.aliases import Alias, aliases_of, is_in_place
+from mlc.passes.fuse.grouping.aliases import Alias, aliases_of, is_in_place, states_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.program.build_regions import build_if, build_loop
 
@@ -86,14 +87,18 @@ class Builder:
     sizes: dict[str, SSAValue] = field(default_factory=dict)
     bounds: dict[str, DimLike] = field(default_factory=dict)
     branches: int = 0
-    in_place: set[SSAValue] = field(default_factory=set)  # outputs that a kernel writes into the memory of an input
+    in_place: set[SSAValue] = field(default_factory=set)  # new values that a kernel writes into the memory of the old
 
     def run(self) -> rt.ProgramOp:
         main, block = self.main, self.main.body.block
         returned = list(block.last_op.operands) if block.last_op else []
         dims = sorted(symbols_of(d for a in block.args for d in shape_of(a)))
-        inputs = names_of(main.arg_attrs, len(block.args), "input")
-        outputs = names_of(main.res_attrs, len(returned), "output")
+        names = names_of(main.arg_attrs, len(block.args), "input")
+        states, aliases = states_of(main), {each.result: each for each in aliases_of(main)}
+        inputs = [name for n, name in enumerate(names) if n not in states]
+        updates = {n for n, each in aliases.items() if each.argument in states}
+        given = names_of(main.res_attrs, len(returned), "output")
+        outputs = [name for n, name in enumerate(given) if n not in updates]
         self.bounds = size_bounds(block.walk())
         dims += [room for size in self.bounds if (room := room_of(size)) in symbols_of([self.bounds[size]])]
         outer = {size_made(op) for op in block.ops}
@@ -104,12 +109,19 @@ class Builder:
         self.block = self.program.body.block
         if strings := main.attributes.get("graph.strings"):
             self.program.properties["strings"] = strings
+        position = itertools.count()
         for n, arg in enumerate(block.args):
-            self.memory[arg] = self.add(rt.InputOp(n, buffer_type(arg)))
-        aliases = {each.result: each for each in aliases_of(main)}
-        self.outputs = [self._output(n, value, aliases.get(n)) for n, value in enumerate(returned)]
+            state = rt.StateOp(names[n], buffer_type(arg), states[n]) if n in states else None
+            self.memory[arg] = self.add(state or rt.InputOp(next(position), buffer_type(arg)))
+        position = itertools.count()
+        self.outputs = [
+            self.add(rt.UpdateOp(self.memory[aliases[n].old]))
+            if n in updates
+            else self._output(next(position), value, aliases.get(n))
+            for n, value in enumerate(returned)
+        ]
         self.in_place = {self.outputs[n] for n, each in aliases.items() if self._is_in_place(each)}
-        for n, size in enumerate(visible, len(returned)):
+        for n, size in enumerate(visible, len(returned) - len(updates)):
             self.sizes[size] = self.add(rt.OutputOp(n, memref("i64", ())))
         self.steps(block, [(value, (out, 0)) for value, out in zip(returned, self.outputs, strict=True)])
         return self.program
@@ -138,9 +150,9 @@ class Builder:
             self._op(op)
         copied = [(v, at) for v, at in targets if self.destinations.get(source_of(v)) != at]
         for value, destination in copied:
-            if not replaces_input(destination[0]):
+            if rt.replaced(destination[0]) is None:
                 self.block.add_op(rt.CopyOp(self.memory[value], self._at(destination, value)))
-        last = [(self._kept(v, at[0]), self._at(at, v)) for v, at in copied if replaces_input(at[0])]
+        last = [(self._kept(v, at[0]), self._at(at, v)) for v, at in copied if rt.replaced(at[0]) is not None]
         for memory, target in last:
             if rt.root(memory) is not rt.root(target):
                 self.block.add_op(rt.CopyOp(memory, target))
@@ -148,7 +160,7 @@ class Builder:
     def _kept(self, value: SSAValue, target: SSAValue) -> SSAValue:
         """Memory of ``value`` that no copy into an input's memory overwrites."""
         memory = self.memory[value]
-        given = any(isinstance(buffer.owner, rt.InputOp) for buffer, _ in rt.extents(memory))
+        given = any(isinstance(buffer.owner, rt.InputOp | rt.StateOp) for buffer, _ in rt.extents(memory))
         if memory is rt.root(target) or not given:
             return memory
         self.block.add_op(rt.CopyOp(memory, kept := self.scratch(value)))
@@ -163,7 +175,7 @@ class Builder:
     def _choose_destinations(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
         """Destinations of values that are (under a reshape) results of the block or operands of a concatenation."""
         for value, destination in targets:
-            kept = replaces_input(destination[0]) and destination[0] not in self.in_place
+            kept = rt.replaced(destination[0]) is not None and destination[0] not in self.in_place
             if _computed(source_of(value), block) and _as_large(value) and not kept:
                 self.destinations.setdefault(source_of(value), destination)
         for op in [o for o in block.ops if isinstance(o, ConcatOp)]:
@@ -252,11 +264,6 @@ class Builder:
     def allocate(self, value: SSAValue) -> SSAValue:
         """Memory for a computed value: its destination, or a new buffer."""
         return self._at(self.destinations[value], value) if value in self.destinations else self.scratch(value)
-
-
-def replaces_input(memory: SSAValue) -> bool:
-    """Whether it is an output that is the memory of an input."""
-    return isinstance(memory.owner, rt.OutputOp) and memory.owner.input is not None
 
 
 def _as_large(value: SSAValue) -> bool:

@@ -37,6 +37,7 @@ class PlanMemory(ModulePass):
         for program in [o for o in op.ops if isinstance(o, rt.ProgramOp)]:
             drop_unused(program)
             plan_weights(program)
+            plan_state(program)
             if self.redzones:
                 add_redzones(program)
             plan_arena(program, self.redzones)
@@ -78,6 +79,17 @@ def _typical(size: DimLike, values: dict[str, int]) -> int:
     size = evaluate(aligned(size), dict(values))
     assert isinstance(size, int)
     return max(size, ALIGN)
+
+
+def plan_state(program: rt.ProgramOp) -> None:
+    """Offsets in the memory of the state: first what has a first value other than zeros, which is copied at once."""
+    states = [o for o in program.body.block.ops if isinstance(o, rt.StateOp)]
+    end = 0
+    for op in sorted(states, key=lambda o: o.entry is None):
+        size = bytes_of(op.result)
+        assert isinstance(size, int)
+        op.offset = IntegerAttr(end, i64)
+        end += -(-size // ALIGN) * ALIGN
 
 
 def plan_weights(program: rt.ProgramOp) -> None:

@@ -20,7 +20,7 @@ from mlc.passes.loops.verify_loops import KERNELS
 from mlc.passes.plan.insert_barriers import accesses
 from mlc.passes.plan.program.arena import arena_of
 
-MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.buffer rt.view"
+MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.state rt.update rt.buffer rt.view"
 STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.loop_condition rt.barrier rt.loop rt.if"
 MODULE = {"builtin.module": "rt.program kernel.func", "rt.program": f"{MEMORY} {STEPS}"}
 MODULE |= dict.fromkeys(("rt.loop", "rt.if"), f"{MEMORY} {STEPS}")
@@ -43,6 +43,8 @@ class VerifyPlan(ModulePass):
                 raise LEVEL.error(each, "it has no offset in the arena")
             if isinstance(each, rt.WeightOp) and each.offset is None:
                 raise LEVEL.error(each, "it has no offset in the payload")
+            if isinstance(each, rt.StateOp) and each.offset is None:
+                raise LEVEL.error(each, "it has no offset in the memory of the state")
         for program in (o for o in op.ops if isinstance(o, rt.ProgramOp)):
             _verify_sizes(program.body.block, named, set())
             _verify_aliases(program, functions)
@@ -51,41 +53,37 @@ class VerifyPlan(ModulePass):
 
 
 def _verify_aliases(program: rt.ProgramOp, functions: Mapping[str, kernel.FuncOp]) -> None:
-    """An input is the memory of one output at most. No step reads it after a step that writes the output; one launch
-    may do both where its kernel is proved to work in place (``prove-in-place``).
+    """An input or state has one new value at most in its memory. No step reads the old value after one that writes the
+    new one; one launch may do both where its kernel is proved to work in place (``prove-in-place``).
     """
-    outputs = [o for o in rt.walk(program.body.block) if isinstance(o, rt.OutputOp) and o.input is not None]
+    news = [o for o in rt.walk(program.body.block) if isinstance(o, rt.OutputOp | rt.UpdateOp)]
+    old = {o: memory for o in news if (memory := rt.replaced(o.result)) is not None}
+    for op, memory in old.items():
+        if not isinstance(memory.owner, rt.InputOp | rt.StateOp) or list(old.values()).count(memory) > 1:
+            raise LEVEL.error(op, "the memory that it replaces is no input or state, or replaced twice")
     written: set[SSAValue] = set()
-    for op in outputs:
-        assert op.input is not None
-        if not isinstance(op.input.owner, rt.InputOp) or any(o.input is op.input for o in outputs if o is not op):
-            raise LEVEL.error(op, "its memory is no input's, or that of another output too")
-    for step in (o for o in rt.walk(program.body.block) if outputs and isinstance(o, rt.STEPS | rt.LoopOp)):
+    for step in (o for o in rt.walk(program.body.block) if old and isinstance(o, rt.STEPS | rt.LoopOp)):
         reads, writes = accesses(step) if isinstance(step, rt.STEPS) else ([*step.first], [])
-        new = {output.input for value in writes if (output := _alias_of(value)) is not None}
-        old = [n for n, value in enumerate(reads) if _alias_of(value) is None and rt.root(value) in written | new]
+        new = {memory for value in writes if (memory := rt.replaced(_viewed(value))) is not None}
+        late = [n for n, value in enumerate(reads) if _viewed(value) in written | new]
         proved = _proved_reads(step, functions) if isinstance(step, rt.LaunchOp) else set()
-        if late := [n for n in old if rt.root(reads[n]) in written or n not in proved]:
-            raise LEVEL.error(
-                step, f"it reads the old value of an input, operand {late[0]}, which an output overwrites"
-            )
-        written |= {value for value in new if value is not None}
+        if wrong := [n for n in late if _viewed(reads[n]) in written or n not in proved]:
+            raise LEVEL.error(step, f"operand {wrong[0]} is the old value of an input or state that is overwritten")
+        written |= new
 
 
-def _alias_of(value: SSAValue) -> rt.OutputOp | None:
-    """The output of which ``value`` is a view, if it is the memory of an input."""
+def _viewed(value: SSAValue) -> SSAValue:
+    """The value of which ``value`` is a view."""
     while isinstance(value.owner, rt.ViewOp):
         value = value.owner.source
-    return value.owner if isinstance(value.owner, rt.OutputOp) and value.owner.input is not None else None
+    return value
 
 
 def _proved_reads(launch: rt.LaunchOp, functions: Mapping[str, kernel.FuncOp]) -> set[int]:
     """The operands that are read at the place where the kernel writes."""
     proved = functions[launch.callee.root_reference.data].in_place
-    same = {
-        (n, k) for n, k in proved if (output := _alias_of(launch.args[k])) and rt.root(launch.args[n]) is output.input
-    }
-    return {n for n, k in same if rt.start(launch.args[n]) == rt.start(launch.args[k])}
+    pairs = [(n, launch.args[n], launch.args[k]) for n, k in proved]
+    return {n for n, old, new in pairs if rt.root(old) is rt.root(new) and rt.start(old) == rt.start(new)}
 
 
 def _verify_sizes(block: Block, named: Mapping[str, Sequence[str]], known: set[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,17 @@ def test_two_models_in_one_c_program(tmp_path: Path) -> None:
     np.testing.assert_allclose(printed(text, "logits"), logits, rtol=1e-4, atol=1e-4)
     for name, value in onnxruntime(lstm, 1)({"x": saw(1, 64, 128)}).items():
         np.testing.assert_allclose(printed(text, name), [value.ravel()[:8]], rtol=1e-4, atol=1e-5)
+
+
+def test_a_c_program_trains(tmp_path: Path) -> None:
+    """The loss of `train.c` falls, and a model with copied state goes on alike."""
+    subprocess.run([sys.executable, ROOT / "examples/train_step.py", tmp_path / "step.so"], check=True)
+    program, link = tmp_path / "train", [f"-L{tmp_path}", "-l:step.so", "-lm", "-Wl,-rpath,$ORIGIN"]
+    source = str(ROOT / "examples/train.c")
+    subprocess.run(["cc", "-std=c11", "-Wall", "-Werror", f"-I{tmp_path}", source, "-o", program, *link], check=True)
+    text = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    losses = [float(line.split()[-1]) for line in text.splitlines()]
+    assert len(losses) == 5 and losses[-1] < 0.002 < 0.2 < losses[0]
 
 
 def test_sentence_search_finds_what_a_reader_would() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mlc.driver.artifact.names import comment_text
+from mlc.passes.codegen.c_like.c_routine import c_string
 from mlc.runtime.c import paths
 from mlc.runtime.signature import dtype_of
 
@@ -38,6 +39,9 @@ def _contract(signature: Signature) -> str:
             shape = ", ".join(comment_text(str(size)) for size in tensor["shape"])
             alias = f", may be inputs[{tensor['alias']}]" if "alias" in tensor else ""
             lines.append(f"{kind}[{index}]: {comment_text(tensor['name'])} {tensor['dtype']}[{shape}]{alias}")
+    for tensor in signature.get("states", ()):
+        shape = ", ".join(map(str, tensor["shape"]))
+        lines.append(f"state {comment_text(tensor['name'])} {tensor['dtype']}[{shape}]")
     for size in signature.get("sizes", ()):
         name, bound, output = comment_text(size["name"]), comment_text(size["bound"]), size["output"]
         lines.append(f"{name}: known after the run, at most {bound}; outputs[{output}] says it")
@@ -48,7 +52,12 @@ def _constants(signature: Signature) -> Iterator[str]:
     """Counts as enumerators, so that two headers of one prefix do not compile together; then macros a tensor."""
     kinds = ("INPUT", "OUTPUT", "DIM")
     counts = (f"@PREFIX@_{kind}_COUNT = {len(signature[f'{kind.lower()}s'])}" for kind in kinds)
-    yield f"enum {{ {', '.join(counts)} }};"
+    states = signature.get("states", ())
+    yield f"enum {{ {', '.join([*counts, *([f'@PREFIX@_STATE_COUNT = {len(states)}'] if states else [])])} }};"
+    if states:
+        yield f"#define @PREFIX@_STATES {{{', '.join(c_string(each['name']) for each in states)}}}"
+    for index, tensor in enumerate(states):
+        yield from _of_tensor(f"@PREFIX@_STATE_{index}", tensor)
     for kind in kinds[:2]:
         for index, tensor in enumerate(signature[f"{kind.lower()}s"]):
             yield from _of_tensor(f"@PREFIX@_{kind}_{index}", tensor)

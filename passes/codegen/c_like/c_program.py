@@ -115,6 +115,10 @@ class HostProgram(ABC):
                 return f"c->out[{output}]" if output is not None else f"(void *)c->in[{op.index.value.data}]"
             case rt.OutputOp():
                 return f"c->out[{op.index.value.data}]"
+            case rt.StateOp():
+                return f"(void *)(c->state + {op.offset.value.data if op.offset is not None else 0})"
+            case rt.UpdateOp():
+                return self.pointers[op.source]
             case rt.WeightOp():
                 return f"(void *)(c->weights + {op.offset.value.data if op.offset is not None else 0})"
             case rt.RunCounterOp():

@@ -17,6 +17,7 @@ from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import decisions_of, declare, output_in
 from mlc.passes.codegen.c_like.c_routine import c_string
 from mlc.passes.codegen.cpu.c_body import print_body
+from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order
 
 _HEAD = """#include <string.h>
@@ -92,6 +93,7 @@ def print_host_program(
         _output_shape(program, dims),
         _empty(program, dims),
         _aliases(program, dims),
+        _state(program),
         _violated(program, dims),
         _fence(program, dims),
         _work(program, dims),
@@ -197,6 +199,18 @@ def _aliases(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     return "\n".join([*lines, *declare(dims, "int64_t", "dim"), *_switch(cases), "  return -1;", "}"])
 
 
+def _state(program: rt.ProgramOp) -> str:
+    """The table of the state: where each is in its memory, and the first values; empty for a model without state."""
+    states = states_of(program)
+    if not states:
+        return ""
+    known = payload_layout(program)
+    lines = [f"  {{{c_string(s.sym_name.data)}, {at}, {size}}}," for s, at, size in states]
+    table = f"{{states, {len(states)}, {known.state_bytes}, {known.first_values}, {known.weights}}}"
+    listed = "\n".join(["static const mlc_state_entry states[] = {", *lines, "};"])
+    return f"{listed}\nstatic const mlc_state_table state_table = {table};"
+
+
 def _violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     """The function that returns the guard that the dimensions violate; empty for a model without guards."""
     if not program.guards:
@@ -276,6 +290,7 @@ def _program(
   .body = body,
   .work = work,
   .weights_bytes = {weights.payload + ALIGN if weights.payload else 0},
+  .state = {"&state_table" if states_of(program) else "0"},
   .strings = {"&string_table" if program.strings is not None else "0"},
   .weights_sha256 = "{weights.sha256}",
   .weights_file = {file},

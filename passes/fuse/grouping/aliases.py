@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import SliceOp
-from mlc.dialects.graph.base import ALIAS
+from mlc.dialects.graph.base import ALIAS, STATE
 from mlc.dialects.graph.traits import ViewLike, has
 from mlc.passes.fuse.grouping.views import source_of
 
@@ -57,6 +57,12 @@ def aliases_of(main: FuncOp) -> list[Alias]:
     """The aliases of a main function, in the order of its results."""
     entries = [] if main.res_attrs is None else [(n, each.data.get(ALIAS)) for n, each in enumerate(main.res_attrs)]
     return [Alias(main, n, at.value.data) for n, at in entries if isinstance(at, IntegerAttr)]
+
+
+def states_of(main: FuncOp) -> dict[int, str]:
+    """The arguments that are state of the model, and the weights of their first values ("": zeros)."""
+    entries = [] if main.arg_attrs is None else [(n, each.data.get(STATE)) for n, each in enumerate(main.arg_attrs)]
+    return {n: entry.data for n, entry in entries if isinstance(entry, StringAttr)}
 
 
 def readers(value: SSAValue) -> set[Operation]:

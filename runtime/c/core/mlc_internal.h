@@ -49,6 +49,23 @@ typedef struct {
 int mlc_weights_open(mlc_weights *weights, const mlc_program *program, const char *path);
 void mlc_weights_close(mlc_weights *weights);
 
+/* The state of a model in memory. `busy` while a run, get or set uses it: runs of a model with state are one at a time. */
+typedef struct {
+  char *memory;
+  atomic_flag busy;
+} mlc_state_memory;
+
+/* Allocates the state of a program and copies its first values from the payload; 0 ok. */
+int mlc_state_open(mlc_state_memory *state, const mlc_program *program, const char *payload);
+void mlc_state_close(mlc_state_memory *state);
+
+/* 0: this thread may use the state, until mlc_state_leave. */
+int mlc_state_enter(mlc_state_memory *state, const mlc_program *program);
+void mlc_state_leave(mlc_state_memory *state, const mlc_program *program);
+
+/* Copies the state `name` from or to `value`; 0 ok. */
+int mlc_state_copy(mlc_state_memory *state, const mlc_program *program, const char *name, void *to, const void *from);
+
 /* SHA-256 (FIPS 180-4) as 64 lower-case hex digits and a NUL. */
 void mlc_sha256_hex(const void *data, size_t bytes, char hex[65]);
 

@@ -28,6 +28,7 @@ typedef struct {
 struct mlc_model {
   const mlc_program *program;
   mlc_weights weights;
+  mlc_state_memory state;
   mlc_team *team;
   mlc_device *device; /* or NULL */
   _Atomic int64_t runs; /* the next one's number */
@@ -98,6 +99,7 @@ mlc_model *mlc_create(const mlc_program *program, const char *weights_path, int 
   if (!model) return mlc_fail("out of memory"), NULL;
   model->program = program;
   if (mlc_weights_open(&model->weights, program, weights_path)) return free(model), NULL;
+  if (mlc_state_open(&model->state, program, model->weights.payload)) return mlc_destroy(model), NULL;
   if (program->device) return open_device(model);
   model->team = mlc_team_create(program, threads ? threads : mlc_allowed_cpus());
   if (model->team) return model;
@@ -110,6 +112,7 @@ void mlc_destroy(mlc_model *model) {
   if (!model) return;
   mlc_team_destroy(model->team);
   if (model->device) model->program->device->close(model->device);
+  mlc_state_close(&model->state);
   mlc_weights_close(&model->weights);
   if (model->program->strings) model->program->strings->close(atomic_load(&model->strings));
   for (int i = 0; i < CACHED_WORKSPACES; i++) free(atomic_load(&model->idle[i]));
@@ -228,16 +231,22 @@ static int run(mlc_model *model, mlc_call *call, void *memory) {
   if (!memory && bytes && !own)
     return mlc_fail("cannot allocate the %lld bytes of workspace that model '%s' needs for these dimensions",
                     (long long)bytes, model->program->name);
+  if (mlc_state_enter(&model->state, program)) return workspace_give_back(model, own), 1;
+  call->state = model->state.memory;
   call->number = atomic_fetch_add_explicit(&model->runs, 1, memory_order_relaxed);
   call->arena = own ? (char *)(own + 1) : memory;
-  if (share_memory(program, call) || open_strings(model, call)) return workspace_give_back(model, own), 1;
-  fence(model->program, call, 1);
-  if (model->device)
-    program->device->run(model->device, call);
-  else
-    run_in_default_float_mode(model, call);
-  fence(model->program, call, 0);
+  int failed = share_memory(program, call) || open_strings(model, call);
+  if (!failed) {
+    fence(model->program, call, 1);
+    if (model->device)
+      program->device->run(model->device, call);
+    else
+      run_in_default_float_mode(model, call);
+    fence(model->program, call, 0);
+  }
+  mlc_state_leave(&model->state, program);
   workspace_give_back(model, own);
+  if (failed) return 1;
   if (*call->grow) return grow(model, call);
   if (*call->error == error_text) return 1; /* the device's message is there already */
   return *call->error ? mlc_fail("%s", *call->error) : check_strings(model->program, call);
@@ -288,6 +297,14 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
   if (launches) memcpy(ns_per_launch, times + 1, launches * sizeof *times);
   free(times);
   return failed;
+}
+
+int mlc_get_state(mlc_model *model, const char *name, void *value) {
+  return model ? mlc_state_copy(&model->state, model->program, name, value, NULL) : fail_without_model();
+}
+
+int mlc_set_state(mlc_model *model, const char *name, const void *value) {
+  return model ? mlc_state_copy(&model->state, model->program, name, NULL, value) : fail_without_model();
 }
 
 void mlc_seed(mlc_model *model, int64_t number) {

@@ -30,6 +30,7 @@ typedef struct {
   const int64_t *dim; /* values of the symbolic dimensions, in signature order */
   char *arena;        /* MLC_ALIGN-aligned, program->workspace(dim) bytes, contents undefined */
   const char *weights;
+  char *state; /* of the model, which lives from run to run */
   int64_t number;    /* the run counter: earlier runs of the model */
   uint64_t *profile; /* ns per launch, or NULL; on the caller's thread only */
   int parts;         /* the number of parts of each phase */
@@ -66,6 +67,18 @@ typedef struct {
   void (*close)(mlc_strings *all);
 } mlc_string_table;
 
+/* The state of a model: named memory that lives from run to run. Its first `copied` bytes begin as those of the payload from
+ * `from` on, the rest as zeros. */
+typedef struct {
+  const char *name;
+  int64_t offset, bytes;
+} mlc_state_entry;
+typedef struct {
+  const mlc_state_entry *entries;
+  int count;
+  int64_t bytes, copied, from;
+} mlc_state_table;
+
 /* The description of a compiled model for the runtime; constant. */
 struct mlc_program {
   const char *name;
@@ -82,6 +95,7 @@ struct mlc_program {
   void (*body)(mlc_call *c);   /* every thread of the team runs it: phases of launches */
   double (*work)(const int64_t *dim); /* average work of a launch: operations, with bytes in the same unit; NULL: unknown, many */
   int64_t weights_bytes;       /* of the weights file, its header included; 0: no weights */
+  const mlc_state_table *state;    /* NULL: none */
   const mlc_string_table *strings; /* NULL: none */
   const char *weights_sha256;  /* of the payload, 64 lower-case hex digits */
   const char *weights_file;    /* base name of the file beside the library, or NULL */
@@ -174,6 +188,8 @@ int mlc_profile(mlc_model *model, const void *const *inputs, void *const *output
 int mlc_run_device(mlc_model *model, const void *const *inputs, void *const *outputs, const int64_t *dims,
                    void *stream);
 void mlc_seed(mlc_model *model, int64_t number);
+int mlc_get_state(mlc_model *model, const char *name, void *value);
+int mlc_set_state(mlc_model *model, const char *name, const void *value);
 const char *mlc_error(void);
 
 #pragma GCC visibility pop
@@ -200,6 +216,8 @@ const char *mlc_error(void);
   MLC_EXPORT int p##_profile(p##_model *model, const void *const *inputs, void *const *outputs,                \
                              const int64_t *dims, void *workspace, uint64_t *ns_per_launch);                   \
   MLC_EXPORT void p##_seed(p##_model *model, int64_t number);                                                  \
+  MLC_EXPORT int p##_get_state(p##_model *model, const char *name, void *value);                               \
+  MLC_EXPORT int p##_set_state(p##_model *model, const char *name, const void *value);                         \
   MLC_EXPORT const char *p##_error(void);                                                                      \
   int p##_abi_version(void) { return MLC_ABI; }                                                                \
   const char *p##_signature(void) { return p##_program.signature; }                                            \
@@ -223,6 +241,12 @@ const char *mlc_error(void);
     return mlc_profile((mlc_model *)model, inputs, outputs, dims, workspace, ns_per_launch);                   \
   }                                                                                                            \
   void p##_seed(p##_model *model, int64_t number) { mlc_seed((mlc_model *)model, number); }                    \
+  int p##_get_state(p##_model *model, const char *name, void *value) {                                         \
+    return mlc_get_state((mlc_model *)model, name, value);                                                     \
+  }                                                                                                            \
+  int p##_set_state(p##_model *model, const char *name, const void *value) {                                   \
+    return mlc_set_state((mlc_model *)model, name, value);                                                     \
+  }                                                                                                            \
   const char *p##_error(void) { return mlc_error(); }                                                          \
   _Static_assert(1, "") /* takes the semicolon after the macro */
 

@@ -62,7 +62,7 @@ def test_only_the_interface_is_exported(toy):
                  "create_interface_0a1b"}
     with elf.opened(toy.library) as image:
         exported = set(elf.exported_functions(image))
-    assert exported == {f"toy_{name}" for name in functions | {"run", "profile", "seed"}}
+    assert exported == {f"toy_{name}" for name in functions | {"run", "profile", "seed", "get_state", "set_state"}}
 
 
 def test_headers_stand_alone_and_in_cpp(tmp_path, toy):

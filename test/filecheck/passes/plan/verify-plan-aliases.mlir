@@ -9,7 +9,7 @@ kernel.func @k(%a: memref<5xf32>, %o: memref<5xf32>) {
   kernel.return
 }
 
-// CHECK:      Illegal at the plan level: it reads the old value of an input, operand 0, which an output overwrites (node 'a', operator 'rt.launch', stage 'verify-plan').
+// CHECK:      Illegal at the plan level: operand 0 is the old value of an input or state that is overwritten (node 'a', operator 'rt.launch', stage 'verify-plan').
 
 // -----
 
@@ -24,7 +24,7 @@ kernel.func @k(%a: memref<5xf32>, %o: memref<5xf32>) attributes {in_place = [arr
   kernel.return
 }
 
-// CHECK:      Illegal at the plan level: it reads the old value of an input, operand 0, which an output overwrites (node 'b', operator 'rt.launch', stage 'verify-plan').
+// CHECK:      Illegal at the plan level: operand 0 is the old value of an input or state that is overwritten (node 'b', operator 'rt.launch', stage 'verify-plan').
 
 // -----
 
@@ -34,7 +34,7 @@ rt.program "net" {inputs = ["x"], outputs = ["y", "z"], dims = []} do {
   %z = rt.output 1 : i64 of %x : memref<5xf32>, : memref<5xf32>
 }
 
-// CHECK:      Illegal at the plan level: its memory is no input's, or that of another output too
+// CHECK:      Illegal at the plan level: the memory that it replaces is no input or state, or replaced twice
 
 // -----
 
