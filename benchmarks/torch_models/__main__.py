@@ -6,11 +6,7 @@ exported with. ``-o`` writes the page of results; ``--json FILE`` keeps them, an
 
 from __future__ import annotations
 
-import argparse
-import json
-import logging
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +17,15 @@ import torch.utils._pytree as pytree
 
 import mlc
 from benchmarks.torch_models.catalogue import COMPILED, MODELS, model
+from benchmarks.torch_models.tables import arguments, kept_results
 
 LIMIT = 1e-4
 PAGE = Path(__file__).with_name("page.md.in")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="names, all without")
-    parser.add_argument("-o", "--output", type=Path, metavar="PAGE")
-    parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    found = json.loads(given.json.read_text()) if given.json and given.json.exists() else {}
-    for name in given.models or MODELS:
-        if name not in found:
-            found[name] = measured(name)
-            print(_line(name, found[name]), flush=True)
-        if given.json:
-            given.json.write_text(json.dumps(found, indent=1))
+    given = arguments(str(__doc__))
+    found = kept_results(given, given.models or MODELS, measured, _line)
     if given.output:
         given.output.write_text(page(found))
 

@@ -90,3 +90,12 @@ def test_the_diffusivity_of_a_rod() -> None:
     from examples import diffusivity
 
     assert abs(diffusivity.main() - diffusivity.TRUE) < 1e-9
+
+
+def test_digits_are_classified_explained_and_attacked() -> None:
+    from examples import digits
+
+    found = digits.main()
+    assert found["completeness"] < 1e-3
+    assert found["accuracy"]["none"] > 0.95 and found["accuracy"]["PGD"] <= found["accuracy"]["FGSM"] < 0.5
+    assert found["distance"]["FGSM"] <= digits.EPSILON + 1e-6 and found["distance"]["PGD"] <= digits.EPSILON + 1e-6

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from benchmarks.torch_models import training  # noqa: E402
 from benchmarks.torch_models.__main__ import LIMIT, measured, page  # noqa: E402
 from benchmarks.torch_models.catalogue import COMPILED, MODELS  # noqa: E402
 
@@ -39,3 +40,18 @@ def test_the_page_has_a_row_a_model_and_counts_those_that_agree() -> None:
 
 def test_the_names_are_known() -> None:
     assert set(COMPILED) <= set(MODELS) and len(MODELS) > 60 and len(COMPILED) >= 20
+
+
+@pytest.mark.parametrize("name", ["small/gpt", "small/autoencoder"])
+def test_gradients_of_a_model(name: str) -> None:
+    result = training.measured(name)
+    assert "error" not in result, result
+    assert result["gradients"] <= training.LIMIT and (result["buffers"] or 0) <= training.LIMIT
+    assert len(result["kernels"]) == 2
+
+
+def test_the_page_of_training() -> None:
+    good = {"parameters": 1234, "kernels": [3, 5], "gradients": 1e-6, "buffers": None}
+    text = training.page({"small/a": good, "small/b": training.measured("small/nothing")})
+    assert "| small/a | 1,234 | 3 + 5 | 1.0e-06 |  |" in text and "| small/b | | | KeyError" in text
+    assert "\n1 models, without" in text and len(training.names()) > 20

@@ -25,7 +25,7 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.semantics.expr import Expr, Index, Load, children, parse, substitute
-from mlc.dialects.types import Shape, shape_of
+from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.passes.layout.blocking.blocked_layout import Blocked, LayoutBuilder, padded, spares_channels
 from mlc.passes.layout.blocking.padding_values import ANY, ZERO, PaddingValues, after_combine, after_map, union
 
@@ -39,7 +39,9 @@ def blocked_map(op: MapOp, layout: LayoutAssignment, builder: LayoutBuilder) -> 
     lead = next((v for a in op.args if (v := layout.views.get(a)) and v.shape == shape), None)
     if lead is None or not all(_fits(shape_of(a), shape) for a in op.args):
         return None
-    finite, values = (True, ZERO) if lead.aligned else after_map(op.scalar, _padding(op, lead, layout))
+    finite, values = True, ZERO
+    if not lead.aligned:
+        finite, values = after_map(op.scalar, _padding(op, lead, layout), [element_of(a) for a in op.args])
     if not finite:
         return None
     flat = lead.flat and all(_flattens(shape_of(a), shape) for a in op.args)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mlc.dialects.semantics.evaluate import evaluate_expr
 from mlc.dialects.semantics.expr import CASTS, COMPARISONS, Call, Const, Expr, Index, Load, walk
+from mlc.dialects.types import numpy_dtype
 
 PaddingValues = frozenset[float] | None
 """The possible padding values; None: any finite ones."""
@@ -26,20 +28,27 @@ FINITE = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "sigmoid", "
 """Functions whose result is finite for finite arguments of ordinary magnitude."""
 
 
-def after_map(expr: Expr, operands: Sequence[PaddingValues]) -> tuple[bool, PaddingValues]:
-    """(whether all values are finite, the padding values) of a map over operands with padding values ``operands``."""
+def after_map(expr: Expr, operands: Sequence[PaddingValues], elements: Sequence[str]) -> tuple[bool, PaddingValues]:
+    """(whether all values are finite, the padding values) of a map over operands with padding values ``operands``, of
+    types ``elements``."""
     known = [o for o in operands if o is not None]
     symbolic = any(isinstance(node, Index) for node in walk(expr))  # the value of a dimension is known at run time
     if len(known) == len(operands) and math.prod(map(len, known)) <= LIMIT and not symbolic:
         with np.errstate(all="ignore"):
-            values = {float(_value(expr, point)) for point in itertools.product(*map(sorted, known))}
+            values = {float(_value(expr, point, elements)) for point in itertools.product(*map(sorted, known))}
         return all(map(math.isfinite, values)), frozenset(values)
     zero = _is_zero(expr, operands)
     return zero or _finite(expr, operands), ZERO if zero else ANY
 
 
-def _value(expr: Expr, point: Sequence[float]) -> float:
-    return np.asarray(evaluate_expr(expr, [np.asarray(v, np.float32) for v in point], {})).item()
+def _value(expr: Expr, point: Sequence[float], elements: Sequence[str]) -> float:
+    values = [np.asarray(v, _dtype(v, element)) for v, element in zip(point, elements, strict=True)]
+    return np.asarray(evaluate_expr(expr, values, {})).item()
+
+
+def _dtype(value: float, element: str) -> np.dtype[Any]:
+    """Integers and predicates as they are, floats as f32."""
+    return numpy_dtype(element if element[0] in "iu" and math.isfinite(value) else "f32")
 
 
 def _is_zero(expr: Expr, operands: Sequence[PaddingValues]) -> bool:

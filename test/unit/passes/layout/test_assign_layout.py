@@ -351,9 +351,17 @@ def test_random_networks_through_graph_and_layout(seed: int) -> None:
     ],
 )  # fmt: skip
 def test_lanes_after_a_map(text: str, lanes: list, finite: bool, after: object) -> None:
-    got = after_map(parse(text), lanes)
+    got = after_map(parse(text), lanes, ["f32"] * len(lanes))
     assert got[0] == finite
     assert not finite or got[1] == after
+
+
+def test_lanes_of_predicates_after_a_map() -> None:
+    assert after_map(parse("where(x0 | x1, x2, 1)"), [ZERO, frozenset([1.0]), ZERO], ["i1", "i1", "f32"]) == (
+        True,
+        ZERO,
+    )
+    assert after_map(parse("x0 ^ 3"), [frozenset([1.0])], ["i32"]) == (True, frozenset([2.0]))
 
 
 def test_lanes_after_a_reduction() -> None:
