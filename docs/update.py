@@ -32,6 +32,7 @@ from session import replayed_page  # noqa: E402
 SESSIONS = (
     DOCS / "tutorial.md",
     DOCS / "tutorial-arrays.md",
+    DOCS / "training.md",
     DOCS / "howto/link-statically.md",
     DOCS / "frontend/array.md",
     DOCS / "frontend/nn.md",

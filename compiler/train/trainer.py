@@ -123,7 +123,7 @@ class Trainer:
         return metrics
 
     def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:
-        shown = ", ".join(f"{name} {value}" for name, value in metrics.items())
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
         where = origin(self._step, self.state, batch)
         return f"Step {self.step + 1} has {shown}: {where or 'the interpreter finds no such operator'}"
 

@@ -1,0 +1,1 @@
+"""Networks that are trained, offline: data are generated, or the documentation's own text."""

@@ -1,0 +1,78 @@
+"""The examples of training as a reader runs them, with fewer steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def test_digits_are_read() -> None:
+    from examples.training import digits
+
+    assert digits.accuracy(digits.trained(250, progress=False).model, 1000) >= 0.98
+
+
+def test_regression_reaches_the_normal_equations() -> None:
+    from examples.training import regression
+
+    found = regression.fitted(300, progress=False).model.weight.numpy()[0]
+    np.testing.assert_allclose(found, regression.solved(), atol=1e-4)
+
+
+def test_the_transformer_learns_characters() -> None:
+    from examples.training import transformer
+
+    trainer = transformer.trained(60, context=32, size=32, batch=16, progress=False)
+    losses = [metrics["loss"] for _, metrics in trainer.history]
+    assert losses[0] > 4 and np.mean(losses[-5:]) < 3.5
+    assert len(transformer.sample(trainer.model, 5, context=32)) == 5
+
+
+def test_the_heat_equation_is_solved() -> None:
+    from examples.training import heat
+
+    trainer = heat.trained(200, progress=False)
+    assert heat.error(trainer.model) < 0.02 < heat.error(heat.trained(1, progress=False).model)
+
+
+def test_private_gradients_are_clipped() -> None:
+    from examples.training import private
+
+    model, norms = private.trained(60)
+    assert private.accuracy(model) > 0.85 and max(norms) > private.CLIP
+
+
+def test_a_private_gradient_is_the_mean_of_clipped_ones() -> None:
+    import mlc
+    from examples.training import private
+    from mlc import nn, optim
+    from mlc.numpy import random
+
+    model = nn.Linear(2, 2)
+    x, labels = private.data(5, 3)
+    found, norms = private.private_gradient(model, x, labels, random.key(0))
+    expected = np.zeros((2, 2))
+    for n in range(5):
+        gradient = mlc.grad(lambda m, n=n: nn.cross_entropy(m(x[n : n + 1]), labels[n : n + 1]))(model)
+        norm = float(optim.global_norm(gradient))
+        np.testing.assert_allclose(norms[n], norm, rtol=1e-4)
+        expected += gradient.weight.numpy() * min(1, private.CLIP / norm) / 5
+    noise = [random.normal(random.fold_in(random.key(0), n), (2, 2)).numpy() * private.NOISE / 5 for n in (0, 1)]
+    error = min(np.abs(found.weight.numpy() - expected - each).max() for each in noise)
+    assert error < 1e-5
+
+
+def test_networks_in_turn() -> None:
+    from examples.training import adversarial
+
+    generator, losses = adversarial.trained(150)
+    assert np.isfinite(losses).all()
+    made = (adversarial.samples(each) for each in (adversarial.trained(0)[0], generator))
+    before, after = (np.linalg.norm(points, axis=1).mean() for points in made)
+    assert abs(after - 2) < abs(before - 2)
+
+
+def test_second_order_steps_are_fewer() -> None:
+    from examples.training import second_order
+
+    newton, adam = second_order.both(30)
+    assert newton[0] == adam[0] and newton[-1] < 0.01 * adam[-1]
