@@ -134,7 +134,7 @@ def _run_loop(
     Raises:
         RunError: a strict loop would have more iterations than its bound.
     """
-    limit, goes_on, states, used = _loop_operands(op, operands)
+    limit, goes_on, states, used = loop_operands(op, operands)
     most = cast(int, evaluate(op.most, symbols))
     collected: list[list[Array]] = [[] for _ in op.at]
     iteration = 0
@@ -152,10 +152,10 @@ def _run_loop(
         iteration += 1
     if op.size is not None:
         symbols[op.size.data] = iteration
-    return [*states, *(_collected(op, n, seen, symbols) for n, seen in enumerate(collected))]
+    return [*states, *(collected_value(op, n, seen, symbols) for n, seen in enumerate(collected))]
 
 
-def _loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[Array], list[Array]]:
+def loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[Array], list[Array]]:
     """(limit of the iterations, whether there is a first one, loop-carried values, other values of the region)."""
     rest = list(operands)
     limit = int(rest.pop(0)) if op.limit is not None else float("inf")
@@ -163,7 +163,7 @@ def _loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list
     return limit, active, rest[: len(op.states)], rest[len(op.states) :]
 
 
-def _collected(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]) -> Array:
+def collected_value(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]) -> Array:
     """The tensor of one collected value of all iterations."""
     result = op.results[len(op.states) + n]
     shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(result))

@@ -34,13 +34,13 @@ from mlc.dialects.graph import (
     with_nodes,
 )
 from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.semantics.numpy_evaluators import kernel_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.passes.context import weights_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead, merge_common
 from mlc.passes.graph.patterns.constants import constant_values, is_symbolic
-from mlc.passes.graph.patterns.numpy_evaluators import kernel_of
 from mlc.passes.rewriter import bodies
 
 Load = Callable[[], Array]

@@ -8,8 +8,8 @@ from xdsl.dialects.test import TestOp
 
 from mlc.dialects.graph import ContractOp
 from mlc.dialects.semantics.evaluate import evaluate_statement
+from mlc.dialects.semantics.numpy_evaluators import kernel_of
 from mlc.dialects.types import tensor
-from mlc.passes.graph.patterns.numpy_evaluators import kernel_of
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ from mlc.dialects.graph import (
     source_nodes,
 )
 from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.semantics.numpy_evaluators import kernel_of
 from mlc.dialects.types import shape_of
 from mlc.errors import InputError
 from mlc.passes.graph.fold_constants import FoldConstants
-from mlc.passes.graph.patterns.numpy_evaluators import kernel_of
 
 
 def kernels() -> list[tuple[str, Any]]:

@@ -48,6 +48,11 @@ def kernel_of(op: StructuredOp) -> Kernel:
     return make(op) if make else _general(op)
 
 
+def evaluator_of(op: StructuredOp) -> Kernel | None:
+    """As ``kernel_of``; None for an operator that has no function of its own."""
+    return _KERNELS[type(op)](op) if type(op) in _KERNELS else None
+
+
 def _general(op: StructuredOp) -> Kernel:
     statements = op.statements()
     shape, dtype = _static(op.results[0]), numpy_dtype(element_of(op.results[0]))

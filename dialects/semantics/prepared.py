@@ -1,0 +1,172 @@
+"""Prepared programs: the interpreter's steps, with what is equal in every iteration of a loop looked up once.
+
+The reference interpreter reads an operator, its types and its statements each time that it comes to it. Here an
+operator with static shapes becomes a function of NumPy arrays, and a block a list of calls with the positions of their
+operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects.graph import (
+    ConstantOp,
+    GraphOp,
+    IfOp,
+    LoopOp,
+    NonzeroOp,
+    PadOp,
+    RoutineOp,
+    SizeOp,
+    SliceOp,
+    StructuredOp,
+    WeightOp,
+    YieldOp,
+    dims_of,
+)
+from mlc.dialects.graph.map import MapOp
+from mlc.dialects.semantics.dims import evaluate
+from mlc.dialects.semantics.evaluate import Array, evaluate_statement
+from mlc.dialects.semantics.expr import Index, walk
+from mlc.dialects.semantics.interpreter import collected_value, loop_operands, main_of
+from mlc.dialects.semantics.numpy_evaluators import evaluator_of
+from mlc.dialects.types import element_of, numpy_dtype, shape_of
+from mlc.dialects.weights import WeightStore
+from mlc.errors import RunError
+
+Symbols = dict[str, int]  # of the block: those around it, and the sizes that its loops define
+Run = Callable[[Sequence[Array], Symbols], Sequence[Array]]
+UNPREPARED = (RoutineOp, NonzeroOp, SizeOp)  # they define run-time dimensions, or need the table of strings
+
+
+def prepared(module: ModuleOp, weights: WeightStore) -> Callable[[Sequence[Array]], Sequence[Array]] | None:
+    """``@main`` as a function of its arguments, in order; None where the reference interpreter is needed."""
+    main = main_of(module)
+    if any(isinstance(op, UNPREPARED) for op in main.walk()) or not all(map(_is_static, main.args)):
+        return None
+    body = _Body.of(main.body.block, weights)
+
+    def run(arguments: Sequence[Array]) -> Sequence[Array]:
+        with np.errstate(all="ignore"):  # infinities and NaN are valid results
+            return body(arguments, {})
+
+    return run
+
+
+@dataclass(frozen=True)
+class _Body:
+    """A block: calls with the positions of operands and results in a list of values, the block's arguments first."""
+
+    calls: tuple[tuple[Run, tuple[int, ...]], ...]
+    results: tuple[int, ...]
+
+    @staticmethod
+    def of(block: Block, weights: WeightStore) -> _Body:
+        at: dict[SSAValue, int] = {value: n for n, value in enumerate(block.args)}
+        calls: list[tuple[Run, tuple[int, ...]]] = []
+        for op in block.ops:
+            operands = tuple(at[v] for v in op.operands)
+            if isinstance(op, ReturnOp | YieldOp):
+                return _Body(tuple(calls), operands)
+            calls.append((_call_of(op, weights), operands))
+            for result in op.results:
+                at[result] = len(at)
+        return _Body(tuple(calls), ())
+
+    def __call__(self, arguments: Sequence[Array], symbols: Symbols) -> list[Array]:
+        values = list(arguments)
+        for call, operands in self.calls:
+            values += call([values[n] for n in operands], symbols)
+        return [values[n] for n in self.results]
+
+
+def _call_of(op: Operation, weights: WeightStore) -> Run:
+    match op:
+        case WeightOp():
+            weight = [weights[op.entry.data]]
+            return lambda operands, symbols: weight
+        case ConstantOp():
+            constant = [op.array()]
+            return lambda operands, symbols: constant
+        case LoopOp():
+            return _loop(op, _Body.of(op.body.block, weights))
+        case IfOp():
+            then, otherwise = (_Body.of(region.block, weights) for region in (op.then, op.otherwise))
+            return lambda operands, symbols: (then if bool(operands[0]) else otherwise)(operands[1:], symbols)
+        case StructuredOp():
+            return _structured(op)
+    assert isinstance(op, GraphOp)
+    return lambda operands, symbols: [op.evaluate(operands, symbols)]  # type: ignore[attr-defined]
+
+
+def _structured(op: StructuredOp) -> Run:
+    if _is_plain(op):
+        evaluator = evaluator_of(op)
+        if evaluator is not None:
+            return lambda operands, symbols: [evaluator(*operands)]
+    statements, dims = op.statements(), shape_of(op.results[0])
+    dtype = numpy_dtype(element_of(op.results[0]))
+
+    def run(operands: Sequence[Array], symbols: Symbols) -> Sequence[Array]:
+        result = np.zeros(tuple(cast(int, evaluate(d, symbols)) for d in dims), dtype)
+        for statement in statements:
+            evaluate_statement(statement, operands, result, symbols)
+        return [result]
+
+    return run
+
+
+def _is_static(value: SSAValue) -> bool:
+    return all(isinstance(d, int) for d in shape_of(value))
+
+
+def _is_plain(op: StructuredOp) -> bool:
+    """Whether neither shapes nor attributes depend on symbols, such as the iteration of a loop."""
+    if not all(map(_is_static, (*op.operands, *op.results))):
+        return False
+    match op:
+        case SliceOp():
+            return all(isinstance(d, int) for d in (*dims_of(op.starts), *dims_of(op.sizes)))
+        case PadOp():
+            return all(isinstance(d, int) for d in dims_of(op.low))
+        case MapOp():
+            return not any(isinstance(e, Index) for e in walk(op.scalar))
+    return True
+
+
+def _loop(op: LoopOp, body: _Body) -> Run:
+    """As the interpreter's loop: loop-carried values, and those collected in all iterations.
+
+    Raises (when run):
+        RunError: a strict loop would have more iterations than its bound.
+    """
+
+    def run(operands: Sequence[Array], symbols: Symbols) -> Sequence[Array]:
+        limit, goes_on, states, used = loop_operands(op, list(operands))
+        most = cast(int, evaluate(op.most, symbols))
+        seen: list[list[Array]] = [[] for _ in op.at]
+        iteration, inside = 0, dict(symbols)
+        while goes_on and iteration < limit:
+            if iteration == most:
+                if op.strict is not None:
+                    raise RunError(op.strict.data)
+                break
+            inside[op.step.data] = iteration
+            results: list[Any] = body([*states, *used], inside)
+            goes_on = bool(results.pop(0)) if op.active is not None else True
+            states, rest = results[: len(states)], results[len(states) :]
+            for values, value in zip(seen, rest, strict=True):
+                values.append(value)
+            iteration += 1
+        if op.size is not None:
+            symbols[op.size.data] = iteration
+        return [*states, *(collected_value(op, n, values, symbols) for n, values in enumerate(seen))]
+
+    return run
