@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -43,3 +44,13 @@ class Source(Protocol):
         Raises:
             InputError: the model is malformed or uses what mlc does not support.
         """
+
+
+class ModelSource(Source, Protocol):
+    """The source of a model that a user names: what ``mlc check`` and ``mlc inspect`` ask of it too."""
+
+    def problems(self, dims: Mapping[str, int]) -> list[str]:
+        """Every reason why the model cannot be compiled, one line each. InputError if it is malformed."""
+
+    def operators(self) -> Counter[str]:
+        """How often the model has each operator, as written."""

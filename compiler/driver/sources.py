@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mlc.driver.onnx_source import OnnxSource
+from mlc.driver.source import ModelSource
 from mlc.torch.source import SUFFIX, FileSource, ProgramSource, is_program
 
 if TYPE_CHECKING:
@@ -13,11 +15,12 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     Model: TypeAlias = str | Path | bytes | ModelProto | ExportedProgram
-ModelSource = OnnxSource | FileSource | ProgramSource
+OF_SUFFIX: dict[str, Callable[[Path], ModelSource]] = {SUFFIX: FileSource.of}
+"""The sources of files, by suffix: one for each frontend. A file of another suffix is an ONNX model."""
 
 
 def source_of(model: Any) -> ModelSource:
-    """The source of an ONNX model, of a ``.pt2`` file, or of an exported program. InputError for other objects."""
-    if isinstance(model, str | Path) and Path(model).suffix == SUFFIX:
-        return FileSource.of(Path(model))
+    """The source of a file, of an ONNX model in memory, or of an exported program. InputError for other objects."""
+    if isinstance(model, str | Path) and (make := OF_SUFFIX.get(Path(model).suffix)) is not None:
+        return make(Path(model))
     return ProgramSource.of(model) if is_program(model) else OnnxSource.of(model)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from single import agrees
 
+from mlc.cli import main
+from mlc.driver import sources
 from mlc.frontends.onnx.node import REGISTRY
 from mlc.frontends.onnx.ops import load_all
 
@@ -39,12 +41,24 @@ def registry() -> Iterator[dict[Any, Any]]:
     REGISTRY.update(before)
 
 
-def test_a_frontend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_frontend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sources, "OF_SUFFIX", dict(sources.OF_SUFFIX))
     module = page("add-a-frontend", monkeypatch)
     tests = [value for name, value in vars(module).items() if name.startswith("test_")]
     assert len(tests) == 2
     for test in tests:
         test(tmp_path)
+    assert ended(["inspect", str(tmp_path / "network.layers")]) == 0
+    assert "operators  relu 1, tanh 1" in capsys.readouterr().out
+    assert ended(["check", str(tmp_path / "broken.layers")]) != 0
+    assert "no network of dense layers" in "".join(capsys.readouterr())
+
+
+def ended(args: list[str]) -> Any:
+    """The exit status of the command line."""
+    with pytest.raises(SystemExit) as status:
+        main(args)
+    return status.value.code
 
 
 def test_operators(monkeypatch: pytest.MonkeyPatch, registry: dict[Any, Any]) -> None:
