@@ -43,6 +43,8 @@ def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
 
 
 def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:
+    if hasattr(value, "__cuda_array_interface__"):
+        raise RunError(f"Input '{name}' is in a GPU's memory", hint="Use run_device, or copy it to the host's memory")
     try:
         if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray | np.generic):
             return _from_dlpack(value)

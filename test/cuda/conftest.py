@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from fake_gpu import built, gpu
+
+__all__ = ["built", "gpu"]
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fake_gpu import Gpu, built, gpu, random
+from fake_gpu import Gpu, random
 from test_host_program import mlp, transformer
 
 import mlc
@@ -24,7 +24,6 @@ from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
 from mlc.errors import InputError, ToolchainError
 from mlc.tools.cubin import resources
 
-__all__ = ["built", "gpu"]
 NVCC = next(cuda_compiler._candidates(), None)
 needs_nvcc = pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 needs_nvrtc = pytest.mark.skipif(nvrtc.version() is None, reason="needs NVRTC")

@@ -9,12 +9,11 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from fake_gpu import Gpu, built, gpu, model, random
+from fake_gpu import Gpu, model, random
 
 import mlc
 from mlc.runtime import Model
 
-__all__ = ["built", "gpu"]
 Feed = dict[str, Any]
 TARGET = "cuda:sm_90"
 

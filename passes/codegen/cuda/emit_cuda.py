@@ -8,7 +8,6 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from mlc.dialects import rt
-from mlc.errors import MlcError
 from mlc.passes.codegen.cpu.c_model import Weights
 from mlc.passes.codegen.cuda.cuda_model import print_model
 from mlc.passes.codegen.cuda.cuda_unit import unit
@@ -23,7 +22,6 @@ def emit_cuda(
 ) -> Code:
     """Sources for a planned module of a GPU: ``kernels_0.cu``, …, ``model.c``; ``about`` is added to the signature."""
     program, functions = program_of(module), functions_of(module)
-    _refuse_updates(program)
     geometry = {name: geometry_of(fn) for name, fn in functions.items()}
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     signature["kernels"] = _with_geometry(program, signature["kernels"], geometry)
@@ -31,13 +29,6 @@ def emit_cuda(
     sources = {f"kernels_{n}.cu": unit([kernels.strings[symbol] for symbol in each]) for n, each in enumerate(units)}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, units, geometry, signature, weights)
     return Code(sources, signature, (FAMILY, *routine_families(program)))
-
-
-def _refuse_updates(program: rt.ProgramOp) -> None:
-    """Raises MlcError where the program updates its inputs, or has state: those are in the host's memory."""
-    if any(isinstance(o, rt.StateOp) or rt.replaced(r) for o in rt.walk(program.body.block) for r in o.results):
-        what = "A GPU does not update arguments in place (donate), and its programs have no state"
-        raise MlcError(what, stage="code", hint="Compile for a CPU, or without donate and state")
 
 
 def _with_geometry(

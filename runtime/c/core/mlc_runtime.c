@@ -163,7 +163,7 @@ static void run_in_default_float_mode(mlc_model *model, mlc_call *call) {
 void __asan_poison_memory_region(const volatile void *, size_t);
 void __asan_unpoison_memory_region(const volatile void *, size_t);
 static void fence(const mlc_program *program, const mlc_call *call, int closed) {
-  if (program->fence)
+  if (program->fence && !program->device)
     program->fence(call->dim, call->arena, closed ? __asan_poison_memory_region : __asan_unpoison_memory_region);
 }
 #else
