@@ -10,6 +10,7 @@ from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
+from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
+    products = [UseTensorCores()] if options.numerics == "relaxed" else []
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
         ("graph", graph_pipeline(options.numerics)),
@@ -55,7 +57,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), DistributeValues(),
+        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), *products, DistributeValues(),
                    InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
                   VerifyPlan()]),

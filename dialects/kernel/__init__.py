@@ -6,7 +6,7 @@ its outputs as buffers (destination-passing style), and contains ``kernel.generi
 
 from xdsl.ir import Dialect
 
-from mlc.dialects.kernel.device import BarrierOp
+from mlc.dialects.kernel.device import FRAGMENT, BarrierOp, MmaOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.reduction import MultiReductionOp
@@ -16,7 +16,7 @@ Kernel = Dialect(
     "kernel",
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
-        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp, BarrierOp, MultiReductionOp),
+        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp, BarrierOp, MmaOp, MultiReductionOp),
     ],
     [],
 )
@@ -40,6 +40,8 @@ __all__ = [
     "StepOp",
     "LanewiseOp",
     "BarrierOp",
+    "FRAGMENT",
+    "MmaOp",
     "MultiReductionOp",
     "verify_yield",
     "valid_of",

@@ -23,7 +23,8 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.passes.context import gpu_of
-from mlc.passes.device.distribution.blocked import blocked
+from mlc.passes.device.distribution.blocked import blocked, fragments
+from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import ValueClass, extents, value_classes
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.target import GpuTarget
@@ -50,10 +51,18 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
     widest = max(map(prod, shapes.values()), default=1)
     threads = min(max(widest, target.warp), target.block_threads)
     fn.attributes[THREADS] = IntegerAttr(threads, i64)
-    names = {id(c): str(blocked(shapes[id(c)], _order(c), threads // target.warp, target.warp)) for c in each}
+    names = {id(c): str(_distribution(c, shapes[id(c)], threads // target.warp, target)) for c in each}
     for op in fn.walk():
         if isinstance(op, SOURCES) and op.results[0] in classes:
             op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
+
+
+def _distribution(values: ValueClass, shape: tuple[int, ...], warps: int, target: GpuTarget) -> LinearLayout:
+    """That of the tensor cores' results, or one by which threads access neighbouring elements."""
+    if any(isinstance(v.owner, kernel.MmaOp) for v in values.values):
+        rows, columns = shape
+        return fragments((rows, columns), warps)
+    return blocked(shape, _order(values), warps, target.warp)
 
 
 def _order(values: ValueClass) -> list[int]:

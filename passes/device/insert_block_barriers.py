@@ -22,7 +22,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.passes.device.distribute_values import DISTRIBUTION
 
-ACCESSES = (kernel.ReadOp, kernel.GatherOp, kernel.WriteOp)
+READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
+ACCESSES = (*READS, kernel.WriteOp)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class InsertBlockBarriers(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
-            read = {o.buffer for o in fn.walk() if isinstance(o, kernel.ReadOp | kernel.GatherOp)}
+            read = {v for o in fn.walk() if isinstance(o, READS) for v in _buffers(o)}
             if written & read:
                 _Barriers(written & read).block(fn.block, _Pending())
 
@@ -67,7 +68,7 @@ class _Barriers:
                 pending = pending.joined(self.block(body, pending.joined(once).carried()))
             elif isinstance(op, scf.IfOp):
                 pending = pending.joined(self.block(op.true_region.block, pending))
-            elif isinstance(op, ACCESSES) and op.operands[_buffer(op)] in self.shared:
+            elif isinstance(op, ACCESSES) and self.shared.intersection(_buffers(op)):
                 pending = self._access(op, pending)
         return pending
 
@@ -82,12 +83,13 @@ class _Barriers:
 
 def _conflicts(op: Operation, other: Operation) -> bool:
     """Whether two operations access one buffer, and one writes it."""
-    same = op.operands[_buffer(op)] is other.operands[_buffer(other)]
+    same = not set(_buffers(op)).isdisjoint(_buffers(other))
     return same and (isinstance(op, kernel.WriteOp) or isinstance(other, kernel.WriteOp))
 
 
-def _buffer(op: Operation) -> int:
-    return 1 if isinstance(op, kernel.WriteOp) else 0
+def _buffers(op: Operation) -> tuple[SSAValue, ...]:
+    """The buffers that an operation accesses."""
+    return (op.a, op.b) if isinstance(op, kernel.MmaOp) else (op.buffer,)  # type: ignore[attr-defined]
 
 
 def _same_elements(op: Operation, other: Operation) -> bool:

@@ -57,8 +57,8 @@ class _Read:
 
     @property
     def row(self) -> int:
-        """Elements of a row: of one step. Rows whose elements come from different lines are a bank or more apart."""
-        return prod(self.extents) + (BANK if self.stride == 1 else 0)
+        """Elements of a row: of one step. Neighbouring rows begin in other banks."""
+        return prod(self.extents) + BANKS
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -66,7 +66,7 @@ class _Read:
         return tuple(prod(self.extents[n + 1 :]) for n in range(len(self.extents)))
 
 
-BANK = 4  # elements: 16 bytes, to which wide accesses of shared memory are aligned
+BANKS = 8  # of shared memory between rows: a warp accesses 4 rows of 8 elements without conflicts
 
 
 def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list[_Read], int] | None:

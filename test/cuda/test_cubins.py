@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from emulator import DEVICE
@@ -25,8 +26,8 @@ USED = re.compile(
 LARGE = "(float[1300,70] a, float[70,1280] b) => (float[1300,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
 
 
-def kernels(text: str) -> dict[str, str]:
-    imported, options = OnnxSource.of(model_of(text)).imported({}), Options(target=target.get("cuda"))
+def kernels(text: str, **chosen: Any) -> dict[str, str]:
+    imported, options = OnnxSource.of(model_of(text)).imported({}), Options(target=target.get("cuda"), **chosen)
     run(imported.module, imported.weights, options, STAGES)
     return options.target.print_kernels(imported.module).strings
 
@@ -36,6 +37,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
     for text in (*CASES.values(), LARGE):
         found |= kernels(text)
+    found |= kernels(LARGE, numerics="relaxed")
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"
     file.write_text(unit(list(found.values())))
     return file
@@ -62,3 +64,5 @@ def test_a_large_product_reads_shared_memory_and_holds_a_square() -> None:
     (text,) = kernels(LARGE).values()
     assert text.count("__shared__") == 2 and "__launch_bounds__(256, 2)" in text
     assert len(re.findall(r"float v\d+_\d+ = 0\.0f;", text)) == 64
+    (relaxed,) = kernels(LARGE, numerics="relaxed").values()
+    assert relaxed.count("mlc_mma(") == 32  # 4 × 4 fragments of a warp, in 2 steps of 8

@@ -99,13 +99,43 @@ def test_extents_beside_those_of_tiles(n: int, m: int, units: Path) -> None:
         compare(model, units, feed_of(model, n=n, m=m))
 
 
-@pytest.mark.parametrize("band", ["{m}/16*4+6*1 {n}/32v", "{n}/8v {m}/7*10", "{m}/64p {n}/64vp", "{m}/9p {n}/41vp"])
-def test_a_schedule_of_the_user(band: str, units: Path, tmp_path: Path) -> None:
-    model, file = model_of(CASES["product"]), tmp_path / "schedules"
+def scheduled(model: onnx.ModelProto, units: Path, band: str) -> str:
+    """A line of a schedule file for a product of rows m, columns n and terms k."""
     imported = OnnxSource.of(model).imported({})
     made = Program(imported.module, imported.weights, units)
     (name, fn), *_ = made.functions.items()
     rule, statements, *tiles = re.split(r": | \| ", str(schedule_of(fn)[0]))
     m, n, k = (re.match(r"\w+", item)[0] for part in tiles for item in part.split())  # type: ignore[index]
-    file.write_text(f"{name}: {rule}: {statements} | {band.format(m=m, n=n)} | {k}\n")
-    compare(model, units, feed_of(model), schedule=file.read_text())
+    return f"{name}: {rule}: {statements} | {band.format(m=m, n=n)} | {k}\n"
+
+
+@pytest.mark.parametrize("band", ["{m}/16*4+6*1 {n}/32v", "{n}/8v {m}/7*10", "{m}/64p {n}/64vp", "{m}/9p {n}/41vp"])
+def test_a_schedule_of_the_user(band: str, units: Path) -> None:
+    model = model_of(CASES["product"])
+    compare(model, units, feed_of(model), schedule=scheduled(model, units, band))
+
+
+def tf32(x: np.ndarray) -> np.ndarray:
+    """Floats with 10 bits after the point, which the tensor cores take as they are."""
+    return ((x.view(np.uint32) + 0x1000) & ~np.uint32(0x1FFF)).view(np.float32)
+
+
+@pytest.mark.parametrize("band", ["{m}/64p {n}/64vp", "{m}/32p {n}/64vp", "{m}/128p {n}/32vp"])
+def test_tensor_cores_multiply_rounded_factors_exactly(band: str, units: Path) -> None:
+    """With factors that TF32 holds, products of 16 steps and the 13 steps that are left agree as those of f32 do."""
+    model = model_of(CASES["product"])
+    feed = {name: tf32(value) for name, value in feed_of(model).items()}
+    schedule = scheduled(model, units, band)
+    imported = OnnxSource.of(model).imported({})
+    made = Program(imported.module, imported.weights, units, schedule=schedule, numerics="relaxed")
+    assert any("mlc_mma(" in text for text in made.kernels.strings.values())
+    compare(model, units, feed, schedule=schedule, numerics="relaxed")
+
+
+def test_tensor_cores_are_used_in_relaxed_numerics_only(units: Path) -> None:
+    model = model_of(CASES["product"])
+    schedule = scheduled(model, units, "{m}/64p {n}/64vp")
+    for numerics in ("default", "strict"):
+        imported = OnnxSource.of(model).imported({})
+        made = Program(imported.module, imported.weights, units, schedule=schedule, numerics=numerics)
+        assert not any("mlc_mma(" in text for text in made.kernels.strings.values())

@@ -25,6 +25,7 @@ from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.fragments import Operand, WarpProduct
 from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
@@ -155,6 +156,8 @@ class _Printer:
                 self.line(f"mlc_{op.function.data}({', '.join(args)}, MLC_GRID_THREAD, MLC_GRID_THREADS);")
             case kernel.LocalOp():
                 self.local(op)
+            case kernel.MmaOp():
+                self.product(op)
             case kernel.BarrierOp():
                 self.line("__syncthreads();")
             case scf.ParallelOp():
@@ -249,6 +252,16 @@ class _Printer:
             condition = " && ".join([*accesses.once(), *accesses.valid(r)])
             store = f"{pointer}[{accesses.address(r)}] = {held.at(r)};"
             self.line(f"if ({condition}) {store}" if condition else store)
+
+    def product(self, op: kernel.MmaOp) -> None:
+        """A product of tensor cores, whose sums replace those before."""
+        held = self.env[op.acc]
+        self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
+        rows = [int(n) for n in op.rows.get_values()]
+        a, b = (Operand(self.pointers[v], row) for v, row in zip((op.a, op.b), rows, strict=True))
+        bases = tuple(self.coordinates.warp_part(held.part, axis) for axis in range(2))
+        for line in WarpProduct(self.env[op.result], a, b, bases).steps(op.steps.value.data, self.name()):  # type: ignore[arg-type]
+            self.line(line)
 
     # -- control -------------------------------------------------------------------------------------------------------
 

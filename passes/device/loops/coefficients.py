@@ -21,7 +21,7 @@ def coefficient(value: SSAValue, variable: SSAValue) -> int | SSAValue | None:
     assert isinstance(block, Block)
     if value is variable:
         return 1
-    if not depends(value, block):
+    if not depends(value, block) or isinstance(value.owner, arith.ConstantOp):
         return 0
     op = value.owner
     if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):

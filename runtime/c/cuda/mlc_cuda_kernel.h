@@ -163,6 +163,30 @@ MLC_DEVICE uint16_t mlc_narrow_bf16(float x) {
   return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }
 
+/* A factor of the tensor cores: a float rounded to 10 bits after the point (TF32), ties away from zero. */
+MLC_DEVICE uint32_t mlc_tf32(float x) {
+#ifdef MLC_EMULATED
+  return (mlc_bits<float, uint32_t>(x) + 0x1000) & ~(uint32_t)0x1fff;
+#else
+  uint32_t y;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return y;
+#endif
+}
+
+/* c += a b of the fragments of a warp: 16 x 8 of 16 x 8 and 8 x 8. */
+MLC_DEVICE void mlc_mma(float &c0, float &c1, float &c2, float &c3, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
+                        uint32_t b0, uint32_t b1) {
+#ifdef MLC_EMULATED
+  mlc_emulated_mma(&c0, &c1, &c2, &c3, a0, a1, a2, a3, b0, b1);
+#else
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#endif
+}
+
 /* The value of the thread of this warp whose number differs in the bits of `mask`. */
 template <class T> MLC_DEVICE T mlc_shuffle_xor(T x, int mask) {
   if constexpr (sizeof(T) == 8) return mlc_bits<int64_t, T>(__shfl_xor_sync(0xffffffffu, mlc_bits<T, int64_t>(x), mask));

@@ -41,6 +41,27 @@ inline float __int_as_float(int bits) {
   return x;
 }
 
+/* The value of another lane of the warp. */
+inline float mlc_emulated_lane(uint32_t value, unsigned lane) {
+  const int32_t bits = (int32_t)mlc_emulated_shuffle((int32_t)value, (int)(threadIdx.x % 32 ^ lane));
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* mma.m16n8k8 by the layout of its fragments (PTX ISA): lane 4 g + t has a[g][t], a[g+8][t], a[g][t+4], a[g+8][t+4],
+ * b[t][g], b[t+4][g], and c[g][2t], c[g][2t+1], c[g+8][2t], c[g+8][2t+1]. */
+inline void mlc_emulated_mma(float *c0, float *c1, float *c2, float *c3, uint32_t a0, uint32_t a1, uint32_t a2,
+                             uint32_t a3, uint32_t b0, uint32_t b1) {
+  const unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  for (unsigned k = 0; k < 8; k++) {
+    const uint32_t upper = k < 4 ? a0 : a2, lower = k < 4 ? a1 : a3, right = k < 4 ? b0 : b1;
+    const float u = mlc_emulated_lane(upper, 4 * g + k % 4), l = mlc_emulated_lane(lower, 4 * g + k % 4);
+    const float p = mlc_emulated_lane(right, 8 * t + k % 4), q = mlc_emulated_lane(right, 8 * t + 4 + k % 4);
+    *c0 += u * p, *c1 += u * q, *c2 += l * p, *c3 += l * q;
+  }
+}
+
 /* Half precision by integers, rounded to the nearest, ties to even. */
 inline float mlc_emulated_float(uint16_t h) {
   const int exponent = h >> 10 & 31, fraction = h & 1023;

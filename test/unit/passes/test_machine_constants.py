@@ -21,7 +21,7 @@ ALLOWED = {
     "codegen/emit_c.py KERNELS_A_FILE": "compile time",
     "device/set_launch_geometry.py MOST_BLOCKS": "the format of a launch",
     "device/stage_operands.py STEPS REUSE": "what fits of these is taken, and a ratio: how often an element is read",
-    "device/stage_operands.py BANK": "the format of shared memory: 16 bytes of the widest access",
+    "device/stage_operands.py BANKS": "the banks of shared memory, the same for every GPU of CUDA",
     "graph/fold_constants.py INLINE_FLOATS INLINE_INTEGERS WEIGHT_LIMIT EAGER limit": "what is printed, and when",
     "fuse/split_concats.py operands": "compile time: as OPERATORS",
     "fuse/grouping/groups.py OPERATORS SCALARS": "compile time: isl compares all pairs of a kernel's statements",
