@@ -22,6 +22,7 @@ from mlc.train.data import batches_of, prefetched
 from mlc.train.step import Loss, Trainable, TrainState, first_state, training_step
 from mlc.train.watch import origin
 
+KEPT = 10_000
 Scalars = dict[str, float]
 Log = Callable[[int, Scalars], None]
 
@@ -57,7 +58,7 @@ class Trainer:
         self.state: TrainState = first_state(model, optimizer, seed, trainable)
         self.watch = watch and not isinstance(self.state.optimizer, LossScaleState)
         self.history: list[tuple[int, Scalars]] = []
-        """(step, metrics) of each step that this process has taken."""
+        """(step, metrics) of the last steps, at least ``KEPT`` of those that this process has taken."""
         self._step = jit(training_step(loss, optimizer, precision, trainable), wait=True, **options)
 
     @property
@@ -120,6 +121,8 @@ class Trainer:
             raise RunError(self._explanation(given, metrics))
         self.state = after
         self.history.append((self.step, metrics))
+        if len(self.history) > 2 * KEPT:
+            del self.history[:-KEPT]
         return metrics
 
     def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
 
 import mlc
 import mlc.numpy as mnp
@@ -139,3 +141,26 @@ def test_a_checkpoint_is_a_file_of_safetensors(tmp_path: Path) -> None:
     assert header["__metadata__"]["step"] == "3" and {"parameters.weight", "step", "key"} <= header.keys()
     with pytest.raises(InputError, match="every 0 steps"):
         train.Checkpoints(tmp_path, every=0)
+
+
+def test_the_weights_of_an_onnx_model_are_trained(tmp_path: Path) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "b"], ["y"])],
+        "net",
+        [helper.make_tensor_value_info("x", 1, [16, 3])],
+        [helper.make_tensor_value_info("y", 1, [16, 1])],
+        [numpy_helper.from_array(np.zeros(s, np.float32), name) for name, s in (("w", (3, 1)), ("b", (1,)))],
+    )
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), before)
+    f = mlc.function(before)
+    trainer = train.Trainer(f.weights, optim.sgd(0.1), lambda w, x, y: nn.mse_loss(f(x, weights=w)[:, 0], y))
+    trainer.fit(train.ArrayData((X, Y), 16), 100, progress=False)
+    nn.save_onnx(before, trainer.model, after)
+    np.testing.assert_allclose(mlc.function(after)(X[:16])[:, 0], Y[:16], atol=0.01)
+
+
+def test_a_long_history_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlc.train.trainer.KEPT", 3)
+    trainer = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit([(X, Y)], 8, progress=False)
+    assert [n for n, _ in trainer.history] == [5, 6, 7, 8]
