@@ -214,3 +214,21 @@ def test_a_donated_argument_is_updated_in_place(gpu: Gpu) -> None:
     np.testing.assert_allclose(np.asarray(jitted(w.copy(), x)), expected, rtol=1e-4, atol=1e-5)
     for traced in jitted.programs.values():
         traced.model.close()
+
+
+def test_state_lives_on_the_device(gpu: Gpu) -> None:
+    import mlc.numpy as mnp
+
+    def step(w: Any, n: Any, x: Any) -> Any:
+        return w - 0.02 * (x.mT @ (x @ w)), n + 1, mnp.mean((x @ w) ** 2)
+
+    w, x = random(6, 4), random(5, 6)
+    trainings = [mlc.jit(step, state=("w", "n"), target=target).create(w, 0) for target in (TARGET, "cpu")]
+    for n in range(3):
+        found, expected = (float(training(x)) for training in trainings)
+        np.testing.assert_allclose(found, expected, rtol=1e-4)
+        if n == 0:
+            trainings[0].set_state("n", np.array(8))
+    ours, theirs = (training.get_state("w") for training in trainings)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+    assert trainings[0].get_state("n") == 10

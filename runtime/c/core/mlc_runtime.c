@@ -87,6 +87,7 @@ static int check_threads(int threads) {
 static mlc_model *open_device(mlc_model *model) {
   model->device = model->program->device->open(model->program, model->weights.payload);
   mlc_weights_close(&model->weights);
+  model->state.device = model->device;
   if (model->device) return model;
   mlc_destroy(model);
   return NULL;

@@ -48,14 +48,6 @@ typedef struct {
   void *stream;
 } mlc_call;
 
-/* How the launches of a program run on a device. A model for CPUs refers to none of these, so the linker omits them. */
-typedef struct {
-  mlc_device *(*open)(const mlc_program *program, const char *weights); /* uploads the weights; NULL on failure */
-  void (*run)(mlc_device *device, mlc_call *call); /* runs program->body; the call says in, out, dim, and number */
-  void (*close)(mlc_device *device);
-  const void *code; /* the device's own description of the program */
-} mlc_device_code;
-
 /* The constant strings of a model, and the functions that open and close the string table of a run. A model without
  * strings refers to none of these, so the linker omits them. */
 typedef struct {
@@ -78,6 +70,16 @@ typedef struct {
   int count;
   int64_t bytes, copied, from;
 } mlc_state_table;
+
+/* How the launches of a program run on a device. A model for CPUs refers to none of these, so the linker omits them. */
+typedef struct {
+  mlc_device *(*open)(const mlc_program *program, const char *weights); /* uploads the weights; NULL on failure */
+  void (*run)(mlc_device *device, mlc_call *call); /* runs program->body; the call says in, out, dim, and number */
+  int (*copy_state)(mlc_device *device, const mlc_state_entry *entry, void *to, const void *from); /* 0 ok; `to` or
+      `from` is in the host's memory, the other one NULL */
+  void (*close)(mlc_device *device);
+  const void *code; /* the device's own description of the program */
+} mlc_device_code;
 
 /* The description of a compiled model for the runtime; constant. */
 struct mlc_program {

@@ -7,7 +7,7 @@
 int mlc_state_open(mlc_state_memory *state, const mlc_program *program, const char *payload) {
   atomic_flag_clear(&state->busy);
   const mlc_state_table *table = program->state;
-  if (!table || !table->bytes) return 0;
+  if (!table || !table->bytes || program->device) return 0;
   state->memory = aligned_alloc(MLC_ALIGN, (size_t)table->bytes); /* a multiple of MLC_ALIGN */
   if (!state->memory)
     return mlc_fail("cannot allocate the %lld bytes of state of model '%s'", (long long)table->bytes, program->name);
@@ -39,8 +39,11 @@ int mlc_state_copy(mlc_state_memory *state, const mlc_program *program, const ch
   if (!entry) return mlc_fail("model '%s' has no state '%s'", program->name, name);
   if (entry->bytes && !to && !from) return mlc_fail("the memory for state '%s' is NULL", name);
   if (mlc_state_enter(state, program)) return 1;
-  char *memory = state->memory + entry->offset;
-  if (entry->bytes) memcpy(to ? to : memory, to ? memory : from, (size_t)entry->bytes);
+  int failed = 0;
+  if (state->device)
+    failed = program->device->copy_state(state->device, entry, to, from);
+  else if (entry->bytes)
+    memcpy(to ? to : state->memory + entry->offset, to ? state->memory + entry->offset : from, (size_t)entry->bytes);
   mlc_state_leave(state, program);
-  return 0;
+  return failed;
 }

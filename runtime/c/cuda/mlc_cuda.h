@@ -23,8 +23,9 @@ typedef struct {
 /* What a program for CUDA has as `device`: MLC_CUDA_DEVICE(&code). */
 mlc_device *mlc_cuda_device_open(const mlc_program *program, const char *weights);
 void mlc_cuda_run(mlc_device *device, mlc_call *call);
+int mlc_cuda_copy_state(mlc_device *device, const mlc_state_entry *entry, void *to, const void *from);
 void mlc_cuda_device_close(mlc_device *device);
-#define MLC_CUDA_DEVICE(c) {mlc_cuda_device_open, mlc_cuda_run, mlc_cuda_device_close, c}
+#define MLC_CUDA_DEVICE(c) {mlc_cuda_device_open, mlc_cuda_run, mlc_cuda_copy_state, mlc_cuda_device_close, c}
 
 /* Records launch number `launch` of a kernel: so many blocks of so many threads. It takes `buffers` and then `dims`. */
 void mlc_cuda_launch(mlc_call *c, int launch, int kernel, int64_t grid, int threads, int buffers, void *const *buffer,

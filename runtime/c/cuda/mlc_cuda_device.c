@@ -97,11 +97,25 @@ static int upload_weights(mlc_device *d, const char *weights) {
          mlc_cuda_check(d->cuda->stream_synchronize(d->stream), "cannot upload the weights of model ", d->program->name);
 }
 
+/* The state's first values, and zeros after them. */
+static int upload_state(mlc_device *d, const char *payload) {
+  const mlc_state_table *table = d->program->state;
+  const char *what = "cannot upload the state of model ", *name = d->program->name;
+  if (!table || !table->bytes) return 0;
+  if (d->cuda->memory_alloc(&d->state, (size_t)table->bytes))
+    return mlc_fail("the device has no %lld bytes of memory for the state of model '%s'", (long long)table->bytes, name);
+  size_t zeros = (size_t)(table->bytes - table->copied) / 4; /* both are multiples of MLC_ALIGN */
+  int result = table->copied ? d->cuda->upload(d->state, payload + table->from, (size_t)table->copied, d->stream) : 0;
+  if (!result && zeros) result = d->cuda->fill(d->state + (mlc_address)table->copied, 0, zeros, d->stream);
+  int ended = d->cuda->stream_synchronize(d->stream);
+  return mlc_cuda_check(result ? result : ended, what, name);
+}
+
 static int prepare(mlc_device *d, const char *weights) {
   const char *name = d->program->name;
   return mlc_cuda_check(d->cuda->stream_create(&d->stream, MLC_CUDA_NON_BLOCKING), "cannot create a stream for model ", name) ||
          mlc_cuda_check(d->cuda->event_create(&d->done, MLC_CUDA_NO_TIMING), "cannot create an event for model ", name) ||
-         load_code(d) || upload_weights(d, weights);
+         load_code(d) || upload_weights(d, weights) || upload_state(d, weights);
 }
 
 /* The device's context is the calling thread's current one between these. */
@@ -133,6 +147,27 @@ mlc_device *mlc_cuda_device_open(const mlc_program *program, const char *weights
   return NULL;
 }
 
+static int copy_state(mlc_device *d, const mlc_state_entry *entry, void *to, const void *from) {
+  mlc_address at = d->state + (mlc_address)entry->offset;
+  int result = d->cuda->event_synchronize(d->done); /* a run in a stream of the caller's */
+  if (!result && entry->bytes)
+    result = to ? d->cuda->download(to, at, (size_t)entry->bytes, d->stream)
+                : d->cuda->upload(at, from, (size_t)entry->bytes, d->stream);
+  int ended = d->cuda->stream_synchronize(d->stream);
+  return mlc_cuda_check(result ? result : ended, "cannot copy the state of model ", d->program->name);
+}
+
+int mlc_cuda_copy_state(mlc_device *d, const mlc_state_entry *entry, void *to, const void *from) {
+  pthread_mutex_lock(&d->turn);
+  int failed = enter(d);
+  if (!failed) {
+    failed = copy_state(d, entry, to, from);
+    leave(d);
+  }
+  pthread_mutex_unlock(&d->turn);
+  return failed;
+}
+
 /* What is in the context, which is current. */
 static void release(mlc_device *d) {
   if (d->stream) d->cuda->stream_synchronize(d->stream);
@@ -145,6 +180,7 @@ static void release(mlc_device *d) {
   for (int i = 0; d->modules && i < d->images; i++)
     if (d->modules[i]) d->cuda->module_unload(d->modules[i]);
   if (d->weights) d->cuda->memory_free(d->weights);
+  if (d->state) d->cuda->memory_free(d->state);
   if (d->memory) d->cuda->memory_free(d->memory);
   if (d->done) d->cuda->event_destroy(d->done);
   if (d->stream) d->cuda->stream_destroy(d->stream);

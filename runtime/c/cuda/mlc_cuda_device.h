@@ -37,7 +37,7 @@ struct mlc_device {
   mlc_context context;
   mlc_module *modules;     /* of each unit */
   mlc_function *functions; /* of each kernel */
-  mlc_address weights, memory; /* `memory`: the run counter, staged inputs and outputs, and the arena */
+  mlc_address state, weights, memory; /* `memory`: the run counter, staged inputs and outputs, and the arena */
   int64_t memory_bytes;
   mlc_stream stream; /* of runs with tensors in the host's memory */
   mlc_event done;    /* the end of the last run */

@@ -118,6 +118,7 @@ static void run(mlc_call *c) {
     for (int i = 0; i < count; next += aligned(bytes[i++])) staged[i] = next;
     c->arena = (char *)(uintptr_t)d->memory + end;
     c->weights = (const char *)(uintptr_t)d->weights;
+    c->state = (char *)(uintptr_t)d->state;
     c->sizes = sizes;
     if (!c->on_device) c->in = (const void *const *)staged, c->out = staged + inputs;
     compute(c, from, to, bytes);
