@@ -1,0 +1,198 @@
+"""Training steps beside torch and JAX: `python -m benchmarks.training [NETWORK...]`.
+
+One call is a whole step with Adam: forward, backward, update. mlc's program owns the parameters and moments; torch runs
+eager and compiled with fused Adam, JAX its jit with donated arguments, in turn in one process on the same threads. A
+ratio is the median over the rounds; over 1, mlc is faster. The losses of all steps are compared. Cold compile seconds
+and peak memory (growth of the resident set after the imports, compiled before) are of a process each.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+import optree
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import mlc
+import mlc.numpy as mnp
+from benchmarks.training_networks import NETWORKS, OURS, Network, jax_functions, torch_functions
+
+Step = Callable[[], float]
+RATE, FIRST, SECOND, EPSILON = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba, 2015), torch's defaults
+
+
+def adam(params: Any, opt: Any, gradient: Any, sqrt: Any) -> tuple[Any, Any]:
+    """New parameters and moments, as torch computes them."""
+    t = opt["t"] + 1
+    m = optree.tree_map(lambda m, g: FIRST * m + (1 - FIRST) * g, opt["m"], gradient)
+    v = optree.tree_map(lambda v, g: SECOND * v + (1 - SECOND) * g * g, opt["v"], gradient)
+    scale, root = RATE / (1 - FIRST**t), 1 / sqrt(1 - SECOND**t)
+    new = optree.tree_map(lambda p, m, v: p - scale * m / (sqrt(v) * root + EPSILON), params, m, v)
+    return new, {"m": m, "v": v, "t": t}
+
+
+def start(parameters: Any) -> dict[str, Any]:
+    zeros = optree.tree_map(np.zeros_like, parameters)
+    return {"m": zeros, "v": optree.tree_map(np.zeros_like, parameters), "t": np.float32(0)}
+
+
+def ours(network: Network, threads: int) -> Step:
+    def step(params: Any, opt: Any, x: Any, labels: Any) -> Any:
+        loss, gradient = mlc.value_and_grad(lambda p: network.loss(OURS, p, x, labels))(params)
+        return *adam(params, opt, gradient, mnp.sqrt), loss
+
+    training = mlc.jit(step, state=("params", "opt"), threads=threads).create(
+        network.parameters, start(network.parameters)
+    )
+    return lambda: float(training(network.x, network.labels))
+
+
+def torchs(network: Network, compiled: bool) -> Step:
+    import torch
+
+    leaves, tree = optree.tree_flatten(network.parameters)
+    tensors = [torch.tensor(each, requires_grad=True) for each in leaves]
+    parameters = optree.tree_unflatten(tree, tensors)
+    x, labels, functions = torch.from_numpy(network.x), torch.from_numpy(network.labels), torch_functions()
+    optimizer = torch.optim.Adam(tensors, lr=RATE, fused=True)
+
+    def loss(parameters: Any, x: Any, labels: Any) -> Any:
+        return network.loss(functions, parameters, x, labels)
+
+    forward = torch.compile(loss) if compiled else loss
+
+    def run() -> float:
+        optimizer.zero_grad()
+        value = forward(parameters, x, labels)
+        value.backward()
+        optimizer.step()
+        return value.item()
+
+    return run
+
+
+def jaxs(network: Network) -> Step:
+    import jax
+
+    functions = jax_functions()
+
+    def step(params: Any, opt: Any, x: Any, labels: Any) -> Any:
+        loss, gradient = jax.value_and_grad(lambda p: network.loss(functions, p, x, labels))(params)
+        return *adam(params, opt, gradient, jax.numpy.sqrt), loss
+
+    compiled = jax.jit(step, donate_argnums=(0, 1))
+    state = [jax.tree.map(jax.numpy.array, (network.parameters, start(network.parameters)))]
+
+    def run() -> float:
+        *new, loss = compiled(*state[0], network.x, network.labels)
+        state[0] = tuple(new)
+        return float(loss)
+
+    return run
+
+
+MAKERS: dict[str, Callable[[Network, int], Step]] = {
+    "mlc": ours,
+    "torch": lambda network, threads: torchs(network, False),
+    "torch.compile": lambda network, threads: torchs(network, True),
+    "jax": lambda network, threads: jaxs(network),
+}
+
+
+def alone(name: str, library: str, threads: int, folder: str) -> list[float]:
+    """Seconds until the first step has run, and MiB of growth, in a process of its own; the cache is in ``folder``."""
+    command = [sys.executable, "-m", "benchmarks.training", name, "--alone", library, "--threads", str(threads)]
+    environment = os.environ | {"MLC_CACHE_DIR": folder, "TORCHINDUCTOR_CACHE_DIR": folder}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if found.returncode:
+        raise SystemExit(found.stderr)
+    return [float(word) for word in found.stdout.split()[-2:]]
+
+
+def _alone(name: str, library: str, threads: int) -> None:
+    network, before = NETWORKS[name](np.random.default_rng(7)), 0.0
+    if library != "mlc":
+        __import__(library.partition(".")[0])
+    before, begin = _resident(), time.perf_counter()
+    step = MAKERS[library](network, threads)
+    step()
+    seconds = time.perf_counter() - begin
+    for _ in range(2):
+        step()
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before)
+
+
+def _resident() -> float:
+    """MiB of this process in memory."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
+
+
+def main(
+    names: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(NETWORKS)}; all by default.")] = None,
+    rounds: Annotated[int, typer.Option(help="Steps of each, in turn.")] = 15,
+    threads: Annotated[int, typer.Option(help="Threads of each; 0: the allowed CPUs.")] = 0,
+    peers: Annotated[str, typer.Option(help="Of torch,torch.compile,jax.")] = "torch,torch.compile,jax",
+    cpu: Annotated[bool, typer.Option("--cpu", help="Time of CPUs, on a busy machine with --threads 1.")] = False,
+    processes: Annotated[bool, typer.Option(help="Compile time and memory, in processes of their own.")] = True,
+    alone: Annotated[str, typer.Option(help="Only one library: seconds of the first step, MiB.")] = "",
+) -> None:
+    """Measure training steps beside torch and JAX."""
+    threads = threads or len(os.sched_getaffinity(0))
+    os.environ.setdefault("XLA_FLAGS", f"--xla_cpu_multi_thread_eigen=true intra_op_parallelism_threads={threads}")
+    libraries = ["mlc", *filter(None, peers.split(","))]
+    if alone.startswith("torch") or not alone:
+        import torch
+
+        torch.set_num_threads(threads)
+    if alone:
+        for name in names or ():
+            _alone(name, alone, threads)
+        return
+    columns = [*(f"{each} ms" for each in libraries), *(f"{each} / mlc" for each in libraries[1:]), "losses"]
+    table = Table("network", *columns, "compile s", "MiB", "torch MiB")
+    for name in names or NETWORKS:
+        table.add_row(name, *_measured(name, libraries, rounds, threads, cpu), *_processes(name, threads, processes))
+    Console(width=150).print(f"{threads} threads, time of {'CPUs' if cpu else 'the clock'}", table)
+
+
+def _measured(name: str, libraries: list[str], rounds: int, threads: int, cpu: bool) -> list[str]:
+    network = NETWORKS[name](np.random.default_rng(7))
+    steps = {key: MAKERS[key](network, threads) for key in libraries}
+    losses = {key: [step()] for key, step in steps.items()}
+    times: dict[str, list[float]] = {key: [] for key in steps}
+    clock = time.process_time if cpu else time.perf_counter
+    for _ in track(range(rounds), description=name, console=Console(stderr=True)):
+        for key, step in steps.items():
+            begin = clock()
+            losses[key].append(step())
+            times[key].append(clock() - begin)
+    medians = [f"{1000 * float(np.median(times[key])):.2f}" for key in libraries]
+    ratios = [f"{np.median(np.divide(times[key], times['mlc'])):.2f}" for key in libraries[1:]]
+    most = max((float(np.abs(np.subtract(losses[k], losses["mlc"])).max()) for k in libraries[1:]), default=0.0)
+    return [*medians, *ratios, f"{most:.1e}"]
+
+
+def _processes(name: str, threads: int, wanted: bool) -> list[str]:
+    if not wanted:
+        return ["-"] * 3
+    with tempfile.TemporaryDirectory() as folder:
+        seconds, _ = alone(name, "mlc", threads, folder)
+        _, mebibytes = alone(name, "mlc", threads, folder)
+        _, torch = alone(name, "torch", threads, folder)
+    return [f"{seconds:.1f}", f"{mebibytes:.0f}", f"{torch:.0f}"]
+
+
+if __name__ == "__main__":
+    typer.run(main)
