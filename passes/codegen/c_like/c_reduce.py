@@ -47,7 +47,8 @@ def row_vectors(kind: str, tile: Tile, rows: Sequence[tuple[int, ...]], chunk: C
     """One vector for each of ``rows``, of as many lanes as ``chunk`` has, which the row's lanes have been combined
     into; None where rows cannot exchange lanes."""
     name = tile.layout.element
-    if f"{name}x16" not in TRANSPOSABLE or kind not in _FOLDS or chunk.width == 1:
+    narrow = any(each.width == 1 for each in (chunk, *tile.layout.chunks))  # a number is no vector that could be joined
+    if f"{name}x16" not in TRANSPOSABLE or kind not in _FOLDS or narrow:
         return None
     return [_as_wide(kind, row(tile, at), chunk.width) for at in rows]
 
