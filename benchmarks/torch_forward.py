@@ -1,4 +1,5 @@
-"""The forward of exported torch models beside torch.compile (inductor) and eager.
+"""The forward of exported torch models beside torch.compile (inductor) and eager; with ``--training`` a forward and
+backward step of torch.compile's backend "mlc".
 
 Every engine sits in a process of its own, on two threads; they run in turn, and a ratio is the median over the rounds.
 """
@@ -35,6 +36,7 @@ def models() -> dict[str, Callable[[], tuple[Any, dict[str, Any]]]]:
 
         return made
 
+    rows = torch.randn(64, 784)
     return {
         "resnet18": image(vision.resnet),
         "resnet50": image(lambda: vision.resnet((3, 4, 6, 3), True)),
@@ -46,6 +48,7 @@ def models() -> dict[str, Callable[[], tuple[Any, dict[str, Any]]]]:
         "vit_tiny": image(patches.ViT),
         "swin": image(patches.Swin),
         "convnext": image(patches.convnext),
+        "mlp": lambda: (nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10)), {"input": rows}),
         "bert": lambda: _language("BertModel", "BertConfig"),
         "gpt2": lambda: _language("GPT2Model", "GPT2Config"),
         "llama": lambda: _language("LlamaModel", "LlamaConfig"),
@@ -64,14 +67,16 @@ def _language(model: str, config: str) -> tuple[Any, dict[str, Any]]:
     return getattr(transformers, model)(settings), {"input_ids": torch.randint(0, 1000, (1, TOKENS))}
 
 
-def prepared(engine: str, name: str) -> Callable[[], Any]:
-    """The forward of a model as a function of nothing."""
+def prepared(engine: str, name: str, training: bool) -> Callable[[], Any]:
+    """The forward of a model, or its step, as a function of nothing."""
     import torch
 
     import mlc
 
     torch.manual_seed(0)
     module, inputs = models()[name]()
+    if training:
+        return _step(engine, module, inputs)
     module = module.eval()
     if engine == "mlc":
         program = torch.export.export(module, (), inputs, strict=False)
@@ -81,7 +86,26 @@ def prepared(engine: str, name: str) -> Callable[[], Any]:
     return lambda: function(**inputs)
 
 
-def serve(engine: str, name: str, threads: int, pipe: Connection) -> None:
+def _step(engine: str, module: Any, inputs: dict[str, Any]) -> Callable[[], Any]:
+    """Forward and backward without dropout: the gradients of the mean of the squares of what the model gives."""
+    import torch
+
+    from benchmarks.torch_models.training import without_dropout
+
+    module = without_dropout(module).train()
+    backend = {"mlc": {"backend": "mlc", "options": {"fallback": False}}, "inductor": {}}
+    function = torch.compile(module, **backend[engine]) if engine in backend else module
+
+    def step() -> None:
+        found = function(**inputs)
+        y = found if isinstance(found, torch.Tensor) else found[0]
+        y.square().mean().backward()
+        module.zero_grad()
+
+    return step
+
+
+def serve(engine: str, name: str, threads: int, training: bool, pipe: Connection) -> None:
     """Prepare, then answer each request with the seconds of a forward."""
     import logging
     import warnings
@@ -91,8 +115,8 @@ def serve(engine: str, name: str, threads: int, pipe: Connection) -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(threads)
-    with torch.no_grad():
-        forward = prepared(engine, name)
+    with torch.set_grad_enabled(training):
+        forward = prepared(engine, name, training)
         for _ in range(3):
             forward()
         pipe.send("ready")
@@ -110,13 +134,13 @@ def timed(forward: Callable[[], Any], seconds: float) -> float:
     return best
 
 
-def compared(name: str, threads: int, rounds: int, seconds: float) -> dict[str, list[float]]:
+def compared(name: str, threads: int, rounds: int, seconds: float, training: bool = False) -> dict[str, list[float]]:
     """The seconds of each engine in each round."""
     context = multiprocessing.get_context("spawn")
     pipes, workers = {}, []
     for engine in ENGINES:
         pipes[engine], other = context.Pipe()
-        workers.append(context.Process(target=serve, args=(engine, name, threads, other), daemon=True))
+        workers.append(context.Process(target=serve, args=(engine, name, threads, training, other), daemon=True))
         workers[-1].start()
         other.close()
         pipes[engine].recv()
@@ -137,11 +161,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="for an engine in a round")
+    parser.add_argument("--training", action="store_true", help="a step: forward and backward")
     given = parser.parse_args()
     ratios: dict[str, list[float]] = {"inductor": [], "eager": []}
     print(f"{'model':16}{'mlc ms':>9}{'inductor':>10}{'eager':>8}   (times mlc's)")
     for name in given.models or models():
-        found = compared(name, given.threads, given.rounds, given.seconds)
+        found = compared(name, given.threads, given.rounds, given.seconds, given.training)
         own = {
             peer: statistics.median(a / b for a, b in zip(found[peer], found["mlc"], strict=True)) for peer in ratios
         }

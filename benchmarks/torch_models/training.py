@@ -40,11 +40,16 @@ def made(name: str) -> tuple[nn.Module, dict[str, Any] | tuple[Any, ...]]:
     folder, _, kind = name.partition("/")
     torch.manual_seed(0)
     module, args = networks()[kind] if folder == "small" else model(name)
+    return without_dropout(module).train(), args
+
+
+def without_dropout(module: nn.Module) -> nn.Module:
+    """The module with all its probabilities of dropout 0."""
     for each in module.modules():
         for key, value in vars(each).items():
             if "drop" in key and isinstance(value, float) or isinstance(each, nn.Dropout) and key == "p":
                 setattr(each, key, 0.0)
-    return module.train(), args
+    return module
 
 
 def measured(name: str) -> dict[str, Any]:
