@@ -63,6 +63,8 @@ def _as_wide(kind: str, tile: Tile, width: int) -> str:
 
 def _resized(kind: str, text: str, name: str, lanes: int, width: int) -> str:
     """A vector of ``width`` lanes: the upper half is folded onto the lower half, or neutral lanes are added."""
+    if lanes == 1:
+        return _widened(kind, text, name, width)
     while lanes > width:
         whole, lanes = vector_name(name, lanes), lanes // 2
         halves = [f"mlc_{part}_{whole}({text})" for part in ("low", "high")]
@@ -72,6 +74,14 @@ def _resized(kind: str, text: str, name: str, lanes: int, width: int) -> str:
         lanes *= 2
         text = f"mlc_join_{vector_name(name, lanes)}({text}, {rest})"
     return text
+
+
+def _widened(kind: str, text: str, name: str, width: int) -> str:
+    """A scalar as a vector whose other lanes do not change the result."""
+    vector = vector_name(name, width)
+    if kind not in _NEUTRAL:
+        return f"mlc_fill_{vector}({text})"
+    return f"({vector}){{{', '.join([text, *[_NEUTRAL[kind]] * (width - 1)])}}}"
 
 
 def combined(kind: str, pair: Sequence[str], name: str, chunk: Chunk) -> str:

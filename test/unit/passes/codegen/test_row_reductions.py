@@ -46,6 +46,19 @@ def test_monoids(monoid: str, element: str, target: str, tmp_path: Path) -> None
     np.testing.assert_allclose(found.reshape(exact.shape), exact, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "target, terms", [("x86-64", 5), ("x86-64-v3", 9), ("x86-64-v3", 17), ("cpu", 17), ("cpu", 33)]
+)
+def test_a_last_chunk_of_one_lane(target: str, terms: int, tmp_path: Path) -> None:
+    b = GraphBuilder(np.random.default_rng().integers(1 << 30))
+    x = b.input(21, terms)
+    sums = [b.add(ReduceOp(monoid, x, (1,))) for monoid in FUNCTIONS]
+    feed, found = run(b, b.add(MapOp("x0 - 2 * x1 + 3 * x2 - x3", sums)), target, tmp_path)
+    wide = feed["in0"].astype(float)
+    exact = sum(c * f.reduce(wide, axis=1) for c, f in zip((1, -2, 3, -1), FUNCTIONS.values(), strict=True))
+    np.testing.assert_allclose(found.reshape(-1), exact, rtol=1e-5, atol=1e-4)
+
+
 def test_long_rows_stay_alone() -> None:
     b = GraphBuilder()
     module = b.module(b.add(ReduceOp("add", b.input(64, 1024), (1,), False)))
