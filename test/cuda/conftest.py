@@ -1,8 +1,11 @@
 """Fixtures of the tests of the CUDA target."""
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "conformance"))  # for cases
 from fake_gpu import built, gpu
 
 __all__ = ["built", "gpu"]

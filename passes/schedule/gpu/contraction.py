@@ -15,7 +15,8 @@ from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_su
 from mlc.target import GpuTarget
 
 SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
-"""Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks."""
+"""Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks. The largest is
+for columns of one iterator: the addresses of several take registers."""
 
 
 def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
@@ -40,7 +41,8 @@ def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Itera
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
     """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes."""
     first, names = statements[0], tuple(s.name for s in statements)
-    nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in SHAPES]
+    shapes = SHAPES[1:] if roles.panels else SHAPES
+    nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
     enough = [nest for nest in nests if _blocks(nest, first.bounds) >= target.multiprocessors]
     yield from dict.fromkeys([*enough, *reversed(nests)])
 
