@@ -49,7 +49,7 @@ def compile(
     A program of ``torch.export.export`` gives a ``mlc.torch.model.TorchModel``, which takes and returns tensors; a file
     of ``torch.export.save`` (``.pt2``) a ``Model`` as an ONNX file does.
 
-    ``target`` names a CPU (``mlc.target.names()``), ``threads`` is that of ``load``. ``dims`` fixes symbolic
+    ``target`` names a CPU or GPU (``mlc.target.names()``), ``threads`` is that of ``load``. ``dims`` fixes symbolic
     dimensions, ``{"batch": 8}``; the others stay open.
     ``numerics``: ``strict`` keeps the order of sums, ``default`` lets them be reassociated, ``relaxed`` also rounds
     more. ``schedule`` is a file that replaces chosen schedules. ``cc`` is the command of the C compiler, else $CC, gcc,

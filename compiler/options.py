@@ -31,7 +31,7 @@ def _option(help: str, *, default: Any = None, key: bool = True, **kwargs: Any) 
 class Options:
     """The options of one compilation. ``cache_key_fields`` names those that change the artifact."""
 
-    target: Target = _option("the CPU to generate code for", default_factory=lambda: targets.get("cpu"))
+    target: Target = _option("the CPU or GPU to generate code for", default_factory=lambda: targets.get("cpu"))
     dims: Mapping[str, int] = _option("fixed values of symbolic dimensions", default_factory=dict)
     name: str | None = _option("the model's name, of which its C symbols begin; None: as its source is called")
     numerics: Numerics = _option("how far sums may be reordered and algorithms replaced", default="default")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_gpu import HERE, Gpu, random
+from fake_gpu import HERE, Gpu, model, random
 from test_host_program import TARGET, check, counted_loop, loop_with_condition, mlp, nonzero
 
 import mlc
@@ -44,16 +44,14 @@ def test_a_loop_with_known_trips_is_unrolled_into_one_graph(gpu: Gpu) -> None:
 
 
 def test_launches_of_a_phase_have_no_edge_between_them(gpu: Gpu) -> None:
-    from fake_gpu import model
-
     source = model(
-        """net (float[4,8] x) => (float[4,8] y) {
+        """net (float[4,8] x) => (float[4,8] y, float[8,4] f) {
              a = MatMul(x, p)
              b = MatMul(x, q)
              c = Softmax(a)
              d = Softmax(b)
-             y = MatMul(c, e)  }""".replace("y = MatMul(c, e)", "f = Transpose(d)\n y = MatMul(c, g)\n")
-        .replace("=> (float[4,8] y)", "=> (float[4,8] y, float[8,4] f)"),
+             f = Transpose(d)
+             y = MatMul(c, g) }""",
         p=random(8, 8), q=random(8, 8), g=random(8, 8),
     )  # fmt: skip
     with mlc.compile(source, target=TARGET) as net:
@@ -65,8 +63,6 @@ def test_launches_of_a_phase_have_no_edge_between_them(gpu: Gpu) -> None:
 
 
 def test_a_loop_updates_the_graphs_that_differ_in_arguments_alone(gpu: Gpu) -> None:
-    from fake_gpu import model
-
     source = model(
         """net (float[1,8] x, float limit) => (float[1,8] y, float[k,1,8] ys) {
              trips = Constant<value = int64 {40}>()
