@@ -86,6 +86,7 @@ class _Lowering:
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
         self.nests = schedule_of(fn)
+        self._check_padding()
         old = list(fn.block.ops)
         entry = IndexBuilder(fn.block, self.env)
         for name, dim in next(iter(self.statements.values())).params.values.items():
@@ -101,6 +102,13 @@ class _Lowering:
         fn.block.add_op(kernel.ReturnOp())
         fold_constants(fn.block)
         del fn.attributes[TREE]
+
+    def _check_padding(self) -> None:
+        """Raises ScheduleError for padded tiles on a CPU, whose threads compute all points of a tile."""
+        padded = [item for nest in self.nests for item in nest.band if item.padded]
+        if padded and isinstance(self.target, CpuTarget):
+            why = f"padded tiles (p) are for GPUs, not for '{self.target.name}'"
+            raise ScheduleError(f"schedule item {padded[0]}: {why}")
 
     def _node(self, node: isl.AstNode, out: IndexBuilder, parallel: bool) -> None:
         kind = node.get_type()

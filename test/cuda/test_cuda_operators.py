@@ -13,6 +13,7 @@ import pytest
 from emulator import needed
 from launcher import Program
 
+import mlc
 from mlc.dialects.poly import schedule_of
 from mlc.driver.onnx_source import OnnxSource
 
@@ -139,3 +140,14 @@ def test_tensor_cores_are_used_in_relaxed_numerics_only(units: Path) -> None:
         imported = OnnxSource.of(model).imported({})
         made = Program(imported.module, imported.weights, units, schedule=schedule, numerics=numerics)
         assert not any("mlc_mma(" in text for text in made.kernels.strings.values())
+
+
+def test_padded_tiles_are_refused_on_cpus(units: Path) -> None:
+    model = model_of(CASES["product"])
+    with pytest.raises(mlc.InputError, match="padded tiles \\(p\\) are for GPUs, not for 'x86-64'"):
+        mlc.compile(model, target="x86-64", schedule=_file(units, scheduled(model, units, "{m}/64p {n}/64vp")))
+
+
+def _file(folder: Path, text: str) -> str:
+    (folder / "schedules").write_text(text)
+    return str(folder / "schedules")

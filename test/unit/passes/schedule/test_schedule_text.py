@@ -12,7 +12,8 @@ NAMES = st.sampled_from(["i", "y0", "fi", "batch"])
 SIZES = st.lists(st.tuples(st.integers(1, 99), st.none() | st.integers(1, 99)), min_size=1, max_size=3).map(tuple)
 BLOCKS = st.builds(Partition, NAMES, st.integers(1, 99), st.booleans())
 SPLITS = st.lists(BLOCKS, max_size=2, unique_by=lambda split: split.iterator).map(tuple)
-BAND = st.lists(st.builds(TiledLoop, NAMES, SIZES, vectorized=st.booleans()), max_size=4).map(tuple)
+PADDED = st.builds(TiledLoop, NAMES, st.just(((7, None),)), st.booleans(), padded=st.just(True))
+BAND = st.lists(st.builds(TiledLoop, NAMES, SIZES, vectorized=st.booleans()) | PADDED, max_size=4).map(tuple)
 VECTORS = st.builds(TiledLoop, NAMES, st.just(((7, None),)), st.just(True))
 SUMS = st.builds(TiledLoop, NAMES, st.just(((7, None),)), st.just(False), st.just(True))
 INNER = st.lists(st.builds(TiledLoop, NAMES) | VECTORS | SUMS, max_size=3).map(tuple)
@@ -51,6 +52,10 @@ def test_a_split_and_what_follows_in_its_blocks() -> None:
         ("x: S0 | y y@4 | k", "schedule item 'y@4'"),
         ("x: S0 | y@4 y@4 y | k", "schedule item 'y@4': an iterator has blocks once"),
         ("x: S0 | y | k@4 k", "schedule item 'k@4'"),
+        ("x: S0 | y/8*2p | k", "schedule item 'y/8*2p': padded tiles (p) have one size, without a count"),
+        ("x: S0 | y/8+4p | k", "schedule item 'y/8+4p': padded tiles (p) have one size"),
+        ("x: S0 | y/8pv | k", "schedule item 'y/8pv' is not"),
+        ("x: S0 | y | k/8p", "inner item 'k/8p': padded tiles (p) must be in the band"),
         ("& x: S0 | y | k", "schedule '' is not 'rule: statements | band | inner'"),
         ("x: S0 | y@4 y | k &", "schedule '' is not"),
         ("x: S0 | y@4 y | k & & x: S1 | y@4 y |", "schedule '' is not"),
