@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from emulator import DEVICE
-from test_operators import CASES, model_of
+from test_cuda_operators import CASES, model_of
 
 from mlc import target
 from mlc.driver.lower import run
