@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
@@ -22,6 +22,7 @@ from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot4
 from mlc.passes.codegen.c_like.c_literal import float_literal
 from mlc.passes.codegen.c_like.c_ops import expression
+from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import Chunk, Tile, element, layout, vector_name
 from mlc.passes.tile.tile_kernels import SERIAL
 
@@ -32,15 +33,12 @@ def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
 
 
 @dataclass
-class _Printer:
+class _Printer(CText):
     fn: kernel.FuncOp
     symbol: str
     lanes: int
-    lines: list[str] = field(default_factory=list)
     env: dict[SSAValue, Tile] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
-    fresh: int = 0
-    depth: int = 1
 
     def text(self) -> str:
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
@@ -60,27 +58,6 @@ class _Printer:
         head = f"void {self.symbol}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {{"
         unused = "  (void)buf, (void)dim, (void)tid, (void)threads;"
         return "\n".join([head, unused, *self.lines, "}"]) + "\n"
-
-    # -- text ----------------------------------------------------------------------------------------------------------
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
-
-    def name(self) -> str:
-        self.fresh += 1
-        return f"v{self.fresh}"
-
-    def open(self, text: str) -> None:
-        self.line(text + " {")
-        self.depth += 1
-
-    def close(self) -> None:
-        self.depth -= 1
-        self.line("}")
-
-    def block(self, block: Block) -> None:
-        for op in block.ops:
-            self.op(op)
 
     # -- values --------------------------------------------------------------------------------------------------------
 

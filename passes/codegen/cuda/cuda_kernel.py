@@ -6,12 +6,12 @@ A vector of the IR is what a block computes together. Its distribution says whic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
@@ -21,6 +21,7 @@ from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_literal import float_literal
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
+from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
@@ -42,15 +43,12 @@ def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
 
 
 @dataclass
-class _Printer:
+class _Printer(CText):
     fn: kernel.FuncOp
     symbol: str
     head: list[str] = field(default_factory=list)  # declarations at the start of the function
-    lines: list[str] = field(default_factory=list)
     env: dict[SSAValue, Held] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
-    fresh: int = 0
-    depth: int = 1
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
 
     def text(self) -> str:
@@ -80,27 +78,6 @@ class _Printer:
                 row = elements_in(arg) // element_rows(arg)
                 self.head.append(f"b{n} += (int64_t)blockIdx.x * {row};")
         return parameters
-
-    # -- text ----------------------------------------------------------------------------------------------------------
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
-
-    def name(self) -> str:
-        self.fresh += 1
-        return f"v{self.fresh}"
-
-    def open(self, text: str) -> None:
-        self.line(text + " {")
-        self.depth += 1
-
-    def close(self) -> None:
-        self.depth -= 1
-        self.line("}")
-
-    def block(self, block: Block) -> None:
-        for op in block.ops:
-            self.op(op)
 
     # -- values --------------------------------------------------------------------------------------------------------
 
@@ -226,22 +203,22 @@ class _Printer:
 
     def read(self, op: kernel.ReadOp) -> None:
         part = self.part(op.result)
-        accesses, pointer = self.accesses(op, part), self.pointers[op.buffer]
-        zero = f"({c_scalar(element(op.result.type))})0"
-        names = {}
-        for r in part.registers():
-            text, valid = f"{pointer}[{accesses.address(r)}]", " && ".join(accesses.valid(r))
-            names[r] = f"{valid} ? {text} : {zero}" if valid else text
-        self.define(op.result, part, names)
+        accesses = self.accesses(op, part)
+        self.load(op, part, accesses, accesses.address)
 
     def gather(self, op: kernel.GatherOp) -> None:
         offsets = self.env[op.offsets]
         part = self.part(op.result, [offsets])
-        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op))
+        self.load(op, part, Accesses(self.coordinates, part, "0", [], self.limits(op)), offsets.at)
+
+    def load(
+        self, op: kernel.ReadOp | kernel.GatherOp, part: Part, accesses: Accesses, offset: Callable[[int], str]
+    ) -> None:
+        """What each register of a thread reads; 0 where the tile is beyond the extent."""
         zero = f"({c_scalar(element(op.result.type))})0"
         names = {}
         for r in part.registers():
-            text, valid = f"{self.pointers[op.buffer]}[{offsets.at(r)}]", " && ".join(accesses.valid(r))
+            text, valid = f"{self.pointers[op.buffer]}[{offset(r)}]", " && ".join(accesses.valid(r))
             names[r] = f"{valid} ? {text} : {zero}" if valid else text
         self.define(op.result, part, names)
 
