@@ -4,10 +4,10 @@
         carry(%s0) use(%x) { … f(%state, %u) }      %sbar, %ubar = graph.loop "step0" to "T" carry(%bar, %zeros) {
                                                       … f and its pullback at %before[T - 1 - step0] }
 
-A loop saves its states of all iterations; the iterations are computed anew, in reverse order, each followed by its
-pullback. Of a row that an iteration reads by its number the adjoint is collected, not summed. Of a loop within a loop,
-the outer one's pullback computes the inner one anew: two nested loops of √T iterations save 2√T states. Forward mode
-carries tangents beside the states.
+A loop saves its states of all iterations, and its products of long sums; the rest of an iteration is computed anew, in
+reverse order, each followed by its pullback. Of a row that an iteration reads by its number the adjoint is collected,
+not summed. Of a loop within a loop, the outer one's pullback computes the inner one anew: two nested loops of √T
+iterations save 2√T states. Forward mode carries tangents beside the states.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from mlc.dialects.autodiff.forward import Tangents, pushforward
 from mlc.dialects.autodiff.reverse import REGIONS as REVERSE
 from mlc.dialects.autodiff.reverse import pullback
 from mlc.dialects.autodiff.scalar import NoDerivative
-from mlc.dialects.graph import LoopOp, SliceOp, TransposeOp, YieldOp, dims_of, ints_of
+from mlc.dialects.graph import ContractOp, ConvOp, LoopOp, SliceOp, TransposeOp, YieldOp, dims_of, ints_of
 from mlc.dialects.graph.copies import copied
-from mlc.dialects.graph.loop import collect
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, symbols_of
+from mlc.dialects.graph.loop import collect, local_symbols
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product, symbols_of
 from mlc.dialects.types import element_of, shape_of
+
+LONG = 32  # terms of a sum that take longer to compute than to write and read
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,12 @@ class Reverse:
         read = [any(use.operation not in rows for use in argument.uses) for argument in arguments]
         return [n for n, need in enumerate(self.needed) if need and read[n]]
 
+    @cached_property
+    def products(self) -> list[SSAValue]:
+        """The values of an iteration that are saved beside its states: products of long sums."""
+        made = (op.result for op in self.op.body.block.ops if isinstance(op, ContractOp | ConvOp) and _is_long(op))
+        return [value for value in made if not local_symbols(shape_of(value))]
+
     def _row(self, op: SliceOp) -> Row | None:
         arguments, name = self.op.body.block.args[len(self.op.states) :], self.op.step.data
         starts, sizes = dims_of(op.starts), dims_of(op.sizes)
@@ -101,7 +109,7 @@ class Reverse:
     def emit(self, bars: Adjoints, emit: Emit) -> Adjoints:
         """The adjoints of states and used values, from those of the last states and of collected values."""
         op, count = self.op, len(self.op.states)
-        saved = [collect(op, value, self.step) for value in op.carried]
+        saved = [collect(op, value, self.step) for value in (*op.carried, *self.products)]
         seeds = {n: bar for n, bar in enumerate(bars[count : count + len(op.at)]) if bar is not None}
         sums = [op.used[n] for n in self.whole]
         states = [or_zeros(bars[n], op.states[n], emit) for n in self.floats]
@@ -117,16 +125,19 @@ class Reverse:
         op, block = self.op, Block(arg_types=[v.type for v in (*states, *used)])
         emit, bars, rest = into(block, op), block.args[: len(states)], block.args[len(states) :]
         plain, count = rest[: len(op.used)], len(op.states)
-        before = [_element(x, self.undone, emit) for x in rest[len(plain) : len(plain) + count]]
+        saved, of_results = rest[len(plain) : len(rest) - len(seeds)], rest[len(rest) - len(seeds) :]
+        before, products = ([_element(x, self.undone, emit) for x in part] for part in (saved[:count], saved[count:]))
         results, values = copied(op.body.block, [*before, *plain], emit, {op.step.data: self.undone})
         _, new, seen = _split(op, results)
         at = [evaluate(op.collect_at[n], {op.step.data: self.undone}) for n in seeds]
-        of_seen = [_element(x, n, emit) for x, n in zip(rest[len(plain) + count :], at, strict=True)]
+        of_seen = [_element(x, n, emit) for x, n in zip(of_results, at, strict=True)]
         xs = [*(before[n] for n in self.floats), *(plain[n] for n in self.whole)]
         xs += [values[row.op.result] for row in self.rows]
         ys = [*(new[n] for n in self.floats), *(seen[n] for n in seeds)]
         found = pullback(ys, xs, [*bars[: len(self.floats)], *of_seen], emit)
         block.add_op(YieldOp(self._yielded(found, xs, bars, emit)))
+        for value, read in zip(self.products, products, strict=True):  # last: the pullback has read their operators
+            values[value].replace_all_uses_with(read)
         return block
 
     def _yielded(self, found: Adjoints, xs: Sequence[SSAValue], bars: Sequence[SSAValue], emit: Emit) -> list[SSAValue]:
@@ -161,6 +172,13 @@ class Reverse:
         low[axis] = row.first if row.sign > 0 else row.first - self.trips + 1
         high = [d - a - size for d, a, size in zip(shape, low, shape_of(found), strict=True)]
         return padded(emit, found, low, high, [0] * len(shape))
+
+
+def _is_long(op: ContractOp | ConvOp) -> bool:
+    """Whether an element is a sum of at least ``LONG`` terms."""
+    (sum_,) = op.statements()
+    terms = product(n for n, reduced in zip(sum_.bounds, sum_.reduction, strict=True) if reduced)
+    return not isinstance(terms, int) or terms >= LONG
 
 
 def of_loop(op: LoopOp, bars: Adjoints, needed: Sequence[bool], emit: Emit) -> Adjoints:

@@ -22,7 +22,7 @@ from mlc.frontends.build.control.scan import scan_loop
 from mlc.frontends.build.tensors import Tensor
 
 UNBOUNDED = 1 << 62  # iterations of a loop on a condition
-SAVED = 1 << 20  # bytes of states that a loop saves without segments
+SAVED = 1 << 24  # bytes of states that a loop saves without segments, which would compute each iteration once more
 SEGMENT = 32  # iterations of a segment of a loop over an open dimension
 
 

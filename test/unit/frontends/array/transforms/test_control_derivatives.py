@@ -109,6 +109,34 @@ def test_in_segments(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(f, derivatives(f)(W, V))
 
 
+M, H = RNG.normal(size=(40, 40)) / 7, RNG.normal(size=(2, 40))
+
+
+def recurrent(m: Any, loop: bool) -> Any:
+    """Products of 40 terms, of a state that depends on the matrix: in a loop, or unrolled."""
+    step = lambda s, v: (mnp.tanh(s @ m) * mnp.sum(v), mnp.sum(s))  # noqa: E731
+    last, sums = mlc.scan(step, mnp.asarray(H), A, unroll=not loop)
+    return mnp.sum(last * last) + mnp.sum(sums**2)
+
+
+@pytest.mark.parametrize("saved", [0, regions.SAVED])
+def test_products_of_a_loop_are_saved(saved: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regions, "SAVED", saved)
+    direction = RNG.normal(size=M.shape)
+
+    def both(loop: bool) -> Any:
+        f = lambda m: recurrent(m, loop)  # noqa: E731
+        return mlc.jit(lambda m, v: (mlc.grad(f)(m), mlc.hvp(f, (m,), (v,))))(M, direction)
+
+    for found, expected in zip(both(True), both(False), strict=True):
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-10, atol=1e-12)
+
+
+def test_a_pullback_computes_no_long_product_again() -> None:
+    text = mlc.jit(mlc.grad(lambda m: recurrent(m, True))).ir("layout", M)
+    assert text.count("graph.contract") == 3  # the product, and its adjoints by both factors
+
+
 def test_over_an_open_dimension() -> None:
     @mlc.jit(shapes={"x": ("steps", 3)})
     def gradient(w: Any, x: Any) -> Any:
