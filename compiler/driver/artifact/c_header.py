@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mlc.driver.artifact.names import comment_text
-from mlc.passes.codegen.c_like.c_routine import c_string
+from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.runtime.c import paths
 from mlc.runtime.signature import dtype_of
 

@@ -9,12 +9,7 @@ from mlc.dialects.graph import ints_of, source_nodes
 from mlc.dialects.semantics.strings import unescaped
 from mlc.dialects.types import elements_in
 from mlc.passes.codegen.c_like.c_dims import c_dim
-
-
-def c_string(text: str) -> str:
-    """A string literal of C: bytes other than ASCII as three octal digits, which a following digit does not extend."""
-    plain = (chr(b) if 32 <= b < 127 and chr(b) not in '"\\\\?' else f"\\{b:03o}" for b in text.encode())
-    return f'"{"".join(plain)}"'
+from mlc.passes.codegen.c_like.c_string import c_string
 
 
 def routine_call(op: rt.RoutineOp, buffers: Sequence[str]) -> str:

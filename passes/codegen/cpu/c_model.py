@@ -15,7 +15,7 @@ from mlc.dialects.semantics.strings import unescaped
 from mlc.dialects.types import bytes_of, shape_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import decisions_of, declare, output_in
-from mlc.passes.codegen.c_like.c_routine import c_string
+from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.codegen.cpu.c_body import print_body
 from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order

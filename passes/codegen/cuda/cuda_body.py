@@ -17,7 +17,8 @@ from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare
-from mlc.passes.codegen.c_like.c_routine import c_string, routine_step
+from mlc.passes.codegen.c_like.c_routine import routine_step
+from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.codegen.cuda.launch_geometry import Geometry
 from mlc.passes.plan.program.arena import buffers_of
 
