@@ -5,7 +5,8 @@ It also interprets kernel calls where the kernels contain graph operators, as af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -26,6 +27,8 @@ from mlc.errors import RunError
 
 Observer = Callable[[Operation, list[Array], Array], None]
 """Sees each operator that has one result, with the values of its operands and result."""
+Iteration = Callable[[Sequence[Array], dict[str, int]], Sequence[Array]]
+"""What an iteration of a loop yields, from its operands and the symbols in it."""
 
 
 def interpret(
@@ -93,7 +96,8 @@ def run_block(
         if isinstance(op, ReturnOp | YieldOp | KernelReturnOp):
             return operands
         if isinstance(op, LoopOp):
-            env.update(zip(op.results, _run_loop(op, operands, weights, symbols, strings, observer), strict=True))
+            body = partial(_block_of_loop, op, weights, strings, observer)
+            env.update(zip(op.results, iterated(op, operands, symbols, body), strict=True))
         elif isinstance(op, CallOp):
             found = run_block(_kernel(op), operands, weights, symbols, strings, observer)
             env.update(zip(op.res, found, strict=True))
@@ -121,20 +125,27 @@ def _kernel(call: CallOp) -> Block:
     return next(op for op in module.ops if isinstance(op, KernelOp) and op.sym_name.data == name).block
 
 
-def _run_loop(
+def _block_of_loop(
     op: LoopOp,
-    operands: list[Array],
     weights: WeightStore,
-    symbols: dict[str, int],
     strings: StringTable,
     observer: Observer | None,
+    operands: Sequence[Array],
+    symbols: dict[str, int],
 ) -> list[Array]:
+    """What one iteration yields."""
+    return run_block(op.body.block, list(operands), weights, symbols, strings, observer)
+
+
+def iterated(op: LoopOp, operands: list[Array], symbols: dict[str, int], body: Iteration) -> list[Array]:
     """The last loop-carried values, and the collected ones; the number of iterations becomes a symbol.
+
+    ``body`` gives what an iteration yields, from its operands and symbols.
 
     Raises:
         RunError: a strict loop would have more iterations than its bound.
     """
-    limit, goes_on, states, used = loop_operands(op, operands)
+    limit, goes_on, states, used = _loop_operands(op, operands)
     most = cast(int, evaluate(op.most, symbols))
     collected: list[list[Array]] = [[] for _ in op.at]
     iteration = 0
@@ -143,8 +154,7 @@ def _run_loop(
             if op.strict is not None:
                 raise RunError(op.strict.data)
             break
-        within = {**symbols, op.step.data: iteration}
-        results = run_block(op.body.block, [*states, *used], weights, within, strings, observer)
+        results = list(body([*states, *used], {**symbols, op.step.data: iteration}))
         goes_on = bool(results.pop(0)) if op.active is not None else True
         states, rest = results[: len(states)], results[len(states) :]
         for seen, value in zip(collected, rest, strict=True):
@@ -152,10 +162,10 @@ def _run_loop(
         iteration += 1
     if op.size is not None:
         symbols[op.size.data] = iteration
-    return [*states, *(collected_value(op, n, seen, symbols) for n, seen in enumerate(collected))]
+    return [*states, *(_collected_value(op, n, seen, symbols) for n, seen in enumerate(collected))]
 
 
-def loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[Array], list[Array]]:
+def _loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[Array], list[Array]]:
     """(limit of the iterations, whether there is a first one, loop-carried values, other values of the region)."""
     rest = list(operands)
     limit = int(rest.pop(0)) if op.limit is not None else float("inf")
@@ -163,7 +173,7 @@ def loop_operands(op: LoopOp, operands: list[Array]) -> tuple[float, bool, list[
     return limit, active, rest[: len(op.states)], rest[len(op.states) :]
 
 
-def collected_value(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]) -> Array:
+def _collected_value(op: LoopOp, n: int, seen: list[Array], symbols: Mapping[str, int]) -> Array:
     """The tensor of one collected value of all iterations."""
     result = op.results[len(op.states) + n]
     shape = tuple(cast(int, evaluate(d, symbols)) for d in shape_of(result))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -35,11 +35,10 @@ from mlc.dialects.graph.map import MapOp
 from mlc.dialects.semantics.dims import evaluate
 from mlc.dialects.semantics.evaluate import Array, evaluate_statement
 from mlc.dialects.semantics.expr import Index, walk
-from mlc.dialects.semantics.interpreter import collected_value, loop_operands, main_of
+from mlc.dialects.semantics.interpreter import iterated, main_of
 from mlc.dialects.semantics.numpy_evaluators import evaluator_of
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
-from mlc.errors import RunError
 
 Symbols = dict[str, int]  # of the block: those around it, and the sizes that its loops define
 Run = Callable[[Sequence[Array], Symbols], Sequence[Array]]
@@ -96,7 +95,8 @@ def _call_of(op: Operation, weights: WeightStore) -> Run:
             constant = [op.array()]
             return lambda operands, symbols: constant
         case LoopOp():
-            return _loop(op, _Body.of(op.body.block, weights))
+            body = _Body.of(op.body.block, weights)
+            return lambda operands, symbols: iterated(op, list(operands), symbols, body)
         case IfOp():
             then, otherwise = (_Body.of(region.block, weights) for region in (op.then, op.otherwise))
             return lambda operands, symbols: (then if bool(operands[0]) else otherwise)(operands[1:], symbols)
@@ -139,34 +139,3 @@ def _is_plain(op: StructuredOp) -> bool:
         case MapOp():
             return not any(isinstance(e, Index) for e in walk(op.scalar))
     return True
-
-
-def _loop(op: LoopOp, body: _Body) -> Run:
-    """As the interpreter's loop: loop-carried values, and those collected in all iterations.
-
-    Raises (when run):
-        RunError: a strict loop would have more iterations than its bound.
-    """
-
-    def run(operands: Sequence[Array], symbols: Symbols) -> Sequence[Array]:
-        limit, goes_on, states, used = loop_operands(op, list(operands))
-        most = cast(int, evaluate(op.most, symbols))
-        seen: list[list[Array]] = [[] for _ in op.at]
-        iteration, inside = 0, dict(symbols)
-        while goes_on and iteration < limit:
-            if iteration == most:
-                if op.strict is not None:
-                    raise RunError(op.strict.data)
-                break
-            inside[op.step.data] = iteration
-            results: list[Any] = body([*states, *used], inside)
-            goes_on = bool(results.pop(0)) if op.active is not None else True
-            states, rest = results[: len(states)], results[len(states) :]
-            for values, value in zip(seen, rest, strict=True):
-                values.append(value)
-            iteration += 1
-        if op.size is not None:
-            symbols[op.size.data] = iteration
-        return [*states, *(collected_value(op, n, values, symbols) for n, values in enumerate(seen))]
-
-    return run
