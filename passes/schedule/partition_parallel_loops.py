@@ -12,9 +12,10 @@ than the bytes that would move between cores.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -65,7 +66,12 @@ class _Search:
         for edge in self.edges:
             for each in dict.fromkeys(edge.ends):
                 self.edges_of[each].append(edge)
+        self._neighbours = {
+            each: [*dict.fromkeys(end for edge in edges for end in edge.ends if end is not each)]
+            for each, edges in self.edges_of.items()
+        }
         self._region = cache(self._region_of)
+        self._followed: dict[tuple[Any, ...], str] = {}
         better = True
         while better:
             tries = [self._improve(each, choice) for each in self.edges_of for choice in each.choices]
@@ -77,27 +83,44 @@ class _Search:
     def _try(self, each: PartitionedKernel, choice: str, reach: int, leads: bool) -> bool:
         """Whether a choice, with the choices that follow from it, costs less. With ``leads``, a long chain of kernels
         changes in one step: single changes would cost more, as each kernel agrees with its other neighbour."""
-        region = self._region(each, reach)
-        edges = [*dict.fromkeys(e for k in region for e in self.edges_of[k])]
-        before, cost = {k: k.chosen for k in region}, self._cost(edges, region)
+        region, edges = self._region(each, reach)
+        before = {k: k.chosen for k in region}
         each.chosen, done = choice, {each}
         for other in region[1:]:
-            seen = [e for e in self.edges_of[other] if not done.isdisjoint(e.ends)] if leads else self.edges_of[other]
-            other.chosen = min(other.choices, key=partial(self._cost_with, other, seen), default=None)
+            if len(other.choices) > 1:
+                other.chosen = self._follow(other, done if leads else None)
             done.add(other)
-        if self._cost(edges, region) < cost * (1 - GAIN):
+        after = {k: k.chosen for k in region}
+        if after == before:
+            return False
+        cost = self._cost(edges, region)
+        self._choose(before)
+        if cost < self._cost(edges, region) * (1 - GAIN):
+            self._choose(after)
             return True
-        for other, was in before.items():
-            other.chosen = was
         return False
 
-    def _region_of(self, each: PartitionedKernel, reach: int) -> list[PartitionedKernel]:
-        """The kernel and its neighbours within ``reach`` edges, the nearest first."""
+    def _choose(self, chosen: Mapping[PartitionedKernel, str | None]) -> None:
+        for each, choice in chosen.items():
+            each.chosen = choice
+
+    def _follow(self, other: PartitionedKernel, done: Set[PartitionedKernel] | None) -> str:
+        """The choice of least cost for the present choices of its neighbours, or of those that are ``done``."""
+        ends = self._neighbours[other]
+        key = other, *(end.chosen for end in ends), *(() if done is None else (end in done for end in ends))
+        if (known := self._followed.get(key)) is None:
+            edges = self.edges_of[other]
+            seen = edges if done is None else [e for e in edges if not done.isdisjoint(e.ends)]
+            known = self._followed[key] = min(other.choices, key=partial(self._cost_with, other, seen))
+        return known
+
+    def _region_of(self, each: PartitionedKernel, reach: int) -> tuple[list[PartitionedKernel], list[Edge]]:
+        """The kernel and its neighbours within ``reach`` edges, the nearest first; all their edges."""
         region = {each: None}
         for _ in range(reach):
             for edge in [e for k in region for e in self.edges_of[k]]:
                 region |= dict.fromkeys(edge.ends)
-        return list(region)
+        return list(region), [*dict.fromkeys(e for k in region for e in self.edges_of[k])]
 
     def _cost_with(self, each: PartitionedKernel, edges: Sequence[Edge], choice: str) -> float:
         was, each.chosen = each.chosen, choice

@@ -28,9 +28,16 @@ class Edge:
 
     def __post_init__(self) -> None:
         self.ends = (self.user, *(maker for maker, _ in self.makers))
+        self._costs: dict[tuple[str | None, ...], float] = {}
 
     def cost(self) -> float:
         """Seconds in which what a thread has not written itself, or all read, comes to it."""
+        choices = tuple([end.chosen for end in self.ends])
+        if (known := self._costs.get(choices)) is None:
+            known = self._costs[choices] = self._cost()
+        return known
+
+    def _cost(self) -> float:
         wanted, target = self.user.share(self.argument), self.user.target
         if not self.makers:
             extra = self.user.extra_weight_reads() if wanted is None else 0
