@@ -10,7 +10,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from mlc.dialects.poly.index_text import index_text, parse_access, parse_box
-from mlc.dialects.poly.schedule import LoopNest, ScheduleError
+from mlc.dialects.poly.schedule import LoopNest
+from mlc.dialects.poly.schedule_error import ScheduleError
 from mlc.dialects.poly.schedule_text import parse_schedule, schedule_text
 from mlc.dialects.semantics.dims import DimLike
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.utils.exceptions import VerifyException
-
-
-class ScheduleError(VerifyException):
-    """A schedule that cannot be parsed, or cannot be applied to a kernel."""
+from mlc.dialects.poly.schedule_error import ScheduleError
+from mlc.dialects.poly.thread_block import ThreadBlock
 
 
 @dataclass(frozen=True)
@@ -21,7 +18,8 @@ class TiledLoop:
 
     ``vectorized``: its points are the lanes of vectors. ``partial_sums``: a reduction whose blocks have partial sums,
     which are added to the total (blocked summation). ``padded``: tiles of one size cover the extent, the last of them
-    partly beyond it (a GPU's threads there are idle).
+    partly beyond it (a GPU's threads there are idle). Inside a tile, a size alone is of *staged* steps: a GPU's
+    block copies the operands of so many steps to shared memory together.
     """
 
     iterator: str
@@ -42,6 +40,11 @@ class TiledLoop:
     def size(self) -> int:
         """Points of the first tile, which is the largest."""
         return self.sizes[0][0]
+
+    @property
+    def staged(self) -> int | None:
+        """Inside a tile: the steps whose operands are staged together, where the schedule says so."""
+        return None if self.vectorized or self.partial_sums or self.size == 1 else self.size
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class Partition:
 class LoopNest:
     """``statements`` in order in every tile of ``band``; ``inner``: the loops within a tile.
 
-    ``joined``: nest fusion; in each block the nest runs after the previous nest.
+    ``joined``: nest fusion; in each block the nest runs after the previous nest. ``block``: how the threads of a GPU's
+    block compute a tile.
     """
 
     rule: str
@@ -73,9 +77,12 @@ class LoopNest:
     inner: tuple[TiledLoop, ...] = ()
     partitions: tuple[Partition, ...] = ()
     joined: bool = False
+    block: ThreadBlock | None = None
 
     def __str__(self) -> str:
-        parts = [" ".join(map(str, part)) for part in (self.statements, (*self.partitions, *self.band), self.inner)]
+        block = [(self.block,)] if self.block is not None else []
+        sections = (self.statements, (*self.partitions, *self.band), self.inner, *block)
+        parts = [" ".join(map(str, part)) for part in sections]
         return f"{self.rule}: " + " | ".join(parts)
 
     @property
@@ -92,6 +99,17 @@ class LoopNest:
 def block_of(iterator: str) -> str:
     """The name of the coordinate that counts the blocks of a tiled partition."""
     return iterator + "'"
+
+
+def thread_block_of(nests: Sequence[LoopNest]) -> ThreadBlock:
+    """The thread blocks of a kernel, which its nests share: one launch has blocks of one kind.
+
+    Raises ScheduleError where two nests give different ones.
+    """
+    found = list(dict.fromkeys(n.block for n in nests if n.block))
+    if len(found) > 1:
+        raise ScheduleError(f"the nests of a kernel share its thread blocks: '{found[0]}' is not '{found[1]}'")
+    return found[0] if found else ThreadBlock()
 
 
 def groups_of(nests: Sequence[LoopNest]) -> list[list[LoopNest]]:

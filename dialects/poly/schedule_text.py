@@ -5,7 +5,8 @@
 
 ``y@4`` partitions the band among threads, and so does ``m@32t``, whose tiles cover one block. ``n/32v`` is a vectorized
 loop in tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums,
-``m/64p`` tiles of 64 of which the last may reach beyond the extent (GPUs only).
+``m/64p`` tiles of 64 of which the last may reach beyond the extent (GPUs only). A fourth section, ``warps=2x4``, is for
+thread blocks of GPUs, and so are staged steps, ``k/32`` inside.
 ``;`` separates nests, ``&`` joins them.
 """
 
@@ -15,7 +16,9 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from mlc.dialects.poly.schedule import LoopNest, Partition, ScheduleError, TiledLoop
+from mlc.dialects.poly.schedule import LoopNest, Partition, TiledLoop
+from mlc.dialects.poly.schedule_error import ScheduleError
+from mlc.dialects.poly.thread_block import ThreadBlock
 
 _PARTITION = re.compile(r"(\w+)@([1-9][0-9]*)(t?)")
 _SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*(v?p?|s)")
@@ -35,14 +38,16 @@ def schedule_text(nests: Iterable[LoopNest]) -> str:
 def _nest(text: str, joined: bool) -> LoopNest:
     rule, colon, rest = text.partition(":")
     parts = [p.split() for p in rest.split("|")]
-    if not colon or len(parts) != 3:
+    if not colon or len(parts) not in (3, 4):
         raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
     found = [m for m in map(_PARTITION.fullmatch, itertools.takewhile(_PARTITION.fullmatch, parts[1])) if m]
     partitions = tuple(Partition(m[1], int(m[2]), bool(m[3])) for m in found)
     if len({p.iterator for p in partitions}) < len(partitions):
         raise ScheduleError(f"schedule item '{partitions[-1]}': an iterator has blocks once")
-    band, inner = tuple(map(_band_loop, parts[1][len(partitions) :])), tuple(map(_inner_loop, parts[2]))
-    return LoopNest(rule.strip(), tuple(parts[0]), band, inner, partitions, joined)
+    band = tuple(map(_band_loop, parts[1][len(partitions) :]))
+    block = ThreadBlock.parse(parts[3]) if len(parts) == 4 else None
+    inner = tuple(_inner_loop(item, block) for item in parts[2])
+    return LoopNest(rule.strip(), tuple(parts[0]), band, inner, partitions, joined, block)
 
 
 def _band_loop(text: str) -> TiledLoop:
@@ -52,12 +57,12 @@ def _band_loop(text: str) -> TiledLoop:
     return loop
 
 
-def _inner_loop(text: str) -> TiledLoop:
+def _inner_loop(text: str, block: ThreadBlock | None) -> TiledLoop:
     loop = _loop(text)
     if loop.padded:
         raise ScheduleError(f"inner item {text!r}: padded tiles (p) must be in the band")
     single = len(loop.sizes) == 1 and loop.sizes[0][1] is None
-    if "/" in text and not (single and (loop.vectorized or loop.partial_sums)):
+    if "/" in text and not (single and (loop.vectorized or loop.partial_sums or block is not None)):
         forms = "'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)"
         raise ScheduleError(f"inner item {text!r} is not {forms}")
     return loop

@@ -6,7 +6,8 @@
     kernel.func @k   →   kernel.func @k attributes {threads = 256}
 
 Extents that are no powers of two are padded: threads of the padding hold no element, and neither read nor write. The
-fastest axis is the one along which most reads and writes are contiguous, those of shared memory last.
+fastest axis is the one along which most reads and writes are contiguous, those of shared memory last. The schedule may
+give the number of warps, and where each is on a tile of the tensor cores (``warps=2x4``).
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.blocked import blocked, fragments
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import ValueClass, extents, value_classes
+from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.target import GpuTarget
 
@@ -41,7 +44,8 @@ class DistributeValues(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            _distribute(fn, gpu_of(ctx))
+            with following(fn):
+                _distribute(fn, gpu_of(ctx))
 
 
 def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
@@ -49,20 +53,37 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
     each = list({id(c): c for c in classes.values()}.values())
     shapes = {id(c): tuple(map(padded, c.shape)) for c in each}
     widest = max(map(prod, shapes.values()), default=1)
-    threads = min(max(widest, target.warp), target.block_threads)
+    threads = threads_of(fn, target) or min(max(widest, target.warp), target.block_threads)
     fn.attributes[THREADS] = IntegerAttr(threads, i64)
-    names = {id(c): str(_distribution(c, shapes[id(c)], threads // target.warp, target)) for c in each}
+    names = {id(c): str(_distribution(c, shapes[id(c)], _warps(fn, threads, target), target)) for c in each}
     for op in fn.walk():
         if isinstance(op, SOURCES) and op.results[0] in classes:
             op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
 
 
-def _distribution(values: ValueClass, shape: tuple[int, ...], warps: int, target: GpuTarget) -> LinearLayout:
+def threads_of(fn: kernel.FuncOp, target: GpuTarget) -> int | None:
+    """The threads that the schedule gives a block; None where it does not say it. Raises ScheduleError for too many."""
+    block = thread_block_of(schedule_of(fn))
+    threads = block.threads(target.warp)
+    if threads is not None and threads > target.most_threads:
+        most = target.most_threads // target.warp
+        raise ScheduleError(f"'{block}': a block has at most {most} warps on '{target.name}'")
+    return threads
+
+
+def _warps(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> tuple[int, ...]:
+    """The grid of warps over a tile's rows and columns, or their number."""
+    return thread_block_of(schedule_of(fn)).warps or (threads // target.warp,)
+
+
+def _distribution(
+    values: ValueClass, shape: tuple[int, ...], warps: tuple[int, ...], target: GpuTarget
+) -> LinearLayout:
     """That of the tensor cores' results, or one by which threads access neighbouring elements."""
     if any(isinstance(v.owner, kernel.MmaOp) for v in values.values):
         rows, columns = shape
         return fragments((rows, columns), warps)
-    return blocked(shape, _order(values), warps, target.warp)
+    return blocked(shape, _order(values), prod(warps), target.warp)
 
 
 def _order(values: ValueClass) -> list[int]:

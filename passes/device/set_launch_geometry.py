@@ -48,7 +48,7 @@ def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
     """The least number of blocks that a multiprocessor has registers for: the compiler allots no more to a thread."""
     threads = fn.attributes[THREADS]
     assert isinstance(threads, IntegerAttr)
-    return target.registers // (threads.value.data * target.thread_registers)
+    return max(1, target.registers // (threads.value.data * target.thread_registers))
 
 
 def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:

@@ -6,7 +6,7 @@
       … }                                           scf.for %k = 0 to 16 { … kernel.read %s … kernel.read %t … } }
 
 Each element of an operand is then read from memory once a block, by neighbouring threads, and not by each thread that
-multiplies it. Steps beyond a multiple of 16 read as before.
+multiplies it. Steps beyond a multiple of 16 read as before. A schedule may say another number of steps (``k/32``).
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
 from mlc.passes.device.loops.coefficients import coefficient, depends
 from mlc.passes.device.spill_locals import reduction_bytes
+from mlc.passes.loops.body.tile_body import STAGED
+from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
 UNROLL = "unroll"
 """The attribute of a loop that the C compiler unrolls."""
-STEPS = (16, 8, 4)  # of a sum that are staged together, the best first
+STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
 REUSE = 4  # how often an element is read at least, where it is staged
 
 
@@ -43,7 +46,9 @@ class StageOperands(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SERIAL not in o.attributes]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
-                if found := _staged(fn, loop, gpu_of(ctx)):
+                with following(fn):
+                    found = _staged(fn, loop, gpu_of(ctx))
+                if found:
                     _Staging(fn, loop, *found).run()
 
 
@@ -79,9 +84,16 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(target)
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     trips = _constant(loop.ub)
-    fitting = (n for n in STEPS if used + n * each <= target.shared and (trips is None or trips >= n))
-    steps = next(fitting, None)
-    return (reads, steps) if steps and len(reads) > 1 else None
+    wanted = loop.attributes.get(STAGED)
+    sizes = [wanted.value.data] if isinstance(wanted, IntegerAttr) else STEPS
+    room = (target.shared - used) // max(each, 1)
+    if len(reads) < 2 or trips is not None and trips < min(sizes):
+        return None
+    if isinstance(wanted, IntegerAttr) and sizes[0] > room:
+        need, limit = used + sizes[0] * each, target.shared
+        raise ScheduleError(f"{sizes[0]} steps need {need} bytes of shared memory, of {limit}; stage {room} or fewer")
+    steps = next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)
+    return (reads, steps) if steps else None
 
 
 def _steps_by_one(loop: scf.ForOp) -> bool:

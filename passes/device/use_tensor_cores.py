@@ -20,6 +20,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.loops.coefficients import coefficient
 from mlc.passes.device.stage_operands import UNROLL
@@ -35,18 +36,20 @@ class UseTensorCores(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp) and UNROLL in o.attributes]:
-                if (factors := _factors(loop)) and _is_whole(loop, gpu_of(ctx)):
+                if (factors := _factors(loop)) and _is_whole(loop, fn, gpu_of(ctx)):
                     _replace(loop, *factors)
 
 
-def _is_whole(loop: scf.ForOp, target: GpuTarget) -> bool:
+def _is_whole(loop: scf.ForOp, fn: kernel.FuncOp, target: GpuTarget) -> bool:
     """Whether the tile consists of whole fragments, in steps of a fragment, with one or more for each warp."""
     type_ = loop.results[0].type
     assert isinstance(type_, VectorType)
-    (rows, columns), steps = type_.get_shape(), _steps(loop)
-    whole = all(n & (n - 1) == 0 and n >= each for n, each in zip((rows, columns), kernel.FRAGMENT, strict=False))
-    warps = target.block_threads // target.warp
-    return whole and steps % kernel.FRAGMENT[2] == 0 and rows * columns >= warps * prod(kernel.FRAGMENT[:2])
+    tile, steps = type_.get_shape(), _steps(loop)
+    whole = all(n & (n - 1) == 0 and n >= each for n, each in zip(tile, kernel.FRAGMENT, strict=False))
+    warps = thread_block_of(schedule_of(fn)).warps or (target.block_threads // target.warp,)
+    counts = [n // each for n, each in zip(tile, kernel.FRAGMENT, strict=False)]
+    enough = prod(counts) >= warps[0] if len(warps) == 1 else all(n >= w for n, w in zip(counts, warps, strict=True))
+    return whole and steps % kernel.FRAGMENT[2] == 0 and enough
 
 
 def _steps(loop: scf.ForOp) -> int:

@@ -86,7 +86,7 @@ class _Lowering:
         self.tiles = {t.id.data: t for t in fn.block.ops if isinstance(t, poly.TileOp)}
         self.statements = {s.name: s for s in statements_of(fn)}
         self.nests = schedule_of(fn)
-        self._check_padding()
+        self._check_blocks_of_threads()
         old = list(fn.block.ops)
         entry = IndexBuilder(fn.block, self.env)
         for name, dim in next(iter(self.statements.values())).params.values.items():
@@ -103,12 +103,16 @@ class _Lowering:
         fold_constants(fn.block)
         del fn.attributes[TREE]
 
-    def _check_padding(self) -> None:
-        """Raises ScheduleError for padded tiles on a CPU, whose threads compute all points of a tile."""
+    def _check_blocks_of_threads(self) -> None:
+        """Raises ScheduleError on a CPU for what is about thread blocks: one thread computes a tile there."""
+        if not isinstance(self.target, CpuTarget):
+            return
         padded = [item for nest in self.nests for item in nest.band if item.padded]
-        if padded and isinstance(self.target, CpuTarget):
+        if padded:
             why = f"padded tiles (p) are for GPUs, not for '{self.target.name}'"
             raise ScheduleError(f"schedule item {padded[0]}: {why}")
+        if found := next((nest for nest in self.nests if nest.block is not None), None):
+            raise ScheduleError(f"'{found}': a fourth section is for GPUs, not for '{self.target.name}'; leave it out")
 
     def _node(self, node: isl.AstNode, out: IndexBuilder, parallel: bool) -> None:
         kind = node.get_type()

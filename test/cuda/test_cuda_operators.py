@@ -101,16 +101,28 @@ def test_extents_beside_those_of_tiles(n: int, m: int, units: Path) -> None:
 
 
 def scheduled(model: onnx.ModelProto, units: Path, band: str) -> str:
-    """A line of a schedule file for a product of rows m, columns n and terms k."""
+    """A line of a schedule file for a product of rows m, columns n and terms k; ``band`` may add more after '|'."""
     imported = OnnxSource.of(model).imported({})
     made = Program(imported.module, imported.weights, units)
     (name, fn), *_ = made.functions.items()
     rule, statements, *tiles = re.split(r": | \| ", str(schedule_of(fn)[0]))
     m, n, k = (re.match(r"\w+", item)[0] for part in tiles for item in part.split())  # type: ignore[index]
-    return f"{name}: {rule}: {statements} | {band.format(m=m, n=n)} | {k}\n"
+    tiles = band.format(m=m, n=n, k=k)
+    return f"{name}: {rule}: {statements} | {tiles if ' | ' in tiles else f'{tiles} | {k}'}\n"
 
 
-@pytest.mark.parametrize("band", ["{m}/16*4+6*1 {n}/32v", "{n}/8v {m}/7*10", "{m}/64p {n}/64vp", "{m}/9p {n}/41vp"])
+@pytest.mark.parametrize(
+    "band",
+    [
+        "{m}/16*4+6*1 {n}/32v",
+        "{n}/8v {m}/7*10",
+        "{m}/64p {n}/64vp",
+        "{m}/9p {n}/41vp",
+        "{m}/64p {n}/64vp | {k}/8 | warps=2x4",
+        "{m}/32p {n}/64vp | {k}/20 | warps=16",
+        "{m}/32p {n}/16vp | {k} | warps=1",
+    ],
+)
 def test_a_schedule_of_the_user(band: str, units: Path) -> None:
     model = model_of(CASES["product"])
     compare(model, units, feed_of(model), schedule=scheduled(model, units, band))
@@ -121,7 +133,10 @@ def tf32(x: np.ndarray) -> np.ndarray:
     return ((x.view(np.uint32) + 0x1000) & ~np.uint32(0x1FFF)).view(np.float32)
 
 
-@pytest.mark.parametrize("band", ["{m}/64p {n}/64vp", "{m}/32p {n}/64vp", "{m}/128p {n}/32vp"])
+@pytest.mark.parametrize(
+    "band",
+    ["{m}/64p {n}/64vp", "{m}/32p {n}/64vp", "{m}/128p {n}/32vp", "{m}/64p {n}/32vp | {k}/8 | warps=4x1"],
+)
 def test_tensor_cores_multiply_rounded_factors_exactly(band: str, units: Path) -> None:
     """With factors that TF32 holds, products of 16 steps and the 13 steps that are left agree as those of f32 do."""
     model = model_of(CASES["product"])
@@ -142,10 +157,26 @@ def test_tensor_cores_are_used_in_relaxed_numerics_only(units: Path) -> None:
         assert not any("mlc_mma(" in text for text in made.kernels.strings.values())
 
 
+@pytest.mark.parametrize(
+    "band, words",
+    [
+        ("{m}/64p {n}/64vp | {k} | warps=64", "'warps=64': a block has at most 32 warps on 'cuda'"),
+        ("{m}/64p {n}/64vp | {k}/32 | warps=2", "32 steps need"),
+    ],
+)
+def test_thread_blocks_that_do_not_fit(band: str, words: str, units: Path) -> None:
+    model = model_of("(float[700,450] a, float[450,900] b) => (float[700,900] y) { y = MatMul (a, b) }")
+    with pytest.raises(mlc.InputError, match=words):
+        compare(model, units, {}, schedule=scheduled(model, units, band.replace("/64", "/512")))
+
+
 def test_padded_tiles_are_refused_on_cpus(units: Path) -> None:
     model = model_of(CASES["product"])
     with pytest.raises(mlc.InputError, match="padded tiles \\(p\\) are for GPUs, not for 'x86-64'"):
         mlc.compile(model, target="x86-64", schedule=_file(units, scheduled(model, units, "{m}/64p {n}/64vp")))
+    with pytest.raises(mlc.InputError, match="a fourth section is for GPUs, not for 'x86-64'; leave it out"):
+        line = scheduled(model, units, "{m}/7*10 {n} | {k}/8 | warps=8")
+        mlc.compile(model, target="x86-64", schedule=_file(units, line))
 
 
 def _file(folder: Path, text: str) -> str:

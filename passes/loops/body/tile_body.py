@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from mlc.dialects.poly import TiledLoop
@@ -28,6 +29,8 @@ Loops = Sequence[TiledLoop]
 Lane = tuple[TiledLoop, Piece]
 """The loop over the vectorized iterator, and the range of it."""
 
+STAGED = "staged"
+"""The attribute of a loop whose schedule says how many of its steps are staged together."""
 UNROLLED = 9  # the most iterations of a reduction whose loops are unrolled
 
 
@@ -119,6 +122,8 @@ class TileBody:
         if loops:
             item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
             with_loop = open_for(out, 0, extent, 1, (total,))
+            if item.staged:
+                with_loop.op.attributes[STAGED] = IntegerAttr(item.staged, i64)
             here = context.extended(item.iterator, with_loop.variable)
             inside = self._reduce_loops(with_loop.inside, s, here, loops[1:], lane, axes, with_loop.carried[0])
             return with_loop.close((inside,))[0]

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlc.dialects.poly import LoopNest, Partition, ScheduleError, TiledLoop, groups_of, parse_schedule, schedule_text
+from mlc.dialects.poly import (
+    LoopNest,
+    Partition,
+    ScheduleError,
+    ThreadBlock,
+    TiledLoop,
+    groups_of,
+    parse_schedule,
+    schedule_text,
+    thread_block_of,
+)
 
 NAMES = st.sampled_from(["i", "y0", "fi", "batch"])
 SIZES = st.lists(st.tuples(st.integers(1, 99), st.none() | st.integers(1, 99)), min_size=1, max_size=3).map(tuple)
@@ -17,6 +27,9 @@ BAND = st.lists(st.builds(TiledLoop, NAMES, SIZES, vectorized=st.booleans()) | P
 VECTORS = st.builds(TiledLoop, NAMES, st.just(((7, None),)), st.just(True))
 SUMS = st.builds(TiledLoop, NAMES, st.just(((7, None),)), st.just(False), st.just(True))
 INNER = st.lists(st.builds(TiledLoop, NAMES) | VECTORS | SUMS, max_size=3).map(tuple)
+WARPS = st.none() | st.sampled_from([(8,), (2, 4), (1, 1)])
+THREAD_BLOCKS = st.builds(ThreadBlock, WARPS, mma=st.none() | st.just("m16n8k16"))
+STAGED = st.builds(TiledLoop, NAMES, st.just(((7, None),)))
 
 
 @st.composite
@@ -24,6 +37,8 @@ def schedules(draw: st.DrawFn) -> tuple[LoopNest, ...]:
     words, statements = st.sampled_from(["contraction", "serial"]), st.sampled_from([("S0",), ("S1", "S12")])
     nest = st.builds(LoopNest, words, statements, BAND, INNER, SPLITS)
     later = st.builds(LoopNest, words, statements, BAND, INNER, SPLITS, st.booleans())
+    inner = st.lists(STAGED, max_size=2).map(tuple)
+    later |= st.builds(LoopNest, words, statements, BAND, inner, SPLITS, st.booleans(), THREAD_BLOCKS)
     return (draw(nest), *draw(st.lists(later, max_size=3)))
 
 
@@ -61,9 +76,23 @@ def test_a_split_and_what_follows_in_its_blocks() -> None:
         ("x: S0 | y@4 y | k & & x: S1 | y@4 y |", "schedule '' is not"),
         ("x: S0 | y@4 y | k; & x: S1 | y@4 y |", "schedule '' is not"),
         ("x: S0 | y@4 y | k & S1", "schedule 'S1' is not"),
+        ("x: S0 | y | k | warps=8 | 3", "schedule 'x: S0 | y | k | warps=8 | 3' is not"),
+        ("x: S0 | y | k | wraps=8", "block item 'wraps=8' is not one of warps=, mma="),
+        ("x: S0 | y | k | warps=2x", "block item 'warps=2x': write warps=2x4 or 8"),
+        ("x: S0 | y | k | mma=16x8x16", "block item 'mma=16x8x16': write mma=m16n8k16"),
+        ("x: S0 | y | k | warps=8 warps=4", "block item 'warps=4': warps is given twice"),
+        ("x: S0 | y | k | warps=3x2", "block item 'warps=3x2': numbers of warps are powers of two"),
+        ("x: S0 | y | k/32", "inner item 'k/32' is not"),
     ],
 )
 def test_what_cannot_be_read(text: str, words: str) -> None:
     with pytest.raises(ScheduleError) as caught:
         parse_schedule(text)
     assert words in str(caught.value)
+
+
+def test_the_nests_of_a_kernel_share_its_thread_blocks() -> None:
+    nests = parse_schedule("x: S0 | y | k/32 | warps=2x4 mma=m16n8k16; y: S1 | y | ")
+    assert thread_block_of(nests) == ThreadBlock((2, 4), "m16n8k16") and nests[0].inner[0].staged == 32
+    with pytest.raises(ScheduleError, match="share its thread blocks: 'warps=8' is not 'warps=4'"):
+        thread_block_of(parse_schedule("x: S0 | y | k | warps=8; y: S1 | y | | warps=4"))

@@ -1,0 +1,9 @@
+"""Errors about schedules."""
+
+from __future__ import annotations
+
+from xdsl.utils.exceptions import VerifyException
+
+
+class ScheduleError(VerifyException):
+    """A schedule that cannot be parsed, or cannot be applied to a kernel."""

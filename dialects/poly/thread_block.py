@@ -1,0 +1,81 @@
+"""Thread blocks: the section of a schedule that says how the threads of a GPU's block compute a tile.
+
+    contraction: S0 S1 | m/128p n/128vp | k/32 | warps=2x4 mma=m16n8k16
+                                                 ^one key=value each
+
+What is not given, the device passes choose. A key is a field of ``ThreadBlock`` with its form: to add one, add a field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import Field, dataclass, field, fields
+from math import prod
+from typing import Any
+
+from mlc.dialects.poly.schedule_error import ScheduleError
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the value of a key is written: a pattern of its whole text, an example, and the functions both ways."""
+
+    pattern: str
+    example: str
+    parse: Callable[[str], Any] = str
+    text: Callable[[Any], str] = str
+
+
+def _key(form: Form) -> Any:
+    return field(default=None, metadata={"form": form})
+
+
+GRID = Form(
+    r"[1-9][0-9]*(x[1-9][0-9]*)?", "2x4 or 8",
+    lambda text: tuple(map(int, text.split("x"))), lambda value: "x".join(map(str, value)),
+)  # fmt: skip
+SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
+
+
+@dataclass(frozen=True)
+class ThreadBlock:
+    """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
+    tensor cores' instruction. None: the passes choose."""
+
+    warps: tuple[int, ...] | None = _key(GRID)
+    mma: str | None = _key(SHAPE)
+
+    def __post_init__(self) -> None:
+        if any(n & (n - 1) for n in self.warps or ()):
+            raise ScheduleError(f"block item 'warps={GRID.text(self.warps)}': numbers of warps are powers of two")
+
+    def threads(self, warp: int) -> int | None:
+        """The threads of a block, for warps of so many; None where the schedule does not say it."""
+        return prod(self.warps) * warp if self.warps else None
+
+    def __str__(self) -> str:
+        """The items that ``parse`` reads."""
+        given = ((f, getattr(self, f.name)) for f in fields(self))
+        return " ".join(f"{f.name}={_form(f).text(value)}" for f, value in given if value is not None)
+
+    @classmethod
+    def parse(cls, items: Sequence[str]) -> ThreadBlock:
+        """Raises ScheduleError, which names the wrong item."""
+        known, found = {f.name: _form(f) for f in fields(cls)}, dict[str, Any]()
+        for item in items:
+            key, _, value = item.partition("=")
+            if key not in known:
+                raise ScheduleError(f"block item {item!r} is not one of {', '.join(f'{k}=' for k in known)}")
+            if key in found:
+                raise ScheduleError(f"block item {item!r}: {key} is given twice")
+            if not re.fullmatch(known[key].pattern, value):
+                raise ScheduleError(f"block item {item!r}: write {key}={known[key].example}")
+            found[key] = known[key].parse(value)
+        return cls(**found)
+
+
+def _form(of: Field[Any]) -> Form:
+    form = of.metadata["form"]
+    assert isinstance(form, Form)
+    return form
