@@ -25,8 +25,8 @@ _PASSES = {
     "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels"
     " delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
-    "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule choose-gpu-schedule"
-    " partition-parallel-loops verify-poly",
+    "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
+    " choose-gpu-schedule partition-parallel-loops verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "device": "spill-locals stage-operands use-tensor-cores distribute-values insert-block-barriers"

@@ -35,6 +35,7 @@ from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.verify_plan import VerifyPlan
 from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
+from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
@@ -55,7 +56,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels()]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), *given, ChooseGpuSchedule(), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), CollapseIterators(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), *products, DistributeValues(),
                    InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),

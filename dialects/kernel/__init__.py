@@ -10,13 +10,24 @@ from mlc.dialects.kernel.device import FRAGMENT, BarrierOp, MmaOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.reduction import MultiReductionOp
-from mlc.dialects.kernel.tile import GatherOp, LanewiseOp, PrefetchOp, ReadOp, SlideOp, StepOp, WriteOp, valid_of
+from mlc.dialects.kernel.tile import (
+    GatherOp,
+    LanewiseOp,
+    PrefetchOp,
+    ReadOp,
+    ScatterOp,
+    SlideOp,
+    StepOp,
+    WriteOp,
+    valid_of,
+)
 
 Kernel = Dialect(
     "kernel",
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
-        *(ReadOp, WriteOp, PrefetchOp, GatherOp, SlideOp, StepOp, LanewiseOp, BarrierOp, MmaOp, MultiReductionOp),
+        *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
+        *(BarrierOp, MmaOp, MultiReductionOp),
     ],
     [],
 )
@@ -36,6 +47,7 @@ __all__ = [
     "WriteOp",
     "PrefetchOp",
     "GatherOp",
+    "ScatterOp",
     "SlideOp",
     "StepOp",
     "LanewiseOp",

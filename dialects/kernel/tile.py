@@ -176,7 +176,7 @@ class PrefetchOp(IRDLOperation):
 
 @irdl_op_definition
 class GatherOp(IRDLOperation):
-    """Read one element of a linear buffer at every offset (i64, scalar or vector), or the first ``lanes`` ones.
+    """Read one element of a linear buffer at every offset (an integer, scalar or vector), or the first ``lanes`` ones.
 
     With ``lane_offsets`` the offsets are equal along the last axis: its element j is at ``lane_offsets[j]`` from them.
     """
@@ -214,6 +214,38 @@ class GatherOp(IRDLOperation):
         type_, constant = self.result.type, self.lane_offsets
         if constant is not None and not (isinstance(type_, VectorType) and type_.get_shape()[-1] == len(constant)):
             raise VerifyException(f"{self.name}: {len(constant)} lane_offsets for a result of {type_}")
+
+
+@irdl_op_definition
+class ScatterOp(IRDLOperation):
+    """Write one element of a linear buffer at every offset (an integer, scalar or vector), which all differ.
+
+    ``kernel.scatter %v, %buf[%offsets] : vector<8x32xf32>, memref<…>, vector<8x32xi32>``
+    """
+
+    name = "kernel.scatter"
+    value = operand_def()
+    buffer = operand_def(MemRefType)
+    offsets = operand_def()
+    valid = var_operand_def(IndexType)
+    valid_axes = opt_prop_def(DenseArrayBase)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$value `,` $buffer `[` $offsets `]` (`valid` `(` $valid^ `)`)? attr-dict "
+        "`:` type($value) `,` type($buffer) `,` type($offsets)"
+    )
+
+    def __init__(self, value: SSAValue, buffer: SSAValue, offsets: SSAValue, valid: Valid = MappingProxyType({})):
+        super().__init__(
+            operands=[value, buffer, offsets, [*valid.values()]], properties={"valid_axes": _axes(valid)}
+        )
+
+    def verify_(self) -> None:
+        _verify_element(self, self.buffer, self.value.type)
+        value, offsets = self.value.type, self.offsets.type
+        shapes = [t.get_shape() if isinstance(t, VectorType) else () for t in (value, offsets)]
+        if shapes[0] != shapes[1]:
+            raise VerifyException(f"{self.name}: a value of {value} has no place for each of {offsets}")
 
 
 @irdl_op_definition

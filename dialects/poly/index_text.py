@@ -69,5 +69,5 @@ def _factor(atom: Atom, alone: bool) -> str:
     if isinstance(atom, str) or atom[0] not in ("//", "%"):
         return atom_text(atom)
     kind, *sides = atom
-    lhs, rhs = (text if (text := index_text(s)).isalnum() else f"({text})" for s in sides)
+    lhs, rhs = (text if (text := index_text(s)).replace("_", "").isalnum() else f"({text})" for s in sides)
     return f"{lhs} {kind} {rhs}" if alone else f"({lhs} {kind} {rhs})"

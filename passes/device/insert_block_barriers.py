@@ -23,7 +23,8 @@ from mlc.dialects import kernel
 from mlc.passes.device.distribute_values import DISTRIBUTION
 
 READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
-ACCESSES = (*READS, kernel.WriteOp)
+WRITES = (kernel.WriteOp, kernel.ScatterOp)
+ACCESSES = (*READS, *WRITES)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class InsertBlockBarriers(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
+            written = {o.buffer for o in fn.walk() if isinstance(o, WRITES)}
             read = {v for o in fn.walk() if isinstance(o, READS) for v in _buffers(o)}
             if written & read:
                 _Barriers(written & read).block(fn.block, _Pending())
@@ -62,6 +63,9 @@ class _Barriers:
         for op in list(block.ops):
             if isinstance(op, kernel.BarrierOp):
                 pending = _Pending()
+            elif isinstance(op, scf.ForOp) and self._only_reads(op, pending):
+                op.parent_block().insert_op_before(kernel.BarrierOp(), op)  # type: ignore[union-attr]
+                pending = _Pending().joined(self.block(op.body.block, _Pending()).carried())
             elif isinstance(op, scf.ForOp | scf.ParallelOp):
                 body = op.regions[0].block
                 once = self.block(body, pending)
@@ -71,6 +75,12 @@ class _Barriers:
             elif isinstance(op, ACCESSES) and self.shared.intersection(_buffers(op)):
                 pending = self._access(op, pending)
         return pending
+
+    def _only_reads(self, loop: scf.ForOp, pending: _Pending) -> bool:
+        """Whether a loop needs a barrier for what is pending, and none between its iterations."""
+        inside = [o for o in loop.walk() if isinstance(o, ACCESSES) and self.shared.intersection(_buffers(o))]
+        waits = any(_conflicts(op, other) for op in inside for other in (*pending.accesses, *pending.earlier))
+        return waits and not any(isinstance(op, WRITES) for op in inside)
 
     def _access(self, op: Operation, pending: _Pending) -> _Pending:
         fresh = any(_conflicts(op, other) and not _same_elements(op, other) for other in pending.accesses)
@@ -84,7 +94,7 @@ class _Barriers:
 def _conflicts(op: Operation, other: Operation) -> bool:
     """Whether two operations access one buffer, and one writes it."""
     same = not set(_buffers(op)).isdisjoint(_buffers(other))
-    return same and (isinstance(op, kernel.WriteOp) or isinstance(other, kernel.WriteOp))
+    return same and (isinstance(op, WRITES) or isinstance(other, WRITES))
 
 
 def _buffers(op: Operation) -> tuple[SSAValue, ...]:

@@ -6,7 +6,9 @@
       … }                                           scf.for %k = 0 to 16 { … kernel.read %s … kernel.read %t … } }
 
 Each element of an operand is then read from memory once a block, by neighbouring threads, and not by each thread that
-multiplies it. Steps beyond a multiple of 16 read as before. A schedule may say another number of steps (``k/32``).
+multiplies it. Steps beyond a multiple of 16 read as before. A schedule may say another number of steps (``k/32``). Of a
+gather, as of the image of a convolution, the offsets of all staged steps are computed at once; what of them is the same
+in all steps, before the loop.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
 from mlc.passes.device.loops.coefficients import coefficient, depends
+from mlc.passes.device.loops.widening import Widening, can_widen
 from mlc.passes.device.spill_locals import reduction_bytes
 from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.schedule.apply_schedules import following
@@ -54,10 +57,11 @@ class StageOperands(ModulePass):
 
 @dataclass(frozen=True)
 class _Read:
-    """A read that is staged: its step along the loop, and the rows of its local array."""
+    """A read that is staged: its step along the loop (None where offsets are computed), and the rows of its local
+    array."""
 
-    op: kernel.ReadOp
-    stride: int | SSAValue
+    op: kernel.ReadOp | kernel.GatherOp
+    stride: int | SSAValue | None
     extents: tuple[int, ...]
 
     @property
@@ -101,14 +105,18 @@ def _steps_by_one(loop: scf.ForOp) -> bool:
 
 
 def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> _Read | None:
-    """A read of fewer elements than the tile has, whose offset is linear in the loop's variable."""
-    if not isinstance(op, kernel.ReadOp) or not isinstance(op.result.type, VectorType) or op.odd is not None:
+    """A read of fewer elements than the tile has, whose offset is linear in the loop's variable, or a gather whose
+    offsets are index arithmetic on it."""
+    if not isinstance(op, kernel.ReadOp | kernel.GatherOp) or not isinstance(op.result.type, VectorType):
         return None
-    extents, variable = tuple(op.result.type.get_shape()), loop.body.block.args[0]
-    stride = coefficient(op.offset, variable)
-    fixed = not any(depends(v, loop.body.block) for v in (*op.dynamic, *op.valid))
-    reused = prod(map(padded, extents)) * REUSE <= tile
-    return _Read(op, stride, extents) if reused and fixed and stride not in (None, 0) else None
+    extents, block = tuple(op.result.type.get_shape()), loop.body.block
+    limits = (*op.valid, *(op.dynamic if isinstance(op, kernel.ReadOp) else ()))
+    if prod(map(padded, extents)) * REUSE > tile or any(depends(v, block) for v in limits):
+        return None
+    if isinstance(op, kernel.GatherOp):
+        return _Read(op, None, extents) if op.lane_offsets is None and can_widen(op.offsets, loop) else None
+    stride = coefficient(op.offset, block.args[0])
+    return _Read(op, stride, extents) if op.odd is None and stride not in (None, 0) else None
 
 
 def _constant(value: SSAValue) -> int | None:
@@ -179,13 +187,23 @@ class _Staging:
         """The elements that a group of steps reads."""
         op, type_ = read.op, read.op.result.type
         assert isinstance(type_, VectorType)
-        offset = _cloned(op.offset, {self.loop.body.block.args[0]: block.args[0]}, self.loop.body.block, block)
-        strides = [read.stride, *(op.stride(n) for n in range(len(read.extents)))]
         wide = VectorType(type_.element_type, [self.steps, *read.extents])
         valid = {axis + 1: value for axis, value in kernel.valid_of(op).items()}
-        taken = kernel.ReadOp(op.buffer, offset, strides, wide, valid=valid)
+        if isinstance(op, kernel.GatherOp):
+            taken: Operation = kernel.GatherOp(op.buffer, self._offsets(block, op, read.extents), wide, valid=valid)
+        else:
+            assert read.stride is not None
+            offset = _cloned(op.offset, {self.loop.body.block.args[0]: block.args[0]}, self.loop.body.block, block)
+            strides = [read.stride, *(op.stride(n) for n in range(len(read.extents)))]
+            taken = kernel.ReadOp(op.buffer, offset, strides, wide, valid=valid)
         block.add_op(taken)
-        return taken.result
+        return taken.results[0]
+
+    def _offsets(self, block: Block, op: kernel.GatherOp, extents: Sequence[int]) -> SSAValue:
+        """The offsets of a group of steps."""
+        type_ = op.offsets.type.element_type  # type: ignore[attr-defined]
+        widening = Widening(self.loop, block, block.args[0], self.steps, type_, len(extents), self._insert)
+        return widening.value(op.offsets, extents)
 
     def _steps(self, outer: Block, zero: SSAValue, steps: SSAValue, one: SSAValue) -> scf.ForOp:
         """The steps of a group, which read the local arrays."""
@@ -219,7 +237,7 @@ def _unit(read: _Read) -> list[int]:
     return [s if extent > 1 else 0 for s, extent in zip(read.strides, read.extents, strict=True)]
 
 
-def _copy_body(old: Block, new: Block, known: dict[SSAValue, SSAValue], without: set[kernel.ReadOp]) -> None:
+def _copy_body(old: Block, new: Block, known: dict[SSAValue, SSAValue], without: set[Operation]) -> None:
     for op in old.ops:
         if op not in without:
             new.add_op(op.clone(known))

@@ -12,7 +12,7 @@ from mlc.passes.kernel.verify_kernel import MAIN
 from mlc.passes.legality import TENSORS, VECTORS, Level
 
 LOOPS = "scf.for scf.if"
-MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather"
+MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather kernel.scatter"
 TILES = "kernel.symbol kernel.slide kernel.step kernel.lanewise kernel.multi_reduction"
 BODY = f"{MEMORY} kernel.barrier kernel.mma {TILES} arith.* math.* vector.*"
 KERNELS = {

@@ -65,7 +65,7 @@ class _Printer(CText):
 
     def _buffers(self) -> list[str]:
         """The pointer parameters; a block's own row of the scratch arrays."""
-        written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
+        written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         scratch, args = self.fn.attributes.get(SCRATCH), self.fn.block.args
         own = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
@@ -122,6 +122,8 @@ class _Printer(CText):
                 self.write(op)
             case kernel.GatherOp():
                 self.gather(op)
+            case kernel.ScatterOp():
+                self.scatter(op)
             case kernel.StepOp():
                 part = self.part(op.result)
                 axis = next(iter(part.axes), len(part.aligned) - 1)
@@ -198,7 +200,7 @@ class _Printer(CText):
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
         return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
 
-    def limits(self, op: kernel.ReadOp | kernel.WriteOp | kernel.GatherOp) -> dict[int, str]:
+    def limits(self, op: kernel.ReadOp | kernel.WriteOp | kernel.GatherOp | kernel.ScatterOp) -> dict[int, str]:
         return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
 
     def read(self, op: kernel.ReadOp) -> None:
@@ -223,11 +225,21 @@ class _Printer(CText):
         self.define(op.result, part, names)
 
     def write(self, op: kernel.WriteOp) -> None:
-        held = self.env[op.value]
-        accesses, pointer = self.accesses(op, held.part), self.pointers[op.buffer]
+        accesses = self.accesses(op, self.env[op.value].part)
+        self.store(op, accesses, accesses.address)
+
+    def scatter(self, op: kernel.ScatterOp) -> None:
+        part = self.env[op.value].part
+        self.store(op, Accesses(self.coordinates, part, "0", [], self.limits(op)), self.env[op.offsets].at)
+
+    def store(
+        self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, offset: Callable[[int], str]
+    ) -> None:
+        """Each element of a thread that is within the extent is written by one thread."""
+        held, pointer = self.env[op.value], self.pointers[op.buffer]
         for r in held.part.registers():
             condition = " && ".join([*accesses.once(), *accesses.valid(r)])
-            store = f"{pointer}[{accesses.address(r)}] = {held.at(r)};"
+            store = f"{pointer}[{offset(r)}] = {held.at(r)};"
             self.line(f"if ({condition}) {store}" if condition else store)
 
     def product(self, op: kernel.MmaOp) -> None:

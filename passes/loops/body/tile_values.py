@@ -6,12 +6,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, VectorType, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
-from mlc.dialects.types import element_of
+from mlc.dialects.types import element_of, elements_in
 from mlc.passes.kernel.lowering.scalars import signless
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (
@@ -32,6 +32,7 @@ SCALAR_ONLY = {
     "arith.select", "arith.cmpf", "arith.cmpi", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp",
     "arith.extsi", "arith.extui", "arith.trunci",
 }  # fmt: skip
+SHORT = 2**28  # elements of a buffer whose offsets are computed with 32 bits, sums of their terms included
 TRANSPARENT = {"builtin.unrealized_conversion_cast", "arith.index_cast"}
 Tile = tuple[str, SSAValue, tuple[int | SSAValue, ...], frozenset[str]]  # array, its buffer, strides, axes
 
@@ -90,9 +91,16 @@ class TileValues:
         axes = frozenset(a.iterator for a in context.axes if a.symbol in value.symbols())  # type: ignore[union-attr]
         return Value(self._lanes(out, value, axes, context), axes)
 
-    def _lanes(self, out: IndexBuilder, value: DimLike, axes: frozenset[str], context: TileContext) -> SSAValue:
-        shapes = {a.symbol: spread(i64, frozenset({a.iterator}), context.axes) for a in context.axes}
-        return out.lanes(value, shapes, spread(i64, axes, context.axes))
+    def _lanes(
+        self, out: IndexBuilder, value: DimLike, axes: frozenset[str], context: TileContext, type_: IntegerType = i64
+    ) -> SSAValue:
+        shapes = {a.symbol: spread(type_, frozenset({a.iterator}), context.axes) for a in context.axes}
+        return out.lanes(value, shapes, spread(type_, axes, context.axes))
+
+    def _offset_type(self, buffer: Buffer) -> IntegerType:
+        """The type of offsets in a buffer: threads of a GPU divide integers of 32 bits several times as fast."""
+        size = elements_in(buffer.value)
+        return i32 if not self.in_registers and isinstance(size, int) and size < SHORT else i64
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -115,7 +123,7 @@ class TileValues:
             return self._gather_at(out, buffer, self._index(out, gathered[0], context), gathered[1], context)
         if split is None:
             axes = frozenset(a.iterator for a in context.axes if a.symbol in linear.symbols())  # type: ignore[union-attr]
-            offsets = self._lanes(out, linear, axes, context)
+            offsets = self._lanes(out, linear, axes, context, self._offset_type(buffer))
             type_ = vector_type(element, axes, context.axes)
             lanes, valid = self._partial(context, axes)
             return Value(out.emit(kernel.GatherOp(buffer.value, offsets, type_, lanes, valid=valid)), axes)
@@ -198,13 +206,24 @@ class TileValues:
         self.made = {key: v for key, v in self.made.items() if key[1] != s.write.array}
         linear = simplify(buffer.linear(index), {a.symbol: a.size for a in context.axes})
         split = split_axes(linear, tuple(a.symbol for a in context.axes))
-        assert split is not None, f"{s.name} writes at offsets without a constant stride: {linear}"
-        base, strides = split
         axes = frozenset(a.iterator for a in context.axes if a.iterator in s.iters)
         ssa = broadcast(out, value, axes, context)
+        if split is None:
+            self._scatter(out, buffer, linear, ssa, axes, context)
+            return
+        base, strides = split
         values = [x if isinstance(x, int) else out.dim(x) for x in strides] if axes else []
         lanes, valid = self._partial(context, axes)
         out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes, valid))
+
+    def _scatter(
+        self, out: IndexBuilder, buffer: Buffer, linear: DimLike, value: SSAValue, axes: frozenset[str],
+        context: TileContext,
+    ) -> None:  # fmt: skip
+        """A write at offsets without constant strides, as of a collapsed iterator."""
+        assert not self.in_registers, f"one thread writes at offsets without a constant stride: {linear}"
+        offsets = self._lanes(out, linear, axes, context, self._offset_type(buffer))
+        out.block.add_op(kernel.ScatterOp(value, buffer.value, offsets, valid_axes(context, axes)))
 
 
 def constant_offsets(value: DimLike | None, context: TileContext) -> tuple[DimLike, list[int]] | None:

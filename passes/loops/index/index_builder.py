@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
@@ -69,7 +69,7 @@ class IndexBuilder:
         return self._index(op, self.dim(lhs), self.dim(rhs))
 
     def lanes(self, value: DimLike, shapes: Mapping[str, VectorType], full: VectorType) -> SSAValue:
-        """``value``, with axis symbols (of types ``shapes``), as a vector of i64 of type ``full``."""
+        """``value``, with axis symbols (of types ``shapes``), as a vector of integers of type ``full``."""
         assert isinstance(value, Dim)
         varying = [(m, c) for m, c in value.terms if mentions_axis(Dim(((m, c),)))]
         same = value - Dim(tuple(varying))
@@ -86,7 +86,7 @@ class IndexBuilder:
 
     def _splat(self, value: SSAValue, full: VectorType) -> SSAValue:
         if isinstance(value.type, IndexType):
-            value = self.emit(arith.IndexCastOp(value, i64))
+            value = self.emit(arith.IndexCastOp(value, full.element_type))
         return self.emit(vector.BroadcastOp(value, full))
 
     def _lane_atom(self, atom: Atom, shapes: Mapping[str, VectorType], full: VectorType) -> SSAValue:

@@ -24,18 +24,21 @@ def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Itera
 
     One row of a product whose sum is contiguous in both operands is left to the rule for rows, a block an element.
     """
-    first = statements[0]
-    if not is_sum(first) or not first.parallel or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
-        return
-    lanes = lanes_of(first)
-    for a, others in factors(first):
-        if a.depends_on(lanes) or not any(b.depends_on(lanes) for b in others):
-            continue
-        roles = OperandRoles(first, lanes, a, others[0])
-        rows = points([first.bounds[i] for i in roles.rows])
-        if rows > 1:
-            yield from _tiles(statements, roles, target)
-        return
+    roles = roles_of(statements[0])
+    if roles is not None and not any(s.op.monoid or s.iters != roles.s.parallel for s in statements[1:]):
+        yield from _tiles(statements, roles, target)
+
+
+def roles_of(s: StatementView) -> OperandRoles | None:
+    """The roles of the factors of a sum of products with several rows; None for other statements."""
+    if not is_sum(s) or not s.parallel:
+        return None
+    lanes = lanes_of(s)
+    for a, others in factors(s):
+        if not a.depends_on(lanes) and any(b.depends_on(lanes) for b in others):
+            roles = OperandRoles(s, lanes, a, others[0])
+            return roles if points([s.bounds[i] for i in roles.rows]) > 1 else None
+    return None
 
 
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:

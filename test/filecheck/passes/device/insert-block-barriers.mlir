@@ -39,3 +39,29 @@ kernel.func @own(%a: memref<64xf32>, %c: memref<64xf32>) {
   kernel.write %3, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
   kernel.return
 }
+
+// -----
+
+// A loop that only reads has its barrier before it.
+// CHECK-LABEL: kernel.func @loop
+// CHECK:      kernel.write
+// CHECK:      kernel.barrier
+// CHECK:      scf.for
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.return
+kernel.func @loop(%a: memref<64xf32>, %c: memref<64xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %64 = arith.constant 64 : index
+  %t = kernel.local : memref<64xf32>
+  %2 = kernel.read %a[%0] {strides = array<i64: 1>} : memref<64xf32> -> vector<64xf32>
+  kernel.write %2, %t[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  %3 = scf.for %i = %0 to %64 step %1 iter_args(%s = %2) -> (vector<64xf32>) {
+    %4 = kernel.read %t[%i] {strides = array<i64>} : memref<64xf32> -> f32
+    %5 = vector.broadcast %4 : f32 to vector<64xf32>
+    %6 = arith.addf %s, %5 : vector<64xf32>
+    scf.yield %6 : vector<64xf32>
+  }
+  kernel.write %3, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  kernel.return
+}
