@@ -80,7 +80,7 @@ class Widening:
             return self._widened(op.operands[0])
         extents = list(old.type.get_shape()) if isinstance(old.type, VectorType) else [1] * self.rank
         sides = [self.value(v, extents) for v in op.operands]  # type: ignore[union-attr]
-        return sides[0] if isinstance(op, vector.BroadcastOp) else self._emit(type(op)(*sides))  # type: ignore[arg-type, call-arg]
+        return sides[0] if isinstance(op, vector.BroadcastOp) else self._emit(type(op)(*sides))  # type: ignore[arg-type]
 
     def _spread(self, value: SSAValue, extents: Sequence[int]) -> SSAValue:
         """A scalar or vector as one of steps × ``extents``."""
