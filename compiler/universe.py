@@ -31,7 +31,7 @@ _PASSES = {
     "loops": "lower-tiles verify-loops",
     "device": "spill-locals stage-operands use-tensor-cores distribute-values insert-block-barriers"
     " set-launch-geometry",
-    "plan": "build-program plan-memory insert-barriers annotate-launches verify-plan",
+    "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
 }
 """The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""
 

@@ -29,6 +29,7 @@ from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.verify_loops import VerifyLoops
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
+from mlc.passes.plan.assign_memory_spaces import AssignMemorySpaces
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.insert_barriers import InsertBarriers
 from mlc.passes.plan.plan_memory import PlanMemory
@@ -60,6 +61,6 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), *products, DistributeValues(),
                    InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
-        ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
-                  VerifyPlan()]),
+        ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
+                  AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from xdsl.ir import Dialect
 
-from mlc.dialects.rt.control import NESTS, STEPS, IfOp, LoopConditionOp, LoopOp, extents, walk
+from mlc.dialects.rt.control import HOST_STEPS, NESTS, STEPS, IfOp, LoopConditionOp, LoopOp, extents, walk
 from mlc.dialects.rt.memory import (
     BufferOp,
     InputOp,
@@ -12,6 +12,8 @@ from mlc.dialects.rt.memory import (
     UpdateOp,
     ViewOp,
     WeightOp,
+    in_host_memory,
+    on_host,
     replaced,
     root,
     start,
@@ -47,5 +49,6 @@ Rt = Dialect(
 __all__ = [
     "Rt", "ProgramOp", "InputOp", "OutputOp", "WeightOp", "RunCounterOp", "BufferOp", "ViewOp", "LaunchOp", "CopyOp",
     "NonzeroOp", "SizeOp", "RoutineOp", "BarrierOp", "LoopConditionOp", "LoopOp", "IfOp", "STEPS", "NESTS", "walk",
-    "root", "extents", "start", "StateOp", "UpdateOp", "replaced",
+    "root", "extents", "start", "StateOp", "UpdateOp", "replaced", "on_host",
+    "in_host_memory", "HOST_STEPS",
 ]  # fmt: skip

@@ -152,7 +152,8 @@ class IfOp(IRDLOperation):
         super().__init__(properties={"symbol": StringAttr(symbol)}, regions=regions)
 
 
-STEPS = LaunchOp | CopyOp | NonzeroOp | SizeOp | RoutineOp | LoopConditionOp
+HOST_STEPS = NonzeroOp | SizeOp | RoutineOp | LoopConditionOp  # which the host computes, whatever the target
+STEPS = LaunchOp | CopyOp | HOST_STEPS
 NESTS = LoopOp | IfOp
 
 

@@ -21,6 +21,20 @@ from xdsl.utils.exceptions import VerifyException
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import bytes_of, shape_of
 
+HOST = StringAttr("host")
+"""The memory space of buffers that the host of a device has for its steps; all others are in the target's memory."""
+
+
+def on_host(value: SSAValue) -> bool:
+    """Whether a buffer is in the host's memory beside a device's: ``memref<3xi64, "host">``."""
+    return isinstance(value.type, MemRefType) and value.type.memory_space == HOST
+
+
+def in_host_memory(type_: Attribute) -> MemRefType:
+    """The type of a buffer that the host has for one of this type."""
+    assert isinstance(type_, MemRefType)
+    return MemRefType(type_.element_type, type_.shape, type_.layout, HOST)
+
 
 class _BufferSource(IRDLOperation):
     """An operation whose result is a buffer."""
@@ -129,7 +143,8 @@ class UpdateOp(_BufferSource):
 
 @irdl_op_definition
 class BufferOp(_BufferSource):
-    """Scratch memory in the arena: at ``offset`` bytes, or (symbolic sizes) after the buffers numbered ``after``."""
+    """Scratch memory in the arena of its memory space: at ``offset`` bytes, or (symbolic sizes) after the buffers
+    numbered ``after``."""
 
     name = "rt.buffer"
     bytes = prop_def(StringAttr)

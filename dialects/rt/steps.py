@@ -65,7 +65,7 @@ class LaunchOp(IRDLOperation):
 
 @irdl_op_definition
 class CopyOp(IRDLOperation):
-    """Copy a buffer into another one of equal size (on one thread)."""
+    """Copy a buffer into another one of equal size (on one thread), which may be in another memory space."""
 
     name = "rt.copy"
     source = operand_def(MemRefType)

@@ -6,11 +6,12 @@
 Greedy by size (Pisarchyk and Lee, arXiv 2001.03288): large buffers first, each at the lowest offset where it overlaps
 no buffer alive at the same time. With symbolic dimensions the plan is made for assumed values, and its order is kept
 for all values: each buffer follows those below it (``after``). The program gets the attribute ``arena``: its bytes, and
-the most bytes alive at one step, for the assumed values.
+the most bytes alive at one step, for the assumed values. Buffers of the host of a device have an arena of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -21,7 +22,7 @@ from mlc.dialects import rt
 from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim, symbols_of
 from mlc.dialects.types import bytes_of
 from mlc.passes.assumed_extents import PLANNED
-from mlc.passes.plan.program.arena import ALIGN, aligned, arena_of, live_ranges
+from mlc.passes.plan.program.arena import ALIGN, Live, aligned, arena_of, live_ranges
 from mlc.passes.plan.program.offsets import place
 
 
@@ -40,7 +41,8 @@ class PlanMemory(ModulePass):
             plan_state(program)
             if self.redzones:
                 add_redzones(program)
-            plan_arena(program, self.redzones)
+            for host in (False, True):
+                plan_arena(program, [r for r in live_ranges(program) if rt.on_host(r.op.result) == host], self.redzones)
             program.arena = arena_of(program)
 
 
@@ -60,9 +62,9 @@ def add_redzones(program: rt.ProgramOp) -> None:
     program.attributes["redzones"] = UnitAttr()
 
 
-def plan_arena(program: rt.ProgramOp, disjoint: bool = False) -> None:
-    """Set the offsets of all buffers, or (symbolic sizes) the buffers after which each follows."""
-    ranges = [replace(r, first=0, last=0) if disjoint else r for r in live_ranges(program)]
+def plan_arena(program: rt.ProgramOp, live: Sequence[Live], disjoint: bool = False) -> None:
+    """Set the offsets of buffers in their arena, or (symbolic sizes) the buffers after which each follows."""
+    ranges = [replace(r, first=0, last=0) for r in live] if disjoint else live
     typical = dict.fromkeys(symbols_of(r.size for r in ranges), PLANNED)
     offsets = place([(r.first, r.last) for r in ranges], [_typical(r.size, typical) for r in ranges])
     if not typical:

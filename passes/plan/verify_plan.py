@@ -15,10 +15,12 @@ from mlc.dialects.graph.loop import STEP, local_symbols
 from mlc.dialects.graph.sizes import SIZE, sizes_of
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import shape_of
+from mlc.passes.context import machine_of
 from mlc.passes.legality import VECTORS, Level, calls
 from mlc.passes.loops.verify_loops import KERNELS
 from mlc.passes.plan.insert_barriers import accesses
 from mlc.passes.plan.program.arena import arena_of
+from mlc.target import GpuTarget
 
 MEMORY = "rt.input rt.output rt.weight rt.run_counter rt.state rt.update rt.buffer rt.view"
 STEPS = "rt.launch rt.copy rt.nonzero rt.size rt.routine rt.loop_condition rt.barrier rt.loop rt.if"
@@ -45,11 +47,25 @@ class VerifyPlan(ModulePass):
                 raise LEVEL.error(each, "it has no offset in the payload")
             if isinstance(each, rt.StateOp) and each.offset is None:
                 raise LEVEL.error(each, "it has no offset in the memory of the state")
+        has_host = isinstance(machine_of(ctx), GpuTarget)
         for program in (o for o in op.ops if isinstance(o, rt.ProgramOp)):
+            _verify_memory_spaces(program, has_host)
             _verify_sizes(program.body.block, named, set())
             _verify_aliases(program, functions)
             if program.arena is not None and program.arena != (found := arena_of(program)):
                 raise LEVEL.error(program, f"its arena is {found}")
+
+
+def _verify_memory_spaces(program: rt.ProgramOp, has_host: bool) -> None:
+    """Kernels access the target's memory. Where that is a device's, the steps of its host access the host's."""
+    for op in rt.walk(program.body.block):
+        if isinstance(op, rt.CopyOp | rt.BufferOp):
+            continue
+        wanted = has_host and isinstance(op, rt.HOST_STEPS)
+        for n, value in enumerate((*op.operands, *op.results)):
+            if rt.on_host(value) != wanted:
+                where = ("the host's", "the device's")[wanted]
+                raise LEVEL.error(op, f"buffer {n} is in {where} memory: it needs an rt.copy of it")
 
 
 def _verify_aliases(program: rt.ProgramOp, functions: Mapping[str, kernel.FuncOp]) -> None:

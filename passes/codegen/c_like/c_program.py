@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import rt
+from mlc.dialects.graph.sizes import ROOM
+from mlc.dialects.semantics.dims import parse_dim
+from mlc.dialects.types import elements_in
 from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_routine import routine_call
+from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.plan.program.arena import buffers_of
 
 
@@ -47,6 +52,7 @@ class HostProgram(ABC):
     launches: int = 0
     states: int = 0
     counter = ""  # the address of the run counter
+    host_arena = ""  # the memory of a device's host
 
     def block(self, block: Block, indent: str) -> None:
         """All phases of a block."""
@@ -74,6 +80,37 @@ class HostProgram(ABC):
 
     @abstractmethod
     def _if(self, op: rt.IfOp, indent: str) -> None: ...
+
+    @abstractmethod
+    def _decide(self, op: rt.LoopConditionOp) -> str:
+        """Statements that evaluate the condition of one iteration, or of a branch."""
+
+    def _host_step(self, op: Operation) -> str:
+        """Statements of a step that one thread of the host takes."""
+        match op:
+            case rt.NonzeroOp():
+                arguments = f"{self.pointers[op.mask]}, {c_dim(elements_in(op.mask))}, {self.pointers[op.where]}"
+                return f"mlc_nonzero(c, {self.sizes.index(op.symbol.data)}, {arguments}, {self.pointers[op.size]});"
+            case rt.SizeOp():
+                number, grows = self.sizes.index(op.symbol.data), int(bool(ROOM.fullmatch(op.most.data)))
+                value = f"{self.pointers[op.value]}, {c_dim(parse_dim(op.most.data))}, {self.pointers[op.size]}"
+                return f"mlc_measure(c, {number}, {value}, {grows}, {c_string(op.why.data)});"
+            case rt.RoutineOp():
+                return routine_call(op, [self.pointers[a] for a in op.args])
+        assert isinstance(op, rt.LoopConditionOp)
+        return f"{{ {self._decide(op)} }}"
+
+    def _continues(self, op: rt.LoopConditionOp) -> list[str]:
+        """Whether data allow another iteration: the count given, and the flag of the last iteration."""
+        iteration = c_dim(parse_dim(op.next.data))
+        limit = [f"{iteration} < *(const int64_t *){self.pointers[op.limit]}"] if op.limit is not None else []
+        return limit + ([f"*(const uint8_t *){self.pointers[op.active]}"] if op.active is not None else [])
+
+    def _set_count(self, op: rt.LoopConditionOp) -> str:
+        """Writes the number of iterations, where that is a run-time dimension."""
+        if op.count is None:
+            return ""
+        return f" *(int64_t *){self.pointers[op.count]} = {c_dim(parse_dim(op.next.data))};"
 
     def _size(self, name: str, value: str, indent: str) -> None:
         self.lines.append(f"{indent}const int64_t {name} = {value}; (void){name};")
@@ -127,6 +164,5 @@ class HostProgram(ABC):
                 start = "" if op.start == 0 else f" + {c_dim(op.start)}"
                 return f"((char *){self.pointers[op.source]}{start})" if start else self.pointers[op.source]
         assert isinstance(op, rt.BufferOp)
-        if op.offset is not None:
-            return f"(void *)(c->arena + {op.offset.value.data})"
-        return f"(void *)(c->arena + offset[{self.buffers[op.result]}])"
+        start = str(op.offset.value.data) if op.offset is not None else f"offset[{self.buffers[op.result]}]"
+        return f"(void *)({self.host_arena if rt.on_host(op.result) else 'c->arena'} + {start})"

@@ -14,12 +14,6 @@ from mlc.passes.codegen.c_like.c_string import c_string
 
 def routine_call(op: rt.RoutineOp, buffers: Sequence[str]) -> str:
     """``mlc_string_concat(c, &(mlc_step){…});``, which writes the last of ``buffers``."""
-    function, step = routine_step(op, buffers)
-    return f"{function}(c, &{step});"
-
-
-def routine_step(op: rt.RoutineOp, buffers: Sequence[str]) -> tuple[str, str]:
-    """The C function of a routine, and its arguments ``(mlc_step){…}``."""
     words = [unescaped(w.data) for w in op.words or ()]
     numbers = () if op.numbers is None else ints_of(op.numbers)
     counts = [c_dim(elements_in(a)) for a in op.args]
@@ -33,4 +27,4 @@ def routine_step(op: rt.RoutineOp, buffers: Sequence[str]) -> tuple[str, str]:
         "node": c_string(", ".join(source_nodes(op))),
     }
     step = ", ".join(f".{name} = {value}" for name, value in fields.items())
-    return f"mlc_{op.fn.data.replace('.', '_')}", f"(mlc_step){{{step}}}"
+    return f"mlc_{op.fn.data.replace('.', '_')}(c, &(mlc_step){{{step}}});"

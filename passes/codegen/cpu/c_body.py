@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from mlc.dialects import rt
-from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.semantics.dims import parse_dim
-from mlc.dialects.types import bytes_of, elements_in
+from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare
-from mlc.passes.codegen.c_like.c_routine import routine_call
-from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.plan.program.arena import buffers_of
 
 
@@ -23,7 +20,7 @@ def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str,
     buffers = buffers_of(program)
     lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
     if any(b.offset is None for b in buffers):
-        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset);"]
+        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset, 0);"]
     fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
     body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), fails=fails)
     body.block(program.body.block, "  ")
@@ -63,33 +60,21 @@ class _Body(HostProgram):
             case rt.CopyOp():
                 target, source = self.pointers[op.target], self.pointers[op.source]
                 return [f"if (part == 0) memcpy({target}, {source}, (size_t){c_dim(bytes_of(op.target))});"]
-            case rt.NonzeroOp():
-                arguments = f"{self.pointers[op.mask]}, {c_dim(elements_in(op.mask))}, {self.pointers[op.where]}"
-                number = self.sizes.index(op.symbol.data)
-                return [f"if (part == 0) mlc_nonzero(c, {number}, {arguments}, {self.pointers[op.size]});"]
-            case rt.SizeOp():
-                number, grows = self.sizes.index(op.symbol.data), int(bool(ROOM.fullmatch(op.most.data)))
-                value = f"{self.pointers[op.value]}, {c_dim(parse_dim(op.most.data))}, {self.pointers[op.size]}"
-                return [f"if (part == 0) mlc_measure(c, {number}, {value}, {grows}, {c_string(op.why.data)});"]
-            case rt.RoutineOp():
-                return [f"if (part == 0) {routine_call(op, [self.pointers[a] for a in op.args])}"]
-        assert isinstance(op, rt.LoopConditionOp)
-        return [f"if (part == 0) {{ {self._decide(op)} }}"]
+        return [f"if (part == 0) {self._host_step(op)}"]
 
     def _decide(self, op: rt.LoopConditionOp) -> str:
         """The condition of one iteration. A loop is identified by the phase after its first condition, also for threads
         that arrive late."""
         iteration, number = c_dim(parse_dim(op.next.data)), self.decisions.index(op.symbol.data)
         run = "c->phase + 1" if iteration == "0" else f"at_{op.symbol.data}.run"
-        continues = [f"{iteration} < *(const int64_t *){self.pointers[op.limit]}"] if op.limit is not None else []
-        continues += [f"*(const uint8_t *){self.pointers[op.active]}"] if op.active is not None else []
+        continues = self._continues(op)
         bound = [] if op.most is None else [f"{iteration} < {c_dim(parse_dim(op.most.data))}"]
         continues += ["!mlc_failed(c)"] if self.fails else []
         steps = f"mlc_loop_condition(c, {number}, {run}, {iteration}, {' && '.join([*bound, *continues]) or '1'});"
         if op.strict is not None and bound:
             too_many = " && ".join([f"!({bound[0]})", *continues])
             steps += f' if ({too_many}) mlc_stop(c, "{op.strict.data}");'
-        return steps + (f" *(int64_t *){self.pointers[op.count]} = {iteration};" if op.count is not None else "")
+        return steps + self._set_count(op)
 
     def _loop(self, op: rt.LoopOp, indent: str) -> None:
         step, inner = op.step.data, indent + "  "

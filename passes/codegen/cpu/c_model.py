@@ -121,8 +121,8 @@ def _strings(program: rt.ProgramOp) -> str:
 
 
 def _offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """``workspace`` and, for symbolic dimensions, ``place``: the offsets of the buffers."""
-    lines = [*declare(dims, "__int128", "dim"), "  __int128 end = 0;"]
+    """``workspace`` and, for symbolic dimensions, ``place``: the offsets of the buffers, and where their arena ends."""
+    lines = [*declare(dims, "__int128", "dim"), "  __int128 end[2] = {0};"]
     buffers = buffers_of(program)
     for n in placement_order(buffers):
         op = buffers[n]
@@ -131,11 +131,12 @@ def _offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         for below in op.after or ():
             lines.append(f"  if (e{below.value.data} > o{n}) o{n} = e{below.value.data};")
         lines.append(f"  e{n} = o{n} + {size};")
-        lines.append(f"  if (e{n} > end) end = e{n};")
+        end = f"end[{int(rt.on_host(op.result))}]"
+        lines.append(f"  if (e{n} > {end}) {end} = e{n};")
         lines.append(f"  if (offset) offset[{n}] = (int64_t)o{n};")
-    lines.append("  return end > MLC_WORKSPACE_LIMIT ? -1 : (int64_t)end;")
-    head = "static int64_t place(const int64_t *dim, int64_t *offset) {\n  (void)dim, (void)offset;"
-    workspace = "static int64_t workspace(const int64_t *dim) { return place(dim, 0); }"
+    lines.append("  return end[host] > MLC_WORKSPACE_LIMIT ? -1 : (int64_t)end[host];")
+    head = "static int64_t place(const int64_t *dim, int64_t *offset, int host) {\n  (void)dim, (void)offset;"
+    workspace = "static int64_t workspace(const int64_t *dim) { return place(dim, 0, 0); }"
     return "\n".join([head, *lines, "}", workspace])
 
 
@@ -232,7 +233,7 @@ def _fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         return ""
     lines = ["static void fence(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)) {"]
     buffers = buffers_of(program)
-    lines += [*declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset);"]
+    lines += [*declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset, 0);"]
     for n, op in enumerate(buffers):
         used, size = parse_dim(op.bytes.data) - ALIGN, aligned(parse_dim(op.bytes.data))
         lines.append(f"  mark(arena + offset[{n}] + {c_dim(used)}, (size_t){c_dim(size - used)});")

@@ -1,7 +1,8 @@
-"""The C function that runs a model on a GPU: it records launches in phases, and runs data-dependent steps on the host.
+"""The C function that runs a model on a GPU: it records launches in phases, and takes the steps of the host.
 
 What is recorded between two steps on the host becomes one CUDA graph at run time (``runtime/c/cuda/mlc_cuda_graph.c``).
-A loop is a loop of C, so one with known trips is unrolled into the graph. Pointers are addresses of the device.
+A loop is a loop of C, so one with known trips is unrolled into the graph. Pointers are addresses of the device, except
+those of buffers in the memory space of the host.
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from mlc.dialects import rt
-from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.semantics.dims import parse_dim
-from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in
+from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare
-from mlc.passes.codegen.c_like.c_routine import routine_step
 from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.codegen.cuda.launch_geometry import Geometry
 from mlc.passes.plan.program.arena import buffers_of
@@ -34,7 +33,8 @@ def print_body(
     buffers, decisions = buffers_of(program), decisions_of(program)
     lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
     if any(b.offset is None for b in buffers):
-        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset);"]
+        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset, 0);"]
+    lines += ["  char *const host = mlc_cuda_host(c); (void)host;"]
     lines += [f"  int64_t at_{name} = 0, next_{name} = 0; (void)at_{name}, (void)next_{name};" for name in decisions]
     body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions)
     body.numbers, body.geometry = numbers, geometry
@@ -42,39 +42,38 @@ def print_body(
     return "\n".join([*lines, *body.lines, "  (void)c;", "}"])
 
 
+COPIES = ("copy", "download", "upload")  # on the device, to the host, and from it
+
+
+def _way(op: rt.CopyOp) -> str:
+    return "download" if rt.on_host(op.target) else "upload" if rt.on_host(op.source) else "copy"
+
+
 @dataclass
 class _Body(HostProgram):
     numbers: Mapping[str, int] = field(default_factory=dict)
     geometry: Mapping[str, Geometry] = field(default_factory=dict)
-    counter = "mlc_cuda_counter(c)"
+    counter, host_arena = "mlc_cuda_counter(c)", "host"
 
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
-        """Steps without an edge between them in the graph."""
+        """Steps without an edge between them in the graph. The host waits for copies to it before its own steps, and
+        copies from it come after them."""
         if not ops:
             return
-        self.lines += [f"{indent}{self._step(op)}" for op in ops]
-        self.lines.append(f"{indent}mlc_cuda_barrier(c);")
+        copies = {way: [o for o in ops if isinstance(o, rt.CopyOp) and _way(o) == way] for way in COPIES}
+        lines = [self._launch(op) for op in ops if isinstance(op, rt.LaunchOp)]
+        lines += [self._copy(op) for way in ("copy", "download") for op in copies[way]]
+        lines += ["mlc_cuda_wait(c);"] if copies["download"] else []
+        conditions = [op for op in ops if isinstance(op, rt.LoopConditionOp)]
+        if steps := [op for op in ops if isinstance(op, rt.HOST_STEPS) and op not in conditions]:
+            lines += ["if (!mlc_failed(c)) {", *(f"  {self._host_step(op)}" for op in steps), "}"]
+        lines += [*map(self._host_step, conditions), *map(self._copy, copies["upload"]), "mlc_cuda_barrier(c);"]
+        self.lines += [indent + line for line in lines]
         self._sizes_of(ops, indent)
 
-    def _step(self, op: Operation) -> str:
-        match op:
-            case rt.LaunchOp():
-                return self._launch(op)
-            case rt.CopyOp():
-                target, source = self.pointers[op.target], self.pointers[op.source]
-                return f"mlc_cuda_copy(c, {target}, {source}, {c_dim(bytes_of(op.target))});"
-            case rt.NonzeroOp():
-                arguments = f"{self.pointers[op.mask]}, {c_dim(elements_in(op.mask))}, {self.pointers[op.where]}"
-                number = self.sizes.index(op.symbol.data)
-                return f"mlc_cuda_nonzero(c, {number}, {arguments}, {self.pointers[op.size]});"
-            case rt.SizeOp():
-                number, grows = self.sizes.index(op.symbol.data), int(bool(ROOM.fullmatch(op.most.data)))
-                value = f"{self.pointers[op.value]}, {c_dim(parse_dim(op.most.data))}, {self.pointers[op.size]}"
-                return f"mlc_cuda_measure(c, {number}, {value}, {grows}, {c_string(op.why.data)});"
-            case rt.RoutineOp():
-                return self._routine(op)
-        assert isinstance(op, rt.LoopConditionOp)
-        return self._condition(op)
+    def _copy(self, op: rt.CopyOp) -> str:
+        target, source = self.pointers[op.target], self.pointers[op.source]
+        return f"mlc_cuda_{_way(op)}(c, {target}, {source}, {c_dim(bytes_of(op.target))});"
 
     def _launch(self, op: rt.LaunchOp) -> str:
         name = op.callee.root_reference.data
@@ -85,23 +84,15 @@ class _Body(HostProgram):
         buffers = f"{len(op.args)}, (void *const[]){{{pointers or '0'}}}"
         return f"mlc_cuda_launch(c, {numbers}, {buffers}, {len(op.dims or ())}, (const int64_t[]){{{dims or '0'}}});"
 
-    def _routine(self, op: rt.RoutineOp) -> str:
-        function, step = routine_step(op, [self.pointers[a] for a in op.args])
-        *inputs, made = (c_dim(elements_in(a) * ITEMSIZE[element_of(a)]) for a in op.args)
-        return f"mlc_cuda_routine(c, {function}, &{step}, (const int64_t[3]){{{', '.join(inputs) or '0'}}}, {made});"
-
-    def _condition(self, op: rt.LoopConditionOp) -> str:
+    def _decide(self, op: rt.LoopConditionOp) -> str:
         """Whether there is an iteration ``next``, or which branch is taken. After a failure there is none."""
         name, iteration = op.symbol.data, c_dim(parse_dim(op.next.data))
-        continues = [f"{iteration} < mlc_cuda_i64(c, {self.pointers[op.limit]})"] if op.limit is not None else []
-        continues += [f"mlc_cuda_flag(c, {self.pointers[op.active]})"] if op.active is not None else []
-        goes_on = " && ".join([*continues, "!mlc_failed(c)"])
+        goes_on = " && ".join([*self._continues(op), "!mlc_failed(c)"])
         bound = "1" if op.most is None else f"{iteration} < {c_dim(parse_dim(op.most.data))}"
         text = f"at_{name} = {iteration}; next_{name} = {goes_on};"
         if op.strict is not None and op.most is not None:
             text += f" if (next_{name} && !({bound})) mlc_stop(c, {c_string(op.strict.data)});"
-        text += f" next_{name} = next_{name} && {bound};"
-        return text + (f" mlc_cuda_set_i64(c, {self.pointers[op.count]}, {iteration});" if op.count is not None else "")
+        return f"{text} next_{name} = next_{name} && {bound};{self._set_count(op)}"
 
     def _loop(self, op: rt.LoopOp, indent: str) -> None:
         step, inner = op.step.data, indent + "  "

@@ -32,6 +32,7 @@ def print_model(
     numbers = {symbol: n for n, symbol in enumerate(listed)}
     body = [
         _bytes(program, dims),
+        "static int64_t host_bytes(const int64_t *dim) { return place(dim, 0, 1); }",
         print_body(program, dims, symbols, numbers, geometry),
         _code(program, listed, [n for n, unit in enumerate(units) for _ in unit]),
     ]
@@ -68,5 +69,6 @@ static const mlc_cuda_code code = {{
   .units = kernel_units,
   .counts_runs = {int(counts)},
   .bytes = bytes,
+  .host_bytes = host_bytes,
 }};
 static const mlc_device_code device = MLC_CUDA_DEVICE(&code);"""

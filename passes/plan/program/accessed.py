@@ -14,7 +14,7 @@ from mlc.dialects.types import bytes_of
 
 Bytes = tuple[int, int] | None
 """From the first byte to that after the last; None where offsets depend on symbolic dimensions."""
-ARENA = "arena"
+ARENAS = ("arena", "arena of the host")
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Spans:
 
 @dataclass
 class Accessed:
-    """Buffers and views of them, with the bytes of each buffer that they may be; all buffers of the arena are one."""
+    """Buffers and views of them, with the bytes of each buffer that they may be; all buffers of an arena are one."""
 
     values: list[SSAValue] = field(default_factory=list)
     spans: dict[SSAValue | str, Spans] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Accessed:
 
 def _spans(value: SSAValue) -> Iterator[tuple[SSAValue | str, Bytes]]:
     for base, start in rt.extents(value):
-        yield ARENA if isinstance(base.owner, rt.BufferOp) else base, _interval(base, start, value)
+        yield ARENAS[rt.on_host(base)] if isinstance(base.owner, rt.BufferOp) else base, _interval(base, start, value)
 
 
 def _overlap(a: SSAValue, b: SSAValue) -> bool:
@@ -80,8 +80,9 @@ def _overlap(a: SSAValue, b: SSAValue) -> bool:
 def _in_one_buffer(p: tuple[SSAValue, DimLike], q: tuple[SSAValue, DimLike], a: SSAValue, b: SSAValue) -> bool:
     """Whether ``a``, which begins at ``p``, and ``b``, at ``q``, share bytes of one buffer."""
     x, y = p[0], q[0]
-    if x is not y and not (isinstance(x.owner, rt.BufferOp) and isinstance(y.owner, rt.BufferOp)):
-        return False  # inputs, outputs and weights are disjoint from each other and from the arena
+    scratch = isinstance(x.owner, rt.BufferOp) and isinstance(y.owner, rt.BufferOp)
+    if x is not y and not (scratch and rt.on_host(x) == rt.on_host(y)):
+        return False  # inputs, outputs and weights are disjoint from each other and from the arenas
     return _meet(_interval(*p, a), _interval(*q, b))
 
 

@@ -77,11 +77,14 @@ def placement_order(buffers: Sequence[rt.BufferOp]) -> list[int]:
 
 
 def arena_bytes(program: rt.ProgramOp, dims: Mapping[str, DimLike]) -> int:
-    """The arena's size for given values of the symbolic dimensions (the C function ``workspace`` computes the same)."""
+    """The arena's size for given values of the symbolic dimensions (the C function ``workspace`` computes the same);
+    without buffers of the host beside a device, which have their own."""
     ends: dict[int, int] = {}
     buffers = buffers_of(program)
     for n in placement_order(buffers):
         op = buffers[n]
+        if rt.on_host(op.result):
+            continue
         below = [ends[b.value.data] for b in op.after or ()]
         start = op.offset.value.data if op.offset is not None else max(below, default=0)
         size = evaluate(aligned(parse_dim(op.bytes.data)), dims)
@@ -94,7 +97,7 @@ def arena_of(program: rt.ProgramOp) -> DictionaryAttr:
     """The attribute ``arena`` of a planned program: its ``bytes``, the most bytes ``live`` at one step (a lower bound
     of every plan), and the values ``at`` of the symbolic dimensions for which both are computed.
     """
-    ranges = live_ranges(program)
+    ranges = [r for r in live_ranges(program) if not rt.on_host(r.op.result)]
     at: dict[str, DimLike] = dict.fromkeys(sorted(symbols_of(r.size for r in ranges)), PLANNED)
     sizes = [evaluate(aligned(r.size), at) for r in ranges]
     live = live_bytes([(r.first, r.last) for r in ranges], [s for s in sizes if isinstance(s, int)])

@@ -18,6 +18,7 @@ typedef struct {
   const int *units;                /* the unit of each kernel, from whose image it comes */
   int counts_runs;                 /* whether a kernel reads the run counter */
   int64_t (*bytes)(int i, const int64_t *dim); /* of input i, or output i less the inputs */
+  int64_t (*host_bytes)(const int64_t *dim);   /* of the buffers of steps on the host; -1: too many */
 } mlc_cuda_code;
 
 /* What a program for CUDA has as `device`: MLC_CUDA_DEVICE(&code). */
@@ -37,15 +38,14 @@ void mlc_cuda_copy(mlc_call *c, void *target, const void *source, int64_t bytes)
 /* What is recorded after it depends on everything recorded before. */
 void mlc_cuda_barrier(mlc_call *c);
 
-/* Steps on the host. Each runs what is recorded and waits for it. */
-int64_t mlc_cuda_i64(mlc_call *c, const void *from);
-int mlc_cuda_flag(mlc_call *c, const void *from);
-void mlc_cuda_set_i64(mlc_call *c, void *to, int64_t value);
-void mlc_cuda_nonzero(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count);
-void mlc_cuda_measure(mlc_call *c, int size, const void *value, int64_t most, void *result, int grows, const char *why);
+/* Copies between the device's memory and the host's, which run what is recorded first. A step on the host waits for
+ * those to it. A copy from the host is also made where the run fails because a size needs more room. */
+void mlc_cuda_download(mlc_call *c, void *target, const void *source, int64_t bytes);
+void mlc_cuda_wait(mlc_call *c);
+void mlc_cuda_upload(mlc_call *c, void *target, const void *source, int64_t bytes);
 
-/* Calls a routine on copies of the step's buffers, of `in` and `out` bytes, in the host's memory. */
-void mlc_cuda_routine(mlc_call *c, mlc_routine *routine, const mlc_step *step, const int64_t in[3], int64_t out);
+/* The memory of buffers of steps on the host. */
+char *mlc_cuda_host(const mlc_call *c);
 
 /* The address of the run counter. */
 void *mlc_cuda_counter(const mlc_call *c);

@@ -197,7 +197,7 @@ void mlc_cuda_device_close(mlc_device *d) {
   }
   pthread_mutex_destroy(&d->turn);
   free(d->record.words);
-  free(d->scratch);
+  free(d->host);
   free(d->modules);
   free(d->functions);
   free(d);

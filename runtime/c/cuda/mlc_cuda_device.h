@@ -45,8 +45,8 @@ struct mlc_device {
   mlc_record record;
   mlc_segment segments[MLC_SEGMENTS];
   uint64_t clock;
-  char *scratch; /* host memory of a step */
-  int64_t scratch_bytes;
+  char *host; /* the buffers of steps on the host */
+  int64_t host_bytes;
   mlc_event started[MLC_PAIRS], ended[MLC_PAIRS]; /* of launches in a profiled run */
   int timed[MLC_PAIRS], pairs;
   mlc_stream current; /* of this run */

@@ -1,4 +1,4 @@
-/* A run: memory, transfers of inputs and outputs, and steps on the host. */
+/* A run: memory, and transfers between the host and the device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +28,17 @@ static int reserve(mlc_call *c, int64_t bytes) {
   if (mlc_cuda_failed(c, result, "cannot allocate the device's memory for model ")) return 1;
   d->memory_bytes = bytes;
   return 0;
+}
+
+/* Host memory for the buffers of steps on the host. */
+static int reserve_host(mlc_call *c) {
+  mlc_device *d = c->device;
+  int64_t bytes = d->code->host_bytes(c->dim);
+  if (bytes >= 0 && bytes <= d->host_bytes) return 0;
+  free(d->host);
+  d->host = bytes < 0 ? NULL : calloc(1, (size_t)bytes + 1);
+  d->host_bytes = d->host ? bytes : 0;
+  return d->host ? 0 : stop(c, mlc_fail("out of memory for steps of model '%s' on the host", d->program->name));
 }
 
 /* Gives tensors that are staged their addresses: inputs, then outputs. The bytes of all, or -1: too many. */
@@ -70,8 +81,8 @@ static void download_outputs(mlc_call *c, void *const *to, const int64_t bytes[]
   }
 }
 
-/* The run counter is written by value, because the host's memory may change before the device reads it. */
-void mlc_cuda_set_i64(mlc_call *c, void *to, int64_t value) {
+/* Writes a number by value, because the host's memory may change before the device reads it. */
+static void set_i64(mlc_call *c, void *to, int64_t value) {
   mlc_cuda_flush(c);
   if (mlc_failed(c) && !*c->grow) return;
   mlc_device *d = c->device;
@@ -85,7 +96,7 @@ static void compute(mlc_call *c, const void *const *from, void *const *to, const
   mlc_device *d = c->device;
   if (mlc_cuda_failed(c, d->cuda->stream_wait(d->current, d->done, 0), "cannot order the runs of model ")) return;
   if (take_inputs(c, from, bytes)) return;
-  if (d->code->counts_runs) mlc_cuda_set_i64(c, mlc_cuda_counter(c), c->number);
+  if (d->code->counts_runs) set_i64(c, mlc_cuda_counter(c), c->number);
   d->program->body(c);
   mlc_cuda_flush(c);
   mlc_cuda_collect_times(c);
@@ -113,7 +124,7 @@ static void run(mlc_call *c) {
     stop(c, mlc_fail("out of memory for a run of model '%s'", d->program->name));
   else if ((end = place(d, c, bytes)) < 0 || __builtin_add_overflow(end, arena, &arena))
     stop(c, mlc_fail("model '%s' needs more memory than can be addressed for these dimensions", d->program->name));
-  else if (!reserve(c, arena)) {
+  else if (!reserve_host(c) && !reserve(c, arena)) {
     char *next = (char *)(uintptr_t)d->memory + COUNTER_BYTES;
     for (int i = 0; i < count; next += aligned(bytes[i++])) staged[i] = next;
     c->arena = (char *)(uintptr_t)d->memory + end;
@@ -143,76 +154,34 @@ void mlc_cuda_run(mlc_device *d, mlc_call *c) {
 
 void *mlc_cuda_counter(const mlc_call *c) { return (void *)(uintptr_t)c->device->memory; }
 
-/* -- steps on the host ---------------------------------------------------------------------------------------------- */
+char *mlc_cuda_host(const mlc_call *c) { return c->device->host; }
 
-/* Host memory of a step; NULL, and the run has failed. */
-static char *scratch(mlc_call *c, int64_t bytes) {
-  mlc_device *d = c->device;
-  if (bytes <= d->scratch_bytes && d->scratch) return d->scratch;
-  free(d->scratch);
-  d->scratch = calloc(1, (size_t)bytes + 1);
-  d->scratch_bytes = d->scratch ? bytes : 0;
-  if (!d->scratch) stop(c, mlc_fail("out of memory for a step of model '%s'", d->program->name));
-  return d->scratch;
-}
+/* -- copies between the host and the device ------------------------------------------------------------------------- */
 
-/* Copies to the host, after all that is recorded. */
-static int fetch(mlc_call *c, void *to, const void *from, int64_t bytes) {
+void mlc_cuda_download(mlc_call *c, void *target, const void *source, int64_t bytes) {
   mlc_device *d = c->device;
   mlc_cuda_flush(c);
-  if (mlc_failed(c)) return 1;
-  int result = bytes ? d->cuda->download(to, address(from), (size_t)bytes, d->current) : 0;
-  if (!result) result = d->cuda->stream_synchronize(d->current);
-  return mlc_cuda_failed(c, result, "a run failed on the device of model ");
+  if (mlc_failed(c) || !bytes) return;
+  mlc_cuda_failed(c, d->cuda->download(target, address(source), (size_t)bytes, d->current), "cannot download a tensor of model ");
 }
 
-/* Copies to the device; waits, since the host's memory is used again. */
-static void store(mlc_call *c, void *to, const void *from, int64_t bytes) {
+void mlc_cuda_wait(mlc_call *c) {
   mlc_device *d = c->device;
-  if (mlc_failed(c) || !bytes) return;
-  int result = d->cuda->upload(address(to), from, (size_t)bytes, d->current);
+  if (!mlc_failed(c)) mlc_cuda_failed(c, d->cuda->stream_synchronize(d->current), "a run failed on the device of model ");
+}
+
+/* A number is written by value; else this waits, because a later step overwrites the host's memory. */
+void mlc_cuda_upload(mlc_call *c, void *target, const void *source, int64_t bytes) {
+  mlc_device *d = c->device;
+  int64_t value;
+  if (bytes == sizeof value) {
+    memcpy(&value, source, sizeof value);
+    set_i64(c, target, value);
+    return;
+  }
+  mlc_cuda_flush(c);
+  if ((mlc_failed(c) && !*c->grow) || !bytes) return;
+  int result = d->cuda->upload(address(target), source, (size_t)bytes, d->current);
   if (!result) result = d->cuda->stream_synchronize(d->current);
   mlc_cuda_failed(c, result, "cannot upload what the host has computed for model ");
-}
-
-int64_t mlc_cuda_i64(mlc_call *c, const void *from) {
-  int64_t value = 0;
-  fetch(c, &value, from, sizeof value);
-  return value;
-}
-
-int mlc_cuda_flag(mlc_call *c, const void *from) {
-  uint8_t value = 0;
-  fetch(c, &value, from, sizeof value);
-  return value != 0;
-}
-
-void mlc_cuda_nonzero(mlc_call *c, int size, const void *mask, int64_t n, void *where, void *count) {
-  int64_t found = 0;
-  char *host = scratch(c, 9 * n);
-  if (!host || fetch(c, host + 8 * n, mask, n)) return;
-  mlc_nonzero(c, size, host + 8 * n, n, host, &found);
-  store(c, where, host, 8 * found);
-  mlc_cuda_set_i64(c, count, found);
-}
-
-void mlc_cuda_measure(mlc_call *c, int size, const void *value, int64_t most, void *result, int grows, const char *why) {
-  int64_t given = mlc_cuda_i64(c, value), found = 0;
-  if (mlc_failed(c)) return;
-  mlc_measure(c, size, &given, most, &found, grows, why);
-  mlc_cuda_set_i64(c, result, found);
-}
-
-void mlc_cuda_routine(mlc_call *c, mlc_routine *routine, const mlc_step *step, const int64_t in[3], int64_t out) {
-  mlc_step here = *step;
-  char *host = scratch(c, aligned(in[0]) + aligned(in[1]) + aligned(in[2]) + aligned(out)), *next = host;
-  if (!host) return;
-  for (int i = 0; i < 3; next += aligned(in[i++])) {
-    if (step->in[i] && fetch(c, next, step->in[i], in[i])) return;
-    here.in[i] = step->in[i] ? next : NULL;
-  }
-  here.out = next;
-  if (mlc_failed(c)) return;
-  routine(c, &here);
-  store(c, step->out, next, out);
 }

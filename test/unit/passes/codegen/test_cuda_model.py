@@ -33,7 +33,9 @@ def test_a_branch_reads_its_condition_on_the_host() -> None:
              y = If(c) <then_branch = t () => (float[4] p) { p = Exp(x) },
                         else_branch = e () => (float[4] p) { p = Abs(x) }> }"""
     )
-    condition = lines.index("next_branch0 = mlc_cuda_flag(c, (void *)c->in[1]) && !mlc_failed(c)")
+    copied = lines.index("mlc_cuda_download(c, (void *)(host + 0), (void *)c->in[1], 1);")
+    condition = lines.index("next_branch0 = *(const uint8_t *)(void *)(host + 0) && !mlc_failed(c)")
+    assert copied < lines.index("mlc_cuda_wait(c);") < condition
     assert condition < lines.index("if (next_branch0) {") < lines.index("} else {")
 
 
@@ -46,5 +48,6 @@ def test_a_loop_whose_length_is_data_ends_after_a_failure() -> None:
                m = MatMul(a, w)
                s = Softmax(m) }> }"""
     )
-    assert "while (next_step0) {" in lines and "mlc_cuda_i64(c, (void *)c->in[1]) && !mlc_failed(c)" in lines
+    assert "next_step0 = 0 < *(const int64_t *)(void *)(host + 0) && !mlc_failed(c)" in lines
+    assert "while (next_step0) {" in lines
     assert "mlc_state(step0 + 1, 0, " in lines  # double buffering
