@@ -20,7 +20,7 @@ from mlc.dialects.graph import (
     with_nodes,
 )
 from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.types import shape_of
+from mlc.dialects.types import Shape, shape_of
 from mlc.passes.graph.patterns.contract_patterns import (
     contract_moved,
     contract_transposed,
@@ -41,6 +41,28 @@ def merge_reshapes(op: ReshapeOp) -> Rewrite:
     inner = producer(op.input, ReshapeOp)
     merged = inner is not None and inner.barrier is None and op.barrier is None
     return [ReshapeOp(inner.input, shape_of(op.result))] if inner and merged else None
+
+
+def transpose_without_units(op: ReshapeOp) -> Rewrite:
+    """reshape(transpose(reshape(x))) → transpose(x), where the reshapes only insert and drop dimensions of extent 1."""
+    move = producer(op.input, TransposeOp)
+    split = producer(move.input, ReshapeOp) if move and op.input.has_one_use() else None
+    if move is None or split is None or op.barrier is not None or split.barrier is not None:
+        return None
+    source, middle, target = shape_of(split.input), shape_of(split.result), shape_of(op.result)
+    of_source, of_middle, of_target = (_wide(shape) for shape in (source, middle, target))
+    order = [of_middle.index(p) for p in ints_of(move.perm) if middle[p] != 1]
+    inserts = [source[a] for a in of_source] == [middle[a] for a in of_middle]
+    drops = [middle[of_middle[n]] for n in order] == [target[a] for a in of_target]
+    if not inserts or not drops or len(source) != len(target):
+        return None
+    units, wide = iter(a for a in range(len(source)) if a not in of_source), (of_source[n] for n in order)
+    return [TransposeOp(split.input, [next(wide if a in of_target else units) for a in range(len(target))])]
+
+
+def _wide(shape: Shape) -> list[int]:
+    """The dimensions of an extent other than 1."""
+    return [n for n, d in enumerate(shape) if d != 1]
 
 
 def transpose_to_reshape(op: TransposeOp) -> Rewrite:
@@ -64,8 +86,9 @@ def compose_transposes(op: TransposeOp) -> Rewrite:
 
 
 def drop_slice(op: SliceOp) -> Rewrite:
-    """A slice of everything."""
-    whole = op.input.type == op.result.type and all(s == 1 for s in ints_of(op.steps))
+    """A slice of everything; along a dimension of extent 1 in either direction."""
+    steps = zip(ints_of(op.steps), shape_of(op.input), strict=True)
+    whole = op.input.type == op.result.type and all(s == 1 or d == 1 for s, d in steps)
     return op.input if whole and all(s == 0 for s in dims_of(op.starts)) else None
 
 
@@ -201,7 +224,7 @@ def reduce_of_nothing(op: ReduceOp) -> Rewrite:
 
 
 PATTERNS: dict[type[Operation], list[Pattern]] = {
-    ReshapeOp: [drop_identity, merge_reshapes],
+    ReshapeOp: [drop_identity, merge_reshapes, transpose_without_units],
     TransposeOp: [transpose_to_reshape, compose_transposes, transposed_contract],
     SliceOp: [drop_slice, merge_slices, slice_of_concat, slice_of_pad, slice_of_conv],
     PadOp: [drop_pad, merge_pads],

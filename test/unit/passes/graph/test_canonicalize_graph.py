@@ -81,9 +81,15 @@ def stretch(extent: int) -> Callable[[SSAValue], GraphOp]:
         (chain(transpose(0, 3, 1, 2), reshape("n", 6, 4), transpose(0, 2, 1)), ["reshape"]),
         (chain(transpose(2, 0, 1, 3), reshape(4, "6*n"), transpose(1, 0)), ["reshape", "transpose", "reshape"]),
         (chain(reshape("n", 4, 2, 3), transpose(0, 2, 3, 1), reshape("n", 6, 4), transpose(0, 2, 1)), ["reshape"]),
+        (chain(reshape("n", 4, 1, 6), transpose(3, 1, 2, 0), reshape(6, 1, 4, "n")), ["transpose"]),
+        (chain(reshape("n", 4, 6), transpose(2, 1, 0), reshape(1, 6, 4, "n")), ["transpose"]),
+        (chain(reshape("n", 4, 6), transpose(2, 1, 0), reshape(1, 24, 1, "n")), ["reshape", "transpose", "reshape"]),
+        (chain(reshape("n", 4, 6), transpose(2, 1, 0), reshape(6, 4, "n")), ["reshape", "transpose"]),
+        (chain(reshape("n", 24), transpose(1, 0), reshape(1, 24, 1, "n")), ["reshape", "transpose", "reshape"]),
         (chain(lambda x: BroadcastOp(x, shape_of(x))), []),
         (chain(stretch(2), stretch(5)), ["broadcast"]),
         (chain(lambda x: SliceOp(x, [0] * 4, shape_of(x), [1] * 4)), []),
+        (chain(lambda x: SliceOp(x, [0] * 4, shape_of(x), [1, -1, 1, 1])), []),
         (chain(lambda x: PadOp(x, [0] * 4, [0] * 4)), []),
         (chain(lambda x: PadOp(x, [0, 1, 0, 2], [0] * 4), lambda x: PadOp(x, [0, 0, 3, 1], [2, 1, 0, 1])), ["pad"]),
         (chain(lambda x: PadOp(x, [0, 1, 0, 2], [0] * 4), lambda x: PadOp(x, [1] * 4, [1] * 4, "1")), ["pad", "pad"]),
@@ -98,6 +104,13 @@ def stretch(extent: int) -> Callable[[SSAValue], GraphOp]:
 )  # fmt: skip
 def test_moves(build: Build, expected: list[str]) -> None:
     assert left(build) == expected
+
+
+def test_a_transposition_with_another_reader_stays() -> None:
+    b = GraphBuilder()
+    moved = b.add(transpose(2, 1, 0)(b.add(reshape("n", 4, 6)(b.input("n", 1, 4, 6)))))
+    module = check(b, [moved, b.add(reshape(6, 1, 4, "n")(moved))], CanonicalizeGraph())
+    assert len(ops(module, TransposeOp)) == 1
 
 
 def test_slices_of_slices_and_negative_steps() -> None:

@@ -1,0 +1,76 @@
+"""Gradients of convolutions on blocked layouts, beside sums over windows in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mlc
+import mlc.numpy as mnp
+from mlc import nn
+
+Array = np.ndarray[Any, Any]
+# batch, channels, filters, height, width, kernel, stride, padding, groups
+CASES = {
+    "3x3": (3, 20, 36, 9, 11, 3, 1, 1, 1),
+    "3x3 of stride 2": (5, 32, 24, 11, 8, 3, 2, 1, 1),
+    "1x1": (4, 24, 40, 7, 5, 1, 1, 0, 1),
+    "1x1 of stride 2": (2, 48, 33, 9, 7, 1, 2, 0, 1),
+    "groups": (3, 32, 64, 7, 7, 3, 1, 1, 2),
+    "depthwise": (3, 40, 40, 9, 11, 3, 1, 1, 40),
+    "depthwise of stride 2": (5, 32, 32, 11, 8, 3, 2, 1, 32),
+    "depthwise 5x5": (2, 33, 33, 8, 8, 5, 1, 2, 33),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_against_float64(case: str) -> None:
+    batch, channels, filters, height, width, kernel, stride, pad, groups = CASES[case]
+    random = np.random.default_rng()
+    x = random.normal(size=(batch, channels, height, width)).astype(np.float32)
+    u = random.normal(size=(channels, channels, 1, 1)).astype(np.float32)
+    w = random.normal(size=(filters, channels // groups, kernel, kernel)).astype(np.float32)
+
+    def loss(x: Any, u: Any, w: Any) -> Any:
+        y = nn.conv(nn.conv(x, u), w, strides=stride, padding=pad, groups=groups)
+        return mnp.sum(y * y) / 2
+
+    found = mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)))(x, u, w)
+    for one, other in zip(found, reference(x, u, w, stride, pad, groups), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=2e-6 * np.abs(other).max())
+
+
+def reference(x: Array, u: Array, w: Array, stride: int, pad: int, groups: int) -> tuple[Array, Array, Array]:
+    """Gradients of half the squares of a convolution by w, of a 1x1 convolution of x by u, in float64."""
+    x, u, w = (each.astype(np.float64) for each in (x, u[:, :, 0, 0], w))
+    v = np.pad(np.einsum("dc,nchw->ndhw", u, x), [(0, 0), (0, 0), (pad, pad), (pad, pad)])
+    size = w.shape[-1]
+    windows = np.lib.stride_tricks.sliding_window_view(v, (size, size), (2, 3))[:, :, ::stride, ::stride]
+    split = windows.reshape(len(x), groups, -1, *windows.shape[2:])
+    filters = w.reshape(groups, -1, *w.shape[1:])
+    bar = np.einsum("ngchwkl,gfckl->ngfhw", split, filters, optimize=True)
+    of_w = np.einsum("ngchwkl,ngfhw->gfckl", split, bar, optimize=True).reshape(w.shape)
+    of_v, rows, columns = np.zeros_like(v), *windows.shape[2:4]
+    for k in range(size):
+        for m in range(size):
+            part = np.einsum("ngfhw,gfc->ngchw", bar, filters[..., k, m], optimize=True).reshape(*v.shape[:2], rows, -1)
+            of_v[:, :, k : k + stride * rows : stride, m : m + stride * columns : stride] += part
+    of_v = of_v[:, :, pad : pad + x.shape[2], pad : pad + x.shape[3]]
+    return np.einsum("dc,ndhw->nchw", u, of_v), np.einsum("ndhw,nchw->dc", of_v, x)[:, :, None, None], of_w
+
+
+@pytest.mark.parametrize(("case", "layout"), [("3x3", "bAcd8a"), ("3x3 of stride 2", "bAcd8a"), ("1x1", "bAcd8a")])
+def test_filters_read_blocks(case: str, layout: str) -> None:
+    """The image and the adjoint are read in the blocks that they have: nothing moves them to the plain layout."""
+    batch, channels, filters, height, width, kernel, stride, pad, groups = CASES[case]
+
+    def loss(x: Any, w: Any) -> Any:
+        y = nn.conv(mnp.maximum(x, 0), w, strides=stride, padding=pad, groups=groups)
+        return mnp.sum(y * y)
+
+    shapes = (batch, channels, height, width), (filters, channels // groups, kernel, kernel)
+    specs = [mlc.TensorSpec("float32", shape) for shape in shapes]
+    text = mlc.jit(mlc.grad(loss, argnums=1), target="x86-64-v3").ir("layout", *specs)
+    assert layout in text
