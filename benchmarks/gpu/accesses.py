@@ -1,0 +1,142 @@
+"""The accesses of a kernel to the device's memory, counted from its IR: bytes, and transactions of a warp.
+
+Loop variables and the block's coordinates are 0, so a tile begins at an aligned address. Symbolic dimensions are 256.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, VectorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.semantics.dims import evaluate, parse_dim, symbols_of
+from mlc.dialects.types import ITEMSIZE, element_of
+from mlc.passes.assumed_extents import SCHEDULED
+from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.device.distribute_values import DISTRIBUTION
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.value_classes import extents
+
+SECTOR, WARP = 32, 32  # bytes of a transaction; threads of a warp
+MEMORY = (kernel.ReadOp, kernel.GatherOp, kernel.WriteOp, kernel.ScatterOp)
+Array = np.ndarray[Any, Any]
+_BINARY: dict[type[Operation], Callable[[Any, Any], Any]] = {
+    arith.AddiOp: operator.add, arith.SubiOp: operator.sub, arith.MuliOp: operator.mul,
+    arith.FloorDivSIOp: lambda a, b: a // np.maximum(b, 1), arith.MaxSIOp: np.maximum, arith.MinSIOp: np.minimum,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Access:
+    """One operation on the device's memory: how often a block does it, elements of each, and sectors of a warp's access
+    beside the least (None where addresses are data)."""
+
+    writes: bool
+    trips: int
+    bytes: int
+    sectors: float | None
+    least: float
+
+
+def accesses(fn: kernel.FuncOp) -> Iterator[Access]:
+    """The accesses of a kernel to its arguments, for all blocks."""
+    yield from _of_block(fn.block, 1)
+
+
+def _of_block(block: Block, trips: int) -> Iterator[Access]:
+    for op in block.ops:
+        if isinstance(op, scf.ParallelOp):
+            count = prod(_trips(*each) for each in zip(op.lowerBound, op.upperBound, op.step, strict=True))
+            yield from _of_block(op.body.block, trips * count)
+        elif isinstance(op, scf.ForOp):
+            yield from _of_block(op.body.block, trips * _trips(op.lb, op.ub, op.step))
+        elif isinstance(op, scf.IfOp):
+            yield from _of_block(op.true_region.block, trips)
+        elif isinstance(op, MEMORY) and isinstance(op.buffer.owner, Block):
+            yield _access(op, trips)
+
+
+def _trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int:
+    first, last, by = (int(_value(v)) for v in (low, high, step))
+    return max(0, -(-(last - first) // max(by, 1)))
+
+
+def _access(op: Any, trips: int) -> Access:
+    writes = isinstance(op, kernel.WriteOp | kernel.ScatterOp)
+    value = op.value if writes else op.result
+    shape, size = extents(value), ITEMSIZE[element_of(op.buffer)]
+    layout, offsets = _layout(value), _offsets(op, shape)
+    if layout is None or offsets is None:
+        return Access(writes, trips, prod(shape) * size, None, 0)
+    counts = [found for r in Part(layout, shape).registers() if (found := _sectors(layout, shape, offsets, r, size))]
+    sectors, least = (float(np.mean([c[n] for c in counts])) for n in range(2))
+    return Access(writes, trips, prod(shape) * size, sectors, least)
+
+
+def _sectors(
+    layout: LinearLayout, shape: tuple[int, ...], offsets: Array, register: int, size: int
+) -> tuple[int, int] | None:
+    """The sectors that warp 0 accesses by one register, and the least for as many elements."""
+    rank = len(layout.shape) - len(shape)
+    places = [layout(register=register, lane=lane)[rank:] for lane in range(WARP)]
+    whole = [tuple(0 if n == 1 else x for x, n in zip(at, shape, strict=True)) for at in places]
+    inside = {at for at in whole if all(x < n for x, n in zip(at, shape, strict=True))}
+    addresses = {int(offsets[at]) * size for at in inside}
+    return (len({a // SECTOR for a in addresses}), -(-len(addresses) * size // SECTOR)) if addresses else None
+
+
+def _layout(value: SSAValue) -> LinearLayout | None:
+    """The distribution of a value: its own, or that of an operand."""
+    seen = [value]
+    while seen:
+        owner = seen.pop().owner
+        if isinstance(owner, Operation):
+            found = owner.attributes.get(DISTRIBUTION)
+            if isinstance(found, StringAttr):
+                return LinearLayout.parse(found.data)
+            inner = [owner.body.block.last_op] if isinstance(owner, scf.ForOp) else []
+            operands = (*owner.operands, *(v for o in inner if o for v in o.operands))
+            seen += [v for v in operands if isinstance(v.type, VectorType)]
+    return None
+
+
+def _offsets(op: Any, shape: tuple[int, ...]) -> Array | None:
+    """The offset of each element of a tile; None where it is data."""
+    if isinstance(op, kernel.GatherOp | kernel.ScatterOp):
+        found = _value(op.offsets)
+        return None if found is None else np.broadcast_to(found, shape)
+    total: Any = np.zeros(shape, np.int64)
+    for n, index in enumerate(np.indices(shape)):
+        stride = op.stride(n)
+        total = total + index * (stride if isinstance(stride, int) else _value(stride))
+    return np.asarray(total)
+
+
+def _value(value: SSAValue) -> Any:
+    """Index arithmetic as numbers, or as an array over the tile; None where memory decides."""
+    op = value.owner
+    if isinstance(op, Block):
+        return 0
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    if isinstance(op, kernel.SymbolOp):
+        dim = parse_dim(op.dim.data)
+        return evaluate(dim, dict.fromkeys(symbols_of([dim]), SCHEDULED))
+    if isinstance(op, kernel.StepOp):
+        shape = extents(value)
+        return np.arange(prod(shape)).reshape(shape)
+    sides = [_value(v) for v in op.operands]
+    if any(side is None for side in sides):
+        return None
+    if isinstance(op, arith.IndexCastOp | vector.BroadcastOp):
+        shape = extents(value)
+        return np.broadcast_to(sides[0], shape) if shape else sides[0]
+    return _BINARY[type(op)](*sides) if type(op) in _BINARY else None
