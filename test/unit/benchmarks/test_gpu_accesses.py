@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import onnx.parser
 
-
 from benchmarks.gpu.accesses import Access, accesses
 from mlc import target
 from mlc.dialects import kernel
