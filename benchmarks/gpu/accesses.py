@@ -86,8 +86,8 @@ def _sectors(
 ) -> tuple[int, int] | None:
     """The sectors that warp 0 accesses by one register, and the least for as many elements."""
     rank = len(layout.shape) - len(shape)
-    places = [layout(register=register, lane=lane)[rank:] for lane in range(WARP)]
-    whole = [tuple(0 if n == 1 else x for x, n in zip(at, shape, strict=True)) for at in places]
+    at_lanes = [layout(register=register, lane=lane)[rank:] for lane in range(WARP)]
+    whole = [tuple(0 if n == 1 else x for x, n in zip(at, shape, strict=True)) for at in at_lanes]
     inside = {at for at in whole if all(x < n for x, n in zip(at, shape, strict=True))}
     addresses = {int(offsets[at]) * size for at in inside}
     return (len({a // SECTOR for a in addresses}), -(-len(addresses) * size // SECTOR)) if addresses else None
