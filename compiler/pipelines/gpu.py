@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
+from mlc.passes.device.pipeline_copies import PipelineCopies
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
@@ -59,8 +60,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), *products, DistributeValues(),
-                   InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
+        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), *products, PipelineCopies(),
+                   DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

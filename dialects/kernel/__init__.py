@@ -6,6 +6,7 @@ its outputs as buffers (destination-passing style), and contains ``kernel.generi
 
 from xdsl.ir import Dialect
 
+from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGroupOp, AsyncWaitOp, SubviewOp, root_of
 from mlc.dialects.kernel.device import FRAGMENT, BarrierOp, MmaOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
@@ -18,6 +19,7 @@ from mlc.dialects.kernel.tile import (
     ScatterOp,
     SlideOp,
     StepOp,
+    TileAccess,
     WriteOp,
     valid_of,
 )
@@ -28,6 +30,7 @@ Kernel = Dialect(
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
         *(BarrierOp, MmaOp, MultiReductionOp),
+        *(AsyncCopyOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
     ],
     [],
 )
@@ -55,6 +58,12 @@ __all__ = [
     "FRAGMENT",
     "MmaOp",
     "MultiReductionOp",
+    "AsyncCopyOp",
+    "AsyncGroupOp",
+    "AsyncWaitOp",
+    "SubviewOp",
+    "root_of",
+    "TileAccess",
     "verify_yield",
     "valid_of",
 ]

@@ -36,18 +36,21 @@ Valid = Mapping[int, SSAValue]
 """The number of valid elements along some axes of a tile: others are not accessed (the padding of a GPU's tiles)."""
 
 
-class _TileAccess(IRDLOperation):
+class TileAccess(IRDLOperation):
     """A register tile of a linear buffer: element (a, b, …) is at ``offset + a·strides[0] + b·strides[1] + …``."""
 
     def verify_(self) -> None:
         tile = (*self.results, *self.operands)[0].type
-        rank = len(tile.get_shape()) if isinstance(tile, VectorType) else 0
+        self.verify_strides(len(tile.get_shape()) if isinstance(tile, VectorType) else 0)
+        _verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
+
+    def verify_strides(self, rank: int) -> None:
+        """Check that there is a stride for each axis of a tile of ``rank`` axes."""
         strides = self.strides.get_values()  # type: ignore[attr-defined]
         if len(strides) != rank:
             raise VerifyException(f"{self.name}: {len(strides)} strides for a tile of rank {rank}")
         if sum(s == DYNAMIC_INDEX for s in strides) != len(self.dynamic):  # type: ignore[attr-defined]
             raise VerifyException(f"{self.name}: one operand in strides(…) for each stride known at run time only")
-        _verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
 
     def stride(self, axis: int) -> int | SSAValue:
         """Elements between neighbours along ``axis``: a constant, or a value where it is a run-time value."""
@@ -65,7 +68,7 @@ def _verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> Non
         raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
 
 
-def _axes(valid: Valid) -> DenseArrayBase | None:
+def axes_of(valid: Valid) -> DenseArrayBase | None:
     return DenseArrayBase.from_list(i64, list(valid)) if valid else None
 
 
@@ -75,13 +78,13 @@ def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
     return {} if axes is None else dict(zip(map(int, axes.get_values()), op.valid, strict=True))  # type: ignore[attr-defined]
 
 
-def _split(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
+def split_strides(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
     static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
     return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]
 
 
 @irdl_op_definition
-class ReadOp(_TileAccess):
+class ReadOp(TileAccess):
     """Read a register tile; with ``lanes`` only so many elements of the last axis are read, and the others are zero.
 
     With ``odd`` the elements follow those of a tile of stride 2 at ``offset``, which is read as well: both tiles are
@@ -120,8 +123,8 @@ class ReadOp(_TileAccess):
         odd: bool = False,
         valid: Valid = MappingProxyType({}),
     ):
-        static, dynamic = _split(strides)
-        properties = {"strides": static, "odd": UnitAttr() if odd else None, "valid_axes": _axes(valid)}
+        static, dynamic = split_strides(strides)
+        properties = {"strides": static, "odd": UnitAttr() if odd else None, "valid_axes": axes_of(valid)}
         limits = [*valid.values()]
         super().__init__(
             operands=[buffer, offset, dynamic, lanes, limits], properties=properties, result_types=[result]
@@ -129,7 +132,7 @@ class ReadOp(_TileAccess):
 
 
 @irdl_op_definition
-class WriteOp(_TileAccess):
+class WriteOp(TileAccess):
     """Write a register tile; with ``lanes`` only so many elements of the last axis."""
 
     name = "kernel.write"
@@ -156,8 +159,8 @@ class WriteOp(_TileAccess):
         lanes: SSAValue | None = None,
         valid: Valid = MappingProxyType({}),
     ):
-        static, dynamic = _split(strides)
-        properties = {"strides": static, "valid_axes": _axes(valid)}
+        static, dynamic = split_strides(strides)
+        properties = {"strides": static, "valid_axes": axes_of(valid)}
         super().__init__(operands=[value, buffer, offset, dynamic, lanes, [*valid.values()]], properties=properties)
 
 
@@ -205,7 +208,7 @@ class GatherOp(IRDLOperation):
         valid: Valid = MappingProxyType({}),
     ):
         constant = None if lane_offsets is None else DenseArrayBase.from_list(i64, list(lane_offsets))
-        properties = {"lane_offsets": constant, "valid_axes": _axes(valid)}
+        properties = {"lane_offsets": constant, "valid_axes": axes_of(valid)}
         operands = [buffer, offsets, lanes, [*valid.values()]]
         super().__init__(operands=operands, properties=properties, result_types=[result])
 
@@ -237,7 +240,7 @@ class ScatterOp(IRDLOperation):
 
     def __init__(self, value: SSAValue, buffer: SSAValue, offsets: SSAValue, valid: Valid = MappingProxyType({})):
         super().__init__(
-            operands=[value, buffer, offsets, [*valid.values()]], properties={"valid_axes": _axes(valid)}
+            operands=[value, buffer, offsets, [*valid.values()]], properties={"valid_axes": axes_of(valid)}
         )
 
     def verify_(self) -> None:

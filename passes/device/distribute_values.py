@@ -52,13 +52,16 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
     classes = value_classes(fn)
     each = list({id(c): c for c in classes.values()}.values())
     shapes = {id(c): tuple(map(padded, c.shape)) for c in each}
-    widest = max(map(prod, shapes.values()), default=1)
+    copied = (tuple(map(padded, o.extents)) for o in fn.walk() if isinstance(o, kernel.AsyncCopyOp))
+    widest = max(map(prod, (*shapes.values(), *copied)), default=1)
     threads = threads_of(fn, target) or min(max(widest, target.warp), target.block_threads)
     fn.attributes[THREADS] = IntegerAttr(threads, i64)
     names = {id(c): str(_distribution(c, shapes[id(c)], _warps(fn, threads, target), target)) for c in each}
     for op in fn.walk():
         if isinstance(op, SOURCES) and op.results[0] in classes:
             op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
+        elif isinstance(op, kernel.AsyncCopyOp):
+            op.attributes[DISTRIBUTION] = StringAttr(str(_of_copy(op, threads // target.warp, target)))
 
 
 def threads_of(fn: kernel.FuncOp, target: GpuTarget) -> int | None:
@@ -86,6 +89,13 @@ def _distribution(
     return blocked(shape, _order(values), prod(warps), target.warp)
 
 
+def _of_copy(op: kernel.AsyncCopyOp, warps: int, target: GpuTarget) -> LinearLayout:
+    """Threads copy neighbours in memory: that of an asynchronous copy is of what is copied at a time."""
+    strides = [int(s) for s in op.strides.get_values()]
+    order = sorted(range(len(strides)), key=lambda n: (op.chunks[n] == 1, abs(strides[n]), -n))
+    return blocked(tuple(map(padded, op.chunks)), order, warps, target.warp)
+
+
 def _order(values: ValueClass) -> list[int]:
     """The axes of a class, the fastest first: those with most contiguous accesses, then the last ones."""
     rank = len(values.shape)
@@ -99,7 +109,7 @@ def _contiguous(value: SSAValue, rank: int, home: type) -> list[int]:
     arguments (of a block) or local arrays."""
     uses = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp)]
     accesses = [o for o in (value.owner, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp)]
-    axes = (_unit_axis(op, value, rank) for op in accesses if isinstance(op.buffer.owner, home))
+    axes = (_unit_axis(op, value, rank) for op in accesses if isinstance(kernel.root_of(op.buffer).owner, home))
     return [axis for axis in axes if axis is not None]
 
 

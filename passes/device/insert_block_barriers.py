@@ -6,6 +6,9 @@
 
 A barrier separates a write from each read and write of the same buffer, and a read from a later write, unless both are
 of the same elements by the same threads. Control flow is uniform in a block, so that a barrier may be anywhere.
+
+An asynchronous copy writes from where it starts to the wait for it. It needs a barrier from what was read before it
+starts, and one between the wait and what reads it; meanwhile only other elements of the buffer are accessed.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from mlc.dialects import kernel
 from mlc.passes.device.distribute_values import DISTRIBUTION
 
 READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
-WRITES = (kernel.WriteOp, kernel.ScatterOp)
+WRITES = (kernel.WriteOp, kernel.ScatterOp, kernel.AsyncCopyOp)
 ACCESSES = (*READS, *WRITES)
 
 
@@ -33,7 +36,7 @@ class InsertBlockBarriers(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            written = {o.buffer for o in fn.walk() if isinstance(o, WRITES)}
+            written = {b for o in fn.walk() if isinstance(o, WRITES) for b in written_by(o)}
             read = {v for o in fn.walk() if isinstance(o, READS) for v in _buffers(o)}
             if written & read:
                 _Barriers(written & read).block(fn.block, _Pending())
@@ -41,17 +44,28 @@ class InsertBlockBarriers(ModulePass):
 
 @dataclass(frozen=True)
 class _Pending:
-    """The accesses since the last barrier; ``earlier``: those of other iterations, where offsets had other values."""
+    """The accesses since the last barrier; ``earlier``: those of other iterations, where offsets had other values;
+    ``in_flight``: asynchronous copies that may not have arrived."""
 
     accesses: frozenset[Operation] = frozenset()
     earlier: frozenset[Operation] = frozenset()
+    in_flight: frozenset[Operation] = frozenset()
 
     def joined(self, other: _Pending) -> _Pending:
-        return _Pending(self.accesses | other.accesses, self.earlier | other.earlier)
+        in_flight = self.in_flight | other.in_flight
+        return _Pending(self.accesses | other.accesses, self.earlier | other.earlier, in_flight)
 
     def carried(self) -> _Pending:
         """What an iteration hands to the next."""
-        return _Pending(frozenset(), self.accesses | self.earlier)
+        return _Pending(frozenset(), self.accesses | self.earlier, self.in_flight)
+
+    def after_barrier(self) -> _Pending:
+        return _Pending(in_flight=self.in_flight)
+
+    def after_wait(self, wait: kernel.AsyncWaitOp) -> _Pending:
+        """Copies arrive: any of those in flight, and all where no group is left."""
+        left = self.in_flight if wait.groups.value.data else frozenset[Operation]()
+        return _Pending(self.accesses, self.earlier | self.in_flight, left)
 
 
 @dataclass(frozen=True)
@@ -62,10 +76,13 @@ class _Barriers:
         """What is pending after a block. A loop's body is visited again with what its end leaves pending."""
         for op in list(block.ops):
             if isinstance(op, kernel.BarrierOp):
-                pending = _Pending()
+                pending = pending.after_barrier()
+            elif isinstance(op, kernel.AsyncWaitOp):
+                pending = pending.after_wait(op)
             elif isinstance(op, scf.ForOp) and self._only_reads(op, pending):
                 op.parent_block().insert_op_before(kernel.BarrierOp(), op)  # type: ignore[union-attr]
-                pending = _Pending().joined(self.block(op.body.block, _Pending()).carried())
+                pending = pending.after_barrier()
+                pending = pending.joined(self.block(op.body.block, pending).carried())
             elif isinstance(op, scf.ForOp | scf.ParallelOp):
                 body = op.regions[0].block
                 once = self.block(body, pending)
@@ -80,26 +97,35 @@ class _Barriers:
         """Whether a loop needs a barrier for what is pending, and none between its iterations."""
         inside = [o for o in loop.walk() if isinstance(o, ACCESSES) and self.shared.intersection(_buffers(o))]
         waits = any(_conflicts(op, other) for op in inside for other in (*pending.accesses, *pending.earlier))
-        return waits and not any(isinstance(op, WRITES) for op in inside)
+        arrives = any(isinstance(o, kernel.AsyncWaitOp) for o in loop.walk())
+        return waits and not arrives and not any(isinstance(op, WRITES) for op in inside)
 
     def _access(self, op: Operation, pending: _Pending) -> _Pending:
         fresh = any(_conflicts(op, other) and not _same_elements(op, other) for other in pending.accesses)
         if fresh or any(_conflicts(op, other) for other in pending.earlier):
             assert isinstance(op.parent, Block)
             op.parent.insert_op_before(kernel.BarrierOp(), op)
-            pending = _Pending()
-        return pending.joined(_Pending(frozenset({op})))
+            pending = pending.after_barrier()
+        own = frozenset({op})
+        return pending.joined(_Pending(in_flight=own) if isinstance(op, kernel.AsyncCopyOp) else _Pending(own))
 
 
 def _conflicts(op: Operation, other: Operation) -> bool:
     """Whether two operations access one buffer, and one writes it."""
-    same = not set(_buffers(op)).isdisjoint(_buffers(other))
-    return same and (isinstance(op, WRITES) or isinstance(other, WRITES))
+    return any(not set(written_by(a)).isdisjoint(_buffers(b)) for a, b in ((op, other), (other, op)))
 
 
 def _buffers(op: Operation) -> tuple[SSAValue, ...]:
     """The buffers that an operation accesses."""
-    return (op.a, op.b) if isinstance(op, kernel.MmaOp) else (op.buffer,)  # type: ignore[attr-defined]
+    if isinstance(op, kernel.MmaOp):
+        return (kernel.root_of(op.a), kernel.root_of(op.b))
+    target = (kernel.root_of(op.target),) if isinstance(op, kernel.AsyncCopyOp) else ()
+    return (kernel.root_of(op.buffer), *target)  # type: ignore[attr-defined]
+
+
+def written_by(op: Operation) -> tuple[SSAValue, ...]:
+    """The buffers that an operation writes."""
+    return _buffers(op)[-1:] if isinstance(op, WRITES) else ()
 
 
 def _same_elements(op: Operation, other: Operation) -> bool:
@@ -114,7 +140,7 @@ def _elements(op: Operation) -> Sequence[object] | None:
         return None
     value = op.value if isinstance(op, kernel.WriteOp) else op.result
     distribution = _distribution(value)
-    return (op.offset, op.strides, *op.dynamic, value.type, distribution) if distribution else None
+    return (op.buffer, op.offset, op.strides, *op.dynamic, value.type, distribution) if distribution else None
 
 
 def _distribution(value: SSAValue) -> object:

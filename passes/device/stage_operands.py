@@ -27,7 +27,8 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.device.loops.coefficients import coefficient, depends
+from mlc.passes.device.loops.coefficients import coefficient, constant_of, depends
+from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.widening import Widening, can_widen
 from mlc.passes.device.spill_locals import reduction_bytes
 from mlc.passes.loops.body.tile_body import STAGED
@@ -87,7 +88,7 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     reads = [r for o in loop.body.block.ops if (r := _candidate(o, loop, tile)) and r.op.buffer not in written]
     used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(target)
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
-    trips = _constant(loop.ub)
+    trips = constant_of(loop.ub)
     wanted = loop.attributes.get(STAGED)
     sizes = [wanted.value.data] if isinstance(wanted, IntegerAttr) else STEPS
     room = (target.shared - used) // max(each, 1)
@@ -101,7 +102,7 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
 
 
 def _steps_by_one(loop: scf.ForOp) -> bool:
-    return bool(loop.iter_args) and _constant(loop.step) == 1 and _constant(loop.lb) == 0
+    return bool(loop.iter_args) and constant_of(loop.step) == 1 and constant_of(loop.lb) == 0
 
 
 def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> _Read | None:
@@ -117,12 +118,6 @@ def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> _Read | None:
         return _Read(op, None, extents) if op.lane_offsets is None and can_widen(op.offsets, loop) else None
     stride = coefficient(op.offset, block.args[0])
     return _Read(op, stride, extents) if op.odd is None and stride not in (None, 0) else None
-
-
-def _constant(value: SSAValue) -> int | None:
-    op = value.owner
-    known = isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr)
-    return op.value.value.data if known else None  # type: ignore[union-attr]
 
 
 def _bytes(op: kernel.LocalOp) -> int:
@@ -143,7 +138,7 @@ class _Staging:
         self.block = block
         self.locals = [self._local(r) for r in self.reads]
         zero, one, steps = self.loop.lb, self.loop.step, self._index(self.steps)
-        trips = _constant(self.loop.ub)
+        trips = constant_of(self.loop.ub)
         whole = self._whole(steps) if trips is None else self._index(trips // self.steps * self.steps)
         last: Sequence[SSAValue] = self._groups(zero, whole, steps, one)
         if trips is None or trips % self.steps:
@@ -193,7 +188,8 @@ class _Staging:
             taken: Operation = kernel.GatherOp(op.buffer, self._offsets(block, op, read.extents), wide, valid=valid)
         else:
             assert read.stride is not None
-            offset = _cloned(op.offset, {self.loop.body.block.args[0]: block.args[0]}, self.loop.body.block, block)
+            known: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: block.args[0]}
+            offset = recomputed(op.offset, known, self.loop.body.block, block.add_op)
             strides = [read.stride, *(op.stride(n) for n in range(len(read.extents)))]
             taken = kernel.ReadOp(op.buffer, offset, strides, wide, valid=valid)
         block.add_op(taken)
@@ -241,17 +237,3 @@ def _copy_body(old: Block, new: Block, known: dict[SSAValue, SSAValue], without:
     for op in old.ops:
         if op not in without:
             new.add_op(op.clone(known))
-
-
-def _cloned(value: SSAValue, known: dict[SSAValue, SSAValue], inside: Block, out: Block) -> SSAValue:
-    """``value``, which a block computes, computed again in another block."""
-    if value in known or value.owner is inside or not depends(value, inside):
-        return known.get(value, value)
-    op = value.owner
-    assert isinstance(op, Operation)
-    for operand in op.operands:
-        known[operand] = _cloned(operand, known, inside, out)
-    copy = op.clone(known)
-    out.add_op(copy)
-    known[value] = copy.results[0]
-    return known[value]

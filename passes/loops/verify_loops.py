@@ -14,7 +14,8 @@ from mlc.passes.legality import TENSORS, VECTORS, Level
 LOOPS = "scf.for scf.if"
 MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather kernel.scatter"
 TILES = "kernel.symbol kernel.slide kernel.step kernel.lanewise kernel.multi_reduction"
-BODY = f"{MEMORY} kernel.barrier kernel.mma {TILES} arith.* math.* vector.*"
+COPIES = "kernel.subview kernel.async_copy kernel.async_group kernel.async_wait"
+BODY = f"{MEMORY} {COPIES} kernel.barrier kernel.mma {TILES} arith.* math.* vector.*"
 KERNELS = {
     "kernel.func": f"kernel.local kernel.library_call kernel.return scf.parallel {LOOPS} {BODY}",
     "scf.parallel": f"{LOOPS} {BODY} scf.reduce",

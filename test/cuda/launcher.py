@@ -37,10 +37,12 @@ class Program:
 
     def run(self, feed: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs for inputs by name."""
-        return _Run(self, feed).outputs()
+        return Run(self, feed).outputs()
 
 
-class _Run:
+class Run:
+    """One run: ``feed`` has the inputs in order."""
+
     def __init__(self, made: Program, feed: Mapping[str, Array]) -> None:
         self.made, self.memory, self.dims = made, {}, dict[str, int]()
         self.conditions: dict[str, int] = {}

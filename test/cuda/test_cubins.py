@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,18 @@ def test_kernels_compile_without_spills(arch: str, source: Path) -> None:
     }
     own = {name: use for name, use in found.items() if name not in library}
     assert not {name: use for name, use in own.items() if use[0] or use[1] or use[2] > gpu.thread_registers}
+    assert {LDGSTS, HMMA} <= opcodes(source.with_suffix(f".{arch}").read_bytes())
+
+
+LDGSTS, HMMA = 0xFAE, 0x23C  # SASS: asynchronous copies and products of tensor cores, as cuobjdump names them
+
+
+def opcodes(cubin: bytes) -> set[int]:
+    """The opcodes of all kernels: the low 12 bits of instructions of 16 bytes, in the executable sections."""
+    (start,), (count,) = struct.unpack_from("<Q", cubin, 0x28), struct.unpack_from("<H", cubin, 0x3C)
+    sections = [struct.unpack_from("<IIQQQQ", cubin, start + 64 * n) for n in range(count)]
+    code = [cubin[at : at + size] for _, kind, flags, _, at, size in sections if (kind, flags & 4) == (1, 4)]
+    return {word & 0xFFF for text in code for word, _ in struct.iter_unpack("<QQ", text)}
 
 
 def test_a_large_product_reads_shared_memory_and_holds_a_square() -> None:

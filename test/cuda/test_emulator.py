@@ -35,6 +35,50 @@ def test_shuffles_are_within_a_warp(units: Path) -> None:
     np.testing.assert_array_equal(y, x[np.arange(64) ^ 5])
 
 
+ASYNC = "__shared__ float s[128]; int t = threadIdx.x; {body}"
+START = "mlc_copy_async<float, 1>(s + t, b0 + t, {valid}); mlc_async_group();"
+RING = (
+    "for (int i = 0; i < 3; i++) {{ mlc_copy_async<float, 1>(s + i % 2 * 64 + t, b0 + t, 1); mlc_async_group(); "
+    "mlc_async_wait<1>(); {barrier} if (i) b1[t] = s[(i - 1) % 2 * 64 + 63 - t]; {end} }} mlc_async_wait<0>();"
+)
+
+
+def test_asynchronous_copies_bring_zeros_for_what_is_not_valid(units: Path) -> None:
+    x = np.random.default_rng().standard_normal(64).astype("f4")
+    wait = " mlc_async_wait<0>(); __syncthreads(); b1[t] = s[63 - t];"
+    y = run(ASYNC.format(body=START.format(valid="t % 3 != 0") + wait), units, x, 64)
+    np.testing.assert_array_equal(y, np.where(np.arange(64) % 3, x, 0)[::-1])
+    wide = "if (t < 16) mlc_copy_async<float, 4>(s + 4 * t, b0 + 4 * t, t % 5);"
+    y = run(ASYNC.format(body=f"{wide} mlc_async_group();{wait}"), units, x, 64)
+    np.testing.assert_array_equal(y, np.where(np.arange(64) % 4 < np.arange(64) // 4 % 5, x, 0)[::-1])
+
+
+def test_a_ring_of_two_buffers(units: Path) -> None:
+    x = np.random.default_rng().standard_normal(64).astype("f4")
+    body = RING.format(barrier="__syncthreads();", end="__syncthreads();")
+    np.testing.assert_array_equal(run(ASYNC.format(body=body), units, x, 64), x[::-1])
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        (START.format(valid=1) + " __syncthreads(); b1[t] = s[t];", "in flight"),
+        (START.format(valid=1) + " mlc_async_wait<1>(); b1[t] = s[t]; mlc_async_wait<0>();", "in flight"),
+        (START.format(valid=1) + " mlc_async_wait<0>(); b1[t] = s[63 - t];", "of a write|of what is read"),
+        (START.format(valid=1) + START.format(valid=1) + " mlc_async_wait<0>();", "in flight"),
+        (START.format(valid=1), "in flight at the end"),
+        ("b1[t] = 1; mlc_copy_async<float, 1>(s + t, b1 + t, 1); b1[t] = 2; mlc_async_group(); mlc_async_wait<0>();",
+         "a write of what is being copied"),
+        ("mlc_copy_async<float, 2>(s + t + 1, b0, 2); mlc_async_group(); mlc_async_wait<0>();", "not aligned"),
+        (RING.format(barrier="__syncthreads();", end=""), "a write of what is read|in flight"),
+        (RING.format(barrier="", end="__syncthreads();"), "a read of a write|a write of what is read|in flight"),
+    ],
+)  # fmt: skip
+def test_wrong_pipelines_are_found(body: str, message: str, units: Path) -> None:
+    with pytest.raises(AssertionError, match=message):
+        run(ASYNC.format(body=body), units, np.zeros(64, "f4"), 64)
+
+
 @pytest.mark.parametrize(
     "body, message",
     [

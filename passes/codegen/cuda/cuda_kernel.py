@@ -16,13 +16,14 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
 from mlc.dialects.semantics.dims import parse_dim
-from mlc.dialects.types import element_of, elements_in
+from mlc.dialects.types import ITEMSIZE, element_of, elements_in
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_literal import float_literal
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
+from mlc.passes.codegen.cuda.async_copies import AsyncCopy
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
@@ -139,6 +140,14 @@ class _Printer(CText):
                 self.product(op)
             case kernel.BarrierOp():
                 self.line("__syncthreads();")
+            case kernel.SubviewOp():
+                self.subview(op)
+            case kernel.AsyncCopyOp():
+                self.async_copy(op)
+            case kernel.AsyncGroupOp():
+                self.line("mlc_async_group();")
+            case kernel.AsyncWaitOp():
+                self.line(f"mlc_async_wait<{op.groups.value.data}>();")
             case scf.ParallelOp():
                 self.parallel(op)
             case scf.ForOp():
@@ -195,12 +204,34 @@ class _Printer(CText):
         self.line(f"__shared__ __align__(16) {pointer_type(element_of(op.result))} {name}[{max(size, 1)}];")
         self.pointers[op.result] = name
 
+    def subview(self, op: kernel.SubviewOp) -> None:
+        name, source, size = self.name(), self.pointers[op.source], elements_in(op.result)
+        type_ = pointer_type(element_of(op.result))
+        self.line(f"{type_} *const {name} = {source} + {self.scalar(op.index)} * {size};")
+        self.pointers[op.result] = name
+
+    def async_copy(self, op: kernel.AsyncCopyOp) -> None:
+        distribution, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
+        assert isinstance(distribution, StringAttr)
+        part, axis = Part(LinearLayout.parse(distribution.data), op.chunks), op.axis if width > 1 else None
+        strides = [op.stride(n) for n in range(len(op.extents))]
+        factors = [
+            str(width if n == axis else s if isinstance(s, int) else self.scalar(s)) for n, s in enumerate(strides)
+        ]
+        targets = [str(width if n == axis else s) for n, s in enumerate(op.target_strides.get_values())]
+        source = Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
+        target = Accesses(self.coordinates, part, self.scalar(op.at), targets)
+        pointers = (self.pointers[op.buffer], self.pointers[op.target])
+        when, type_ = self.scalar(op.when) if op.when is not None else None, pointer_type(element_of(op.buffer))
+        for line in AsyncCopy(source, target, pointers, type_, width, width * size, axis, when).steps():
+            self.line(line)
+
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
         strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
         return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
 
-    def limits(self, op: kernel.ReadOp | kernel.WriteOp | kernel.GatherOp | kernel.ScatterOp) -> dict[int, str]:
+    def limits(self, op: kernel.TileAccess | kernel.GatherOp | kernel.ScatterOp) -> dict[int, str]:
         return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
 
     def read(self, op: kernel.ReadOp) -> None:

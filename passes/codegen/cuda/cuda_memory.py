@@ -37,18 +37,23 @@ class Accesses:
         return " + ".join([*terms, *([str(constant)] if constant else [])])
 
     def valid(self, register: int) -> list[str]:
+        """The conditions under which a register of the thread has an element of the tile that is valid."""
+        return [*self.exists(register), *self.within(register)]
+
+    def exists(self, register: int) -> list[str]:
         """The conditions under which a register of the thread has an element of the tile."""
-        if self.part.layout is None:
-            return []
-        checks = [
+        return [
             f"{self.coordinates.at(self.part, axis, register)} < {self.part.aligned[axis]}"
-            for axis in self.part.axes
+            for axis in (self.part.axes if self.part.layout is not None else ())
             if self._uncertain(axis, register)
         ]
+
+    def within(self, register: int) -> list[str]:
+        """The conditions under which it is within the limits."""
         offset = len(self.part.aligned) - len(self.part.shape)
         limits = {axis + offset: text for axis, text in self.limits.items()}
-        partial = [n for n in self.part.axes if n in limits]
-        return [*checks, *(f"{self.coordinates.at(self.part, n, register)} < {limits[n]}" for n in partial)]
+        partial = [n for n in self.part.axes if n in limits] if self.part.layout is not None else []
+        return [f"{self.coordinates.at(self.part, n, register)} < {limits[n]}" for n in partial]
 
     def _uncertain(self, axis: int, register: int) -> bool:
         """Whether some threads' coordinates are beyond the value."""

@@ -7,6 +7,13 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 
+def constant_of(value: SSAValue) -> int | None:
+    """The value of an index that is a constant."""
+    op = value.owner
+    known = isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr)
+    return op.value.value.data if known else None  # type: ignore[union-attr]
+
+
 def depends(value: SSAValue, block: Block) -> bool:
     """Whether a block defines a value."""
     return value.owner is block or isinstance(value.owner, Operation) and value.owner.parent is block

@@ -187,6 +187,50 @@ MLC_DEVICE void mlc_mma(float &c0, float &c1, float &c2, float &c3, uint32_t a0,
 #endif
 }
 
+/* `left`, as the number of elements from 0 to `most`. */
+MLC_DEVICE int mlc_within(int64_t left, int most) { return left <= 0 ? 0 : left < most ? (int)left : most; }
+
+template <int BYTES> MLC_DEVICE bool mlc_is_aligned(const void *p) { return ((uint64_t)p & (BYTES - 1)) == 0; }
+
+/* The asynchronous copy of N elements to shared memory, both aligned to their 4, 8 or 16 bytes: the first `valid` are
+ * read, zeros arrive for the others. */
+template <class T, int N> MLC_DEVICE void mlc_copy_async(T *to, const T *from, int valid) {
+  const int bytes = valid * (int)sizeof(T);
+#ifdef MLC_EMULATED
+  mlc_emulated_copy_async(to, from, (int)sizeof(T) * N, bytes);
+#else
+  const uint32_t at = (uint32_t)__cvta_generic_to_shared(to);
+  if constexpr (sizeof(T) * N == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
+  else if constexpr (sizeof(T) * N == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
+#endif
+}
+
+/* The same at once, without alignment. */
+template <class T, int N> MLC_DEVICE void mlc_copy(T *to, const T *from, int valid) {
+#pragma unroll
+  for (int n = 0; n < N; n++) to[n] = n < valid ? from[n] : (T)0;
+}
+
+/* The asynchronous copies of a thread since the last one are a group; it waits for all groups but the last GROUPS. */
+MLC_DEVICE void mlc_async_group() {
+#ifdef MLC_EMULATED
+  mlc_emulated_async_group();
+#else
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int GROUPS> MLC_DEVICE void mlc_async_wait() {
+#ifdef MLC_EMULATED
+  mlc_emulated_async_wait(GROUPS);
+#else
+  asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+#endif
+}
+
 /* The value of the thread of this warp whose number differs in the bits of `mask`. */
 template <class T> MLC_DEVICE T mlc_shuffle_xor(T x, int mask) {
   if constexpr (sizeof(T) == 8) return mlc_bits<int64_t, T>(__shfl_xor_sync(0xffffffffu, mlc_bits<T, int64_t>(x), mask));

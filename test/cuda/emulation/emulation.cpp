@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include <vector>
+
 #include "emulation.h"
 
 mlc_emulated_indices mlc_emulated_state;
@@ -13,10 +15,20 @@ namespace {
 enum { MOST_THREADS = 1024, WARP = 32, STACK = 256 << 10 };
 enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, DONE };
 
+/* An asynchronous copy that has not arrived: of the bytes that were read when it began. */
+struct copy {
+  char *to;
+  const char *from;
+  int bytes, valid, group;
+  char data[16];
+};
+
 struct fiber {
   void *sp;
   wait state;
   int parity;
+  int groups; /* of asynchronous copies, so far */
+  std::vector<copy> *copies;
 };
 
 fiber fibers[MOST_THREADS];
@@ -43,6 +55,7 @@ mlc_emulated_switch:
 struct cell {
   uint32_t written, read;  /* intervals */
   int16_t writer, reader;  /* threads; -1 for several readers */
+  bool in_flight;          /* an asynchronous copy to it has not arrived */
 };
 struct range { char *begin, *end; cell *cells; bool shared; };
 enum { MOST_RANGES = 4096 };
@@ -84,11 +97,27 @@ void access(const void *address, size_t size, bool write) {
   }
   const int16_t me = (int16_t)mlc_emulated_state.thread.x;
   for (cell *c = r->cells + (p - r->begin), *end = c + size; c < end; c++) {
+    if (c->in_flight) fail("an access of what is in flight", p, c->writer);
     if (conflicts(c->written, c->writer, r->shared)) fail(write ? "two writes" : "a read of a write", p, c->writer);
     if (write && conflicts(c->read, c->reader, r->shared)) fail("a write of what is read", p, c->reader);
     if (write) c->written = interval, c->writer = me;
     else c->reader = c->read == interval && c->reader != me ? -1 : me, c->read = interval;
   }
+}
+
+/* -- asynchronous copies ------------------------------------------------------------------------------------------- */
+
+void set_in_flight(const char *p, int bytes, bool value) {
+  range *r = find(p);
+  for (int n = 0; r && n < bytes; n++) r->cells[p - r->begin + n].in_flight = value;
+}
+
+void arrive(const copy &c) {
+  set_in_flight(c.to, c.bytes, false);
+  if (memcmp(c.data, c.from, (size_t)c.valid)) fail("a write of what is being copied", c.from, -1);
+  access(c.to, (size_t)c.bytes, true);
+  memset(c.to, 0, (size_t)c.bytes);
+  memcpy(c.to, c.data, (size_t)c.valid);
 }
 
 /* -- threads ------------------------------------------------------------------------------------------------------ */
@@ -101,6 +130,8 @@ void leave(wait state) {
 
 void start() {
   running(arguments);
+  std::vector<copy> *copies = fibers[mlc_emulated_state.thread.x].copies;
+  if (copies && !copies->empty()) fail("copies in flight at the end", copies->front().to, -1), copies->clear();
   leave(DONE);
   abort();
 }
@@ -119,7 +150,7 @@ void prepare(int n) {
   for (int i = 0; i < 6; i++) *--sp = 0;
   fibers[n].sp = sp;
   fibers[n].state = RUNS;
-  fibers[n].parity = 0;
+  fibers[n].parity = fibers[n].groups = 0;
 }
 
 bool all(int first, int last, wait state) {
@@ -169,6 +200,31 @@ int64_t mlc_emulated_shuffle(int64_t value, int mask) {
   fibers[me].parity = !parity;
   leave(AT_SHUFFLE);
   return slots[parity][me ^ (unsigned)mask];
+}
+
+/* cp.async: nothing is in `to` before the wait for its group; until then nobody may access it. */
+void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid) {
+  fiber *me = fibers + mlc_emulated_state.thread.x;
+  copy c = {(char *)to, (const char *)from, bytes, valid, me->groups, {}};
+  if ((uintptr_t)to % (unsigned)bytes || (valid && (uintptr_t)from % (unsigned)bytes)) fail("a copy is not aligned", to, -1);
+  if (valid) access(from, (size_t)valid, false);
+  access(to, (size_t)bytes, true);
+  memcpy(c.data, from, (size_t)valid);
+  memset(to, 0xff, (size_t)bytes); /* NaN, and no index */
+  set_in_flight(c.to, bytes, true);
+  if (!me->copies) me->copies = new std::vector<copy>;
+  me->copies->push_back(c);
+}
+
+void mlc_emulated_async_group(void) { fibers[mlc_emulated_state.thread.x].groups++; }
+
+void mlc_emulated_async_wait(int groups) {
+  fiber *me = fibers + mlc_emulated_state.thread.x;
+  size_t arrived = 0;
+  if (!me->copies) return;
+  for (; arrived < me->copies->size() && (*me->copies)[arrived].group < me->groups - groups; arrived++)
+    arrive((*me->copies)[arrived]);
+  me->copies->erase(me->copies->begin(), me->copies->begin() + (long)arrived);
 }
 
 /* Threads that never wait run one after another on one stack. */

@@ -29,6 +29,9 @@ extern struct mlc_emulated_indices { mlc_emulated_index thread, block, threads, 
 extern "C" {
 void mlc_emulated_barrier(void);
 int64_t mlc_emulated_shuffle(int64_t value, int mask);
+void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid);
+void mlc_emulated_async_group(void);
+void mlc_emulated_async_wait(int groups);
 void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, int threads, int waits);
 }
 

@@ -19,6 +19,8 @@ ALLOWED = {
     "codegen/cpu/c_model.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
     "codegen/cuda/cuda_memory.py WARP_BITS": "the threads of a warp, the same for every GPU of CUDA",
     "codegen/emit_c.py KERNELS_A_FILE": "compile time",
+    "device/pipeline_copies.py CHUNKS": "the instructions of CUDA, the same for every GPU that has them",
+    "device/pipeline_copies.py DEEPEST": "what fits up to this is taken: later copies hide no more of the latency",
     "device/set_launch_geometry.py MOST_BLOCKS": "the format of a launch",
     "device/stage_operands.py STEPS REUSE": "what fits of these is taken, and a ratio: how often an element is read",
     "device/stage_operands.py BANKS": "the banks of shared memory, the same for every GPU of CUDA",

@@ -1,0 +1,59 @@
+"""Asynchronous copies as C statements: a thread starts those of its chunks, whole ones where the source is aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from mlc.passes.codegen.cuda.cuda_memory import Accesses
+
+
+@dataclass(frozen=True)
+class AsyncCopy:
+    """The copy of one thread's part: of chunks of ``width`` neighbours along ``axis``, elements of the C type ``type``.
+
+    The strides of ``source`` and ``target`` are those of chunks, the limits of ``source`` those of elements.
+    """
+
+    source: Accesses
+    target: Accesses
+    pointers: tuple[str, str]  # of the source and of the target
+    type: str
+    width: int
+    bytes: int  # of a chunk
+    axis: int | None  # None where a chunk is one element
+    when: str | None = None  # nothing is read where it is false
+
+    def steps(self) -> Iterator[str]:
+        """C statements. A source that is not aligned as a whole is copied by elements, at once."""
+        if self.axis is None:
+            yield from self._starts("mlc_copy_async")
+            return
+        yield f"if (mlc_is_aligned<{self.bytes}>({self.pointers[0]})) {{"
+        yield from (f"  {line}" for line in self._starts("mlc_copy_async"))
+        yield "} else {"
+        yield from (f"  {line}" for line in self._starts("mlc_copy"))
+        yield "}"
+
+    def _starts(self, function: str) -> Iterator[str]:
+        """A call for each chunk that a thread has."""
+        source, target = self.pointers
+        for r in self.source.part.registers():
+            condition = " && ".join([*self.source.once(), *self.source.exists(r)])
+            to, start = f"{target} + {self.target.address(r)}", f"{source} + {self.source.address(r)}"
+            call = f"{function}<{self.type}, {self.width}>({to}, {start}, {self._valid(r)});"
+            yield f"if ({condition}) {call}" if condition else call
+
+    def _valid(self, register: int) -> str:
+        """How many elements of a chunk are read."""
+        limits = dict(self.source.limits)
+        along = limits.pop(self.axis, None) if self.axis is not None else None
+        conditions = replace(self.source, limits=limits).within(register)
+        if self.when is not None:
+            conditions.insert(0, self.when)
+        count = str(self.width)
+        if along is not None:
+            assert self.axis is not None
+            at = self.source.coordinates.at(self.source.part, self.axis, register)
+            count = f"mlc_within({along} - {at} * {self.width}, {self.width})"
+        return f"{' && '.join(conditions)} ? {count} : 0" if conditions else count

@@ -1,0 +1,245 @@
+"""Software pipelining (``pipeline-copies``): the copies of later iterations are in flight while one computes.
+
+    scf.for %b = 0 to %n step 16 {                       kernel.async_copy %A[…0…] to %s[0]; kernel.async_group
+      kernel.write (kernel.read %A[…%b…]), %s            kernel.async_copy %A[…16…] to %s[1]; kernel.async_group
+      … kernel.read %s … }                           →   scf.for %b = 0 to %n step 16 iter_args(%slot = 0) {
+                                                           kernel.async_wait {groups = 1}
+                                                           kernel.async_copy %A[…%b + 32…] to %s[%slot - 1]
+                                                           kernel.async_group
+                                                           … kernel.read %s[%slot] … }
+                                                         kernel.async_wait {groups = 0}
+
+The staged operands have a ring of ``depth`` buffers: the deepest for which there is shared memory. Where a cast or a
+computation is between memory and shared memory, and where elements of less than 4 bytes are not neighbours, the copy
+stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, memref, shape_of
+from mlc.passes.context import gpu_of
+from mlc.passes.device.insert_block_barriers import written_by
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.divisibility import divisor
+from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC, recomputable, recomputed
+from mlc.passes.device.spill_locals import reduction_bytes
+from mlc.target import GpuTarget
+
+CHUNKS = (16, 8, 4)  # bytes that cp.async copies
+DEEPEST = 4  # buffers of a ring
+
+
+@dataclass(frozen=True)
+class PipelineCopies(ModulePass):
+    name = "pipeline-copies"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
+                copies = list(_copies(fn, loop))
+                if copies and (depth := _depth(fn, loop, copies, gpu_of(ctx))) > 1:
+                    _Pipeline(loop, copies, depth).run()
+
+
+# -- which copies -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A copy of a loop's body to a local array, ``width`` elements at a time."""
+
+    read: kernel.ReadOp
+    write: kernel.WriteOp
+    local: kernel.LocalOp
+    width: int
+
+
+def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> Iterator[_Copy]:
+    """The copies of a loop from what the kernel does not write to what only the loop uses."""
+    written = {buffer for o in fn.walk() for buffer in written_by(o)}
+    for write in (o for o in loop.body.block.ops if isinstance(o, kernel.WriteOp)):
+        read, local = write.value.owner, write.buffer.owner
+        if not isinstance(read, kernel.ReadOp) or not isinstance(local, kernel.LocalOp) or read.buffer in written:
+            continue
+        alone = read.parent is write.parent and len(list(read.result.uses)) == 1 and _is_own(local, write, loop)
+        if alone and _moves(read, write, loop.body.block) and (width := _width(read, write)):
+            yield _Copy(read, write, local, width)
+
+
+def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bool:
+    """Whether only the loop accesses a local array, and only ``write`` writes it."""
+    users = [use.operation for use in local.result.uses]
+    writing = [o for o in users if local.result in written_by(o)]
+    return all(loop.is_ancestor(o) for o in users) and writing == [write]
+
+
+def _moves(read: kernel.ReadOp, write: kernel.WriteOp, body: Block) -> bool:
+    """Whether both are of whole tiles whose addresses other iterations can compute."""
+    whole = read.lanes is None and read.odd is None and write.lanes is None and not write.valid
+    fixed = all(isinstance(s, int) for s in _strides(write)) and not write.dynamic
+    indices = (read.offset, *read.dynamic, *read.valid, write.offset)
+    return whole and fixed and bool(_strides(read)) and all(recomputable(v, body) for v in indices)
+
+
+def _strides(op: kernel.ReadOp | kernel.WriteOp) -> list[int | SSAValue]:
+    return [op.stride(n) for n in range(len(op.strides.get_values()))]
+
+
+def _width(read: kernel.ReadOp, write: kernel.WriteOp) -> int:
+    """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
+    4 bytes."""
+    size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
+    rows = list(zip(extents, _strides(read), _strides(write), strict=True))
+    axis = next((n for n, (extent, *strides) in enumerate(rows) if extent > 1 and strides == [1, 1]), None)
+    others = [s for n, (extent, *strides) in enumerate(rows) if n != axis and extent > 1 for s in strides]
+    slot = elements_in(write.buffer)
+    assert isinstance(slot, int)
+    aligned = gcd(slot, *map(divisor, (read.offset, write.offset, *others)))
+    together = 1 if axis is None else gcd(aligned, extents[axis])
+    return next((n // size for n in CHUNKS if n % size == 0 and together % (n // size) == 0), 0)
+
+
+def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[_Copy], target: GpuTarget) -> int:
+    """The buffers of the rings: no more than iterations, or than shared memory has room for."""
+    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(target)
+    each = sum(_bytes(copy.local) for copy in copies)
+    first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
+    most = DEEPEST if first is None or last is None or step is None else -(-(last - first) // step)
+    return min(DEEPEST, most, 1 + (target.shared - used) // each)
+
+
+def _bytes(op: kernel.LocalOp) -> int:
+    size = bytes_of(op.result)
+    assert isinstance(size, int)
+    return -(-size // 16) * 16
+
+
+# -- the transformation -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Pipeline:
+    loop: scf.ForOp
+    copies: Sequence[_Copy]
+    depth: int
+    rings: dict[_Copy, SSAValue] = field(default_factory=dict)
+
+    def run(self) -> None:
+        for copy in self.copies:
+            self.rings[copy] = self._ring(copy)
+        before = _Builder(self.loop)
+        first = before.index(0)
+        for n in range(self.depth - 1):
+            self._prologue(before, n)
+        new = self._steady(first)
+        before.add(new)
+        before.add(kernel.AsyncWaitOp(0))
+        for old, result in zip(self.loop.results, new.results, strict=False):
+            old.replace_all_uses_with(result)
+        self.loop.detach()
+        self.loop.erase()
+
+    def _ring(self, copy: _Copy) -> SSAValue:
+        ring = kernel.LocalOp(memref(element_of(copy.local.result), (self.depth, *shape_of(copy.local.result))))
+        block = copy.local.parent
+        assert block is not None
+        block.insert_op_before(ring, copy.local)
+        return ring.result
+
+    def _prologue(self, build: _Builder, n: int) -> None:
+        """The copies of iteration ``n``, which has buffer ``n``."""
+        ahead = build.add(arith.MuliOp(self.loop.step, build.index(n))).results[0]
+        self._start(build, build.add(arith.AddiOp(self.loop.lb, ahead)).results[0], build.index(n))
+
+    def _start(self, build: _Builder, variable: SSAValue, slot: SSAValue) -> None:
+        """Start the copies of the iteration that has ``variable``, to the buffers ``slot``; they are a group."""
+        exists = build.add(arith.CmpiOp(variable, self.loop.ub, "slt")).results[0]
+        body = self.loop.body.block
+        known: dict[SSAValue, SSAValue] = {body.args[0]: variable}
+        for copy in self.copies:
+            read, write = copy.read, copy.write
+            offset, at, *rest = (
+                recomputed(v, known, body, build.add) for v in (read.offset, write.offset, *read.dynamic, *read.valid)
+            )
+            dynamic, limits = rest[: len(read.dynamic)], rest[len(read.dynamic) :]
+            strides = [s if isinstance(s, int) else dynamic.pop(0) for s in _strides(read)]
+            valid = dict(zip(kernel.valid_of(read), limits, strict=True))
+            target = build.add(kernel.SubviewOp(self.rings[copy], slot)).results[0]
+            shape = read.result.type.get_shape()  # type: ignore[attr-defined]
+            fixed = [s for s in _strides(write) if isinstance(s, int)]
+            build.add(
+                kernel.AsyncCopyOp(
+                    read.buffer, offset, strides, target, at, fixed, shape, copy.width, valid, when=exists
+                )
+            )
+        build.add(kernel.AsyncGroupOp())
+
+    def _steady(self, first: SSAValue) -> scf.ForOp:
+        """The loop, which waits for the oldest group and starts the copies of the iteration ``depth - 1`` later."""
+        body = self.loop.body.block
+        slot = body.insert_arg(IndexType(), len(body.args))
+        assert body.first_op is not None
+        build = _Builder(body.first_op)
+        build.add(kernel.AsyncWaitOp(self.depth - 2))
+        far = build.add(arith.MuliOp(self.loop.step, build.index(self.depth - 1))).results[0]
+        ahead = build.add(arith.AddiOp(body.args[0], far)).results[0]
+        self._start(build, ahead, _next(build, slot, self.depth, -1))
+        for copy in self.copies:
+            now = build.add(kernel.SubviewOp(self.rings[copy], slot)).results[0]
+            copy.local.result.replace_all_uses_with(now)
+        for op in [o for copy in self.copies for o in (copy.write, copy.read, copy.local)]:
+            op.detach()
+            op.erase()
+        last = body.last_op
+        assert last is not None
+        following = _next(_Builder(last), slot, self.depth, 1)
+        _Builder(last).add(scf.YieldOp(*last.operands, following))
+        last.detach()
+        last.erase()
+        _sweep(body)
+        region = Region(self.loop.body.detach_block(body))
+        new = scf.ForOp(self.loop.lb, self.loop.ub, self.loop.step, [*self.loop.iter_args, first], region)
+        new.attributes |= self.loop.attributes
+        return new
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """Inserts operations before one."""
+
+    place: Operation
+
+    def add(self, op: Operation) -> Operation:
+        assert isinstance(self.place.parent, Block)
+        self.place.parent.insert_op_before(op, self.place)
+        return op
+
+    def index(self, value: int) -> SSAValue:
+        return self.add(arith.ConstantOp(IntegerAttr(value, IndexType()))).results[0]
+
+
+def _next(build: _Builder, slot: SSAValue, depth: int, step: int) -> SSAValue:
+    """The buffer after ``slot`` in a ring, or before it with a step of -1."""
+    end, start = (depth - 1, 0) if step == 1 else (0, depth - 1)
+    moved = build.add(arith.AddiOp(slot, build.index(step))).results[0]
+    wraps = build.add(arith.CmpiOp(slot, build.index(end), "eq")).results[0]
+    return build.add(arith.SelectOp(wraps, build.index(start), moved)).results[0]
+
+
+def _sweep(block: Block) -> None:
+    """Erase index arithmetic that nobody uses."""
+    for op in reversed(list(block.ops)):
+        if isinstance(op, INDEX_ARITHMETIC) and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()

@@ -1,0 +1,91 @@
+"""Pipelined copies of products, emulated: what asynchronous copies bring is that of float64, for any extents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator import needed
+from launcher import Program, Run
+from test_cuda_operators import model_of, scheduled
+from xdsl.dialects.builtin import StringAttr
+
+from mlc.driver.onnx_source import OnnxSource
+
+pytestmark = needed
+
+PRODUCT = "(float[{m},{k}] a, float[{k},{n}] b) => (float[{m},{n}] y) {{ y = MatMul (a, b) }}"
+
+
+def product(m: object, k: object, n: object, units: Path, band: str = "{m}/32p {n}/64vp") -> Program:
+    model = model_of(PRODUCT.format(m=m, k=k, n=n))
+    imported = OnnxSource.of(model).imported({})
+    return Program(imported.module, imported.weights, units, schedule=scheduled(model, units, band))
+
+
+def text_of(made: Program) -> str:
+    (text,) = made.kernels.strings.values()
+    return text
+
+
+def check(made: Program, m: int, k: int, n: int, shift: int = 0) -> None:
+    """Compare with float64, on operands that begin ``shift`` elements after an aligned address."""
+    random = np.random.default_rng()
+    a, b = random.standard_normal((m, k)).astype("f4"), random.standard_normal((k, n)).astype("f4")
+    run = Run(made, {"a": a, "b": b})
+    run.feed = [_shifted(x, shift) for x in run.feed]
+    (y,) = run.outputs().values()
+    wanted = a.astype("f8") @ b.astype("f8")
+    np.testing.assert_allclose(y, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+def _shifted(x: np.ndarray, shift: int) -> np.ndarray:
+    memory = np.full(x.size + 8, np.nan, x.dtype)
+    start = (-(memory.ctypes.data // 4) % 4) + shift
+    memory[start : start + x.size] = x.reshape(-1)
+    return memory[start : start + x.size].reshape(x.shape)
+
+
+@pytest.mark.parametrize(
+    "m, k, n, depth",
+    [
+        (33, 77, 68, 4),  # whole chunks of 16 bytes, 13 steps are left
+        (21, 47, 66, 2),  # as many buffers as groups of steps; chunks of 8 bytes
+        (40, 64, 71, 4),  # chunks of 4 bytes; masks on both axes
+        (70, 16, 100, 1),  # one group: nothing to pipeline
+    ],
+)
+def test_rings_for_any_extents(m: int, k: int, n: int, depth: int, units: Path) -> None:
+    made = product(m, k, n, units)
+    chunk = 4 if n % 4 == 0 else 2 if n % 2 == 0 else 1
+    assert (f"mlc_copy_async<float, {chunk}>" in text_of(made)) == (depth > 1)
+    assert (f"mlc_async_wait<{depth - 2}>();" in text_of(made)) == (depth > 1)
+    check(made, m, k, n)
+
+
+@pytest.mark.parametrize("k", [1, 15, 16, 40, 64, 83])
+def test_a_symbolic_sum_of_fewer_steps_than_buffers(k: int, units: Path) -> None:
+    made = product("m", "k", "n", units)
+    assert "mlc_async_wait<2>();" in text_of(made)
+    check(made, 37, k, 50)
+
+
+def test_operands_that_are_not_aligned_are_copied_by_elements(units: Path) -> None:
+    made = product(33, 72, 68, units)
+    assert "mlc_is_aligned<16>(b1)" in text_of(made)
+    for shift in (0, 1, 2, 3):
+        check(made, 33, 72, 68, shift)
+
+
+def test_one_barrier_an_iteration(units: Path) -> None:
+    """One before the first tile's copies and one in the loop, which both protects and publishes."""
+    assert text_of(product(33, 77, 68, units)).count("__syncthreads();") == 2
+
+
+def test_several_tiles_of_a_block_share_a_ring(units: Path) -> None:
+    """A grid that is smaller than the tiles: the next tile's first copies overwrite what was read."""
+    made = product(100, 50, 132, units)
+    (fn,) = made.functions.values()
+    fn.attributes["grid"] = StringAttr("2")
+    check(made, 100, 50, 132)
