@@ -35,16 +35,19 @@ GRID = Form(
     r"[1-9][0-9]*(x[1-9][0-9]*)?", "2x4 or 8",
     lambda text: tuple(map(int, text.split("x"))), lambda value: "x".join(map(str, value)),
 )  # fmt: skip
+COUNT = Form(r"[1-9][0-9]?", "4", int)
 SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 
 
 @dataclass(frozen=True)
 class ThreadBlock:
     """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
-    tensor cores' instruction. None: the passes choose."""
+    tensor cores' instruction; ``depth``: the buffers of a staged operand, of which all but one are in flight. None: the
+    passes choose."""
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
+    depth: int | None = _key(COUNT)
 
     def __post_init__(self) -> None:
         if any(n & (n - 1) for n in self.warps or ()):

@@ -9,9 +9,9 @@
                                                            … kernel.read %s[%slot] … }
                                                          kernel.async_wait {groups = 0}
 
-The staged operands have a ring of ``depth`` buffers: the deepest for which there is shared memory. Where a cast or a
-computation is between memory and shared memory, and where elements of less than 4 bytes are not neighbours, the copy
-stays as it is.
+The staged operands have a ring of ``depth`` buffers, as many as the schedule says or as shared memory has room for.
+Where a cast or a computation is between memory and shared memory, and where elements of less than 4 bytes are not
+neighbours, the copy stays as it is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.insert_block_barriers import written_by
@@ -34,6 +35,7 @@ from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.divisibility import divisor
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC, recomputable, recomputed
 from mlc.passes.device.spill_locals import reduction_bytes
+from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
 CHUNKS = (16, 8, 4)  # bytes that cp.async copies
@@ -48,7 +50,9 @@ class PipelineCopies(ModulePass):
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
                 copies = list(_copies(fn, loop))
-                if copies and (depth := _depth(fn, loop, copies, gpu_of(ctx))) > 1:
+                with following(fn):
+                    depth = _depth(fn, loop, copies, gpu_of(ctx)) if copies else 1
+                if depth > 1:
                     _Pipeline(loop, copies, depth).run()
 
 
@@ -111,12 +115,19 @@ def _width(read: kernel.ReadOp, write: kernel.WriteOp) -> int:
 
 
 def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[_Copy], target: GpuTarget) -> int:
-    """The buffers of the rings: no more than iterations, or than shared memory has room for."""
+    """The buffers of the rings: no more than iterations, or than shared memory has room for. Raises ScheduleError where
+    the schedule wants more than that."""
+    wanted = thread_block_of(schedule_of(fn)).depth
     used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(target)
     each = sum(_bytes(copy.local) for copy in copies)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
-    most = DEEPEST if first is None or last is None or step is None else -(-(last - first) // step)
-    return min(DEEPEST, most, 1 + (target.shared - used) // each)
+    trips = None if first is None or last is None or step is None else -(-(last - first) // step)
+    most, room = wanted or DEEPEST, 1 + (target.shared - used) // each
+    depth = most if trips is None else min(most, trips)
+    if wanted and depth > room:
+        need = used + (depth - 1) * each
+        raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {target.shared}; {room} fit")
+    return min(depth, room)
 
 
 def _bytes(op: kernel.LocalOp) -> int:

@@ -11,6 +11,7 @@ from launcher import Program, Run
 from test_cuda_operators import model_of, scheduled
 from xdsl.dialects.builtin import StringAttr
 
+import mlc
 from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
@@ -76,6 +77,18 @@ def test_operands_that_are_not_aligned_are_copied_by_elements(units: Path) -> No
     assert "mlc_is_aligned<16>(b1)" in text_of(made)
     for shift in (0, 1, 2, 3):
         check(made, 33, 72, 68, shift)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 7])
+def test_the_schedule_says_how_deep(depth: int, units: Path) -> None:
+    made = product(37, 90, 68, units, f"{{m}}/32p {{n}}/64vp | {{k}}/8 | depth={depth}")
+    assert (f"mlc_async_wait<{depth - 2}>();" in text_of(made)) == (depth > 1)
+    check(made, 37, 90, 68)
+
+
+def test_a_ring_that_does_not_fit_is_refused(units: Path) -> None:
+    with pytest.raises(mlc.InputError, match=r"depth=9 needs \d+ bytes of shared memory, of \d+; \d fit"):
+        product(300, 900, 400, units, "{m}/128p {n}/128vp | {k} | depth=9")
 
 
 def test_one_barrier_an_iteration(units: Path) -> None:
