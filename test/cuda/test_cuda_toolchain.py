@@ -24,7 +24,7 @@ from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
 from mlc.errors import InputError, ToolchainError
 from mlc.tools.cubin import resources
 
-NVCC = next(cuda_compiler._candidates(), None)
+NVCC = next(cuda_compiler.toolkit("nvcc"), None)
 needs_nvcc = pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 needs_nvrtc = pytest.mark.skipif(nvrtc.version() is None, reason="needs NVRTC")
 
@@ -73,7 +73,7 @@ def test_nvrtc_compiles_what_nvcc_does() -> None:
 
 def test_without_a_compiler_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLC_NVCC", raising=False)
-    monkeypatch.setattr(cuda_compiler, "_candidates", lambda: iter(()))
+    monkeypatch.setattr(cuda_compiler, "toolkit", lambda program: iter(()))
     monkeypatch.setattr(nvrtc, "version", lambda: None)
     with pytest.raises(ToolchainError, match=r"There is no CUDA compiler.*pip install 'mlc\[cuda\]'"):
         mlc.compile(mlp(), target="cuda")

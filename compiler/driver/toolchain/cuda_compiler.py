@@ -72,7 +72,7 @@ def find_cuda() -> CudaCompiler:
         if (found := _answer(tuple(shlex.split(command)))) is None:
             raise ToolchainError(f"The CUDA compiler '{command}' does not run", hint="Check $MLC_NVCC")
         return found
-    for candidate in _candidates():
+    for candidate in toolkit("nvcc"):
         if found := _answer((candidate,)):
             return found
     if (version := nvrtc.version()) is not None:
@@ -80,11 +80,11 @@ def find_cuda() -> CudaCompiler:
     raise ToolchainError("There is no CUDA compiler, which the kernels of a GPU need", stage="code", hint=INSTALL)
 
 
-def _candidates() -> Iterator[str]:
-    """nvcc on the path, in the toolkit that $CUDA_HOME names or in its usual place, and in the wheel."""
+def toolkit(program: str) -> Iterator[str]:
+    """A program of the toolkit: on the path, in the toolkit that $CUDA_HOME names or in its usual place, in a wheel."""
     homes = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda"]
-    found = [shutil.which("nvcc"), *(f"{home}/bin/nvcc" for home in homes if home)]
-    wheels = (path for root in sys.path for path in sorted(Path(root).glob("nvidia/*/bin/nvcc")))
+    found = [shutil.which(program), *(f"{home}/bin/{program}" for home in homes if home)]
+    wheels = (path for root in sys.path for path in sorted(Path(root).glob(f"nvidia/*/bin/{program}")))
     yield from (str(place) for place in [*found, *wheels] if place and Path(place).exists())
 
 
