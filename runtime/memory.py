@@ -7,6 +7,7 @@ system clears them, which takes longer than most kernels take to fill them.
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -61,3 +62,15 @@ def _block(size: int) -> np.ndarray[Any, Any]:
     with suppress(KeyError, IndexError):  # another thread may have taken the last one
         return _free[size].pop()
     return np.empty(size, np.uint8)
+
+
+def mapped(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy in pages of its own: these go back to the system at once when it is freed, and zeros take none. Small
+    arrays are copied as usual.
+    """
+    if value.nbytes < SEVERAL:
+        return value.copy()
+    copy = np.ndarray(value.shape, value.dtype, mmap.mmap(-1, value.nbytes))
+    if np.ascontiguousarray(value).view(np.uint8).any():
+        copy[...] = value
+    return copy

@@ -20,6 +20,7 @@ from mlc.optim.transform import (
 from mlc.optim.wrappers import (
     accumulate,
     all_finite,
+    apply_if_finite,
     cast,
     clip_by_global_norm,
     clip_by_value,
@@ -37,6 +38,7 @@ __all__ = [
     "adamw",
     "add_decayed_weights",
     "all_finite",
+    "apply_if_finite",
     "apply_updates",
     "cast",
     "chain",

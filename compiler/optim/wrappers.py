@@ -1,4 +1,4 @@
-"""Clipping, gradient accumulation, averages of parameters, and mixed precision with loss scaling."""
+"""Clipping, gradient accumulation, averages of parameters, steps that are not finite, and mixed precision."""
 
 from __future__ import annotations
 
@@ -108,6 +108,41 @@ def all_finite(tree: Tree) -> Array:
     for each in found[1:]:
         result = mnp.logical_and(result, each)
     return result
+
+
+def where_finite(watched: Tree, new: Tree, old: Tree) -> Tree:
+    """The new tree where all that is watched is finite, else the old one."""
+    is_finite = all_finite(watched)
+    return tree_map(lambda x, y: mnp.where(is_finite, x, y), new, old)
+
+
+class FiniteState(NamedTuple):
+    """The state of the optimizer; how many steps were left out one after another, and in all."""
+
+    inner: Tree
+    consecutive: Array
+    total: Array
+
+
+def apply_if_finite(optimizer: GradientTransformation, limit: int = 5) -> GradientTransformation:
+    """Leaves out steps whose gradients are not finite, unless more than ``limit`` come one after another.
+
+    Source: optax.apply_if_finite.
+    """
+
+    def init(parameters: Tree) -> FiniteState:
+        return FiniteState(optimizer.init(parameters), count(), count())
+
+    def update(gradients: Tree, state: FiniteState, parameters: Tree = None) -> tuple[Tree, FiniteState]:
+        is_finite = all_finite(gradients)
+        consecutive = mnp.where(is_finite, 0, state.consecutive + 1)
+        is_applied = mnp.logical_or(is_finite, consecutive > limit)
+        updates, inner = optimizer.update(gradients, state.inner, parameters)
+        inner = tree_map(lambda new, old: mnp.where(is_applied, new, old), inner, state.inner)
+        total = state.total + mnp.where(is_finite, 0, 1)
+        return tree_map(lambda u: mnp.where(is_applied, u, 0.0), updates), FiniteState(inner, consecutive, total)
+
+    return GradientTransformation(init, update)
 
 
 class LossScaleState(NamedTuple):

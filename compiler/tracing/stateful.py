@@ -8,7 +8,7 @@ training = step.create(params, opt)      training(x, y) is the loss
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,10 @@ import numpy as np
 
 from mlc.errors import InputError
 from mlc.frontends.array import trees
+from mlc.frontends.array.array import Array
 from mlc.frontends.array.located import located
 from mlc.runtime import Model, TensorSpec
+from mlc.runtime.memory import mapped
 from mlc.tracing.traced import Traced
 
 if TYPE_CHECKING:
@@ -90,8 +92,9 @@ class Instance:
     def __init__(self, stateful: Stateful, state: tuple[Any, ...]) -> None:
         self._stateful = stateful
         leaves, self._tree = trees.flatten(state)
-        self._first: list[Data] | None = [np.array(_elements(x)) for x in leaves]
-        self._specs = trees.unflatten(self._tree, [TensorSpec(x.dtype, x.shape) for x in self._first])
+        self._first = [_own(x) for x in leaves]  # until there is a program
+        self._types = [TensorSpec(x.dtype, x.shape) for x in self._first]
+        self._specs = trees.unflatten(self._tree, self._types)
         self._programs: dict[Any, Traced] = {}
         self._current: Model | None = None
 
@@ -110,9 +113,21 @@ class Instance:
 
     @property
     def state(self) -> Any:
-        """A copy of the state: a tree of NumPy arrays for each parameter."""
-        values = self._values()
-        return trees.unflatten(self._tree, [np.array(x) for x in values.values()])
+        """A copy of the state: a tree of NumPy arrays for each parameter. What is assigned is copied as well."""
+        found = map(np.array, self._first) if self._current is None else map(self._current.get_state, self._names())
+        return trees.unflatten(self._tree, list(found))
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        leaves, tree = trees.flatten(state)
+        types = [TensorSpec(x.dtype, x.shape) for x in map(_elements, leaves)]
+        if (tree, types) != (self._tree, self._types):
+            raise InputError(f"{self._stateful.jitted.where}: a state of another structure, or of other types")
+        if self._current is None:
+            self._first = [_own(x) for x in leaves]
+            return
+        for name, x in zip(self._names(), leaves, strict=True):
+            self._current.set_state(name, _elements(x))
 
     def get_state(self, name: str) -> Data:
         """A copy of one array of the state: ``params.layers.0.w``, the path from the parameter."""
@@ -130,16 +145,25 @@ class Instance:
         """``Stateful.save`` with the present state, for these other arguments."""
         self._stateful.save(path, *self.state, *args)
 
-    def _values(self) -> Mapping[str, Data]:
-        if self._current is None:
-            return {str(n): x for n, x in enumerate(self._first or ())}
-        return {name: self._current.get_state(name) for name in self._current.states}
+    def _names(self) -> list[str]:
+        assert self._current is not None
+        return list(self._current.states)
 
     def _move(self, model: Model) -> None:
-        """Make ``model`` the one that has the state."""
-        for name, value in zip(model.states, self._values().values(), strict=True):
-            model.set_state(name, value)
-        self._current, self._first = model, None
+        """Make ``model`` the one that has the state; first values that it has are given up one by one."""
+        if self._current is None:
+            self._first.reverse()
+            for name in model.states:
+                model.set_state(name, self._first.pop())
+        else:
+            for name, old in zip(model.states, self._names(), strict=True):
+                model.set_state(name, self._current.get_state(old))
+        self._current = model
+
+
+def _own(x: Any) -> Data:
+    """The elements, which nobody else changes: an array never does."""
+    return _elements(x) if isinstance(x, Array) else mapped(_elements(x))
 
 
 def _elements(x: Any) -> Data:

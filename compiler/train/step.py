@@ -13,7 +13,7 @@ from mlc.frontends.array.random.threefry import fold_in, key
 from mlc.frontends.array.transforms.gradients import value_and_grad
 from mlc.nn.module import combine, partition, recorded
 from mlc.optim.transform import GradientTransformation, apply_updates, count
-from mlc.optim.wrappers import LossScaleState, cast, global_norm
+from mlc.optim.wrappers import LossScaleState, cast, global_norm, where_finite
 
 Loss = Callable[..., Any]
 Trainable = Callable[[str], bool] | None
@@ -45,12 +45,17 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
 
 
 def training_step(
-    loss: Loss, optimizer: GradientTransformation, precision: str | None, trainable: Trainable
+    loss: Loss,
+    optimizer: GradientTransformation,
+    precision: str | None = None,
+    trainable: Trainable = None,
+    finite: bool = False,
 ) -> Callable[[TrainState, tuple[Any, ...]], tuple[TrainState, dict[str, Array]]]:
     """(state, batch) → (state, metrics): the loss and the norm of its gradient.
 
     ``precision``: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in theirs, and the
-    gradients have it.
+    gradients have it. With ``finite``, the whole state stays as it is where the loss or the gradient is not finite
+    (optax: ``apply_if_finite``).
     """
 
     def step(state: TrainState, batch: tuple[Any, ...]) -> tuple[TrainState, dict[str, Array]]:
@@ -70,6 +75,7 @@ def training_step(
         updates, after = optimizer.update(gradients, state.optimizer, state.parameters)
         parameters = apply_updates(state.parameters, updates)
         norm = global_norm(gradients) if scale is None else global_norm(gradients) / scale
-        return TrainState(state.step + 1, parameters, rest, after, state.key), {"loss": value, "gradient_norm": norm}
+        new = TrainState(state.step + 1, parameters, rest, after, state.key)
+        return (where_finite((value, norm), new, state) if finite else new), {"loss": value, "gradient_norm": norm}
 
     return step

@@ -13,10 +13,13 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mlc.errors import InputError, RunError
+from mlc.frontends.array import trees
+from mlc.frontends.array.array import as_array
 from mlc.nn.module import combine
 from mlc.optim.transform import GradientTransformation
-from mlc.optim.wrappers import LossScaleState
+from mlc.optim.wrappers import FiniteState, LossScaleState
 from mlc.tracing.jit import jit
+from mlc.tracing.stateful import Stateful
 from mlc.train.checkpoints import Checkpoints
 from mlc.train.data import batches_of, prefetched
 from mlc.train.step import Loss, Trainable, TrainState, first_state, training_step
@@ -39,7 +42,8 @@ class Trainer:
         seed: of the random key, for layers such as dropout.
         precision: the type in which the loss is computed, such as ``"bfloat16"``; parameters stay in float32.
         trainable: ``trainable(name)`` says which parameters are trained; all by default.
-        watch: a loss or gradient that is not finite is an error, which names where it comes from.
+        watch: a loss or gradient that is not finite is an error, which names where it comes from; such a step changes
+            nothing. Then an update waits until all gradients are computed.
         options: of the compiler, as those of ``mlc.compile``.
     """
 
@@ -55,21 +59,32 @@ class Trainer:
         watch: bool = True,
         **options: Any,
     ) -> None:
-        self.state: TrainState = first_state(model, optimizer, seed, trainable)
-        self.watch = watch and not isinstance(self.state.optimizer, LossScaleState)
+        state = first_state(model, optimizer, seed, trainable)
+        self.watch = watch and not isinstance(state.optimizer, LossScaleState | FiniteState)
+        self.step = 0
+        """How many steps were taken."""
         self.history: list[tuple[int, Scalars]] = []
         """(step, metrics) of the last steps, at least ``KEPT`` of those that this process has taken."""
-        self._step = jit(training_step(loss, optimizer, precision, trainable), wait=True, **options)
+        step = training_step(loss, optimizer, precision, trainable, finite=self.watch)
+        self._stateful: Stateful = jit(step, state="state", **options)
+        self._instance = self._stateful.create(state)
 
     @property
-    def step(self) -> int:
-        """How many steps were taken."""
-        return int(self.state.step)
+    def state(self) -> TrainState:
+        """All that training changes, a copy; it may be assigned."""
+        (state,) = self._instance.state
+        return trees.tree_map(as_array, state)
+
+    @state.setter
+    def state(self, state: TrainState) -> None:
+        self._instance.state = (state,)
+        self.step = int(state.step)
 
     @property
     def model(self) -> Any:
         """The model with the trained parameters, a copy; ``.eval()`` sets the mode of inference."""
-        return combine(self.state.parameters, self.state.rest)
+        state = self.state
+        return combine(state.parameters, state.rest)
 
     def fit(
         self,
@@ -115,11 +130,10 @@ class Trainer:
             RunError: the loss or the gradient is not finite; the state stays.
         """
         given = batch if isinstance(batch, tuple) else (batch,)
-        after, found = self._step(self.state, given)
-        metrics = {name: float(value) for name, value in found.items()}
+        metrics = {name: float(value) for name, value in self._instance(given).items()}
         if self.watch and not all(map(math.isfinite, metrics.values())):
             raise RunError(self._explanation(given, metrics))
-        self.state = after
+        self.step += 1
         self.history.append((self.step, metrics))
         if len(self.history) > 2 * KEPT:
             del self.history[:-KEPT]
@@ -127,7 +141,7 @@ class Trainer:
 
     def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:
         shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
-        where = origin(self._step, self.state, batch)
+        where = origin(self._stateful.jitted, self.state, batch)
         return f"Step {self.step + 1} has {shown}: {where or 'the interpreter finds no such operator'}"
 
 

@@ -31,17 +31,23 @@ class ProveInPlace(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {o.sym_name.data: o for o in op.ops if isinstance(o, kernel.FuncOp)}
-        asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
-        for main in [o for o in op.ops if isinstance(o, func.FuncOp)]:
-            for alias in aliases_of(main):
-                if (call := alias.writer) is not None:
-                    asked[call.callee.root_reference.data] |= alias.pairs()
-        for name, pairs in asked.items():
-            if proved := _proved(functions[name], pairs):
-                functions[name].in_place = proved
+        for name, pairs in pairs_of_aliases(op).items():
+            if found := proved(functions[name], pairs):
+                functions[name].in_place = found
 
 
-def _proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
+def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
+    """By the names of kernels: the buffers of an input and an output that an alias wants in the same memory."""
+    asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for main in [o for o in module.ops if isinstance(o, func.FuncOp)]:
+        for alias in aliases_of(main):
+            if (call := alias.writer) is not None:
+                asked[call.callee.root_reference.data] |= alias.pairs()
+    return asked
+
+
+def proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of the pairs that may share memory; the kernel has polyhedral statements."""
     buffers, statements = fn.block.args, statements_of(fn)
     fit = [(n, k) for n, k in pairs if buffers[n].type == buffers[k].type]
     fit = [(n, k) for n, k in fit if _has_known_accesses(buffers[n]) and _has_known_accesses(buffers[k])]

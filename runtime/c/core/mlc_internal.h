@@ -51,7 +51,8 @@ void mlc_weights_close(mlc_weights *weights);
 
 /* The state of a model in memory. `busy` while a run, get or set uses it: runs of a model with state are one at a time. */
 typedef struct {
-  char *memory;
+  char *memory;       /* MLC_ALIGN-aligned, in what was allocated */
+  void *allocated;
   mlc_device *device; /* which has the state in its memory, or NULL */
   atomic_flag busy;
 } mlc_state_memory;

@@ -1,4 +1,5 @@
 /* The state of a model: memory that its runs update, with the first values of the weights file, read and set by name. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +9,15 @@ int mlc_state_open(mlc_state_memory *state, const mlc_program *program, const ch
   atomic_flag_clear(&state->busy);
   const mlc_state_table *table = program->state;
   if (!table || !table->bytes || program->device) return 0;
-  state->memory = aligned_alloc(MLC_ALIGN, (size_t)table->bytes); /* a multiple of MLC_ALIGN */
-  if (!state->memory)
+  state->allocated = calloc(1, (size_t)table->bytes + MLC_ALIGN); /* zeros take no memory before they are written */
+  if (!state->allocated)
     return mlc_fail("cannot allocate the %lld bytes of state of model '%s'", (long long)table->bytes, program->name);
+  state->memory = (char *)(((uintptr_t)state->allocated + MLC_ALIGN - 1) / MLC_ALIGN * MLC_ALIGN);
   if (table->copied) memcpy(state->memory, payload + table->from, (size_t)table->copied);
-  memset(state->memory + table->copied, 0, (size_t)(table->bytes - table->copied));
   return 0;
 }
 
-void mlc_state_close(mlc_state_memory *state) { free(state->memory); }
+void mlc_state_close(mlc_state_memory *state) { free(state->allocated); }
 
 int mlc_state_enter(mlc_state_memory *state, const mlc_program *program) {
   if (!program->state || !atomic_flag_test_and_set_explicit(&state->busy, memory_order_acquire)) return 0;

@@ -159,3 +159,37 @@ def test_results_that_are_no_state() -> None:
         mlc.jit(step, state=STATE).create(first)
     with pytest.raises(InputError, match="Call the instance first"):
         mlc.jit(step, state=STATE).create(first, opt).get_state("params.w")
+
+
+def test_updates_need_no_memory_of_a_budget() -> None:
+    """A budget counts what the program has: a new value in the memory of the old one takes none."""
+    module = mlc.jit(step, state=STATE).ir("plan", *given())
+    arena = int(module.partition("arena = {bytes = ")[2].split()[0])
+    within = mlc.jit(step, state=STATE, peak_memory=arena).ir("plan", *given())
+    assert int(within.partition("arena = {bytes = ")[2].split()[0]) <= arena
+    with pytest.raises(InputError, match="peak_memory"):
+        mlc.jit(step, state=STATE, peak_memory=1).ir("plan", *given())
+
+
+def test_the_state_is_assigned() -> None:
+    params, opt, x, y = given()
+    training, other = (mlc.jit(step, state=STATE).create(params, opt) for _ in range(2))
+    for _ in range(3):
+        training(x, y)
+    other.state = training.state  # before there is a program
+    assert float(training(x, y)) == float(other(x, y))
+    other.state = params, opt
+    for a, b in zip(leaves(other.state), leaves((params, opt)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(InputError, match="another structure"):
+        other.state = params, {"m": opt["m"]}
+
+
+def test_first_values_are_copies_that_are_given_up() -> None:
+    """The caller may change its arrays, and the first values are not held beside the program's state."""
+    big = np.arange(1 << 20, dtype=np.float32)
+    instance = mlc.jit(lambda s, x: (s + x, x), state="s").create(big)
+    big[:] = 0
+    instance(np.float32(1))
+    np.testing.assert_array_equal(instance.state[0], np.arange(1 << 20, dtype=np.float32) + 1)
+    assert not instance._first

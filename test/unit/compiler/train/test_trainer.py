@@ -102,7 +102,7 @@ def test_nan_names_operator_and_line() -> None:
     before = trainer.state
     with pytest.raises(RunError, match=r'Step 1 has loss nan.*test_trainer.py:\d+: graph.map ".*log.*" gives NaN'):
         trainer.take((X, Y))
-    assert trainer.state is before
+    assert same(trainer.state, before) and trainer.step == 0
     with pytest.raises(RunError, match="inputs 1.0 are not finite"):
         trainer.take((X * np.inf, Y))
 
@@ -164,3 +164,35 @@ def test_a_long_history_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlc.train.trainer.KEPT", 3)
     trainer = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit([(X, Y)], 8, progress=False)
     assert [n for n, _ in trainer.history] == [5, 6, 7, 8]
+
+
+def test_the_program_owns_the_state_and_copies_no_matrix() -> None:
+    model = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm(8), nn.tanh, nn.Linear(8, 3))
+    for optimizer in (optim.adam(0.1), optim.sgd(0.1, 0.9), optim.chain(optim.clip_by_global_norm(1.0), optim.lion())):
+        trainer = train.Trainer(model, optimizer, lambda model, x, y: nn.mse_loss(model(x), y))
+        text = trainer._stateful.ir("plan", trainer.state, (X, X))
+        assert text.count("rt.state") == len(trees.leaves(trainer.state))
+        assert not re.search(r"rt.copy .* memref<\d+x\d+xf32>$", text, re.MULTILINE)  # though perhaps a bias
+
+
+def test_an_assigned_state_goes_on() -> None:
+    first, second = (train.Trainer(nn.Linear(3, 1), optim.adam(0.1), loss) for _ in range(2))
+    for _ in range(3):
+        first.take((X, Y))
+    second.state = first.state
+    assert second.step == 3 and second.take((X, Y)) == first.take((X, Y)) and same(second.state, first.state)
+
+
+def test_steps_that_are_not_finite_are_left_out() -> None:
+    trainer = train.Trainer(nn.Linear(3, 1), optim.apply_if_finite(optim.sgd(0.1), limit=2), loss)
+    before = trainer.state
+    for _ in range(2):
+        trainer.take((X * np.inf, Y))
+    assert same(trainer.state.parameters, before.parameters)
+    assert [int(n) for n in trainer.state.optimizer[1:]] == [2, 2]
+    trainer.take((X, Y))
+    assert [int(n) for n in trainer.state.optimizer[1:]] == [0, 2]
+    assert not same(trainer.state.parameters, before.parameters)
+    for _ in range(3):
+        trainer.take((X * np.inf, Y))
+    assert not np.isfinite(trainer.model.weight.numpy()).all()  # the third in a row is applied
