@@ -36,6 +36,7 @@ from mlc.passes.plan.insert_barriers import InsertBarriers
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.verify_plan import VerifyPlan
 from mlc.passes.schedule.apply_schedules import ApplySchedules
+from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
@@ -56,7 +57,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("graph", graph_pipeline(options.numerics)),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
-                  Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels()]),
+                  Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels(),
+                  ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),

@@ -7,6 +7,7 @@ target builds (passes, the printer) is imported when it is asked for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from mlc.dialects.kernel import FuncOp
+    from mlc.dialects.poly import ScheduleAttr
     from mlc.options import Options
     from mlc.passes.codegen.emit_c import Kernels
 
@@ -53,6 +56,10 @@ class Target(ABC):
     @abstractmethod
     def pipeline(self, options: Options) -> Stages:
         """The passes from an imported graph to a planned host program."""
+
+    @abstractmethod
+    def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
+        """Schedules for a kernel that has one, of the target's rules, the best by their order first."""
 
     @abstractmethod
     def print_kernels(self, module: ModuleOp) -> Kernels:

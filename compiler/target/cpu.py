@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from mlc.target.rates import DEFAULT, Rates
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from mlc.dialects.kernel import FuncOp
+    from mlc.dialects.poly import ScheduleAttr
     from mlc.options import Options
     from mlc.passes.codegen.emit_c import Kernels
 
@@ -127,6 +130,16 @@ class CpuTarget(Target):
         from mlc.pipelines.cpu import cpu_pipeline
 
         return cpu_pipeline(self, options)
+
+    def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
+        from mlc.dialects.poly import ScheduleAttr as Attr
+        from mlc.dialects.poly import schedule_of
+        from mlc.passes.schedule.choose_schedule import schedules
+        from mlc.passes.schedule.partition_parallel_loops import split_like
+        from mlc.passes.schedule.polyhedral.statement_view import statements_of
+
+        chosen = Attr(schedule_of(fn))
+        return (split_like(schedule, chosen) for schedule in schedules(statements_of(fn), self))
 
     def print_kernels(self, module: ModuleOp) -> Kernels:
         from mlc.passes.codegen.emit_c import print_kernels

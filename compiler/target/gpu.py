@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from mlc.target.base import Stages, Target
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from mlc.dialects.kernel import FuncOp
+    from mlc.dialects.poly import ScheduleAttr
     from mlc.options import Options
     from mlc.passes.codegen.emit_c import Kernels
 
@@ -67,6 +70,12 @@ class GpuTarget(Target):
         from mlc.pipelines.gpu import gpu_pipeline
 
         return gpu_pipeline(self, options)
+
+    def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
+        from mlc.passes.schedule.choose_gpu_schedule import gpu_schedules
+        from mlc.passes.schedule.polyhedral.statement_view import statements_of
+
+        return gpu_schedules(statements_of(fn), self)
 
     def print_kernels(self, module: ModuleOp) -> Kernels:
         from mlc.passes.codegen.cuda.cuda_unit import print_kernels

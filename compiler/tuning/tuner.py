@@ -20,7 +20,8 @@ from mlc.driver.source import Source
 from mlc.errors import InputError
 from mlc.options import Options
 from mlc.runtime import Model
-from mlc.target import CpuTarget
+from mlc.target import GpuTarget
+from mlc.tuning import cuda_device
 from mlc.tuning.measure import MODEL, gain, pairs, sample
 from mlc.tuning.store import Store, Tuned, machine_of
 from mlc.tuning.variants import Variants
@@ -81,9 +82,9 @@ class Tuner:
     longest: float = 0.0  # seconds of a round
 
     def __post_init__(self) -> None:
-        if not isinstance(self.options.target, CpuTarget):
-            message = f"Tuning knows the schedules of CPUs, and {self.options.target.name} is none"
-            raise InputError(message, hint="Give schedules of your own by 'mlc compile --schedule'")
+        if isinstance(self.options.target, GpuTarget) and (why := cuda_device.missing()):
+            message = f"Schedules for {self.options.target.name} are measured on a GPU, and {why}"
+            raise InputError(message, hint="Tune where one is; 'mlc compile --schedule' takes the file anywhere")
 
     def run(self, store: Store) -> Tuning:
         """Measure until the time is up, no candidate is left, or an interrupt; then write the result to the store."""

@@ -23,13 +23,9 @@ from mlc.driver.toolchain.c_compiler import find
 from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
 from mlc.passes.schedule.apply_tuned import digests
-from mlc.passes.schedule.choose_schedule import schedules
-from mlc.passes.schedule.partition_parallel_loops import split_like
-from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import PLAIN
 from mlc.pipelines.cpu import STAGES
 from mlc.runtime import Model, load
-from mlc.target import CpuTarget
 
 BEFORE, AFTER = STAGES[: STAGES.index("tile")], ("tile", "loops")
 
@@ -67,11 +63,7 @@ class Variants:
 
     def candidates(self, name: str) -> Iterator[str]:
         """Schedules for a kernel, the best by the rule's cost model first."""
-        target = self.options.target
-        assert isinstance(target, CpuTarget)
-        found = schedules(statements_of(self.kernels[name]), target)
-        chosen = ScheduleAttr(schedule_of(self.kernels[name]))
-        return (split_like(schedule, chosen).text for schedule in found)
+        return (schedule.text for schedule in self.options.target.candidates(self.kernels[name]))
 
     def legal(self, name: str, schedule: str) -> bool:
         """Whether a schedule can be applied to a kernel; if so, the kernel is lowered."""
@@ -82,10 +74,16 @@ class Variants:
                 fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
                 pipeline.run(ModuleOp([fn]), self.weights, self.options, AFTER)
                 fn.detach()
-                self._lowered[name, schedule] = None if PLAIN in fn.attributes else fn
+                self._lowered[name, schedule] = fn if self._fits(name, fn) else None
             except ScheduleError:
                 self._lowered[name, schedule] = None
         return self._lowered[name, schedule] is not None
+
+    def _fits(self, name: str, fn: FuncOp) -> bool:
+        """Whether the launches of a kernel can be those of a candidate: it takes the same buffers and dimensions."""
+        known = self._placed[name]
+        same = fn.block.arg_types == known.block.arg_types and fn.symbols == known.symbols
+        return same and PLAIN not in fn.attributes
 
     def model(self, given: Mapping[str, str], threads: int | None) -> Model:
         """The model with these schedules, by kernel, and the chosen ones for the others."""

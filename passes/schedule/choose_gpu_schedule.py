@@ -9,6 +9,7 @@ serially in one block.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,17 +17,23 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE
+from mlc.dialects.poly import SCHEDULE, ScheduleAttr
 from mlc.passes.context import gpu_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import elementwise, joint, long_rows, rows, window
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
-from mlc.passes.schedule.polyhedral.statement_view import statements_of
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.fallback import give_up
+from mlc.target import GpuTarget
 
 RULES: tuple[Rule, ...] = (contraction, long_rows, window, rows, elementwise)
+
+
+def gpu_schedules(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[ScheduleAttr]:
+    """Candidates, the best first."""
+    return schedules(statements, target, RULES, joint)
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,6 @@ class ChooseGpuSchedule(ModulePass):
             if statements and SCHEDULE not in fn.attributes:  # those of the user are kept
                 try:
                     with bounded(fn, self.name, self.isl_operations):
-                        fn.attributes[SCHEDULE] = next(schedules(statements, gpu_of(ctx), RULES, joint))
+                        fn.attributes[SCHEDULE] = next(gpu_schedules(statements, gpu_of(ctx)))
                 except IslLimit as error:
                     give_up(fn, statements, error)
