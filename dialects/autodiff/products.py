@@ -102,13 +102,22 @@ def _missing(extent: DimLike, stride: int) -> int:
     return max(extent, 0) if isinstance(extent, int) else stride - 1
 
 
+def _by_channel(x: SSAValue, groups: int, each: DimLike, emit: Emit) -> SSAValue:
+    """[N, G·C, X…] as [C, G·N, X…]."""
+    shape, spatial = shape_of(x), range(3, 1 + len(shape_of(x)))
+    if each == 1:  # no dimension of C, so that later passes see the transposition of a depthwise convolution
+        moved = emit(TransposeOp(x, [1, 0, *(n - 1 for n in spatial)]))
+    else:
+        by_group = reshaped(emit, x, (shape[0], groups, each, *shape[2:]))
+        moved = emit(TransposeOp(by_group, [2, 1, 0, *spatial]))
+    return reshaped(emit, moved, (each, groups * shape[0], *shape[2:]))
+
+
 def _of_filters(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
     """A convolution of the image with the adjoint as filters, over the batch, with strides and dilations exchanged."""
     groups, strides, dilations = op.groups.value.data, ints_of(op.strides), ints_of(op.dilations)
-    x, w, rank = shape_of(op.input), shape_of(op.weight), len(op.strides)
-    spatial = range(3, 3 + rank)
-    by_group = reshaped(emit, op.input, (x[0], groups, w[1], *x[2:]))
-    images = reshaped(emit, emit(TransposeOp(by_group, [2, 1, 0, *spatial])), (w[1], groups * x[0], *x[2:]))
+    w, rank = shape_of(op.weight), len(op.strides)
+    images = _by_channel(op.input, groups, w[1], emit)
     filters = emit(TransposeOp(bar, [1, 0, *range(2, 2 + rank)]))
     y = emit(ConvOp(images, filters, dilations, strides, groups))
     taps = cut(emit, y, [0] * (2 + rank), (w[1], w[0], *w[2:]), [1] * (2 + rank))

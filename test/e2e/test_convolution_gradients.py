@@ -61,7 +61,10 @@ def reference(x: Array, u: Array, w: Array, stride: int, pad: int, groups: int) 
     return np.einsum("dc,ndhw->nchw", u, of_v), np.einsum("ndhw,nchw->dc", of_v, x)[:, :, None, None], of_w
 
 
-@pytest.mark.parametrize(("case", "layout"), [("3x3", "bAcd8a"), ("3x3 of stride 2", "bAcd8a"), ("1x1", "bAcd8a")])
+BLOCKS = {"3x3": "bAcd8a", "3x3 of stride 2": "bAcd8a", "1x1": "bAcd8a", "depthwise": "graph.compute"}
+
+
+@pytest.mark.parametrize(("case", "layout"), BLOCKS.items())
 def test_filters_read_blocks(case: str, layout: str) -> None:
     """The image and the adjoint are read in the blocks that they have: nothing moves them to the plain layout."""
     batch, channels, filters, height, width, kernel, stride, pad, groups = CASES[case]

@@ -1,5 +1,5 @@
 """Operators that read blocked tensors and write plain ones: convolutions over the batch, which are the derivatives of
-convolutions by their filters, and reductions over the batch and all positions.
+convolutions by their filters, dense and depthwise, and reductions over the batch and all positions.
 
 Each function returns the plain result, or None where the operator does not have this form.
 """
@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.graph import ConvOp, PackOp, ReduceOp, SliceOp, TransposeOp, UnpackOp, ints_of, layout
+from mlc.dialects.graph import (
+    ComputeOp,
+    ConvOp,
+    PackOp,
+    ReduceOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+    UnpackOp,
+    ints_of,
+    layout,
+)
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
 from mlc.passes.layout.blocking.blocked_layout import Blocked, LayoutBuilder
 
@@ -23,11 +34,7 @@ def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBui
     """A convolution of [C, N, X…] with filters [F, N, K…], transposed from [N, C, X…] and [N, F, K…]: it reads
     both in blocks of channels as they are, and its register tile has rows of C and vectors of F."""
     image, filters = _batch_first(op.input), _batch_first(op.weight)
-    element = element_of(op.result)
-    plain = op.groups.value.data == 1 and not op.layouts and not op.product and is_float(element)
-    if image is None or filters is None or not plain or ITEMSIZE[element] < 4:
-        return None
-    if not all(isinstance(d, int) for d in (*shape_of(op.result), *shape_of(image), *shape_of(filters))):
+    if image is None or filters is None or op.groups.value.data > 1 or not _plain_floats(op):
         return None
     x, y = (_blocks(each, assignment) for each in (image, filters))
     rank, by_batch = len(op.strides) + 2, [1, 0, *range(2, len(op.strides) + 2)]
@@ -40,6 +47,38 @@ def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBui
     blocks = builder.emit(ConvOp(values[0], values[1], *op.window, layouts=[*layouts, result]))
     whole, shape = builder.emit(UnpackOp(blocks, result)), shape_of(op.result)
     return whole if shape_of(whole) == shape else builder.emit(SliceOp(whole, [0] * rank, shape, [1] * rank))
+
+
+def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
+    """A convolution of [1, C·N, X…] with filters [C, N, K…] in C groups, both transposed from [N, C, …]: a sum over the
+    batch and positions for each channel. A vector has a block of channels, a register tile the results of a window."""
+    channels, merged = op.groups.value.data, op.input.owner
+    image = _batch_first(merged.input) if isinstance(merged, ReshapeOp) and merged.barrier is None else None
+    filters = _batch_first(op.weight)
+    if image is None or filters is None or not _plain_floats(op):
+        return None
+    batch, block = shape_of(image)[0], assignment.size * 4 // ITEMSIZE[element_of(op.result)]
+    if shape_of(image)[1] != channels or shape_of(filters)[:2] != (batch, channels) or channels < block:
+        return None
+    args = [builder.unflattened(assignment.blocked(each, block, builder)) for each in (image, filters)]
+    taps, rank = shape_of(op.result)[2:], len(op.strides)
+    at = [f"i{2 + n} * {s} + r{1 + n} * {d}" for n, (s, d) in enumerate(zip(*op.window, strict=True))]
+    reads = [", ".join(["r0", "i1", *middle, f"i{2 + rank}"]) for middle in (at, [f"r{1 + n}" for n in range(rank)])]
+    shape, reduced = (1, -(-channels // block), *taps, block), (batch, *shape_of(filters)[2:])
+    sums = builder.emit(ComputeOp(f"x0[{reads[0]}] * x1[{reads[1]}]", args, shape, reduced, "add"))
+    return builder.unblock(Blocked(sums, channels, block, taps))
+
+
+def _plain_floats(op: ConvOp) -> bool:
+    """Whether a convolution has floats of 32 bits and more, the plain layout and constant shapes."""
+    element, shapes = element_of(op.result), (shape_of(v) for v in (op.result, op.input, op.weight))
+    plain = not op.layouts and not op.product and is_float(element) and ITEMSIZE[element] >= 4
+    return plain and all(isinstance(d, int) for shape in shapes for d in shape)
+
+
+def filter_derivative(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
+    """One of both convolutions over the batch."""
+    return conv_over_batch(op, assignment, builder) or depthwise_over_batch(op, assignment, builder)
 
 
 def _batch_first(value: SSAValue) -> SSAValue | None:
@@ -72,6 +111,6 @@ def reduction_of_batch(op: ReduceOp, assignment: LayoutAssignment, builder: Layo
 
 
 PLAIN_RESULTS: dict[type[Operation], Callable[[Any, Any, LayoutBuilder], SSAValue | None]] = {
-    ConvOp: conv_over_batch,
+    ConvOp: filter_derivative,
     ReduceOp: reduction_of_batch,
 }

@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import FloatAttr
-
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.candidates import by_rank
-from mlc.passes.schedule.rules.operand_roles import SUM_BLOCK, OperandRoles, factors, is_sum, unit_stride
-from mlc.passes.schedule.rules.register_tiles import Items, register_tiles, size_of
+from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum, unit_stride
+from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK, UNCUT, partial_sums
+from mlc.passes.schedule.rules.register_tiles import register_tiles, size_of
 from mlc.target import CpuTarget
 
-UNCUT = 160  # terms of a block that is not split where splitting would make blocks of different lengths
 LEAST_BLOCK = 32  # terms, for balanced sums: adding to the total takes as long as a term or two
 
 
@@ -46,7 +44,8 @@ def _plans(
     statements: Sequence[StatementView], roles: OperandRoles, target: CpuTarget, block: tuple[int, int]
 ) -> Iterator[LoopNest]:
     names = tuple(v.name for v in statements)
-    inner = _partial_sums(roles.s, *block)  # equal for all candidates: shorter blocks are slower and change the result
+    # Equal for all candidates: shorter blocks are slower and change the result.
+    inner = partial_sums(roles.s, roles.s.reduced, *block)
     for tiles, order in by_rank(register_tiles(roles, target), _orders(roles, target)):
         tiled = {item.iterator: item for item in tiles}
         yield LoopNest("contraction", names, tuple(tiled.get(i, TiledLoop(i)) for i in order), inner)
@@ -70,22 +69,3 @@ def _balanced(s: StatementView) -> tuple[int, int]:
     terms = math.prod(size_of(s.bounds[i]) for i in s.reduced)
     block = min(max(2 ** round(math.log2(terms) / 2), LEAST_BLOCK), SUM_BLOCK)
     return block, block
-
-
-def _partial_sums(s: StatementView, most: int, uncut: int) -> Items:
-    """The inner loops with blocked summation: the outermost loops in blocks of at most ``most`` terms. Up to ``uncut``
-    terms (3 x 3 x 16) remain one block where ``most`` would split them unevenly."""
-    if not isinstance(s.op.init, FloatAttr):
-        return tuple(TiledLoop(i) for i in s.reduced)
-    items: list[TiledLoop] = []
-    terms = 1
-    for n, name in reversed(list(enumerate(s.reduced))):
-        extent = s.bounds[name]
-        size = max(1, most // terms)
-        if isinstance(extent, int) and terms * extent <= (uncut if extent % size else most):
-            items.insert(0, TiledLoop(name))
-            terms *= extent
-            continue
-        block = TiledLoop(name, ((size, None),), partial_sums=True)
-        return (*(TiledLoop(i) for i in s.reduced[:n]), block, *items)
-    return tuple(items)

@@ -12,8 +12,8 @@ from xdsl.ir import BlockArgument
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import Dim
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK
 
-SUM_BLOCK = 128  # terms of a sum between additions to its total: rounding errors grow with the longer of the two
 PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"])
 WIDENED = ("arith.extsi", "arith.extui", "builtin.unrealized_conversion_cast")  # factors of smaller integers
 

@@ -15,6 +15,8 @@ from mlc.passes.schedule.cost.extent_partition import cover
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.candidates import by_rank
+from mlc.passes.schedule.rules.operand_roles import is_sum
+from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK, partial_sums
 from mlc.target import CpuTarget
 
 VECTOR_STRIDES = (1, 2, 3, 4)  # strides of strided vector access by whole loads and shuffles, not lane by lane
@@ -40,14 +42,33 @@ def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
     extent, names = first.bounds[lanes], tuple(s.name for s in statements)
     others = [i for i in first.parallel if i != lanes]
     inner = sorted(first.reduced, key=lambda k: any(r.slides(row, k) for r in first.reads for row in others[-1:]))
+    loops = partial_sums(first, inner) if _is_long_product(first) else tuple(map(TiledLoop, inner))
     for vectors, share in by_rank((_vectors(first, lanes, target), 2, 1, 4), (1, 2, 4)):
         band = [TiledLoop(i) for i in others]
         if others:
             usual = STRIDED_ROWS if _slides_strided(first, lanes) else target.vector_registers // 2 // vectors - 2
             rows = max(1, (min(usual, GATHERED_ROWS) if _gathers(first) else usual) // share)
             band[-1] = TiledLoop(others[-1], cover(first.bounds[others[-1]], rows))
+            if _is_long_product(first):
+                taps = _taps(first, others, target.vector_registers - 2 - vectors)
+                band = [taps.get(i.iterator, i) for i in band]
         band.append(TiledLoop(lanes, lane_sizes(extent, vectors * target.lanes), True))
-        yield LoopNest("window", names, tuple(band), tuple(map(TiledLoop, inner)))
+        yield LoopNest("window", names, tuple(band), loops)
+
+
+def _is_long_product(s: StatementView) -> bool:
+    """Whether a sum of products is as long as that of a depthwise convolution's derivative by its filters."""
+    return is_sum(s) and _terms(s) > SUM_BLOCK and len(_terms_of(s)) == len(s.reads)
+
+
+def _taps(s: StatementView, others: Sequence[str], registers: int) -> dict[str, TiledLoop]:
+    """As many of the last two rows as registers can hold, of those that read the same element of a factor."""
+    sizes = dict[str, TiledLoop]()
+    for i in reversed(others[-2:]):
+        if not all(r.depends_on(i) for r in s.reads):
+            sizes[i] = TiledLoop(i, cover(s.bounds[i], max(1, registers)))
+            registers //= sizes[i].size
+    return sizes
 
 
 def _slides_strided(s: StatementView, lanes: str) -> bool:

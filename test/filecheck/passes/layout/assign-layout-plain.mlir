@@ -47,3 +47,25 @@ func.func @weights(%x: tensor<2x4x66xf32>, %w: tensor<4x4x3xf32>) -> tensor<2x4x
 // CHECK-NEXT: %5 = graph.transpose(%4) {graph.node = ["/conv"], perm = array<i64: 0, 1, 3, 2>} : (tensor<2x1x64x4xf32>) -> tensor<2x1x4x64xf32>
 // CHECK-NEXT: %6 = graph.reshape(%5) {graph.node = ["/conv"], shape = ["2", "4", "64"]} : (tensor<2x1x4x64xf32>) -> tensor<2x4x64xf32>
 // CHECK-NEXT: func.return %6 : tensor<2x4x64xf32>
+
+// -----
+
+// The derivative of a depthwise convolution by its filters: a sum for each channel, of blocks.
+
+func.func @depthwise(%x: tensor<2x8x6x5xf32>, %bar: tensor<2x8x2x2xf32>) -> tensor<1x8x3x2xf32> {
+  %0 = graph.transpose(%x) {perm = array<i64: 1, 0, 2, 3>} : (tensor<2x8x6x5xf32>) -> tensor<8x2x6x5xf32>
+  %1 = graph.reshape(%0) {shape = ["1", "16", "6", "5"]} : (tensor<8x2x6x5xf32>) -> tensor<1x16x6x5xf32>
+  %2 = graph.transpose(%bar) {perm = array<i64: 1, 0, 2, 3>} : (tensor<2x8x2x2xf32>) -> tensor<8x2x2x2xf32>
+  %3 = graph.conv(%1, %2) {graph.node = ["/filters"], strides = array<i64: 1, 2>, dilations = array<i64: 3, 1>, groups = 8 : i64} : (tensor<1x16x6x5xf32>, tensor<8x2x2x2xf32>) -> tensor<1x8x3x2xf32>
+  func.return %3 : tensor<1x8x3x2xf32>
+}
+
+// CHECK:      func.func @depthwise(%x: tensor<2x8x6x5xf32>, %bar: tensor<2x8x2x2xf32>) -> tensor<1x8x3x2xf32> {
+// CHECK-NEXT: %0 = graph.reshape(%x) {graph.node = ["/filters"], shape = ["2", "2", "4", "6", "5"]} : (tensor<2x8x6x5xf32>) -> tensor<2x2x4x6x5xf32>
+// CHECK-NEXT: %1 = graph.transpose(%0) {graph.node = ["/filters"], perm = array<i64: 0, 1, 3, 4, 2>} : (tensor<2x2x4x6x5xf32>) -> tensor<2x2x6x5x4xf32>
+// CHECK-NEXT: %2 = graph.reshape(%bar) {graph.node = ["/filters"], shape = ["2", "2", "4", "2", "2"]} : (tensor<2x8x2x2xf32>) -> tensor<2x2x4x2x2xf32>
+// CHECK-NEXT: %3 = graph.transpose(%2) {graph.node = ["/filters"], perm = array<i64: 0, 1, 3, 4, 2>} : (tensor<2x2x4x2x2xf32>) -> tensor<2x2x2x2x4xf32>
+// CHECK-NEXT: %4 = graph.compute "(x0[r0, i1, ((i2 * 1) + (r1 * 3)), ((i3 * 2) + (r2 * 1)), i4] * x1[r0, i1, r1, r2, i4])"(%1, %3) {graph.node = ["/filters"], shape = ["1", "2", "3", "2", "4"], reduce = ["2", "2", "2"], monoid = "add"} : (tensor<2x2x6x5x4xf32>, tensor<2x2x2x2x4xf32>) -> tensor<1x2x3x2x4xf32>
+// CHECK-NEXT: %5 = graph.transpose(%4) {graph.node = ["/filters"], perm = array<i64: 0, 1, 4, 2, 3>} : (tensor<1x2x3x2x4xf32>) -> tensor<1x2x4x3x2xf32>
+// CHECK-NEXT: %6 = graph.reshape(%5) {graph.node = ["/filters"], shape = ["1", "8", "3", "2"]} : (tensor<1x2x4x3x2xf32>) -> tensor<1x8x3x2xf32>
+// CHECK-NEXT: func.return %6 : tensor<1x8x3x2xf32>
