@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from mlc.passes.codegen.emit_c import Kernels
 
 
+KIB, MIB = 1 << 10, 1 << 20
+
+
 @dataclass(frozen=True)
 class GpuTarget(Target):
     """A GPU, and the CPU beside it that runs the host program (``arch``, ``features``).
@@ -56,6 +59,12 @@ class GpuTarget(Target):
         """The number of blocks for which each multiprocessor is full ``each`` times."""
         return self.multiprocessors * each * (self.resident_threads // self.block_threads)
 
+    def shared_of(self, threads: int) -> int:
+        """Bytes of shared memory of a block for which a multiprocessor runs as many blocks of so many threads as it has
+        registers for; it keeps a KiB for each."""
+        blocks = max(1, self.registers // (threads * self.thread_registers))
+        return max(self.shared, (self.shared_optin + KIB) // blocks - KIB)
+
     @property
     def block_bytes(self) -> int:
         """Bytes that a block may read several times from L2 while all multiprocessors do the same."""
@@ -82,8 +91,6 @@ class GpuTarget(Target):
 
         return print_kernels(module)
 
-
-KIB, MIB = 1 << 10, 1 << 20
 
 A100 = GpuTarget("cuda:sm_80", "x86_64", (), ("sm_80",), 108, 64 * KIB, 48 * KIB, 163 * KIB, 40 * MIB)
 H100 = GpuTarget(

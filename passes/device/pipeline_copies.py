@@ -30,6 +30,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, memref, shape_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.divisibility import divisor
@@ -122,11 +123,12 @@ def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[_Copy], target: 
     each = sum(_bytes(copy.local) for copy in copies)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
     trips = None if first is None or last is None or step is None else -(-(last - first) // step)
-    most, room = wanted or DEEPEST, 1 + (target.shared - used) // each
+    limit = target.shared_optin if wanted else target.shared_of(threads_of(fn, target) or target.block_threads)
+    most, room = wanted or DEEPEST, 1 + (limit - used) // each
     depth = most if trips is None else min(most, trips)
     if wanted and depth > room:
         need = used + (depth - 1) * each
-        raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {target.shared}; {room} fit")
+        raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {limit}; {room} fit")
     return min(depth, room)
 
 

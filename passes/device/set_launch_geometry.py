@@ -27,6 +27,8 @@ from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
 GRID, SHARED, RESIDENT = "grid", "shared", "resident"
+DYNAMIC = "dynamic"
+"""Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
 
@@ -41,7 +43,10 @@ class SetLaunchGeometry(ModulePass):
                 fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
             fn.attributes[RESIDENT] = IntegerAttr(_resident(fn, target), i64)
-            fn.attributes[SHARED] = IntegerAttr(_shared(fn, target), i64)
+            locals_, reductions = _locals(fn), reduction_bytes(target)
+            fn.attributes[SHARED] = IntegerAttr(locals_ + reductions, i64)
+            if locals_ + reductions > target.shared:
+                fn.attributes[DYNAMIC] = IntegerAttr(locals_, i64)
 
 
 def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
@@ -109,7 +114,7 @@ def _combined(op: Operation, a: DimLike, b: DimLike) -> DimLike | None:
     return None
 
 
-def _shared(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """Bytes of shared memory: local arrays, and what the warps combine by."""
+def _locals(fn: kernel.FuncOp) -> int:
+    """Bytes of the local arrays, each at a multiple of 16."""
     sizes = [bytes_of(o.result) for o in fn.walk() if isinstance(o, kernel.LocalOp)]
-    return sum(-(-size // 16) * 16 for size in sizes if isinstance(size, int)) + reduction_bytes(target)
+    return sum(-(-size // 16) * 16 for size in sizes if isinstance(size, int))

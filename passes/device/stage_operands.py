@@ -91,11 +91,12 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     trips = constant_of(loop.ub)
     wanted = loop.attributes.get(STAGED)
     sizes = [wanted.value.data] if isinstance(wanted, IntegerAttr) else STEPS
-    room = (target.shared - used) // max(each, 1)
+    limit = target.shared_optin if isinstance(wanted, IntegerAttr) else target.shared
+    room = (limit - used) // max(each, 1)
     if len(reads) < 2 or trips is not None and trips < min(sizes):
         return None
     if isinstance(wanted, IntegerAttr) and sizes[0] > room:
-        need, limit = used + sizes[0] * each, target.shared
+        need = used + sizes[0] * each
         raise ScheduleError(f"{sizes[0]} steps need {need} bytes of shared memory, of {limit}; stage {room} or fewer")
     steps = next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)
     return (reads, steps) if steps else None

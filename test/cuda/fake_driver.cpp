@@ -33,7 +33,7 @@ enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, BAD_IMAGE = 200,
 
 using Launcher = void (*)(void **, int64_t, int);
 typedef struct { void *library; std::string path; } Module;
-struct Function { Launcher launch; int parameters; void *library; };
+struct Function { Launcher launch; int parameters; void *library; int shared, allowed; };
 struct Node { std::function<int()> work; Function *function; bool is_copy; std::vector<const Node *> after; };
 struct Graph { std::vector<Node *> nodes; std::set<const Node *> known; size_t edges = 0; };
 struct Exec { std::vector<const Node *> nodes; std::vector<Node> copies; };
@@ -143,8 +143,9 @@ std::function<int()> launching(Function *f, unsigned blocks, unsigned threads, v
   };
 }
 
-bool is_launch(Function *f, unsigned blocks, unsigned threads) {
+bool is_launch(Function *f, unsigned blocks, unsigned threads, unsigned shared) {
   check(f, "function");
+  if ((int)shared != f->shared || (int)shared > f->allowed) return false;
   return blocks >= 1 && threads >= 1 && threads <= 1024;
 }
 
@@ -305,9 +306,17 @@ EXPORT int cuModuleGetFunction(mlc_function *function, mlc_module module, const 
   auto launch = (Launcher)dlsym(library, (std::string("launch_") + name).c_str());
   auto parameters = (const int *)dlsym(library, (std::string("parameters_") + name).c_str());
   if (!launch || !parameters) return NOT_FOUND;
-  Function *f = new Function{launch, *parameters, library};
+  auto shared = (const int *)dlsym(library, (std::string("dynamic_") + name).c_str());
+  Function *f = new Function{launch, *parameters, library, shared ? *shared : 0, 48 << 10};
   handles[f] = "function";
   *function = (mlc_function)f;
+  return OK;
+}
+EXPORT int cuFuncSetAttribute(mlc_function function, int attribute, int value) {
+  ENTER(cuFuncSetAttribute)
+  check(function, "function");
+  if (attribute != MLC_CUDA_DYNAMIC_BYTES || value < 0 || value > 227 << 10) return INVALID;
+  ((Function *)function)->allowed = value;
   return OK;
 }
 EXPORT int cuMemAlloc_v2(mlc_address *address, size_t bytes) {
@@ -415,7 +424,7 @@ EXPORT int cuEventElapsedTime(float *ms, mlc_event first, mlc_event last) {
 EXPORT int cuLaunchKernel(mlc_function function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,
                           unsigned tz, unsigned shared, mlc_stream, void **params, void **) {
   ENTER(cuLaunchKernel)
-  if (!is_launch((Function *)function, x, threads) || y != 1 || z != 1 || ty != 1 || tz != 1 || shared) return INVALID;
+  if (!is_launch((Function *)function, x, threads, shared) || y != 1 || z != 1 || ty != 1 || tz != 1) return INVALID;
   now += 1000 + 10 * x;
   return enqueue(launching((Function *)function, x, threads, params));
 }
@@ -434,7 +443,7 @@ EXPORT int cuGraphDestroy(mlc_graph graph) {
 EXPORT int cuGraphAddKernelNode(mlc_node *node, mlc_graph graph, const mlc_node *after, size_t count, const mlc_kernel_node *p) {
   ENTER(cuGraphAddKernelNode)
   Function *f = (Function *)p->function;
-  if (!is_launch(f, p->grid[0], p->block[0])) return INVALID;
+  if (!is_launch(f, p->grid[0], p->block[0], p->shared_bytes)) return INVALID;
   calls["edges"] += (long)count;
   *node = (mlc_node)add_node((Graph *)graph, after, count, launching(f, p->grid[0], p->block[0], p->params), f, false);
   return OK;
@@ -466,7 +475,7 @@ EXPORT int cuGraphExecKernelNodeSetParams(mlc_graph_exec exec, mlc_node node, co
   ENTER(cuGraphExecKernelNodeSetParams)
   Node &own = ((Exec *)exec)->copies[(size_t)find_node((Exec *)exec, node)];
   Function *f = (Function *)p->function;
-  if (own.function != f || !is_launch(f, p->grid[0], p->block[0])) return INVALID;
+  if (own.function != f || !is_launch(f, p->grid[0], p->block[0], p->shared_bytes)) return INVALID;
   own.work = launching(f, p->grid[0], p->block[0], p->params);
   return OK;
 }

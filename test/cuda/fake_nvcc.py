@@ -17,15 +17,22 @@ EMULATION = HERE / "emulation"
 KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
 
 
-def entry(name: str, parameters: str, waits: bool) -> str:
-    """``launch_NAME`` and ``parameters_NAME``, which the fake driver finds."""
+def entry(name: str, parameters: str, waits: bool, dynamic: str) -> str:
+    """``launch_NAME``, ``parameters_NAME`` and ``dynamic_NAME``, which the fake driver finds."""
     types = [p.rpartition("b" if "*" in p else " ")[0] for p in parameters.split(", ")]
     types = [t.replace("__restrict__", "").replace("const int64_t", "int64_t") for t in types]
     values = ", ".join(f"*({t}*)a[{n}]" for n, t in enumerate(types))
     call = f"static __attribute__((no_sanitize_thread)) void call_{name}(void **a) {{ {name}({values}); }}"
     head = f'extern "C" void launch_{name}(void **args, int64_t blocks, int threads)'
     launch = f"{head} {{ mlc_emulated_launch(call_{name}, args, blocks, threads, {int(waits)}); }}"
-    return f'{call}\n{launch}\nextern "C" {{ extern const int parameters_{name} = {len(types)}; }}'
+    constants = f"extern const int parameters_{name} = {len(types)}, dynamic_{name} = {dynamic};"
+    return f'{call}\n{launch}\nextern "C" {{ {constants} }}'
+
+
+def dynamic_bytes(text: str, start: int) -> str:
+    """The bytes of dynamic shared memory of the kernel whose body begins at ``start``."""
+    found = re.compile(r"MLC_DYNAMIC_SHARED\(\w+, (\d+)\)").search(text, start, text.index("\n}\n", start))
+    return found[1] if found else "0"
 
 
 def main(arguments: list[str]) -> int:
@@ -35,8 +42,8 @@ def main(arguments: list[str]) -> int:
         return 0
     source, out = Path(arguments[-1]), arguments[arguments.index("-o") + 1]
     text = source.read_text()
-    waits = "__syncthreads" in text or "mlc_shuffle" in text or "__shared__" in text
-    entries = [entry(name, parameters, waits) for _, name, parameters in KERNEL.findall(text)]
+    waits = "__syncthreads" in text or "mlc_shuffle" in text or "__shared__" in text or "DYNAMIC_SHARED" in text
+    entries = [entry(*found.groups()[1:], waits, dynamic_bytes(text, found.end())) for found in KERNEL.finditer(text)]
     with tempfile.TemporaryDirectory() as folder:
         unit = Path(folder) / "unit.cpp"
         unit.write_text("\n".join(['#include "emulation.h"', text, *entries]))

@@ -161,7 +161,7 @@ def test_tensor_cores_are_used_in_relaxed_numerics_only(units: Path) -> None:
     "band, words",
     [
         ("{m}/64p {n}/64vp | {k} | warps=64", "'warps=64': a block has at most 32 warps on 'cuda'"),
-        ("{m}/64p {n}/64vp | {k}/32 | warps=2", "32 steps need"),
+        ("{m}/64p {n}/64vp | {k}/48 | warps=2", "48 steps need"),
     ],
 )
 def test_thread_blocks_that_do_not_fit(band: str, words: str, units: Path) -> None:

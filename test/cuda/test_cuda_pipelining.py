@@ -87,8 +87,15 @@ def test_the_schedule_says_how_deep(depth: int, units: Path) -> None:
 
 
 def test_a_ring_that_does_not_fit_is_refused(units: Path) -> None:
-    with pytest.raises(mlc.InputError, match=r"depth=9 needs \d+ bytes of shared memory, of \d+; \d fit"):
-        product(300, 900, 400, units, "{m}/128p {n}/128vp | {k} | depth=9")
+    with pytest.raises(mlc.InputError, match=r"depth=10 needs \d+ bytes of shared memory, of 166912; 9 fit"):
+        product(300, 900, 400, units, "{m}/128p {n}/128vp | {k} | depth=10")
+
+
+def test_more_shared_memory_than_a_block_has_by_itself(units: Path) -> None:
+    """The launch asks for it: two blocks of 256 threads fit on a multiprocessor."""
+    made = product(130, 70, 140, units, "{m}/128p {n}/128vp")
+    assert "MLC_DYNAMIC_SHARED(dynamic, 69632);" in text_of(made) and "__shared__" not in text_of(made)
+    check(made, 130, 70, 140)
 
 
 def test_one_barrier_an_iteration(units: Path) -> None:

@@ -241,6 +241,20 @@ def test_runs_of_several_threads_follow_one_another(gpu: Gpu) -> None:
         assert not wrong
 
 
+def test_a_launch_asks_for_shared_memory(gpu: Gpu, tmp_path: Path) -> None:
+    """The driver of the tests refuses a launch with other bytes than the kernel's, or more than are allowed."""
+    source = model("net (float[60,70] x) => (float[60,140] y) { y = MatMul(x, w) }", w=random(70, 140))
+    with mlc.compile(source, target=TARGET) as net:
+        (line,) = (f"{k['name']}: {k['schedule']}" for k in net.signature["kernels"])
+    name, rule, *_ = line.split(": ")
+    (tmp_path / "mine").write_text(f"{name}: {rule}: S0 | m/64p n/128vp | k | depth=6\n")
+    before = gpu.counts()
+    with mlc.compile(source, target=TARGET, schedule=str(tmp_path / "mine")) as net:
+        assert net.signature["kernels"][0]["shared"] > 48 << 10
+        check(net, source, [{"x": random(60, 70)}])
+    assert gpu.since(before)["cuFuncSetAttribute"] == 1
+
+
 CUDA_HEADER = Path("/usr/local/cuda/include/cuda.h")
 LAYOUTS = """
 #include <cuda.h>
@@ -260,6 +274,7 @@ _Static_assert(MLC_CUDA_MAJOR == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, "
 _Static_assert(MLC_CUDA_MINOR == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, "minor");
 _Static_assert(MLC_CUDA_OUT_OF_MEMORY == CUDA_ERROR_OUT_OF_MEMORY, "error");
 _Static_assert(MLC_CUDA_NO_DEVICE == CUDA_ERROR_NO_DEVICE, "error");
+_Static_assert(MLC_CUDA_DYNAMIC_BYTES == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, "attribute");
 _Static_assert(MLC_CUDA_NON_BLOCKING == CU_STREAM_NON_BLOCKING, "flag");
 _Static_assert(MLC_CUDA_NO_TIMING == CU_EVENT_DISABLE_TIMING, "flag");
 _Static_assert(MLC_CUDA_DEVICE_MEMORY == CU_MEMORYTYPE_DEVICE && sizeof(mlc_address) == sizeof(CUdeviceptr), "memory");

@@ -32,7 +32,7 @@ from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
-from mlc.passes.device.set_launch_geometry import RESIDENT
+from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT
 from mlc.passes.device.spill_locals import SCRATCH
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -51,6 +51,7 @@ class _Printer(CText):
     env: dict[SSAValue, Held] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
+    used: int = 0  # bytes of dynamic shared memory
 
     def text(self) -> str:
         self.coordinates = Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
@@ -61,7 +62,9 @@ class _Printer(CText):
         assert isinstance(threads, IntegerAttr) and isinstance(resident, IntegerAttr)
         bounds = f"__launch_bounds__({threads.value.data}, {resident.value.data})"
         first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
-        start = [f"const int {THREAD} = threadIdx.x; (void){THREAD};", *self.head]
+        dynamic = self.fn.attributes.get(DYNAMIC)
+        shared = [f"MLC_DYNAMIC_SHARED({DYNAMIC}, {dynamic.value.data});"] if isinstance(dynamic, IntegerAttr) else []
+        start = [f"const int {THREAD} = threadIdx.x; (void){THREAD};", *shared, *self.head]
         return "\n".join([first, *(f"  {line}" for line in start), *self.lines, "}"]) + "\n"
 
     def _buffers(self) -> list[str]:
@@ -199,9 +202,13 @@ class _Printer(CText):
     # -- memory --------------------------------------------------------------------------------------------------------
 
     def local(self, op: kernel.LocalOp) -> None:
-        name, size = self.name(), elements_in(op.result)
+        name, size, type_ = self.name(), elements_in(op.result), pointer_type(element_of(op.result))
         assert isinstance(size, int)
-        self.line(f"__shared__ __align__(16) {pointer_type(element_of(op.result))} {name}[{max(size, 1)}];")
+        if DYNAMIC in self.fn.attributes:
+            self.line(f"{type_} *const {name} = ({type_} *)({DYNAMIC} + {self.used});")
+            self.used += -(-size * ITEMSIZE[element_of(op.result)] // 16) * 16
+        else:
+            self.line(f"__shared__ __align__(16) {type_} {name}[{max(size, 1)}];")
         self.pointers[op.result] = name
 
     def subview(self, op: kernel.SubviewOp) -> None:

@@ -9,21 +9,26 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 
-GRID, THREADS, SHARED = "grid", "threads", "shared"
-"""The attributes of a ``kernel.func`` that say it; ``grid`` is an expression over the kernel's symbols."""
+GRID, THREADS, SHARED, DYNAMIC = "grid", "threads", "shared", "dynamic"
+"""The attributes of a ``kernel.func`` that say it; ``grid`` is an expression over the kernel's symbols. With
+``dynamic`` its local arrays are in shared memory that the launch asks for."""
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """``grid`` blocks of ``threads`` threads, each with ``shared`` bytes of static shared memory."""
+    """``grid`` blocks of ``threads`` threads, each block with ``shared`` bytes of shared memory, of which the launch
+    asks for ``dynamic``."""
 
     grid: DimLike
     threads: int
     shared: int
+    dynamic: int = 0
 
 
 def geometry_of(fn: kernel.FuncOp) -> Geometry:
     """The geometry that a kernel's attributes say."""
     grid, threads, shared = (fn.attributes.get(name) for name in (GRID, THREADS, SHARED))
     assert isinstance(grid, StringAttr) and isinstance(threads, IntegerAttr) and isinstance(shared, IntegerAttr)
-    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data)
+    dynamic = fn.attributes.get(DYNAMIC)
+    bytes_ = dynamic.value.data if isinstance(dynamic, IntegerAttr) else 0
+    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data, bytes_)

@@ -16,6 +16,7 @@ typedef struct {
   int kernels;                     /* distinct ones */
   const char *const *symbols;      /* of each kernel */
   const int *units;                /* the unit of each kernel, from whose image it comes */
+  const int *dynamic;              /* bytes of shared memory of each kernel that its launch asks for */
   int counts_runs;                 /* whether a kernel reads the run counter */
   int64_t (*bytes)(int i, const int64_t *dim); /* of input i, or output i less the inputs */
   int64_t (*host_bytes)(const int64_t *dim);   /* of the buffers of steps on the host; -1: too many */

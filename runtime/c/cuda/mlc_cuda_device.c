@@ -70,6 +70,14 @@ static int load_unit(mlc_device *d, const mlc_cuda_images *all, uint64_t unit, i
                         "the CUDA driver cannot load the code of model ", d->program->name);
 }
 
+static int load_kernel(mlc_device *d, int k) {
+  int bytes = d->code->dynamic[k];
+  return mlc_cuda_check(d->cuda->module_function(&d->functions[k], d->modules[d->code->units[k]], d->code->symbols[k]),
+                        "a kernel is missing in the code of model ", d->program->name) ||
+         (bytes && mlc_cuda_check(d->cuda->function_attribute(d->functions[k], MLC_CUDA_DYNAMIC_BYTES, bytes),
+                                  "the device has too little shared memory for a kernel of model ", d->program->name));
+}
+
 static int load_code(mlc_device *d) {
   const mlc_cuda_images *all = (const mlc_cuda_images *)d->code->images;
   int architecture = architecture_of(d);
@@ -81,9 +89,7 @@ static int load_code(mlc_device *d) {
   for (uint64_t unit = 0; unit < all->units; unit++)
     if (load_unit(d, all, unit, architecture)) return 1;
   for (int k = 0; k < d->code->kernels; k++)
-    if (mlc_cuda_check(d->cuda->module_function(&d->functions[k], d->modules[d->code->units[k]], d->code->symbols[k]),
-                       "a kernel is missing in the code of model ", d->program->name))
-      return 1;
+    if (load_kernel(d, k)) return 1;
   return 0;
 }
 

@@ -44,6 +44,7 @@ enum {
   MLC_CUDA_NO_DEVICE = 100,
   MLC_CUDA_MAJOR = 75, MLC_CUDA_MINOR = 76, /* device attributes: the compute capability */
   MLC_CUDA_DEVICE_MEMORY = 2,
+  MLC_CUDA_DYNAMIC_BYTES = 8, /* attribute of a function: the most dynamic shared memory of a launch */
   MLC_CUDA_NON_BLOCKING = 1, /* streams: not ordered with the default stream */
   MLC_CUDA_NO_TIMING = 2,    /* events */
   MLC_CUDA_OLDEST = 11040,   /* the driver's version: graphs with cuGraphInstantiateWithFlags */
@@ -67,6 +68,7 @@ enum {
   F(module_load, cuModuleLoadData, mlc_module *, const void *)                                                      \
   F(module_unload, cuModuleUnload, mlc_module)                                                                      \
   F(module_function, cuModuleGetFunction, mlc_function *, mlc_module, const char *)                                 \
+  F(function_attribute, cuFuncSetAttribute, mlc_function, int, int)                                                 \
   F(memory_alloc, cuMemAlloc_v2, mlc_address *, size_t)                                                             \
   F(memory_free, cuMemFree_v2, mlc_address)                                                                         \
   F(upload, cuMemcpyHtoDAsync_v2, mlc_address, const void *, size_t, mlc_stream)                                    \

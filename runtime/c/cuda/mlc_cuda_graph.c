@@ -9,7 +9,7 @@
 #include "mlc_cuda_device.h"
 
 /* A step's words: the head, what it does, then arguments. */
-enum { KIND, PHASE, FUNCTION, GRID, THREADS, ARGUMENTS, FIRST, TARGET = FUNCTION, SOURCE, BYTES, COPY_WORDS };
+enum { KIND, PHASE, FUNCTION, GRID, THREADS, SHARED, ARGUMENTS, FIRST, TARGET = FUNCTION, SOURCE, BYTES, COPY_WORDS };
 enum { LAUNCH, COPY };
 enum { LONGEST = 4096, MOST_ALIKE = 4, MOST_ARGUMENTS = 1024 }; /* steps of a graph; graphs that differ in arguments */
 
@@ -41,7 +41,8 @@ static uint64_t *new_step(mlc_call *c, size_t words, int kind) {
 static void describe_launch(const uint64_t *step, void *params[], mlc_kernel_node *node) {
   for (size_t i = 0; i < step[ARGUMENTS]; i++) params[i] = (void *)&step[FIRST + i];
   *node = (mlc_kernel_node){.function = (mlc_function)(uintptr_t)step[FUNCTION], .grid = {(unsigned)step[GRID], 1, 1},
-                            .block = {(unsigned)step[THREADS], 1, 1}, .params = params};
+                            .block = {(unsigned)step[THREADS], 1, 1},
+                            .shared_bytes = (unsigned)step[SHARED], .params = params};
 }
 
 static mlc_copy_node describe_copy(const uint64_t *step) {
@@ -56,7 +57,8 @@ static int run_now(mlc_device *d, const uint64_t *step) {
   void *params[MOST_ARGUMENTS];
   mlc_kernel_node node;
   describe_launch(step, params, &node);
-  return d->cuda->launch(node.function, node.grid[0], 1, 1, node.block[0], 1, 1, 0, d->current, params, NULL);
+  return d->cuda->launch(node.function, node.grid[0], 1, 1, node.block[0], 1, 1, node.shared_bytes, d->current, params,
+                         NULL);
 }
 
 /* -- recording ------------------------------------------------------------------------------------------------------ */
@@ -102,7 +104,8 @@ void mlc_cuda_launch(mlc_call *c, int launch, int kernel, int64_t grid, int thre
   uint64_t *step = new_step(c, FIRST + (size_t)(buffers + dims), LAUNCH);
   if (!step) return;
   step[FUNCTION] = (uint64_t)(uintptr_t)d->functions[kernel];
-  step[GRID] = (uint64_t)grid, step[THREADS] = (uint64_t)threads, step[ARGUMENTS] = (uint64_t)(buffers + dims);
+  step[GRID] = (uint64_t)grid, step[THREADS] = (uint64_t)threads;
+  step[SHARED] = (uint64_t)d->code->dynamic[kernel], step[ARGUMENTS] = (uint64_t)(buffers + dims);
   for (int i = 0; i < buffers; i++) step[FIRST + i] = (uint64_t)(uintptr_t)buffer[i];
   for (int i = 0; i < dims; i++) step[FIRST + buffers + i] = (uint64_t)dim[i];
   if (c->profile) run_timed(c, launch);

@@ -187,6 +187,13 @@ MLC_DEVICE void mlc_mma(float &c0, float &c1, float &c2, float &c3, uint32_t a0,
 #endif
 }
 
+/* The shared memory of a kernel whose launch asks for so many bytes. */
+#ifdef MLC_EMULATED
+#define MLC_DYNAMIC_SHARED(name, bytes) __shared__ __align__(16) char name[bytes]
+#else
+#define MLC_DYNAMIC_SHARED(name, bytes) extern __shared__ __align__(16) char name[]
+#endif
+
 /* `left`, as the number of elements from 0 to `most`. */
 MLC_DEVICE int mlc_within(int64_t left, int most) { return left <= 0 ? 0 : left < most ? (int)left : most; }
 
