@@ -21,7 +21,7 @@ from mlc.passes.codegen.cuda.emit_cuda import emit_cuda
 from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.schedule.apply_tuned import digests
-from mlc.pipelines.cpu import STAGES
+from mlc.pipelines import STAGES
 from mlc.target import GpuTarget
 
 CODE_STEPS = 2  # after the passes: printing C, and compiling it

@@ -39,14 +39,6 @@ if TYPE_CHECKING:
     from mlc.options import Options
 
 
-STAGES = ("import", "graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan", "code")
-
-
-def stages() -> tuple[str, ...]:
-    """Names of the stages in order; ``--emit`` stops after one."""
-    return STAGES
-
-
 def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. They read widths and sizes from the context's target."""
     given = [ApplySchedules(options.schedule)] if options.schedule else []

@@ -24,7 +24,7 @@ from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
 from mlc.passes.schedule.apply_tuned import digests
 from mlc.passes.schedule.rules.fallback import PLAIN
-from mlc.pipelines.cpu import STAGES
+from mlc.pipelines import STAGES
 from mlc.runtime import Model, load
 
 BEFORE, AFTER = STAGES[: STAGES.index("tile")], ("tile", "loops")

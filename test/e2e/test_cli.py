@@ -15,7 +15,7 @@ from command_line import RANDOM, Command, X, close, expected
 
 import mlc
 from mlc.options import Options
-from mlc.pipelines.cpu import stages
+from mlc.pipelines import STAGES
 
 
 def python(code: str) -> str:
@@ -64,7 +64,7 @@ def test_the_same_input_gives_the_same_bytes(
     assert all(Path("one", name).read_bytes() == Path("two", name).read_bytes() for name in names)
 
 
-@pytest.mark.parametrize("stage", stages())
+@pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_can_be_printed(mlc_command: Command, model: Path, stage: str) -> None:
     text = mlc_command("compile", model, "--emit", stage)
     assert ("mlc_program" if stage == "code" else "builtin.module") in text
@@ -95,7 +95,7 @@ def test_ir_of_a_stage_goes_to_standard_output_without_a_file(mlc_command: Comma
 def test_mlc_opt_goes_on_from_the_text_of_a_stage(mlc_command: Command, model: Path, stage: str) -> None:
     wanted = mlc_command("compile", model, "--emit", "loops")
     mlc_command("compile", model, "--emit", stage, "-o", "stage.mlir")
-    later = Options().target.pipeline(Options())[stages().index(stage) : stages().index("loops")]
+    later = Options().target.pipeline(Options())[STAGES.index(stage) : STAGES.index("loops")]
     passes = ",".join(str(each.pipeline_pass_spec()) for _, group in later for each in group)
     command = ["stage.mlir", "--for-target", "cpu", "-p", passes]
     assert python(f"from mlc.tools.opt import main; main({command})").strip() == wanted.strip()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mlc.pipelines.cpu import STAGES
+from mlc.pipelines import STAGES
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
@@ -20,7 +19,7 @@ from mlc.dialects.types import element_of, elements_in
 from mlc.passes.codegen.c_like import c_memory, c_reduce
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot4
-from mlc.passes.codegen.c_like.c_literal import float_literal
+from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import Chunk, Tile, element, layout, vector_name
@@ -123,13 +122,8 @@ class _Printer(CText):
                 self.elementwise(op)
 
     def constant(self, op: arith.ConstantOp) -> None:
-        name = element(op.result.type)
-        if isinstance(op.value, FloatAttr):
-            self.alias(op.result, [float_literal(op.value.value.data, name)])
-        elif isinstance(op.value, IntegerAttr):
-            value = op.value.value.data
-            text = str(abs(value)) if name == "i1" else "INT64_MIN" if value == -(1 << 63) else str(value)
-            self.alias(op.result, [f"({text})" if text.startswith("-") else text])
+        if (text := literal(op, element(op.result.type))) is not None:
+            self.alias(op.result, [text])
 
     def elementwise(self, op: Operation) -> None:
         name, properties = op.name, op.properties

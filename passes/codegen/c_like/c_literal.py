@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import struct
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+
 from mlc.passes.codegen.c_like.c_types import CodegenError, c_scalar
+
+
+def literal(op: arith.ConstantOp, name: str) -> str | None:
+    """The literal of a constant of an element type; None for a vector."""
+    if isinstance(op.value, FloatAttr):
+        return float_literal(op.value.value.data, name)
+    if not isinstance(op.value, IntegerAttr):
+        return None
+    value = op.value.value.data
+    text = str(abs(value)) if name == "i1" else "INT64_MIN" if value == -(1 << 63) else str(value)
+    return f"({text})" if text.startswith("-") else text
 
 
 def float_literal(value: float, name: str) -> str:

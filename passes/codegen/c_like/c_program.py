@@ -39,6 +39,15 @@ def buffer_numbers(program: rt.ProgramOp) -> dict[SSAValue, int]:
     return {b.result: n for n, b in enumerate(buffers_of(program))}
 
 
+def start_body(program: rt.ProgramOp, dims: Sequence[str]) -> list[str]:
+    """The first lines of the function ``body``: the dimensions and, where they are symbolic, the buffers' offsets."""
+    buffers = buffers_of(program)
+    lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
+    if any(b.offset is None for b in buffers):
+        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset, 0);"]
+    return lines
+
+
 @dataclass
 class HostProgram(ABC):
     """Prints the body of a host program. ``symbols`` maps kernels to C functions, ``sizes`` are run-time dimensions."""
@@ -75,11 +84,34 @@ class HostProgram(ABC):
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
         """Steps that do not depend on each other."""
 
-    @abstractmethod
-    def _loop(self, op: rt.LoopOp, indent: str) -> None: ...
+    def _loop(self, op: rt.LoopOp, indent: str) -> None:
+        step, inner = op.step.data, indent + "  "
+        if op.trips is not None:
+            iterations = c_dim(parse_dim(op.trips.data))
+            self.lines.append(f"{indent}for (int64_t {step} = 0; {step} < {iterations}; {step}++) {{")
+        else:
+            iterations = self._while(step, indent)
+            self._size(step, iterations, inner)
+        self._loop_arguments(op, inner)
+        self.block(op.body.block, inner)
+        self.lines.append(f"{indent}}}")
+        self._loop_results(op, iterations, indent)
 
     @abstractmethod
-    def _if(self, op: rt.IfOp, indent: str) -> None: ...
+    def _while(self, step: str, indent: str) -> str:
+        """Opens a loop on whose iterations ``rt.loop_condition`` decides. The number of the iteration in C."""
+
+    def _if(self, op: rt.IfOp, indent: str) -> None:
+        then, otherwise = self._choice(op.symbol.data, indent)
+        self.lines.append(f"{indent}if ({then}) {{")
+        self.block(op.then.block, indent + "  ")
+        self.lines.append(f"{indent}}} else {otherwise}{{")
+        self.block(op.otherwise.block, indent + "  ")
+        self.lines.append(f"{indent}}}")
+
+    @abstractmethod
+    def _choice(self, name: str, indent: str) -> tuple[str, str]:
+        """Whether the first branch is taken, and ``if (…) `` where the second one may not be either."""
 
     @abstractmethod
     def _decide(self, op: rt.LoopConditionOp) -> str:

@@ -11,20 +11,15 @@ from mlc.dialects import rt
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
-from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare
-from mlc.passes.plan.program.arena import buffers_of
+from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, start_body
 
 
 def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str]) -> str:
     """``body``. ``symbols`` maps kernels to C functions."""
-    buffers = buffers_of(program)
-    lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
-    if any(b.offset is None for b in buffers):
-        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset, 0);"]
     fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
     body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), fails=fails)
     body.block(program.body.block, "  ")
-    return "\n".join([*lines, *body.lines, "  (void)c;", "}"])
+    return "\n".join([*start_body(program, dims), *body.lines, "  (void)c;", "}"])
 
 
 @dataclass
@@ -76,26 +71,11 @@ class _Body(HostProgram):
             steps += f' if ({too_many}) mlc_stop(c, "{op.strict.data}");'
         return steps + self._set_count(op)
 
-    def _loop(self, op: rt.LoopOp, indent: str) -> None:
-        step, inner = op.step.data, indent + "  "
-        if op.trips is not None:
-            iterations = c_dim(parse_dim(op.trips.data))
-            self.lines.append(f"{indent}for (int64_t {step} = 0; {step} < {iterations}; {step}++) {{")
-        else:
-            iterations, number = f"at_{step}.step", self.decisions.index(step)
-            self.lines.append(f"{indent}mlc_loop at_{step} = {{c->phase, 0}};")
-            self.lines.append(f"{indent}while (mlc_iteration(c, {number}, &at_{step})) {{")
-            self._size(step, iterations, inner)
-        self._loop_arguments(op, inner)
-        self.block(op.body.block, inner)
-        self.lines.append(f"{indent}}}")
-        self._loop_results(op, iterations, indent)
+    def _while(self, step: str, indent: str) -> str:
+        self.lines.append(f"{indent}mlc_loop at_{step} = {{c->phase, 0}};")
+        self.lines.append(f"{indent}while (mlc_iteration(c, {self.decisions.index(step)}, &at_{step})) {{")
+        return f"at_{step}.step"
 
-    def _if(self, op: rt.IfOp, indent: str) -> None:
-        name = op.symbol.data
+    def _choice(self, name: str, indent: str) -> tuple[str, str]:
         self.lines.append(f"{indent}const int {name} = mlc_branch(c, {self.decisions.index(name)});")
-        self.lines.append(f"{indent}if ({name} > 0) {{")
-        self.block(op.then.block, indent + "  ")
-        self.lines.append(f"{indent}}} else if ({name} == 0) {{")
-        self.block(op.otherwise.block, indent + "  ")
-        self.lines.append(f"{indent}}}")
+        return f"{name} > 0", f"if ({name} == 0) "

@@ -16,10 +16,9 @@ from mlc.dialects import rt
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
-from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare
+from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, start_body
 from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.codegen.cuda.launch_geometry import Geometry
-from mlc.passes.plan.program.arena import buffers_of
 
 
 def print_body(
@@ -30,16 +29,13 @@ def print_body(
     geometry: Mapping[str, Geometry],
 ) -> str:
     """``body``. ``symbols`` maps kernels to symbols, ``numbers`` these to the kernels of the device's code."""
-    buffers, decisions = buffers_of(program), decisions_of(program)
-    lines = ["static void body(mlc_call *c) {", *declare(dims, "int64_t", "c->dim")]
-    if any(b.offset is None for b in buffers):
-        lines += [f"  int64_t offset[{len(buffers)}];", "  place(c->dim, offset, 0);"]
-    lines += ["  char *const host = mlc_cuda_host(c); (void)host;"]
+    decisions = decisions_of(program)
+    lines = ["  char *const host = mlc_cuda_host(c); (void)host;"]
     lines += [f"  int64_t at_{name} = 0, next_{name} = 0; (void)at_{name}, (void)next_{name};" for name in decisions]
     body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions)
     body.numbers, body.geometry = numbers, geometry
     body.block(program.body.block, "  ")
-    return "\n".join([*lines, *body.lines, "  (void)c;", "}"])
+    return "\n".join([*start_body(program, dims), *lines, *body.lines, "  (void)c;", "}"])
 
 
 COPIES = ("copy", "download", "upload")  # on the device, to the host, and from it
@@ -94,23 +90,9 @@ class _Body(HostProgram):
             text += f" if (next_{name} && !({bound})) mlc_stop(c, {c_string(op.strict.data)});"
         return f"{text} next_{name} = next_{name} && {bound};{self._set_count(op)}"
 
-    def _loop(self, op: rt.LoopOp, indent: str) -> None:
-        step, inner = op.step.data, indent + "  "
-        if op.trips is not None:
-            iterations = c_dim(parse_dim(op.trips.data))
-            self.lines.append(f"{indent}for (int64_t {step} = 0; {step} < {iterations}; {step}++) {{")
-        else:
-            iterations = f"at_{step}"
-            self.lines.append(f"{indent}while (next_{step}) {{")
-            self._size(step, iterations, inner)
-        self._loop_arguments(op, inner)
-        self.block(op.body.block, inner)
-        self.lines.append(f"{indent}}}")
-        self._loop_results(op, iterations, indent)
+    def _while(self, step: str, indent: str) -> str:
+        self.lines.append(f"{indent}while (next_{step}) {{")
+        return f"at_{step}"
 
-    def _if(self, op: rt.IfOp, indent: str) -> None:
-        self.lines.append(f"{indent}if (next_{op.symbol.data}) {{")
-        self.block(op.then.block, indent + "  ")
-        self.lines.append(f"{indent}}} else {{")
-        self.block(op.otherwise.block, indent + "  ")
-        self.lines.append(f"{indent}}}")
+    def _choice(self, name: str, indent: str) -> tuple[str, str]:
+        return f"next_{name}", ""

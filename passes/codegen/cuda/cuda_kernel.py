@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
@@ -18,7 +18,7 @@ from mlc.dialects.graph import dims_of
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import ITEMSIZE, element_of, elements_in
 from mlc.passes.codegen.c_like.c_dims import c_dim
-from mlc.passes.codegen.c_like.c_literal import float_literal
+from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_text import CText
@@ -165,13 +165,8 @@ class _Printer(CText):
                 self.elementwise(op)
 
     def constant(self, op: arith.ConstantOp) -> None:
-        name = element(op.result.type)
-        if isinstance(op.value, FloatAttr):
-            self.alias(op.result, float_literal(op.value.value.data, name))
-        elif isinstance(op.value, IntegerAttr):
-            value = op.value.value.data
-            text = str(abs(value)) if name == "i1" else "INT64_MIN" if value == -(1 << 63) else str(value)
-            self.alias(op.result, f"({text})" if text.startswith("-") else text)
+        if (text := literal(op, element(op.result.type))) is not None:
+            self.alias(op.result, text)
 
     def elementwise(self, op: Operation) -> None:
         name, properties = op.name, op.properties

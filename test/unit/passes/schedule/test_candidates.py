@@ -22,7 +22,7 @@ from mlc.passes.schedule.partition_parallel_loops import split_like
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.candidates import by_rank, first_of
 from mlc.passes.schedule.rules.fallback import PLAIN
-from mlc.pipelines.cpu import STAGES
+from mlc.pipelines import STAGES
 
 SIZES = [{"batch": 1, "seq": 1}, {"batch": 3, "seq": 17}, {"batch": 37, "seq": 5}]
 COUNT = 12
