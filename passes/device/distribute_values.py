@@ -34,7 +34,7 @@ from mlc.target import GpuTarget
 
 DISTRIBUTION = "distribution"
 THREADS = "threads"
-SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, vector.BroadcastOp)
+SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, kernel.MultiReductionOp, vector.BroadcastOp)
 """The operations whose results have a distribution of their own; the others have that of their operands."""
 
 
@@ -97,11 +97,22 @@ def _of_copy(op: kernel.AsyncCopyOp, warps: int, target: GpuTarget) -> LinearLay
 
 
 def _order(values: ValueClass) -> list[int]:
-    """The axes of a class, the fastest first: those with most contiguous accesses, then the last ones."""
+    """The axes of a class, the fastest first: those with most contiguous accesses, by elements, then the last ones. An
+    axis that is reduced and has none is the slowest, so that warps have parts of the sums and not a thread."""
     rank = len(values.shape)
-    votes = Counter(axis for v in values.values for axis in _contiguous(v, rank, Block))
-    local = Counter(axis for v in values.values for axis in _contiguous(v, rank, kernel.LocalOp))
-    return sorted(range(rank), key=lambda axis: (-votes[axis], -local[axis], -axis))
+    votes, local = _votes(values, Block), _votes(values, kernel.LocalOp)
+    reduced = any(isinstance(use.operation, kernel.MultiReductionOp) for v in values.values for use in v.uses)
+    last = rank - 1 if reduced and max(votes.values(), default=0) > votes[rank - 1] else rank
+    return sorted(range(rank), key=lambda axis: (axis == last, -votes[axis], -local[axis], -axis))
+
+
+def _votes(values: ValueClass, home: type) -> Counter[int]:
+    """How many elements of a class are accessed contiguously along each axis."""
+    votes = Counter[int]()
+    for v in values.values:
+        for axis in _contiguous(v, len(values.shape), home):
+            votes[axis] += prod(extents(v))
+    return votes
 
 
 def _contiguous(value: SSAValue, rank: int, home: type) -> list[int]:

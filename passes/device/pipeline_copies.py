@@ -119,7 +119,7 @@ def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[_Copy], target: 
     """The buffers of the rings: no more than iterations, or than shared memory has room for. Raises ScheduleError where
     the schedule wants more than that."""
     wanted = thread_block_of(schedule_of(fn)).depth
-    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(target)
+    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
     each = sum(_bytes(copy.local) for copy in copies)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
     trips = None if first is None or last is None or step is None else -(-(last - first) // step)

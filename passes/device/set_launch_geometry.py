@@ -43,7 +43,7 @@ class SetLaunchGeometry(ModulePass):
                 fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
             fn.attributes[RESIDENT] = IntegerAttr(_resident(fn, target), i64)
-            locals_, reductions = _locals(fn), reduction_bytes(target)
+            locals_, reductions = _locals(fn), reduction_bytes(fn, target)
             fn.attributes[SHARED] = IntegerAttr(locals_ + reductions, i64)
             if locals_ + reductions > target.shared:
                 fn.attributes[DYNAMIC] = IntegerAttr(locals_, i64)

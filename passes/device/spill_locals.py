@@ -10,14 +10,16 @@ it has rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, i64
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, VectorType, i64
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.types import bytes_of, element_of, memref, shape_of, tensor
+from mlc.dialects.poly import schedule_of, thread_block_of
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_name, element_of, memref, shape_of, tensor
 from mlc.passes.context import gpu_of
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
@@ -40,16 +42,25 @@ class SpillLocals(ModulePass):
 def _too_many(fn: kernel.FuncOp, target: GpuTarget) -> list[kernel.LocalOp]:
     """The largest local arrays, until the others fit beside what reductions need."""
     left = sorted((o for o in fn.block.ops if isinstance(o, kernel.LocalOp)), key=_size, reverse=True)
-    room = target.shared - reduction_bytes(target)
+    room = target.shared - reduction_bytes(fn, target)
     spilled = []
     while sum(map(_size, left)) > room:
         spilled.append(left.pop(0))
     return spilled
 
 
-def reduction_bytes(target: GpuTarget) -> int:
-    """Bytes of shared memory by which the warps of a block combine: an element of 8 bytes each."""
-    return target.most_threads // target.warp * 8
+def reduction_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """Bytes of shared memory by which the warps of a block combine at most: an element of 8 bytes each, and an element
+    of each warp for each result of a reduction along an axis."""
+    threads = thread_block_of(schedule_of(fn)).threads(target.warp) or target.block_threads
+    reductions = [o for o in fn.walk() if isinstance(o, kernel.MultiReductionOp)]
+    sizes = [_vector_bytes(o.result) * threads // target.warp for o in reductions]
+    return target.most_threads // target.warp * 8 + sum(-(-size // 16) * 16 for size in sizes)
+
+
+def _vector_bytes(value: SSAValue) -> int:
+    assert isinstance(value.type, VectorType)
+    return ITEMSIZE[element_name(value.type.element_type)] * prod(value.type.get_shape())
 
 
 def _size(op: kernel.LocalOp) -> int:

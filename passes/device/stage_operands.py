@@ -86,7 +86,7 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
     tile = max((prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType)), default=1)
     reads = [r for o in loop.body.block.ops if (r := _candidate(o, loop, tile)) and r.op.buffer not in written]
-    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(target)
+    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     trips = constant_of(loop.ub)
     wanted = loop.attributes.get(STAGED)

@@ -22,13 +22,14 @@ from mlc.passes.context import gpu_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import elementwise, joint, long_rows, rows, window
+from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.fallback import give_up
 from mlc.target import GpuTarget
 
-RULES: tuple[Rule, ...] = (contraction, long_rows, window, rows, elementwise)
+RULES: tuple[Rule, ...] = (strips, contraction, long_rows, window, rows, elementwise)
 
 
 def gpu_schedules(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[ScheduleAttr]:

@@ -8,11 +8,14 @@ depends are its columns, and those of the sum are a third group. Each group beco
 cuts into tiles of any size: rows of 7 pixels fill no tile. Points keep their order, and accesses become quotients and
 remainders by constants, so only the first iterator of a group may have a symbolic extent. Where a statement uses an
 iterator as a number, all stay. (Chetlur et al., cuDNN, 2014; MLIR: collapse_shape.)
+
+Of other reductions the iterators that are contiguous together become one: y_x of a mean of pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -25,7 +28,7 @@ from mlc.passes.context import gpu_of
 from mlc.passes.schedule.gpu.contraction import contraction, roles_of
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
-from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, statements_of
 from mlc.target import GpuTarget
 
 Group = tuple[str, ...]
@@ -39,22 +42,50 @@ class CollapseIterators(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
-            if not any(_groups(s) for s in statements):
+            if not any(_groups(s) or _run(s) for s in statements):
                 continue
             try:
                 with bounded(fn, self.name, self.isl_operations):
-                    for members in _contractions(statements, gpu_of(ctx)):
-                        _collapse(members, _groups(members[0]))
+                    for members in _together(statements, gpu_of(ctx)):
+                        is_product = any(contraction(members, gpu_of(ctx)))
+                        _collapse(members, _groups(members[0]) if is_product else _runs(members))
             except IslLimit:
                 continue
 
 
-def _contractions(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[Sequence[StatementView]]:
-    """The statements of a kernel that the rule for sums of products takes together: all, or those of a component."""
-    if any(contraction(statements, target)):
-        yield statements
-        return
-    yield from (part for part in components(statements) if any(contraction(part, target)))
+def _together(statements: Sequence[StatementView], target: GpuTarget) -> Sequence[Sequence[StatementView]]:
+    """The statements of a kernel that have one nest: all of a sum of products, or those of a component."""
+    return [statements] if any(contraction(statements, target)) else components(statements)
+
+
+def _runs(statements: Sequence[StatementView]) -> list[Group]:
+    """The first run of iterators along which a statement reduces and all read and write contiguously."""
+    runs = (run for s in statements if (run := _run(s)))
+    return next(([run] for run in runs if all(_is_contiguous(s, run) for s in statements)), [])
+
+
+def _run(s: StatementView) -> Group | None:
+    """The innermost iterators of a reduction that are contiguous together: all pixels of a channel, for their mean."""
+    names = s.reduced
+    while len(names) > 1:
+        if _is_contiguous(s, names) and _constant(names, s.bounds):
+            return names
+        names = names[1:]
+    return None
+
+
+def _is_contiguous(s: StatementView, group: Group) -> bool:
+    """Whether each access of a statement has one distance along the points of a group, in order; so has one that
+    depends on none of them."""
+    if not set(group) & set(s.iters):
+        return True
+    pairs = [(access, a, b) for access in (*s.reads, s.write) for a, b in itertools.pairwise(group)]
+    return set(group) <= set(s.iters) and all(_follows(access, a, b, s.bounds[b]) for access, a, b in pairs)
+
+
+def _follows(access: Access, outer: str, inner: str, extent: DimLike) -> bool:
+    step = access.stride(inner)
+    return step is not None and access.stride(outer) == step * extent
 
 
 def _groups(s: StatementView) -> list[Group]:

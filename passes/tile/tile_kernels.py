@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleError, groups_of, schedule_of
+from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleError, TiledLoop, groups_of, schedule_of
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
@@ -115,21 +115,23 @@ class _Tiling:
             raise ScheduleError(f"'{nest}': only one iterator can be vectorized (v)")
         across = [s for s in nest.statements if {i.iterator for i in lanes} & set(self.statements[s].reduced)]
         if rows and lanes:
-            self._check_rows(nest, rows[0].iterator, lanes[0].iterator, across)
+            self._check_rows(nest, rows[0], lanes[0].iterator, across)
         wide = [i for i in nest.band if any(size > 1 for size, _ in i.sizes)]
         if across and wide and not rows:
             raise ScheduleError(f"'{nest}': {across[0]} is reduced across lanes, so {wide[0]} must have tiles of 1")
 
-    def _check_rows(self, nest: LoopNest, rows: str, lanes: str, across: Sequence[str]) -> None:
+    def _check_rows(self, nest: LoopNest, rows: TiledLoop, lanes: str, across: Sequence[str]) -> None:
         """Where a second iterator is vectorized, it is one of the results of reductions along the lanes."""
         views = [self.statements[s] for s in nest.statements]
         made = {s.write.array for s in views}
         inside = [s for s in views if lanes in s.iters]
         if any(s.name not in across or made & {r.array for r in s.reads} for s in inside):
             reason = f"a statement along {lanes} is no reduction, or reads what the nest computes"
-            raise ScheduleError(f"'{nest}': {rows} and {lanes} cannot both be vectorized: {reason}")
-        if not all(isinstance(s.bounds[i], int) for s in inside for i in (rows, lanes)):
-            raise ScheduleError(f"'{nest}': {rows} and {lanes} can both be vectorized where they have constant extents")
+            raise ScheduleError(f"'{nest}': {rows.iterator} and {lanes} cannot both be vectorized: {reason}")
+        constant = (lanes,) if rows.padded else (rows.iterator, lanes)
+        if not all(isinstance(s.bounds[i], int) for s in inside for i in constant):
+            both = f"{rows.iterator} and {lanes}"
+            raise ScheduleError(f"'{nest}': {both} can both be vectorized where they have constant extents")
 
     def _check_blocks(self, nest: LoopNest) -> None:
         for item in (i for i in nest.inner if i.partial_sums):

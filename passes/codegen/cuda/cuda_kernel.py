@@ -24,6 +24,7 @@ from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.async_copies import AsyncCopy
+from mlc.passes.codegen.cuda.axis_reduce import AxisReduction
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
@@ -134,6 +135,8 @@ class _Printer(CText):
                 self.define(op.result, part, {r: self.coordinates.at(part, axis, r) for r in part.registers()})
             case vector.ReductionOp():
                 self.reduction(op)
+            case kernel.MultiReductionOp():
+                self.multi_reduction(op)
             case kernel.LibraryCallOp():
                 args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers))]
                 self.line(f"mlc_{op.function.data}({', '.join(args)}, MLC_GRID_THREAD, MLC_GRID_THREADS);")
@@ -193,6 +196,15 @@ class _Printer(CText):
         for step in BlockReduction(held.part, kind, name, type_).steps(target, elements):
             self.line(step)
         self.alias(op.dest, target)
+
+    def multi_reduction(self, op: kernel.MultiReductionOp) -> None:
+        name, part = element(op.source.type), self.part(op.result)
+        kind, base = op.kind.data.value, self.name()
+        reduction = AxisReduction(self.coordinates, self.env[op.source], part, kind, name, c_scalar(name))
+        for step in reduction.steps(base):
+            self.line(step)
+        self.define(op.result, part, reduction.results(base))
+        self.line("__syncthreads();")
 
     # -- memory --------------------------------------------------------------------------------------------------------
 

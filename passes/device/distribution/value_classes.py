@@ -49,6 +49,9 @@ def _connected(op: Operation) -> Iterator[Sequence[SSAValue]]:
         yield from zip(op.iter_args, op.body.block.args[1:], op.results, last.operands, strict=True)
     elif isinstance(op, vector.ReductionOp):
         yield (op.vector,)
+    elif isinstance(op, kernel.MultiReductionOp):
+        yield (op.source,)
+        yield (op.result,)
     elif not op.regions:
         yield (*op.operands, *op.results)
 

@@ -26,3 +26,17 @@ kernel.func @columns(%a: memref<4x12xf32>, %c: memref<4x12xf32>) {
   kernel.write %1, %c[%0] {strides = array<i64: 1, 12>} : vector<12x4xf32>, memref<4x12xf32>
   kernel.return
 }
+
+// -----
+
+// What is reduced along its last axis, and read contiguously along the other: warps have parts of the sums.
+// CHECK-LABEL: kernel.func @strip
+// CHECK: kernel.read {{.*}}distribution = "register[0, 1][0, 2][0, 4] lane[1, 0][2, 0][4, 0][8, 0][16, 0] warp[0, 8][0, 16][0, 32] of 32x64"
+// CHECK: kernel.multi_reduction {{.*}}distribution = "register lane[1][2][4][8][16] warp[0][0][0] of 32"
+kernel.func @strip(%a: memref<2048xf32>, %c: memref<32xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.read %a[%0] {strides = array<i64: 1, 32>} : memref<2048xf32> -> vector<32x64xf32>
+  %2 = kernel.multi_reduction %1 {kind = #vector.kind<add>} : vector<32x64xf32> -> vector<32xf32>
+  kernel.write %2, %c[%0] {strides = array<i64: 1>} : vector<32xf32>, memref<32xf32>
+  kernel.return
+}

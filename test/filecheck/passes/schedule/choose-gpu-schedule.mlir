@@ -26,8 +26,8 @@ kernel.func @small(%a: memref<512x70xf32>, %b: memref<70x512xf32>, %c: memref<51
 
 // -----
 
-// A row of a matrix times its columns: a block a result, whose threads sum contiguous elements.
-// CHECK: kernel.func @row{{.*}}schedule = #poly.schedule<"rows: S0 | n | k/700v">
+// A row of a matrix times its columns: a block has 2 results, for each of which 4 warps sum contiguous elements.
+// CHECK: kernel.func @row{{.*}}schedule = #poly.schedule<"strips: S0 | n/2vp | k/700v">
 kernel.func @row(%a: memref<700xf32>, %b: memref<300x700xf32>, %c: memref<300xf32>) {
   poly.statement "S0" ins(%a, %b : memref<700xf32>, memref<300x700xf32>) outs(%c : memref<300xf32>) {domain = #poly.domain<"0 <= n < 300 and 0 <= k < 700">, accesses = [#poly.access<"b0[k]">, #poly.access<"b1[n, k]">, #poly.access<"b2[n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32, %y: f32):
@@ -45,6 +45,18 @@ kernel.func @pointwise(%a: memref<3000x50xf32>, %c: memref<3000x50xf32>) {
   ^bb0(%x: f32):
     %z = math.exp %x : f32
     poly.yield %z : f32
+  }
+  kernel.return
+}
+
+// -----
+
+// Few sums along an axis that is not contiguous: neighbouring sums, of which each warp has a part.
+// CHECK: kernel.func @columns{{.*}}schedule = #poly.schedule<"strips: S0 | n/32vp | k/64v">
+kernel.func @columns(%a: memref<700x300xf32>, %c: memref<300xf32>) {
+  poly.statement "S0" ins(%a : memref<700x300xf32>) outs(%c : memref<300xf32>) {domain = #poly.domain<"0 <= n < 300 and 0 <= k < 700">, accesses = [#poly.access<"b0[k, n]">, #poly.access<"b1[n]">], monoid = "max", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
   }
   kernel.return
 }

@@ -1,0 +1,100 @@
+"""Schedule rule for reductions to few results on a GPU: a block has a strip of results, its threads share the terms.
+
+Neighbouring threads read neighbouring elements: those of one sum where it is contiguous, which lanes then combine by
+shuffles, else those of neighbouring sums, of which each warp has a part. A product with up to 8 rows is such a
+reduction, too: each element of the matrix is read once, for all rows (GEMV).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlc.dialects.poly import LoopNest, TiledLoop
+from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.schedule.gpu.tile_sizes import padded, points, tile_of
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.target import GpuTarget
+
+TERMS = 32  # of a sum at least: fewer are added by one thread
+SHORT = 8  # the same, where the terms are contiguous
+FEW = 8  # rows of a product whose sums a thread holds at a time
+LOADS = 8  # elements that a thread reads at a time
+WIDE = 128  # neighbouring sums of a strip at most
+
+
+def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
+    """``S0[n, k]: t[n] += a[k, n]·b[k]`` → ``strips: S0 | n/32vp | k/64v``; contiguous sums, of ``a[n, k]``:
+    ``n/8vp | k/256v``, a warp a sum."""
+    first = statements[0]
+    if first.op.monoid is None or not first.reduced or not first.parallel:
+        return
+    if any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+        return
+    largest = max(first.reads, key=lambda r: points([first.bounds[i] for i in first.iters if r.depends_on(i)]))
+    along, rows = first.reduced[-1], [i for i in first.parallel if not largest.depends_on(i)]
+    strip = next((i for i in reversed(first.parallel) if largest.stride(i) == 1), None)
+    contiguous = largest.stride(along) == 1
+    if contiguous:
+        strip = next((i for i in reversed(first.parallel) if i not in rows), None)
+    terms = first.bounds[along]
+    if strip is None or not isinstance(terms, int) or points([first.bounds[i] for i in rows]) > FEW:
+        return
+    yield from _nests(statements, _Strip(first, strip, rows, contiguous, terms), target)
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """A reduction, the iterator of its strips, and the iterators of its rows."""
+
+    s: StatementView
+    iterator: str
+    rows: Sequence[str]
+    contiguous: bool  # whether the terms of a sum are
+    terms: int
+
+    @property
+    def others(self) -> list[str]:
+        """The parallel iterators of which a block has one point."""
+        return [i for i in self.s.parallel if i != self.iterator and i not in self.rows]
+
+    def blocks(self, size: int) -> int:
+        """The number of blocks for strips of ``size`` results."""
+        others = points([self.s.bounds[i] for i in self.others])
+        return others * -(-points([self.s.bounds[self.iterator]]) // size)
+
+
+def _nests(statements: Sequence[StatementView], strip: _Strip, target: GpuTarget) -> Iterator[LoopNest]:
+    """The widest strips of which there is one for each multiprocessor first, then narrower ones. None where one thread
+    a result is as many threads as the GPU runs and reads as well, or where sums are so few that each needs a block."""
+    first, least = strip.s, 1 if strip.contiguous else target.warp
+    enough = points([first.bounds[i] for i in first.parallel]) >= target.tasks() * target.block_threads
+    if strip.terms < (SHORT if strip.contiguous else TERMS) or enough and not strip.contiguous:
+        return
+    sizes = [n for n in _sizes(strip, target) if n >= least]
+    best = next((n for n in sizes if strip.blocks(n) >= target.multiprocessors), sizes[-1])
+    if best > 1:
+        for size in dict.fromkeys((best, *reversed(sizes))):
+            yield _nest(statements, strip, size, target)
+
+
+def _sizes(strip: _Strip, target: GpuTarget) -> list[int]:
+    """The sizes of a strip, the largest first: powers of two."""
+    most = WIDE
+    if strip.contiguous:
+        warps = target.block_threads // target.warp
+        most = min(padded(points([strip.s.bounds[strip.iterator]])), max(warps, warps * 256 // padded(strip.terms)))
+    return [1 << n for n in reversed(range(most.bit_length()))]
+
+
+def _nest(statements: Sequence[StatementView], strip: _Strip, size: int, target: GpuTarget) -> LoopNest:
+    bounds, (*loops, along) = strip.s.bounds, strip.s.reduced
+    held = points([bounds[i] for i in strip.rows])
+    terms = min(padded(strip.terms), target.block_threads * max(2, LOADS // held) // size)
+    band = (
+        *map(TiledLoop, strip.others),
+        *(tile_of(i, bounds[i], FEW) for i in strip.rows),
+        tile_of(strip.iterator, bounds[strip.iterator], size, lanes=True),
+    )
+    inner = (*map(TiledLoop, loops), TiledLoop(along, lane_sizes(strip.terms, terms), True))
+    return LoopNest("strips", tuple(s.name for s in statements), band, inner)

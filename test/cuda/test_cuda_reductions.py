@@ -1,0 +1,76 @@
+"""Reductions to few results on the CUDA target, emulated on the CPU, against onnxruntime: sums along every axis, and
+products with few rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator import needed
+from launcher import Program
+from test_cuda_operators import compare, feed_of, model_of
+
+from mlc.dialects.poly import schedule_of
+from mlc.driver.onnx_source import OnnxSource
+
+pytestmark = needed
+
+
+def drawn(low: int, high: int) -> int:
+    return int(np.random.default_rng().integers(low, high))
+
+
+def reduction(name: str, axis: int, *shape: int) -> str:
+    made = [1 if n == axis else extent for n, extent in enumerate(shape)]
+    types = [f"float[{','.join(map(str, each))}]" for each in (shape, made)]
+    axes = f"<axes = [{axis}], keepdims = 1>" if name != "ReduceSum" else "<keepdims = 1>"
+    given, values = ("(x, a)", f"a = Constant <value_ints = [{axis}]> ()") if name == "ReduceSum" else ("(x)", "")
+    return f"({types[0]} x) => ({types[1]} y) {{ {values} s = {name} {axes} {given}  y = Exp (s) }}"
+
+
+def rule(text: str, units: Path) -> str:
+    made = OnnxSource.of(model_of(text)).imported({})
+    (fn,) = Program(made.module, made.weights, units).functions.values()
+    return str(schedule_of(fn)[0])
+
+
+@pytest.mark.parametrize("name, axis", [("ReduceMax", 0), ("ReduceMean", 1), ("ReduceMin", 2), ("ReduceSum", 0)])
+def test_a_reduction_along_each_axis(name: str, axis: int, units: Path) -> None:
+    shape = [drawn(2, 20), drawn(2, 9), drawn(200, 300)]
+    shape[axis] = drawn(33, 90)
+    model = model_of(reduction(name, axis, *shape))
+    compare(model, units, feed_of(model))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8])
+@pytest.mark.parametrize("transposed", [0, 1])
+def test_a_product_with_few_rows(rows: int, transposed: int, units: Path) -> None:
+    """Matrices of either layout; sums that are no multiple of a block's threads, and a strip beyond the columns."""
+    n, k = drawn(900, 1000), drawn(70, 300)
+    shape = (n, k) if transposed else (k, n)
+    text = f"(float[{rows},{k}] x, float[{shape[0]},{shape[1]}] w, float[{n}] b) => (float[{rows},{n}] y) "
+    text += f"{{ y = Gemm <transB = {transposed}> (x, w, b) }}"
+    assert rule(text, units).startswith("strips: S0 S1 | ")
+    model = model_of(text)
+    compare(model, units, feed_of(model))
+
+
+def test_columns_of_a_symbolic_number(units: Path) -> None:
+    model = model_of("(float[50,n] x) => (float[1,n] y) { y = ReduceMax <axes = [0]> (x) }")
+    for n in (1, 33, 300):
+        compare(model, units, feed_of(model, n=n))
+
+
+def test_integers_and_logical_values(units: Path) -> None:
+    for element, name in (("int64", "ReduceMax"), ("int32", "ReduceMin"), ("double", "ReduceProd")):
+        model = model_of(f"({element}[40,45] x) => ({element}[1,45] y) {{ y = {name} <axes = [0]> (x) }}")
+        compare(model, units, feed_of(model))
+
+
+def test_a_mean_of_pixels_reads_contiguously(units: Path) -> None:
+    """Rows and columns of an image are one iterator, along which lanes are."""
+    text = "(float[2,300,7,7] x) => (float[2,300,1,1] y) { y = GlobalAveragePool (x) }"
+    assert rule(text, units).endswith("| i2_i3/49v")
+    model = model_of(text)
+    compare(model, units, feed_of(model))
