@@ -1,14 +1,18 @@
-"""Combines all elements of a distributed vector: in registers, in warps by shuffles, then in shared memory."""
+"""Combines the elements of a distributed vector, all or along its last axis: in registers, in warps by shuffles, then
+in shared memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_reduce import COMBINE
 from mlc.passes.codegen.c_like.c_types import Chunk
-from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.cuda_memory import WARP_BITS, Accesses
+from mlc.passes.codegen.cuda.thread_part import Held, Part
 
 SCALAR = Chunk(0, 1, 1)
 IDENTITY = {
@@ -75,3 +79,112 @@ class BlockReduction:
         for index in sorted(indices[1:]):
             yield f"{name} = {combined(self.kind, name, f'mlc_get<{self.type_}>({index})', self.element)};"
         yield "__syncthreads();"
+
+
+@dataclass(frozen=True)
+class AxisReduction:
+    """``source`` along its last axis to the vector of ``target``, in an order that the distribution decides, the same
+    in each run. The result has a distribution of its own, so every thread takes its elements from shared memory."""
+
+    coordinates: Coordinates
+    source: Held
+    target: Part
+    kind: str
+    element: str
+    type_: str
+
+    def steps(self, name: str) -> Iterator[str]:
+        """C statements after which shared memory has the partial results of each warp; variables begin with
+        ``name``."""
+        yield f"__shared__ __align__(16) {self.type_} {name}_s[{len(self._parts()) * self._size}];"
+        for kept, registers in self._groups().items():
+            yield f"{self.type_} {name}_{kept} = {self._tree([self._element(r) for r in registers])};"
+            for bit in self._varying("lane"):
+                other = f"mlc_shuffle_xor({name}_{kept}, {1 << bit})"
+                yield f"{name}_{kept} = {combined(self.kind, f'{name}_{kept}', other, self.element)};"
+        for kept in self._groups():
+            store = f"{name}_s[{self._warp()} + {self._index(self.source.part, kept)}] = {name}_{kept};"
+            condition = " && ".join(self._writes(kept))
+            yield f"if ({condition}) {store}" if condition else store
+        yield "__syncthreads();"
+
+    def results(self, name: str) -> dict[int, str]:
+        """The C expression of each register of the result, after ``steps``."""
+        return {r: self._combined(name, r) for r in self.target.registers()}
+
+    # -- the source ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _axis(self) -> int:
+        return len(self.source.part.aligned) - 1
+
+    @property
+    def _kept(self) -> tuple[int, ...]:
+        """The extents of the result."""
+        return self.source.part.aligned[:-1]
+
+    @property
+    def _size(self) -> int:
+        return prod(self._kept)
+
+    def _varying(self, which: str) -> list[int]:
+        """The bits of an input that decide the coordinate along the last axis."""
+        return [n for n, basis in enumerate(self.source.part.own.of_input(which)) if basis[self._axis]]
+
+    def _groups(self) -> dict[int, list[int]]:
+        """The registers of a thread whose elements are combined, by the least of them."""
+        mask, groups = sum(1 << bit for bit in self._varying("register")), dict[int, list[int]]()
+        for r in self.source.part.registers():
+            groups.setdefault(r & ~mask, []).append(r)
+        return groups
+
+    def _element(self, register: int) -> str:
+        """An element, or the identity where it is beyond the extent."""
+        valid = " && ".join(self._valid(self.source.part, register))
+        text = self.source.at(register)
+        return f"({valid} ? {text} : {identity(self.kind, self.element, self.type_)})" if valid else text
+
+    def _tree(self, elements: Sequence[str]) -> str:
+        if len(elements) == 1:
+            return elements[0]
+        half = len(elements) // 2
+        return f"({combined(self.kind, self._tree(elements[:half]), self._tree(elements[half:]), self.element)})"
+
+    def _valid(self, part: Part, register: int) -> list[str]:
+        return Accesses(self.coordinates, part, "0", []).valid(register)
+
+    # -- shared memory -------------------------------------------------------------------------------------------------
+
+    def _parts(self) -> range:
+        """The partial results of an element: one of each warp along the last axis."""
+        return range(1 << len(self._varying("warp")))
+
+    def _warp(self) -> str:
+        """Where the partial results of a thread's warp begin."""
+        bits = enumerate(self._varying("warp"))
+        return " + ".join(f"({THREAD} >> {WARP_BITS + bit} & 1) * {self._size << n}" for n, bit in bits) or "0"
+
+    def _index(self, part: Part, register: int) -> str:
+        """The row-major index of a register's element among those of the result."""
+        offset, terms = len(part.aligned) - len(self._kept) - (part is self.source.part), []
+        for n in range(len(self._kept)):
+            if self._kept[n] > 1:
+                at = self.coordinates.at(part, n + offset, register)
+                terms.append(f"{at} * {prod(self._kept[n + 1 :])}")
+        return " + ".join(terms) or "0"
+
+    def _writes(self, register: int) -> list[str]:
+        """The condition under which a thread has the partial result of an element, and is the first of those."""
+        part = self.source.part
+        lane, warp = part.replicas()
+        mask = lane | sum(1 << bit for bit in self._varying("lane")) | warp << WARP_BITS
+        assert part.layout is not None
+        inside = Part(part.layout, (*part.aligned[:-1], 1))
+        return [*([f"({THREAD} & {mask}) == 0"] if mask else []), *self._valid(inside, register)]
+
+    def _combined(self, name: str, register: int) -> str:
+        """The combination of the partial results of one element, in the order of warps."""
+        index = self._index(self.target, register)
+        text = self._tree([f"{name}_s[{part * self._size} + {index}]" for part in self._parts()])
+        valid = " && ".join(self._valid(self.target, register))
+        return f"{valid} ? {text} : {identity(self.kind, self.element, self.type_)}" if valid else text

@@ -24,8 +24,7 @@ from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.async_copies import AsyncCopy
-from mlc.passes.codegen.cuda.axis_reduce import AxisReduction
-from mlc.passes.codegen.cuda.block_reduce import SCALAR, BlockReduction, identity
+from mlc.passes.codegen.cuda.block_reduce import SCALAR, AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.fragments import Operand, WarpProduct
