@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.gpu import measurements
-from benchmarks.gpu.device import Device, NoDevice
+from mlc.tools.cuda_device import Device, NoDevice
 from mlc.tools.tables import console, table
 
 LARGE = [(n, n, n) for n in (512, 1024, 2048, 4096, 8192)]

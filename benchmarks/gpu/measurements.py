@@ -13,10 +13,11 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import mlc
-from benchmarks.gpu.device import Device, DeviceArray
+from benchmarks.gpu.device import DeviceArray
 from benchmarks.models import build, small
 from mlc.runtime import Model
 from mlc.runtime.exprs import evaluate
+from mlc.tools.cuda_device import Device
 from mlc.tools.random_inputs import random_inputs
 
 Row = dict[str, Any]

@@ -14,7 +14,10 @@ from mlc import target as targets
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.toolchain.c_compiler import allowed_cpus, find
 from mlc.driver.toolchain.link import link_library
+from mlc.errors import ToolchainError
 from mlc.target import CpuTarget, GpuTarget, Target
+from mlc.tools.cuda_device import NoDevice
+from mlc.tools.gpu_peak import measure_gpu_peak
 
 CHAINS = 12  # independent multiply-adds in flight: latency 4 on 2 ports needs 8
 ROUNDS = 2_000_000
@@ -36,11 +39,15 @@ class Peak:
 
 
 def peak_of(target: str, threads: int = 0) -> Peak:
-    """The peak rates for an artifact of this target: a GPU's are nominal, those of this machine are measured."""
+    """The peak rates for an artifact of this target, measured on this machine; nominal ones of a GPU where there is
+    none, or no CUDA compiler."""
     machine = targets.get(target) if target.startswith("cuda") else None
-    if isinstance(machine, GpuTarget):
+    if not isinstance(machine, GpuTarget):
+        return measure_peak(threads)
+    try:
+        return Peak(*measure_gpu_peak())
+    except (NoDevice, ToolchainError):
         return Peak(machine.flops, machine.memory_bytes, "nominal")
-    return measure_peak(threads)
 
 
 def measure_peak(threads: int = 0) -> Peak:

@@ -21,7 +21,7 @@ from mlc.errors import InputError
 from mlc.options import Options
 from mlc.runtime import Model
 from mlc.target import GpuTarget
-from mlc.tuning import cuda_device
+from mlc.tools.cuda_device import NoDevice, open_driver
 from mlc.tuning.measure import MODEL, gain, pairs, sample
 from mlc.tuning.store import Store, Tuned, machine_of
 from mlc.tuning.variants import Variants
@@ -82,9 +82,13 @@ class Tuner:
     longest: float = 0.0  # seconds of a round
 
     def __post_init__(self) -> None:
-        if isinstance(self.options.target, GpuTarget) and (why := cuda_device.missing()):
-            message = f"Schedules for {self.options.target.name} are measured on a GPU, and {why}"
-            raise InputError(message, hint="Tune where one is; 'mlc compile --schedule' takes the file anywhere")
+        if not isinstance(self.options.target, GpuTarget):
+            return
+        try:
+            open_driver()
+        except NoDevice as why:
+            message = f"Schedules for {self.options.target.name} are measured on a GPU, and {why.message}"
+            raise InputError(message, hint="'mlc compile --schedule' takes the file of another machine") from why
 
     def run(self, store: Store) -> Tuning:
         """Measure until the time is up, no candidate is left, or an interrupt; then write the result to the store."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,10 @@ from test_host_program import TARGET
 
 import mlc
 from mlc.errors import InputError
-from mlc.tuning import cuda_device, tuner
+from mlc.tools import gpu_peak
+from mlc.tools.cuda_device import NoDevice, open_driver
+from mlc.tools.peak import peak_of
+from mlc.tuning import tuner
 
 
 def product() -> onnx.ModelProto:
@@ -36,13 +40,29 @@ def test_the_schedule_with_the_best_event_times_wins(gpu: Gpu, tmp_path: Path, m
         assert blocks[1] < blocks[0] and times[0] - times[1] == 10 * (blocks[0] - blocks[1])
 
 
-def test_without_a_gpu_tuning_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_device, "missing", lambda: "there is no CUDA driver on this machine")
-    with pytest.raises(InputError, match="are measured on a GPU, and there is no CUDA driver on this machine"):
+def test_without_a_gpu_tuning_says_so(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_driver()
+    monkeypatch.setenv("FAKE_CUDA_DEVICES", "0")
+    with pytest.raises(InputError, match="are measured on a GPU, and the CUDA driver finds no device on this machine"):
         mlc.tune(product(), seconds=1, target=TARGET)
 
 
-def test_a_driver_without_a_device_is_no_gpu(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cuda_device.missing() is None
+def test_without_a_driver_there_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    with pytest.raises(NoDevice, match="no CUDA driver"):
+        open_driver()
+
+
+def test_the_ceilings_are_measured_by_events(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 blocks of a multiprocessor take 1.08 us here, and a copy of 1 MiB 1.024 us."""
+    monkeypatch.setattr(gpu_peak, "COPIED", 1 << 20)
+    monkeypatch.setattr(gpu_peak, "ROUNDS", 4)
+    found = peak_of(TARGET)
+    assert found.source == "measured"
+    np.testing.assert_allclose(found.flops, 2 * 8 * 4 * 256 * 8 / 1.08e-6, rtol=1e-3)
+    np.testing.assert_allclose(found.bytes, 2 * (1 << 20) / 1.024e-6, rtol=1e-3)
     monkeypatch.setenv("FAKE_CUDA_DEVICES", "0")
-    assert cuda_device.missing() == "the CUDA driver finds no device on this machine"
+    assert peak_of(TARGET).source == "nominal"
