@@ -49,6 +49,7 @@ from mlc.nn.layers.recurrent import RNN as RNN
 from mlc.nn.layers.recurrent import GRUCell as GRUCell
 from mlc.nn.layers.recurrent import LSTMCell as LSTMCell
 from mlc.nn.layers.recurrent import RNNCell as RNNCell
+from mlc.nn.layers.tied import Tied as Tied
 from mlc.nn.module import Module as Module
 from mlc.nn.module import buffer as buffer
 from mlc.nn.module import combine as combine

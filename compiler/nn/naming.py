@@ -29,6 +29,26 @@ def named(tree: Any, prefix: str = "", is_buffer: bool = False) -> Iterator[Name
         yield from named(child, within, is_buffer or bool(metadata.get(BUFFER)))
 
 
+def owner_of(tree: Any, name: str, prefix: str = "") -> tuple[Any, Any]:
+    """The tree that has the leaf of this name, or None in its place, and its key, index or field there.
+
+    Raises:
+        KeyError: there is none.
+    """
+    for entry, child in trees.children(tree) or ():
+        metadata = getattr(tree, "__dataclass_fields__", {}).get(entry)
+        within = prefix if metadata is not None and metadata.metadata.get(INLINED) else f"{prefix}{entry}."
+        if child is None or trees.children(child) is None:
+            if within == f"{name}.":
+                return tree, entry
+        elif name.startswith(within):
+            try:
+                return owner_of(child, name, within)
+            except KeyError:
+                continue
+    raise KeyError(name)
+
+
 def is_parameter(leaf: Any, is_buffer: bool) -> bool:
     """Whether it is a float that is no buffer."""
     element = leaf.element if isinstance(leaf, Array) else dtypes.element(np.asarray(leaf).dtype)

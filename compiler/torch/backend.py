@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -49,7 +49,7 @@ def backend(graph: GraphModule, example_inputs: Sequence[Any], *, options: Mappi
         fw_compiler=training, bw_compiler=training, inference_compiler=inference,
         partition_fn=min_cut_rematerialization_partition, decompositions=_decompositions(),
     )  # fmt: skip
-    with _differentiable_attention(example_inputs):
+    with _differentiable_operators(example_inputs):
         return compiler(graph, example_inputs)
 
 
@@ -92,10 +92,20 @@ def _name_of(placeholder: torch.fx.Node) -> str:
     return ".".join(w for w in words if w not in ("L", "self", "_modules", "_parameters", "_buffers")) or "weight"
 
 
-def _differentiable_attention(inputs: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
-    """Where gradients are wanted, attention as matrix products and softmax, which are differentiated one by one."""
-    wanted = torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in inputs)
-    return sdpa_kernel(SDPBackend.MATH) if wanted else contextlib.nullcontext()
+@contextlib.contextmanager
+def _differentiable_operators(inputs: Sequence[Any]) -> Iterator[None]:
+    """Where gradients are wanted, torch decomposes attention to products and softmax, and the layers of an LSTM to
+    products and gates: those of fused operators are differentiated one by one."""
+    if not torch.is_grad_enabled() or not any(isinstance(x, torch.Tensor) and x.requires_grad for x in inputs):
+        yield
+        return
+    onednn = torch.backends.mkldnn.enabled
+    torch.backends.mkldnn.enabled = False
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mkldnn.enabled = onednn
 
 
 def _decompositions() -> dict[Any, Function]:

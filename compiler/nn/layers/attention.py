@@ -12,13 +12,14 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.nn.attention import dot_product_attention
 from mlc.nn import init
 from mlc.nn.layers.basic import Linear, linear
-from mlc.nn.module import Module, static
+from mlc.nn.module import Module, next_key, static
 
 
 class MultiheadAttention(Module):
     """Attention of ``num_heads`` heads on vectors of ``embed_dim``.
 
-    Sequences are [T, B, E], or with ``batch_first`` [B, T, E]. It returns the output alone.
+    Sequences are [T, B, E], or with ``batch_first`` [B, T, E]. It returns the output alone. ``dropout``: of the
+    weights, in training.
     """
 
     in_proj_weight: Array
@@ -26,11 +27,13 @@ class MultiheadAttention(Module):
     out_proj: Linear
     num_heads: int = static()
     batch_first: bool = static()
+    dropout: float = static(default=0.0)
 
     def __init__(
         self,
         embed_dim: int,
         num_heads: int,
+        dropout: float = 0.0,
         bias: bool = True,
         batch_first: bool = False,
         rng: np.random.Generator | None = None,
@@ -42,7 +45,7 @@ class MultiheadAttention(Module):
         self.out_proj = Linear(embed_dim, embed_dim, bias, rng)
         if bias:
             self.out_proj.bias = init.zeros((embed_dim,))
-        self.num_heads, self.batch_first = num_heads, batch_first
+        self.num_heads, self.batch_first, self.dropout = num_heads, batch_first, dropout
 
     def __call__(self, query: Any, key: Any = None, value: Any = None, mask: Any = None, causal: bool = False) -> Array:
         """``key`` and ``value`` are the query by default (self-attention).
@@ -53,7 +56,9 @@ class MultiheadAttention(Module):
         key = query if key is None else key
         value = key if value is None else value
         q, k, v = (self._heads(x, part) for part, x in enumerate((query, key, value)))
-        found = dot_product_attention(q, k, v, mask, causal=causal)
+        dropout = self.dropout if self.training else 0.0
+        rng = next_key("MultiheadAttention") if dropout else None
+        found = dot_product_attention(q, k, v, mask, causal=causal, dropout=dropout, rng=rng)
         order = (0, 2, 1, 3) if self.batch_first else (2, 0, 1, 3)
         joined = mnp.permute_dims(found, order)
         return self.out_proj(mnp.reshape(joined, (*joined.shape[:2], -1)))

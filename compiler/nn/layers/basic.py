@@ -12,6 +12,7 @@ from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.nn.attention import embedding
 from mlc.frontends.array.random.distributions import bernoulli
+from mlc.frontends.array.transforms.custom import stop_gradient
 from mlc.nn import init
 from mlc.nn.module import Module, inlined, next_key, static
 
@@ -39,15 +40,35 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Array:
 
 
 class Embedding(Module):
-    """Rows of ``weight`` [V, D]: [..., D] for indices [...]."""
+    """Rows of ``weight`` [V, D]: [..., D] for indices [...].
+
+    ``padding_idx``: a row that begins as zeros and has no gradient; from the end where it is negative.
+    """
 
     weight: Array
+    padding_idx: int | None = static(default=None)
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, rng: np.random.Generator | None = None) -> None:
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise InputError(f"padding_idx {padding_idx} of {num_embeddings} embeddings")
         self.weight = init.normal((num_embeddings, embedding_dim), rng=rng)
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        if padding_idx is not None:
+            elements = self.weight.numpy().copy()
+            elements[padding_idx] = 0
+            self.weight = as_array(elements)
 
     def __call__(self, indices: Any) -> Array:
-        return embedding(indices, self.weight)
+        found = embedding(indices, self.weight)
+        if self.padding_idx is None:
+            return found
+        return mnp.where((as_array(indices) == self.padding_idx)[..., None], stop_gradient(found), found)
 
 
 class Dropout(Module):

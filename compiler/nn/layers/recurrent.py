@@ -13,7 +13,7 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.nn.activations import relu, sigmoid, tanh
 from mlc.frontends.array.transforms.control import scan
 from mlc.nn import init
-from mlc.nn.layers.basic import linear
+from mlc.nn.layers.basic import Dropout, linear
 from mlc.nn.module import Module, inlined, static
 
 Step = Callable[[Any, Array, Array], Any]
@@ -104,12 +104,14 @@ class _Layers(_Recurrent):
 
     Outputs are the last layer's hidden states, those of both directions side by side; the state has a row for each
     layer and direction. The products of all inputs are one matrix product, and the steps one loop (``mlc.scan``).
+    ``dropout``: in training, of the outputs of all layers but the last.
     """
 
     weights: dict[str, Array] = inlined()
     hidden_size: int = static()
     num_layers: int = static()
     batch_first: bool = static()
+    dropout: float = static()
     bidirectional: bool = static()
 
     def __init__(
@@ -119,12 +121,13 @@ class _Layers(_Recurrent):
         num_layers: int = 1,
         bias: bool = True,
         batch_first: bool = False,
+        dropout: float = 0.0,
         bidirectional: bool = False,
         nonlinearity: str = "tanh",
         rng: np.random.Generator | None = None,
     ) -> None:
         self.hidden_size, self.num_layers, self.nonlinearity = hidden_size, num_layers, nonlinearity
-        self.batch_first, self.bidirectional = batch_first, bidirectional
+        self.batch_first, self.dropout, self.bidirectional = batch_first, dropout, bidirectional
         self.weights = {}
         for layer in range(num_layers):
             inputs = hidden_size * (1 + bidirectional) if layer else input_size
@@ -153,6 +156,8 @@ class _Layers(_Recurrent):
                 outputs.append(ys)
                 last.append(final)
             sequence = mnp.concat(outputs, axis=-1) if len(outputs) > 1 else outputs[0]
+            if layer < self.num_layers - 1 and self.training:
+                sequence = Dropout(self.dropout)(sequence)
         out = mnp.moveaxis(sequence, 1, 0) if self.batch_first else sequence
         return out, tuple(map(mnp.stack, zip(*last, strict=True))) if self.is_pair else mnp.stack(last)
 

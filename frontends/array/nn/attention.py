@@ -13,19 +13,32 @@ from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, conv
 from mlc.frontends.array.functions.indexing import take
 from mlc.frontends.array.functions.products import contract
 from mlc.frontends.array.nn.activations import softmax
+from mlc.frontends.array.random.distributions import bernoulli
 
 
 def dot_product_attention(
-    query: Any, key: Any, value: Any, mask: Any = None, /, *, scale: float | None = None, causal: bool = False
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any = None,
+    /,
+    *,
+    scale: float | None = None,
+    causal: bool = False,
+    dropout: float = 0.0,
+    rng: Any = None,
 ) -> Array:
     """softmax(scale · q kᵀ) v: [B, H, S, D] from ``query`` [B, H, S, D], ``key`` [B, H, T, D] and ``value``.
 
     ``mask``, which broadcasts to [B, H, S, T]: where it is False, or what is added to the scores. ``causal``: a query
-    sees the keys up to its own position. The default of ``scale`` is 1/√D. Source: Vaswani et al., 2017.
+    sees the keys up to its own position. The default of ``scale`` is 1/√D. ``dropout``: the probability with which a
+    weight is 0, by the random key ``rng``; the others are divided by 1 - dropout. Source: Vaswani et al., 2017.
 
     Raises:
-        InputError: the shapes do not fit.
+        InputError: the shapes do not fit, or dropout without a key.
     """
+    if not 0 <= dropout < 1 or (dropout and rng is None):
+        raise InputError(f"Dropout with probability {dropout}", hint="Give one from 0 to before 1, and a key as rng")
     q, k, v = operands(query, key, value, lowest=2)
     if not len(q.shape) == len(k.shape) == len(v.shape) == 4 or q.shape[3] != k.shape[3] or k.shape[2] != v.shape[2]:
         raise InputError(f"Attention of queries {q.shape}, keys {k.shape} and values {v.shape}")
@@ -40,7 +53,10 @@ def dot_product_attention(
     if mask is not None:
         given = as_array(mask)
         scores = where(given, scores, -math.inf) if given.element == "i1" else FUNCTIONS["add"](scores, given)
-    return contract("bhst,bhtd->bhsd", softmax(scores), v)
+    weights = softmax(scores)
+    if dropout:
+        weights = where(bernoulli(rng, 1 - dropout, weights.shape), weights / (1 - dropout), 0.0)
+    return contract("bhst,bhtd->bhsd", weights, v)
 
 
 def embedding(indices: Any, table: Any, /) -> Array:

@@ -10,7 +10,7 @@ import pytest
 
 import mlc
 import mlc.numpy as mnp
-from mlc import nn
+from mlc import nn, optim, train
 
 torch = pytest.importorskip("torch")
 T = torch.nn
@@ -116,3 +116,47 @@ def test_states_of_recurrent_layers_go_on() -> None:
     expected, (_, theirs_last) = theirs(torch.from_numpy(x), (torch.from_numpy(h), torch.from_numpy(c)))
     np.testing.assert_allclose(y, expected.detach(), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(last, theirs_last.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_padding_row_stays() -> None:
+    ours, theirs = nn.Embedding(5, 3, padding_idx=-2), T.Embedding(5, 3, padding_idx=-2)
+    assert not ours.weight.numpy()[3].any() and ours.weight.numpy()[4].any()
+    ours.load_state_dict(theirs.state_dict())
+    indices, w = np.array([[3, 1, 3], [0, 3, 1]]), np.random.default_rng().standard_normal((2, 3, 3)).astype(np.float32)
+    found = mlc.jit(mlc.grad(lambda model: mnp.sum(model(indices) * w)), wait=True)(ours)
+    (theirs(torch.from_numpy(indices)) * torch.from_numpy(w)).sum().backward()
+    np.testing.assert_allclose(found.weight, theirs.weight.grad, rtol=1e-5)
+
+
+def test_tied_parameters_are_trained_as_torchs() -> None:
+    class Theirs(T.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table, self.head = T.Embedding(7, 4), T.Linear(4, 7)
+            self.head.weight = self.table.weight
+
+        def forward(self, x: Any) -> Any:
+            return self.head(torch.tanh(self.table(x)))
+
+    class Ours(nn.Module):
+        table: nn.Embedding
+        head: nn.Linear
+
+        def __call__(self, x: Any) -> Any:
+            return self.head(mnp.tanh(self.table(x)))
+
+    theirs, model = Theirs(), Ours(nn.Embedding(7, 4), nn.Linear(4, 7))
+    tied = nn.Tied(model, {"head.weight": "table.weight"}).load_state_dict(theirs.state_dict())
+    assert len(mlc.frontends.array.trees.leaves(tied)) == 2 and model.head.weight is not None
+    x, labels = np.array([1, 3, 6, 1]), np.array([0, 3, 2, 5])
+    trainer = train.Trainer(tied, optim.adam(0.1), lambda m, x, y: nn.cross_entropy(m(x), y))
+    optimizer = torch.optim.Adam(theirs.parameters(), 0.1)
+    for _ in range(5):
+        optimizer.zero_grad()
+        expected = T.functional.cross_entropy(theirs(torch.from_numpy(x)), torch.from_numpy(labels))
+        expected.backward()
+        optimizer.step()
+        np.testing.assert_allclose(trainer.take((x, labels))["loss"], expected.item(), rtol=1e-4)
+    state = trainer.model.state_dict()
+    theirs.load_state_dict({name: torch.tensor(value) for name, value in state.items()})
+    np.testing.assert_array_equal(state["head.weight"], state["table.weight"])

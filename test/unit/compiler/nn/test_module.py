@@ -14,6 +14,7 @@ import mlc
 import mlc.numpy as mnp
 from mlc import nn
 from mlc.errors import InputError
+from mlc.nn.module import modules
 
 
 class Block(nn.Module):
@@ -104,6 +105,40 @@ def test_two_dropouts_differ() -> None:
     assert (a.numpy() != b.numpy()).any()
 
 
+def test_dropout_of_attention() -> None:
+    """Of each weight alone; the others are divided by what is left."""
+    q, k = data(2, 3, 40, 8), data(2, 3, 50, 8)
+    values = np.broadcast_to(np.eye(50, dtype=np.float32), (2, 3, 50, 50))
+    whole = nn.dot_product_attention(q, k, values).numpy()
+    found = nn.dot_product_attention(q, k, values, dropout=0.3, rng=mnp.random.key(1)).numpy()
+    assert abs((found == 0).mean() - 0.3) < 0.02
+    np.testing.assert_allclose(found[found != 0], whole[found != 0] / 0.7, rtol=1e-5)
+    layer, x = nn.MultiheadAttention(8, 2, dropout=0.5, batch_first=True), data(2, 5, 8)
+    first, again, other = (nn.functional_call(layer, x, key=mnp.random.key(n))[0].numpy() for n in (0, 0, 1))
+    assert np.array_equal(first, again) and not np.allclose(first, other)
+    plain = nn.MultiheadAttention(8, 2, batch_first=True).load_state_dict(layer.state_dict())
+    np.testing.assert_array_equal(layer.eval()(x), plain(x))
+
+
+def test_dropout_between_recurrent_layers() -> None:
+    layer, x = nn.GRU(3, 4, 2, dropout=0.5), data(3, 2, 3)
+    plain = nn.GRU(3, 4, 2).load_state_dict(layer.state_dict())
+    first, again, other = (nn.functional_call(layer, x, key=mnp.random.key(n))[0][0].numpy() for n in (0, 0, 1))
+    assert np.array_equal(first, again) and not np.allclose(first, other)
+    np.testing.assert_array_equal(layer.eval()(x)[0], plain(x)[0])
+
+
+def test_modes_of_all_modules() -> None:
+    """The mode is set in lists, dictionaries, tuples and wrappers; layers with a mode behave by it."""
+    net = Net()
+    net.extra["more"] = [nn.Dropout(0.5), (nn.Sequential(nn.Dropout(0.1)), {"cell": nn.LSTMCell(2, 2)})]
+    tied = nn.Tied(net, {"block.parts.1.bias": "norm.bias"})
+    for mode in (False, True):
+        tied.train(mode)
+        found = modules(tied)
+        assert len(found) == 10 and all(each.training == mode for each in found)
+
+
 def test_partition_and_combine() -> None:
     net = Net()
     parameters, rest = nn.partition(net)
@@ -172,6 +207,11 @@ def test_a_field_is_declared() -> None:
     (lambda: nn.Conv2d(3, 4, 1, groups=2), "3 to 4 channels in 2 groups"),
     (lambda: nn.MultiheadAttention(5, 2), "5 elements in 2 heads"),
     (lambda: nn.GRU(2, 2)(data(2, 2)), "GRU of an array"),
+    (lambda: nn.Embedding(5, 2, padding_idx=5), "padding_idx 5 of 5"),
+    (lambda: nn.dot_product_attention(*[data(1, 1, 2, 2)] * 3, dropout=0.5), "Dropout with probability 0.5.*key"),
+    (lambda: nn.Tied(Net(), {"norm.weight": "norm.bia"}), "no parameter 'norm.bia'.*It has block"),
+    (lambda: nn.Tied(Net(), {"norm.weight": "block.parts.0.weight"}), "they cannot be one"),
+    (lambda: nn.Tied(nn.Sequential(*[nn.Linear(2, 2)] * 2), {"0.bias": "1.bias", "1.bias": "0.bias"}), "to tie"),
     (lambda: nn.RNN(2, 2, nonlinearity="gelu")(data(1, 2, 2)), "Nonlinearity 'gelu'"),
     (lambda: nn.init.xavier_normal((3,)), "number of inputs"),
     (lambda: nn.init.kaiming_normal((3, 2), mode="fan"), "Mode 'fan'"),

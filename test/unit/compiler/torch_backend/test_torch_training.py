@@ -238,3 +238,16 @@ def test_a_backward_graph_with_an_unsupported_operator_runs_eagerly() -> None:
     pairwise(*eager).backward()
     for a, b in zip(mine, eager, strict=True):
         torch.testing.assert_close(a.grad, b.grad)
+
+
+def test_recurrent_layers_that_dynamo_may_trace() -> None:
+    """torch leaves nn.LSTM, GRU and RNN to eager unless ``allow_rnn`` is set; then they are compiled whole."""
+    for layer in (nn.LSTM(3, 4, batch_first=True, bidirectional=True), nn.GRU(3, 4), nn.RNN(3, 4)):
+        torch._dynamo.reset()
+        mine, x = copy.deepcopy(layer), normal(2, 2, 3)
+        with torch._dynamo.config.patch(allow_rnn=True):
+            compiled = torch.compile(mine, backend="mlc", options=STRICT, fullgraph=True)
+            compiled(x)[0].square().sum().backward()
+        layer(x)[0].square().sum().backward()
+        for a, b in zip(mine.parameters(), layer.parameters(), strict=True):
+            np.testing.assert_allclose(a.grad, b.grad, rtol=1e-4, atol=1e-5)
