@@ -166,11 +166,9 @@ class HostProgram(ABC):
         for n, result in enumerate(op.res):
             buffers = f"{self.pointers[op.first[n]]}, {self.pointers[op.ping[n]]}, {self.pointers[op.pong[n]]}"
             self._state(result, f"mlc_state({iterations}, {buffers})", indent)
-        decision = op.prev_op
-        while isinstance(decision, rt.BarrierOp):
-            decision = decision.prev_op
-        if isinstance(decision, rt.LoopConditionOp) and decision.size is not None:
-            self._size(decision.size.data, iterations, indent)
+        decisions = (o for o in op.body.block.ops if isinstance(o, rt.LoopConditionOp) and o.symbol == op.step)
+        for size in dict.fromkeys(o.size.data for o in decisions if o.size is not None):
+            self._size(size, iterations, indent)
 
     def _state(self, value: SSAValue, pointer: str, indent: str) -> None:
         name = self.pointers[value] = f"state{self.states}"
