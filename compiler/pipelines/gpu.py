@@ -26,6 +26,7 @@ from mlc.passes.graph.hoist_invariants import HoistInvariants
 from mlc.passes.kernel.count_work import CountWork
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.kernel.verify_kernel import VerifyKernel
+from mlc.passes.layout.sink_casts import SinkCasts
 from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.verify_loops import VerifyLoops
@@ -51,10 +52,9 @@ if TYPE_CHECKING:
 
 def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
-    products = [UseTensorCores()] if options.numerics == "relaxed" else []
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
-        ("graph", graph_pipeline(options.numerics)),
+        ("graph", graph_pipeline(options.numerics, [SinkCasts()])),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels(),
@@ -62,8 +62,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), *products, PipelineCopies(),
-                   DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
+        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
+                   PipelineCopies(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

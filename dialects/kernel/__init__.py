@@ -7,9 +7,10 @@ its outputs as buffers (destination-passing style), and contains ``kernel.generi
 from xdsl.ir import Dialect
 
 from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGroupOp, AsyncWaitOp, SubviewOp, root_of
-from mlc.dialects.kernel.device import FRAGMENT, BarrierOp, MmaOp
+from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
+from mlc.dialects.kernel.mma import MMA_SHAPES, MmaOp, MmaShape
 from mlc.dialects.kernel.reduction import MultiReductionOp
 from mlc.dialects.kernel.tile import (
     GatherOp,
@@ -55,8 +56,9 @@ __all__ = [
     "StepOp",
     "LanewiseOp",
     "BarrierOp",
-    "FRAGMENT",
+    "MMA_SHAPES",
     "MmaOp",
+    "MmaShape",
     "MultiReductionOp",
     "AsyncCopyOp",
     "AsyncGroupOp",

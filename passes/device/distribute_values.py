@@ -25,7 +25,8 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.context import gpu_of
-from mlc.passes.device.distribution.blocked import blocked, fragments
+from mlc.passes.device.distribution.blocked import blocked
+from mlc.passes.device.distribution.fragments import sums
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import ValueClass, extents, value_classes
 from mlc.passes.schedule.apply_schedules import following
@@ -83,9 +84,9 @@ def _distribution(
     values: ValueClass, shape: tuple[int, ...], warps: tuple[int, ...], target: GpuTarget
 ) -> LinearLayout:
     """That of the tensor cores' results, or one by which threads access neighbouring elements."""
-    if any(isinstance(v.owner, kernel.MmaOp) for v in values.values):
+    if product := next((v.owner for v in values.values if isinstance(v.owner, kernel.MmaOp)), None):
         rows, columns = shape
-        return fragments((rows, columns), warps)
+        return sums((rows, columns), warps, product.shape)
     return blocked(shape, _order(values), prod(warps), target.warp)
 
 

@@ -165,6 +165,7 @@ class _Pipeline:
 
     def _ring(self, copy: _Copy) -> SSAValue:
         ring = kernel.LocalOp(memref(element_of(copy.local.result), (self.depth, *shape_of(copy.local.result))))
+        ring.attributes |= copy.local.attributes
         block = copy.local.parent
         assert block is not None
         block.insert_op_before(ring, copy.local)

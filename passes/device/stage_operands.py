@@ -40,6 +40,7 @@ from mlc.target import GpuTarget
 UNROLL = "unroll"
 """The attribute of a loop that the C compiler unrolls."""
 STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
+NARROW = (32, *STEPS)  # the same of halves and bytes
 REUSE = 4  # how often an element is read at least, where it is staged
 
 
@@ -90,7 +91,8 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     trips = constant_of(loop.ub)
     wanted = loop.attributes.get(STAGED)
-    sizes = [wanted.value.data] if isinstance(wanted, IntegerAttr) else STEPS
+    narrow = all(ITEMSIZE[element_of(r.op.buffer)] < 4 for r in reads)
+    sizes = [wanted.value.data] if isinstance(wanted, IntegerAttr) else NARROW if narrow else STEPS
     limit = target.shared_optin if isinstance(wanted, IntegerAttr) else target.shared
     room = (limit - used) // max(each, 1)
     if len(reads) < 2 or trips is not None and trips < min(sizes):

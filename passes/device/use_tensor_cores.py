@@ -1,11 +1,19 @@
 """Tensor cores (``use-tensor-cores``): warps multiply staged operands as matrix fragments.
 
-    scf.for %k = 0 to 16 {                                      kernel.mma %acc, %s, %t {steps = 16}
-      %x = kernel.read %s[%k] : 128x1                     →
+    %s = kernel.local : memref<16x136xf16>                 %s = kernel.local {layout = "offset…"} : memref<128x16xf16>
+    kernel.write (kernel.read %A : 16x128x1), %s           kernel.write (kernel.read %A : 16x128x1), %s
+    scf.for %k = 0 to 16 {                            →    kernel.mma %acc, %s, %t {steps = 16}
+      %x = kernel.read %s[%k] : 128x1
       %y = kernel.read %t[%k] : 1x128
       %acc + %x·%y }
 
-For relaxed numerics only: factors of 32 bits are rounded to TF32.
+Halves have sums of f32 and bytes sums of i32, which are exact. Factors of f32 are rounded to TF32 with relaxed
+numerics; with default ones a schedule may ask for it (``mma=m16n8k8``), and each factor is then the sum of two
+(3×TF32). Strict numerics have tensor cores multiply bytes only.
+
+A local array keeps the axis contiguous that memory has so, with its chunks swizzled; that of bytes is the sum's,
+because ``ldmatrix`` transposes halves only. Steps that are left after the last whole group are one more group, whose
+operands are 0 beyond the sum.
 """
 
 from __future__ import annotations
@@ -14,80 +22,147 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, f32
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import schedule_of, thread_block_of
+from mlc.dialects.poly import ScheduleError, ThreadBlock, schedule_of, thread_block_of
+from mlc.dialects.types import ITEMSIZE, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.device.loops.coefficients import coefficient
+from mlc.passes.device.distribution.swizzle import LAYOUT, swizzled
+from mlc.passes.device.loops.staged_products import Factor, StagedProduct, staged_product, strides_of
 from mlc.passes.device.stage_operands import UNROLL
+from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
-Factor = tuple[SSAValue, int]  # a staged operand, and the elements of its rows
+BANK_PADDING = 8  # elements of f32 after a row of steps, which single loads read without conflicts
 
 
 @dataclass(frozen=True)
 class UseTensorCores(ModulePass):
     name = "use-tensor-cores"
+    numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp) and UNROLL in o.attributes]:
-                if (factors := _factors(loop)) and _is_whole(loop, fn, gpu_of(ctx)):
-                    _replace(loop, *factors)
+            with following(fn):
+                self._use(fn, thread_block_of(schedule_of(fn)), gpu_of(ctx))
+
+    def _use(self, fn: kernel.FuncOp, block: ThreadBlock, target: GpuTarget) -> None:
+        loops = [o for o in fn.walk() if isinstance(o, scf.ForOp) and UNROLL in o.attributes]
+        products = [found for loop in loops if (found := staged_product(loop))]
+        for product in products:
+            mma = kernel.MMA_SHAPES[product.left.element]
+            if block.mma and (why := self._refused(product, mma, block, target)):
+                raise ScheduleError(f"'mma={block.mma}': {why}")
+            if block.mma or (self._chosen(mma) and _is_whole(product, mma, block, target)):
+                _replace(product, mma, split=mma.bits == 32 and self.numerics != "relaxed")
+        if block.mma and not products:
+            raise ScheduleError(f"'mma={block.mma}': the kernel has no sum of products whose operands are staged")
+
+    def _chosen(self, mma: kernel.MmaShape) -> bool:
+        """Whether these factors are multiplied by tensor cores where the schedule does not say it."""
+        return mma.bits == 8 or self.numerics == "relaxed" or (self.numerics == "default" and mma.bits == 16)
+
+    def _refused(
+        self, product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget
+    ) -> str | None:
+        """Why a product cannot have the shape that the schedule gives."""
+        if block.mma != str(mma):
+            return f"factors of {product.left.element} have {mma}"
+        if self.numerics == "strict" and mma.bits > 8:
+            return "strict numerics multiply and add floats one by one; leave it out"
+        if not _is_whole(product, mma, block, target):
+            rows, columns = product.tile
+            parts = f"{mma.rows} x {mma.columns} for each warp, in powers of two, and {mma.steps} steps"
+            return f"a tile of {rows} x {columns} in steps of {product.steps} is not whole fragments of {parts}"
+        return None
 
 
-def _is_whole(loop: scf.ForOp, fn: kernel.FuncOp, target: GpuTarget) -> bool:
+def _is_whole(product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget) -> bool:
     """Whether the tile consists of whole fragments, in steps of a fragment, with one or more for each warp."""
-    type_ = loop.results[0].type
-    assert isinstance(type_, VectorType)
-    tile, steps = type_.get_shape(), _steps(loop)
-    whole = all(n & (n - 1) == 0 and n >= each for n, each in zip(tile, kernel.FRAGMENT, strict=False))
-    warps = thread_block_of(schedule_of(fn)).warps or (target.block_threads // target.warp,)
-    counts = [n // each for n, each in zip(tile, kernel.FRAGMENT, strict=False)]
+    tile, steps = product.tile, product.steps
+    counts = [n // each for n, each in zip(tile, (mma.rows, mma.columns), strict=True)]
+    whole = all(n & (n - 1) == 0 for n in (*tile, steps)) and all(counts) and steps % mma.steps == 0
+    warps = block.warps or (target.block_threads // target.warp,)
     enough = prod(counts) >= warps[0] if len(warps) == 1 else all(n >= w for n, w in zip(counts, warps, strict=True))
-    return whole and steps % kernel.FRAGMENT[2] == 0 and enough
+    return whole and enough
 
 
-def _steps(loop: scf.ForOp) -> int:
-    op = loop.ub.owner
-    assert isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr)
-    return int(op.value.value.data)
-
-
-def _factors(loop: scf.ForOp) -> tuple[Factor, Factor] | None:
-    """The staged operands of a loop that adds products of a column and a row to a matrix; None for other loops."""
-    last, type_ = loop.body.block.last_op, loop.results[0].type
-    if len(loop.results) != 1 or last is None or not isinstance(type_, VectorType) or len(type_.get_shape()) != 2:
-        return None
-    total = last.operands[0].owner
-    if type_.element_type != f32 or not isinstance(total, arith.AddfOp):
-        return None
-    products = [v.owner for v in total.operands if v is not loop.body.block.args[1]]
-    if len(products) != 1 or not isinstance(products[0], arith.MulfOp):
-        return None
-    found = {axis: factor for v in products[0].operands if (side := _factor(v, loop)) for axis, factor in [side]}
-    return (found[0], found[1]) if set(found) == {0, 1} else None
-
-
-def _factor(value: SSAValue, loop: scf.ForOp) -> tuple[int, Factor] | None:
-    """(axis along which a factor varies, the factor), where it is one step of a staged operand."""
-    op = value.owner
-    read = op.source.owner if isinstance(op, vector.BroadcastOp) else None
-    if not isinstance(read, kernel.ReadOp) or not isinstance(read.buffer.owner, kernel.LocalOp) or read.valid:
-        return None
-    strides = [int(s) for s in read.strides.get_values()]
-    row = coefficient(read.offset, loop.body.block.args[0])
-    return (strides.index(1), (read.buffer, row)) if sorted(strides) == [0, 1] and isinstance(row, int) else None
-
-
-def _replace(loop: scf.ForOp, a: Factor, b: Factor) -> None:
-    product = kernel.MmaOp(loop.iter_args[0], a[0], b[0], _steps(loop), [a[1], b[1]])
+def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
+    loop, steps = product.loop, product.steps
+    left, right = _laid_out(product.left, product.tile[0], steps), _laid_out(product.right, product.tile[1], steps)
+    strides = (*left[1], *right[1])
+    made = kernel.MmaOp(loop.iter_args[0], left[0], right[0], steps, strides, split)
     assert loop.parent is not None
-    loop.parent.insert_op_before(product, loop)
-    loop.results[0].replace_all_uses_with(product.result)
+    loop.parent.insert_op_before(made, loop)
+    loop.results[0].replace_all_uses_with(made.result)
     loop.detach()
     loop.erase()
+    _take_rest(made)
+    for factor in (product.left, product.right):
+        factor.local.detach()
+        factor.local.erase()
+
+
+def _take_rest(made: kernel.MmaOp) -> None:
+    """The groups of steps take those that a loop after them does one by one; what they read beyond the sum is 0."""
+    groups = made.parent_op()
+    assert isinstance(groups, scf.ForOp)
+    rest = next((u.operation for r in groups.results for u in r.uses if _continues(u.operation, groups)), None)
+    if rest is None:
+        return
+    assert isinstance(rest, scf.ForOp)
+    for local in (made.a, made.b):
+        write = next(u.operation for u in local.uses if isinstance(u.operation, kernel.WriteOp))
+        _limit(write.value.owner, groups, rest.ub)
+    groups.operands[1] = rest.ub
+    for old, result in zip(rest.results, groups.results, strict=True):
+        old.replace_all_uses_with(result)
+    rest.detach()
+    rest.erase()
+
+
+def _continues(op: Operation, groups: scf.ForOp) -> bool:
+    """Whether a loop does the steps that are left after groups of steps."""
+    return isinstance(op, scf.ForOp) and op.lb is groups.ub and tuple(op.iter_args) == tuple(groups.results)
+
+
+def _limit(read: Operation | Block, groups: scf.ForOp, end: SSAValue) -> None:
+    """What a group reads of steps from ``end`` on is 0."""
+    assert isinstance(read, kernel.ReadOp | kernel.GatherOp)
+    body = groups.body.block
+    left = arith.SubiOp(end, body.args[0])
+    valid = {0: left.result, **kernel.valid_of(read)}
+    if isinstance(read, kernel.ReadOp):
+        strides = [read.stride(n) for n in range(len(read.strides.get_values()))]
+        new: Operation = kernel.ReadOp(read.buffer, read.offset, strides, read.result.type, valid=valid)
+    else:
+        new = kernel.GatherOp(read.buffer, read.offsets, read.result.type, valid=valid)
+    body.insert_ops_before([left, new], read)
+    read.results[0].replace_all_uses_with(new.results[0])
+    read.detach()
+    read.erase()
+
+
+def _laid_out(factor: Factor, extent: int, steps: int) -> tuple[SSAValue, tuple[int, int]]:
+    """A local array for a factor in place of its own, and its strides along the sum and across."""
+    size = ITEMSIZE[factor.element]
+    if factor.contiguous_sum or size == 1:
+        shape, strides = (extent, steps), (1, steps)
+    else:
+        row = extent + (BANK_PADDING if size == 4 else 0)
+        shape, strides = (steps, row), (row, 1)
+    local = kernel.LocalOp(memref(factor.element, shape))
+    if prod(shape) == extent * steps:
+        local.attributes[LAYOUT] = StringAttr(str(swizzled(*shape, size)))
+    write = factor.write
+    staged = kernel.WriteOp(write.value, local.result, write.offset, strides_of(factor, *strides))
+    for old, new in ((factor.local, local), (write, staged)):
+        assert old.parent is not None
+        old.parent.insert_op_before(new, old)
+    write.detach()
+    write.erase()
+    return local.result, strides

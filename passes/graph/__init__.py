@@ -1,14 +1,18 @@
-"""The graph stage: a model as pure operators on tensors, made canonical. Its result is the same for every target."""
+"""The graph stage: a model as pure operators on tensors, made canonical. Its result is the same for every target, but
+for what a target does before constants are folded (``before_folding``)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from xdsl.passes import ModulePass
 
 
-def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default") -> list[ModulePass]:
-    """The passes of the stage, in order."""
+def graph_pipeline(
+    numerics: Literal["strict", "default", "relaxed"] = "default", before_folding: Sequence[ModulePass] = ()
+) -> list[ModulePass]:
+    """The passes of the stage, in order. ``before_folding``: those of a target, which need constants as stored."""
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
     from mlc.passes.graph.distribute_loops import DistributeLoops
     from mlc.passes.graph.fold_constants import FoldConstants
@@ -22,6 +26,7 @@ def graph_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default"
         VerifyGraph(),
         SimplifyQuantization(numerics),
         IntegerProducts(numerics),
+        *before_folding,
         FoldConstants(),
         CanonicalizeGraph(),
         HoistLoopInvariants(),

@@ -88,7 +88,7 @@ def _negated(a: Expr | None) -> Expr:
 
 def _fold(anchor: ConvOp | ContractOp, constants: set[SSAValue]) -> None:
     channel = _channel(anchor) if anchor.operands[1] in constants else None
-    if channel is None or not is_float(element_of(anchor.result)):
+    if channel is None or not is_float(element_of(anchor.result)) or anchor.product:
         return
     chain, (a, b), args = _chain(anchor.result, channel, constants)
     if a is not None:

@@ -38,7 +38,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
     for text in (*CASES.values(), LARGE):
         found |= kernels(text)
-    found |= kernels(LARGE, numerics="relaxed")
+    found |= kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"
     file.write_text(unit(list(found.values())))
     return file
@@ -72,10 +72,34 @@ def opcodes(cubin: bytes) -> set[int]:
     return {word & 0xFFF for text in code for word, _ in struct.iter_unpack("<QQ", text)}
 
 
+HALVES, BYTES = (
+    LARGE.replace("float", "float16"),
+    "(uint8[1300,70] a, int8[70,1280] b) => (int32[1300,1280] y) { y = MatMulInteger (a, b) }",
+)
+INSTRUCTIONS = {
+    "halves": (HALVES, {}, ("HMMA.16816.F32", "LDSM.16.M88.4", "LDSM.16.MT88.4")),
+    "bytes": (BYTES, {}, ("IMMA.16832.U8.S8", "LDSM.16.M88.4")),
+    "floats": (LARGE, {"numerics": "relaxed"}, ("HMMA.1688.F32.TF32", "LDSM.16.M88.4")),
+}
+
+
+@pytest.mark.skipif(not (shutil.which("nvcc") and shutil.which("cuobjdump")), reason="needs nvcc and cuobjdump")
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_products_have_the_instructions_of_tensor_cores(name: str, arch: str, tmp_path: Path) -> None:
+    text, options, wanted = INSTRUCTIONS[name]
+    (tmp_path / "k.cu").write_text(unit(list(kernels(text, **options).values())))
+    command = ["nvcc", "-cubin", f"-arch={arch}", f"-I{DEVICE}", "-Xptxas", "-v", tmp_path / "k.cu"]
+    done = subprocess.run([*command, "-o", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
+    assert {(int(stack), int(spills)) for _, stack, spills, _ in USED.findall(done.stderr)} == {(0, 0)}
+    code = subprocess.run(["cuobjdump", "-sass", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
+    assert not [each for each in wanted if each not in code.stdout]
+
+
 def test_a_large_product_reads_shared_memory_and_holds_a_square() -> None:
     """Operands pass through shared memory, and a thread of 256 has 64 elements of a tile of 128 × 128."""
     (text,) = kernels(LARGE).values()
-    assert text.count("__shared__") == 2 and "__launch_bounds__(256, 2)" in text
+    assert "MLC_DYNAMIC_SHARED" in text and "__launch_bounds__(256, 2)" in text
     assert len(re.findall(r"float v\d+_\d+ = 0\.0f;", text)) == 64
     (relaxed,) = kernels(LARGE, numerics="relaxed").values()
-    assert relaxed.count("mlc_mma(") == 32  # 4 × 4 fragments of a warp, in 2 steps of 8
+    assert relaxed.count("mlc_mma_tf32(") == 32  # 4 × 4 fragments of a warp, in 2 steps of 8

@@ -134,30 +134,6 @@ def tf32(x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "band",
-    ["{m}/64p {n}/64vp", "{m}/32p {n}/64vp", "{m}/128p {n}/32vp", "{m}/64p {n}/32vp | {k}/8 | warps=4x1"],
-)
-def test_tensor_cores_multiply_rounded_factors_exactly(band: str, units: Path) -> None:
-    """With factors that TF32 holds, products of 16 steps and the 13 steps that are left agree as those of f32 do."""
-    model = model_of(CASES["product"])
-    feed = {name: tf32(value) for name, value in feed_of(model).items()}
-    schedule = scheduled(model, units, band)
-    imported = OnnxSource.of(model).imported({})
-    made = Program(imported.module, imported.weights, units, schedule=schedule, numerics="relaxed")
-    assert any("mlc_mma(" in text for text in made.kernels.strings.values())
-    compare(model, units, feed, schedule=schedule, numerics="relaxed")
-
-
-def test_tensor_cores_are_used_in_relaxed_numerics_only(units: Path) -> None:
-    model = model_of(CASES["product"])
-    schedule = scheduled(model, units, "{m}/64p {n}/64vp")
-    for numerics in ("default", "strict"):
-        imported = OnnxSource.of(model).imported({})
-        made = Program(imported.module, imported.weights, units, schedule=schedule, numerics=numerics)
-        assert not any("mlc_mma(" in text for text in made.kernels.strings.values())
-
-
-@pytest.mark.parametrize(
     "band, words",
     [
         ("{m}/64p {n}/64vp | {k} | warps=64", "'warps=64': a block has at most 32 warps on 'cuda'"),

@@ -37,12 +37,9 @@ class Coordinates:
         assert part.layout is not None
         return self._variable(part.layout, axis)
 
-    def warp_part(self, part: Part, axis: int) -> str:
-        """The coordinate of register 0 of a warp's first lane."""
-        assert part.layout is not None
-        lanes = tuple((0,) * len(part.layout.shape) for _ in part.layout.of_input("lane"))
-        warps = part.layout.of_input("warp")
-        return self._variable(LinearLayout(("lane", "warp"), (lanes, warps), part.layout.shape), axis)
+    def thread_variable(self, layout: LinearLayout, axis: int) -> str:
+        """The coordinate that a layout of (lane, warp) gives a thread."""
+        return self._variable(layout, axis)
 
     def _variable(self, layout: LinearLayout, axis: int) -> str:
         if (layout, axis) not in self.known:

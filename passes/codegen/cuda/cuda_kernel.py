@@ -31,6 +31,7 @@ from mlc.passes.codegen.cuda.fragments import Operand, WarpProduct
 from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT
 from mlc.passes.device.spill_locals import SCRATCH
@@ -50,6 +51,7 @@ class _Printer(CText):
     head: list[str] = field(default_factory=list)  # declarations at the start of the function
     env: dict[SSAValue, Held] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
+    layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
     used: int = 0  # bytes of dynamic shared memory
 
@@ -216,12 +218,16 @@ class _Printer(CText):
         else:
             self.line(f"__shared__ __align__(16) {type_} {name}[{max(size, 1)}];")
         self.pointers[op.result] = name
+        if isinstance(layout := op.attributes.get(LAYOUT), StringAttr):
+            self.layouts[op.result] = LinearLayout.parse(layout.data)
 
     def subview(self, op: kernel.SubviewOp) -> None:
         name, source, size = self.name(), self.pointers[op.source], elements_in(op.result)
         type_ = pointer_type(element_of(op.result))
         self.line(f"{type_} *const {name} = {source} + {self.scalar(op.index)} * {size};")
         self.pointers[op.result] = name
+        if layout := self.layouts.get(op.source):
+            self.layouts[op.result] = layout
 
     def async_copy(self, op: kernel.AsyncCopyOp) -> None:
         distribution, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
@@ -233,7 +239,8 @@ class _Printer(CText):
         ]
         targets = [str(width if n == axis else s) for n, s in enumerate(op.target_strides.get_values())]
         source = Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
-        target = Accesses(self.coordinates, part, self.scalar(op.at), targets)
+        layout = self.layouts.get(op.target)
+        target = Accesses(self.coordinates, part, self.scalar(op.at), targets, layout=layout)
         pointers = (self.pointers[op.buffer], self.pointers[op.target])
         when, type_ = self.scalar(op.when) if op.when is not None else None, pointer_type(element_of(op.buffer))
         for line in AsyncCopy(source, target, pointers, type_, width, width * size, axis, when).steps():
@@ -242,7 +249,8 @@ class _Printer(CText):
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
         strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
-        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
+        layout = self.layouts.get(op.buffer)
+        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout)
 
     def limits(self, op: kernel.TileAccess | kernel.GatherOp | kernel.ScatterOp) -> dict[int, str]:
         return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
@@ -290,11 +298,15 @@ class _Printer(CText):
         """A product of tensor cores, whose sums replace those before."""
         held = self.env[op.acc]
         self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
-        rows = [int(n) for n in op.rows.get_values()]
-        a, b = (Operand(self.pointers[v], row) for v, row in zip((op.a, op.b), rows, strict=True))
-        bases = tuple(self.coordinates.warp_part(held.part, axis) for axis in range(2))
-        for line in WarpProduct(self.env[op.result], a, b, bases).steps(op.steps.value.data, self.name()):  # type: ignore[arg-type]
+        a, b = (self.operand(op, left) for left in (True, False))
+        for line in WarpProduct(self.env[op.result], op, a, b).steps(op.steps.value.data, self.name()):
             self.line(line)
+
+    def operand(self, op: kernel.MmaOp, left: bool) -> Operand:
+        buffer, strides = (op.a if left else op.b), [int(n) for n in op.strides.get_values()][0 if left else 2 :][:2]
+        total, layout = self.env[op.acc].part.layout, self.layouts.get(buffer)
+        assert total is not None
+        return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates)
 
     # -- control -------------------------------------------------------------------------------------------------------
 
@@ -335,6 +347,8 @@ class _Printer(CText):
         i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
         if UNROLL in op.attributes:
             self.line("#pragma unroll")
+        elif any(isinstance(o, kernel.MmaOp) for o in op.walk()):  # has products enough for one iteration
+            self.line("#pragma unroll 1")
         self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
         self.alias(block.args[0], i)
         self.block(block)

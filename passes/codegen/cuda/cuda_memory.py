@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.swizzle import placed
 
 WARP_BITS = 5
 
@@ -20,9 +22,13 @@ class Accesses:
     base: str
     strides: Sequence[str]
     limits: Mapping[int, str] = field(default_factory=dict)  # the number of valid elements along some axes of the tile
+    layout: LinearLayout | None = None  # of the local array, whose strides are constants
 
     def address(self, register: int) -> str:
-        """The offset of a register's element: base + Σ coordinate·stride."""
+        """The offset of a register's element: base + Σ coordinate·stride, at its place in the local array's layout."""
+        if self.layout is not None and self.part.layout is not None:
+            place = placed(self.part.layout, [int(s) for s in self.strides], self.layout)
+            return f"{self.base} + {self.coordinates.at(Part(place, place.shape), 0, register)}"
         terms, constant = [self.base], 0
         offset = len(self.part.aligned) - len(self.strides)
         for axis in self.part.axes:

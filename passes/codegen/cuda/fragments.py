@@ -1,72 +1,153 @@
-"""Products of tensor cores as C statements: fragments are read from shared memory, and each pair is multiplied."""
+"""Products of tensor cores as C statements: fragments are loaded from shared memory, and each pair is multiplied.
+
+The offsets of all elements follow from linear layouts, so a thread's part is a variable and each fragment adds a
+constant by exclusive or: ``ldmatrix`` at ``s + (t5 ^ 512)``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from mlc.dialects.kernel import FRAGMENT
-from mlc.passes.codegen.cuda.coordinates import THREAD
+from mlc.dialects.kernel import MmaOp, MmaShape
+from mlc.dialects.types import element_of
+from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread_part import Held
+from mlc.passes.device.distribution.fragments import factor, matrix_rows
+from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout
+from mlc.passes.device.distribution.swizzle import placed
 
 GROUP, MEMBER = f"({THREAD} >> 2 & 7)", f"({THREAD} & 3)"
 """A lane is member t of group g: PTX numbers the elements of fragments by these."""
+TYPES = {"f32": "tf32", "ui8": "u8", "i8": "s8"}
+"""What PTX calls the element types of factors, where its name is another."""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """A staged operand: element (k, x) is ``pointer[k·row + x]``."""
+    """A staged operand: element (k, x) is at k·strides[0] + x·strides[1] of a local array of ``layout``.
+
+    ``total``: the distribution of the sums, whose warps have the parts of the operand.
+    """
 
     pointer: str
-    row: int
+    mma: MmaShape
+    left: bool
+    strides: Sequence[int]
+    layout: LinearLayout | None
+    total: LinearLayout
+    coordinates: Coordinates
 
-    def at(self, k: int, x: str) -> str:
-        """The element of step ``k`` and the lane's member, rounded."""
-        return f"mlc_tf32({self.pointer}[({k} + {MEMBER}) * {self.row} + {x}])"
+    @property
+    def axis(self) -> int:
+        return 0 if self.left else 1
+
+    @property
+    def wide(self) -> int:
+        """Elements of a fragment across the sum."""
+        return self.mma.rows if self.left else self.mma.columns
+
+    def loads(self, name: str, k: int, starts: Sequence[int]) -> Iterator[str]:
+        """C statements that define the registers ``{name}{x}`` of the fragments at ``starts``, of steps from ``k``."""
+        if self.layout is None:
+            yield from (self._single(f"{name}{x}", k, x) for x in starts)
+            return
+        single = [x for x in starts if not self._paired(x, starts)]
+        for x in starts:
+            registers = 4 if self.left else 2
+            yield f"uint32_t {name}{x}[{registers}];"
+        for x in (x for x in single if self.left or not self._paired(x - self.wide, starts)):
+            yield self._matrices([f"{name}{x}[{r}]" for r in range(4 if self.left else 2)], k, x, pair=False)
+        for x in (x for x in starts if self._paired(x, starts)):
+            names = [f"{name}{at}[{r}]" for at in (x, x + self.wide) for r in range(2)]
+            yield self._matrices(names, k, x, pair=True)
+
+    def _paired(self, x: int, starts: Sequence[int]) -> bool:
+        """Whether one load takes the right fragment at ``x`` and the one beside it."""
+        return not self.left and x % (2 * self.wide) == 0 and x in starts and x + self.wide in starts
+
+    def _matrices(self, names: Sequence[str], k: int, x: int, pair: bool) -> str:
+        """The load of 2 or 4 matrices of 8 rows of 16 bytes."""
+        transposed = self.strides[0] != 1
+        rows = matrix_rows(factor(self.mma, self.left, pair), transposed)
+        place = self._placed(rows.of_input("lane"))
+        constant = self._constant(k, x)
+        variable = self.coordinates.thread_variable(place, 0)
+        offset = f"({variable} ^ {constant})" if constant else variable
+        function = f"mlc_ldmatrix_x{len(names)}{'_trans' if transposed else ''}"
+        return f"{function}({', '.join(names)}, {self.pointer} + {offset});"
+
+    @cached_property
+    def _extents(self) -> tuple[int, int]:
+        """Extents of (k, x) that hold all coordinates: powers of two."""
+        assert self.layout is not None
+        across = self.total.shape[self.axis]
+        return self.layout.shape[0] // across, across
+
+    def _placed(self, lanes: Sequence[Coordinate]) -> LinearLayout:
+        """The offsets of a lane's coordinates in its warp's part of the array."""
+        warps = [(0, basis[self.axis]) for basis in self.total.of_input("warp")]
+        layout = LinearLayout.of(self._extents, lane=lanes, warp=warps)
+        assert self.layout is not None
+        return placed(layout, self.strides, self.layout)
+
+    def _constant(self, k: int, x: int) -> int:
+        assert self.layout is not None
+        at = LinearLayout.of(self._extents, one=[(k, x)])
+        return placed(at, self.strides, self.layout)(one=1)[0]
+
+    def _single(self, name: str, k: int, x: int) -> str:
+        """The fragment of TF32 by one load a register, where the sum's neighbours are not side by side."""
+        first = self.coordinates.thread_variable(
+            LinearLayout.of(
+                self.total.shape,
+                lane=[(0,) * 2] * len(self.total.of_input("lane")),
+                warp=self.total.of_input("warp"),
+            ),
+            self.axis,
+        )
+        bases = factor(self.mma, self.left).of_input("register")
+        loads = []
+        for r in range(1 << len(bases)):
+            dk, dx = (sum(b[n] for i, b in enumerate(bases) if r >> i & 1) for n in range(2))
+            at = f"({k + dk} + {MEMBER}) * {self.strides[0]} + {first} + {GROUP} + {x + dx}"
+            loads.append(f"mlc_bits<float, uint32_t>({self.pointer}[{at}])")
+        return f"uint32_t {name}[{len(loads)}] = {{{', '.join(loads)}}};"
 
 
 @dataclass(frozen=True)
 class WarpProduct:
-    """``total`` += the product of ``a`` and ``b`` over ``steps``; ``bases``: where the warp's part begins, on each
-    axis."""
+    """``total`` += the product of ``a`` and ``b``, by the instruction of ``op``."""
 
     total: Held
+    op: MmaOp
     a: Operand
     b: Operand
-    bases: tuple[str, str]
 
     def steps(self, count: int, name: str) -> Iterator[str]:
         """C statements; variables begin with ``name``."""
-        rows, columns = self._starts(0), self._starts(1)
-        for k in range(0, count, FRAGMENT[2]):
-            for m in rows:
-                yield self._left(f"{name}_{k}_a{m}", k, m)
-            for n in columns:
-                yield self._right(f"{name}_{k}_b{n}", k, n)
-            for m in rows:
+        rows, columns = self._starts(0, self.op.shape.rows), self._starts(1, self.op.shape.columns)
+        for k in range(0, count, self.op.shape.steps):
+            yield from self.b.loads(f"{name}_{k}_b", k, columns)
+            yield from self.a.loads(f"{name}_{k}_a", k, rows[:1])
+            for m, following in zip(rows, [*rows[1:], None], strict=True):  # the next row's loads are in flight
+                yield from self.a.loads(f"{name}_{k}_a", k, [] if following is None else [following])
                 for n in columns:
                     yield self._product(f"{name}_{k}", m, n)
 
-    def _coordinates(self) -> Mapping[tuple[int, ...], str]:
+    @cached_property
+    def _coordinates(self) -> dict[Coordinate, str]:
         """The variable of each element of the lane whose group and member are 0, in its warp's part."""
         layout = self.total.part.layout
         assert layout is not None
         return {layout(register=r): text for r, text in self.total.names.items()}
 
-    def _starts(self, axis: int) -> list[int]:
-        return sorted({at[axis] // FRAGMENT[axis] * FRAGMENT[axis] for at in self._coordinates()})
-
-    def _left(self, name: str, k: int, m: int) -> str:
-        elements = [self.a.at(k + dk, f"{self.bases[0]} + {GROUP} + {m + dm}") for dk in (0, 4) for dm in (0, 8)]
-        return f"const uint32_t {name}[4] = {{{', '.join(elements)}}};"
-
-    def _right(self, name: str, k: int, n: int) -> str:
-        elements = [self.b.at(k + dk, f"{self.bases[1]} + {GROUP} + {n}") for dk in (0, 4)]
-        return f"const uint32_t {name}[2] = {{{', '.join(elements)}}};"
+    def _starts(self, axis: int, size: int) -> list[int]:
+        return sorted({at[axis] // size * size for at in self._coordinates})
 
     def _product(self, name: str, m: int, n: int) -> str:
-        known = self._coordinates()
-        sums = [known[m + dm, n + dn] for dm in (0, 8) for dn in (0, 1)]
-        left = [f"{name}_a{m}[{i}]" for i in range(4)]
-        right = [f"{name}_b{n}[{i}]" for i in range(2)]
-        return f"mlc_mma({', '.join([*sums, *left, *right])});"
+        sums = [self._coordinates[m + dm, n + dn] for dm in (0, 8) for dn in (0, 1)]
+        elements = list(dict.fromkeys(element_of(v) for v in (self.op.a, self.op.b)))
+        which = "_".join(TYPES.get(e, e) for e in elements) + ("x3" if self.op.split is not None else "")
+        return f"mlc_mma_{which}({', '.join(sums)}, {name}_a{m}, {name}_b{n});"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects.kernel import FRAGMENT
 from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
 
 
@@ -22,25 +21,6 @@ def blocked(shape: Sequence[int], order: Sequence[int], warps: int, warp: int) -
     across, _ = _taken(rest[len(rest) - min(len(rest), bits_of(warps)) :], bits_of(warps), shape)
     registers = [b for b in rest if b not in across]
     return LinearLayout.of(shape, register=registers, lane=lanes, warp=across)
-
-
-def fragments(shape: tuple[int, int], warps: Sequence[int]) -> LinearLayout:
-    """The distribution of the result of ``kernel.mma``: fragments of 16 × 8, of which a thread holds two neighbours in
-    each half (PTX ISA, matrix fragments for mma.m16n8k8). Warps, a grid of (rows, columns), take the outer bits; a
-    number of warps takes those of columns and rows in turn.
-
-    ``fragments((128, 128), (8,))``: each of 2 × 4 warps has 64 × 32 elements, a thread 64.
-    """
-    rows, columns, _ = FRAGMENT
-    m = [(2**b, 0) for b in range(bits_of(rows), bits_of(shape[0]))]
-    n = [(0, 2**b) for b in range(bits_of(columns), bits_of(shape[1]))]
-    across: list[Coordinate] = []
-    for _ in range(bits_of(warps[0]) if len(warps) == 1 else 0):
-        across.append((n if len(n) >= len(m) else m).pop())
-    for bits, count in zip((m, n), warps if len(warps) == 2 else (), strict=False):
-        across += [bits.pop() for _ in range(bits_of(count))]
-    lanes = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
-    return LinearLayout.of(shape, register=[(0, 1), (8, 0), *n, *m], lane=lanes, warp=across)
 
 
 def _unit(shape: Sequence[int], axis: int, bit: int) -> Coordinate:

@@ -15,7 +15,7 @@ from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK
 
 PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"])
-WIDENED = ("arith.extsi", "arith.extui", "builtin.unrealized_conversion_cast")  # factors of smaller integers
+WIDENED = ("arith.extsi", "arith.extui", "arith.extf", "builtin.unrealized_conversion_cast")  # narrower factors
 
 
 def is_sum(s: StatementView) -> bool:

@@ -174,18 +174,81 @@ MLC_DEVICE uint32_t mlc_tf32(float x) {
 #endif
 }
 
-/* c += a b of the fragments of a warp: 16 x 8 of 16 x 8 and 8 x 8. */
-MLC_DEVICE void mlc_mma(float &c0, float &c1, float &c2, float &c3, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
-                        uint32_t b0, uint32_t b1) {
+/* c += a b of the fragments of a warp, which are 16 x 8 sums, and factors in registers of 32 bits. */
 #ifdef MLC_EMULATED
-  mlc_emulated_mma(&c0, &c1, &c2, &c3, a0, a1, a2, a3, b0, b1);
+#define MLC_MMA(name, shape, types, T, place)                                                      \
+  MLC_DEVICE void mlc_mma_##name(T &c0, T &c1, T &c2, T &c3, const uint32_t (&a)[4], const uint32_t (&b)[2]) { \
+    mlc_emulated_mma_##name(&c0, &c1, &c2, &c3, a, b);                                             \
+  }
 #else
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#define MLC_MMA(name, shape, types, T, place)                                                      \
+  MLC_DEVICE void mlc_mma_##name(T &c0, T &c1, T &c2, T &c3, const uint32_t (&a)[4], const uint32_t (&b)[2]) { \
+    asm volatile("mma.sync.aligned." shape ".row.col." types                                       \
+                 " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                \
+                 : "+" place(c0), "+" place(c1), "+" place(c2), "+" place(c3)                      \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));              \
+  }
 #endif
+MLC_MMA(tf32_bits, "m16n8k8", "f32.tf32.tf32.f32", float, "f")
+MLC_MMA(f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
+MLC_MMA(bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
+MLC_MMA(u8, "m16n8k32", "s32.u8.u8.s32", int32_t, "r")
+MLC_MMA(s8, "m16n8k32", "s32.s8.s8.s32", int32_t, "r")
+MLC_MMA(u8_s8, "m16n8k32", "s32.u8.s8.s32", int32_t, "r")
+MLC_MMA(s8_u8, "m16n8k32", "s32.s8.u8.s32", int32_t, "r")
+
+/* The same of floats, each rounded to TF32. */
+MLC_DEVICE void mlc_mma_tf32(float &c0, float &c1, float &c2, float &c3, const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  uint32_t x[4], y[2];
+  for (int i = 0; i < 4; i++) x[i] = mlc_tf32(mlc_bits<uint32_t, float>(a[i]));
+  for (int i = 0; i < 2; i++) y[i] = mlc_tf32(mlc_bits<uint32_t, float>(b[i]));
+  mlc_mma_tf32_bits(c0, c1, c2, c3, x, y);
 }
+/* The same of floats, each the sum of two TF32; the product of the small parts is below the last bit (3xTF32). */
+MLC_DEVICE void mlc_mma_tf32x3(float &c0, float &c1, float &c2, float &c3, const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  uint32_t x[4], y[2], u[4], v[2];
+  for (int i = 0; i < 4; i++) {
+    x[i] = mlc_tf32(mlc_bits<uint32_t, float>(a[i]));
+    u[i] = mlc_tf32(mlc_bits<uint32_t, float>(a[i]) - mlc_bits<uint32_t, float>(x[i]));
+  }
+  for (int i = 0; i < 2; i++) {
+    y[i] = mlc_tf32(mlc_bits<uint32_t, float>(b[i]));
+    v[i] = mlc_tf32(mlc_bits<uint32_t, float>(b[i]) - mlc_bits<uint32_t, float>(y[i]));
+  }
+  mlc_mma_tf32_bits(c0, c1, c2, c3, u, y);
+  mlc_mma_tf32_bits(c0, c1, c2, c3, x, v);
+  mlc_mma_tf32_bits(c0, c1, c2, c3, x, y);
+}
+
+/* Matrices of 8 rows of 16 bytes from shared memory, one a register: lane 8 i + j gives the address of row j of matrix
+ * i; lane 4 g + t gets the t-th 4 bytes of row g, or of a transposed matrix of halves column g of rows 2 t, 2 t + 1. */
+#ifdef MLC_EMULATED
+#define MLC_LDMATRIX(name, which, transposed)                                                      \
+  MLC_DEVICE void mlc_ldmatrix_x4##name(uint32_t &r0, uint32_t &r1, uint32_t &r2, uint32_t &r3, const void *row) { \
+    uint32_t *const r[4] = {&r0, &r1, &r2, &r3};                                                   \
+    mlc_emulated_ldmatrix(r, 4, transposed, row);                                                  \
+  }                                                                                                \
+  MLC_DEVICE void mlc_ldmatrix_x2##name(uint32_t &r0, uint32_t &r1, const void *row) {             \
+    uint32_t *const r[2] = {&r0, &r1};                                                             \
+    mlc_emulated_ldmatrix(r, 2, transposed, row);                                                  \
+  }
+#else
+#define MLC_LDMATRIX(name, which, transposed)                                                      \
+  MLC_DEVICE void mlc_ldmatrix_x4##name(uint32_t &r0, uint32_t &r1, uint32_t &r2, uint32_t &r3, const void *row) { \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" which ".shared.b16 {%0, %1, %2, %3}, [%4];"       \
+                 : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)                                          \
+                 : "r"((uint32_t)__cvta_generic_to_shared(row))                                    \
+                 : "memory");                                                                      \
+  }                                                                                                \
+  MLC_DEVICE void mlc_ldmatrix_x2##name(uint32_t &r0, uint32_t &r1, const void *row) {             \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" which ".shared.b16 {%0, %1}, [%2];"               \
+                 : "=r"(r0), "=r"(r1)                                                              \
+                 : "r"((uint32_t)__cvta_generic_to_shared(row))                                    \
+                 : "memory");                                                                      \
+  }
+#endif
+MLC_LDMATRIX(, "", 0)
+MLC_LDMATRIX(_trans, ".trans", 1)
 
 /* The shared memory of a kernel whose launch asks for so many bytes. */
 #ifdef MLC_EMULATED

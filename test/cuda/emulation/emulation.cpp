@@ -192,6 +192,7 @@ void run_block(int threads) {
 extern "C" {
 
 void mlc_emulated_barrier(void) { leave(AT_BARRIER); }
+void mlc_emulated_fail(const char *what) { fail(what, 0, -1); }
 
 int64_t mlc_emulated_shuffle(int64_t value, int mask) {
   const unsigned me = mlc_emulated_state.thread.x;
@@ -268,6 +269,7 @@ const char *mlc_emulated_end(void) {
 }
 
 void __tsan_init(void) {}
+char __tsan_atomic8_load(const volatile char *p, int) { return *p; } /* of the guards of shared arrays of a class */
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit(void) {}
 #define ACCESS(n)                                                             \

@@ -28,6 +28,7 @@ extern struct mlc_emulated_indices { mlc_emulated_index thread, block, threads, 
 
 extern "C" {
 void mlc_emulated_barrier(void);
+void mlc_emulated_fail(const char *what);
 int64_t mlc_emulated_shuffle(int64_t value, int mask);
 void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid);
 void mlc_emulated_async_group(void);
@@ -42,27 +43,6 @@ inline float __int_as_float(int bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
   return x;
-}
-
-/* The value of another lane of the warp. */
-inline float mlc_emulated_lane(uint32_t value, unsigned lane) {
-  const int32_t bits = (int32_t)mlc_emulated_shuffle((int32_t)value, (int)(threadIdx.x % 32 ^ lane));
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-/* mma.m16n8k8 by the layout of its fragments (PTX ISA): lane 4 g + t has a[g][t], a[g+8][t], a[g][t+4], a[g+8][t+4],
- * b[t][g], b[t+4][g], and c[g][2t], c[g][2t+1], c[g+8][2t], c[g+8][2t+1]. */
-inline void mlc_emulated_mma(float *c0, float *c1, float *c2, float *c3, uint32_t a0, uint32_t a1, uint32_t a2,
-                             uint32_t a3, uint32_t b0, uint32_t b1) {
-  const unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  for (unsigned k = 0; k < 8; k++) {
-    const uint32_t upper = k < 4 ? a0 : a2, lower = k < 4 ? a1 : a3, right = k < 4 ? b0 : b1;
-    const float u = mlc_emulated_lane(upper, 4 * g + k % 4), l = mlc_emulated_lane(lower, 4 * g + k % 4);
-    const float p = mlc_emulated_lane(right, 8 * t + k % 4), q = mlc_emulated_lane(right, 8 * t + 4 + k % 4);
-    *c0 += u * p, *c1 += u * q, *c2 += l * p, *c3 += l * q;
-  }
 }
 
 /* Half precision by integers, rounded to the nearest, ties to even. */
@@ -84,5 +64,58 @@ inline uint16_t mlc_emulated_half(double x) {
   return (uint16_t)(sign | (size < 0x1p-14 ? steps : ((exponent + 14) << 10) + steps));
 }
 inline uint16_t mlc_emulated_half(float x) { return mlc_emulated_half((double)x); }
+
+/* A register of another lane of the warp. */
+inline uint32_t mlc_emulated_register_of(uint32_t value, unsigned lane) {
+  return (uint32_t)mlc_emulated_shuffle((int32_t)value, (int)(threadIdx.x % 32 ^ lane));
+}
+
+/* mma.sync by the layout of its fragments (PTX ISA): a register has 32 / BITS neighbours along the sum. Lane 4 g + t has
+ * of row g + 8 i the steps p t + e + 4 p j in register a[i + 2 j], of column g those in b[j], and c[g][2 t], c[g][2 t + 1],
+ * c[g + 8][2 t], c[g + 8][2 t + 1]. LEFT and RIGHT are the factor's numbers from its bits. */
+#define MLC_EMULATED_MMA(name, T, BITS, LEFT, RIGHT)                                               \
+  inline void mlc_emulated_mma_##name(T *c0, T *c1, T *c2, T *c3, const uint32_t *a, const uint32_t *b) { \
+    const unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;                            \
+    const uint32_t mask = (uint32_t)((1ull << BITS) - 1);                                          \
+    for (unsigned j = 0; j < 2; j++)                                                               \
+      for (unsigned m = 0; m < 4; m++) {                                                           \
+        const uint32_t upper = mlc_emulated_register_of(a[2 * j], 4 * g + m);                      \
+        const uint32_t lower = mlc_emulated_register_of(a[2 * j + 1], 4 * g + m);                  \
+        const uint32_t first = mlc_emulated_register_of(b[j], 8 * t + m);                          \
+        const uint32_t second = mlc_emulated_register_of(b[j], 8 * t + 4 + m);                     \
+        for (unsigned e = 0; e < 32; e += BITS) {                                                  \
+          const T u = LEFT(upper >> e & mask), l = LEFT(lower >> e & mask);                        \
+          const T p = RIGHT(first >> e & mask), q = RIGHT(second >> e & mask);                     \
+          *c0 += u * p, *c1 += u * q, *c2 += l * p, *c3 += l * q;                                  \
+        }                                                                                          \
+      }                                                                                            \
+  }
+inline float mlc_emulated_tf32(uint32_t bits) { return __int_as_float((int)(bits & ~(uint32_t)0x1fff)); }
+inline float mlc_emulated_f16(uint32_t bits) { return mlc_emulated_float((uint16_t)bits); }
+inline float mlc_emulated_bf16(uint32_t bits) { return __int_as_float((int)(bits << 16)); }
+inline int32_t mlc_emulated_u8(uint32_t bits) { return (int32_t)bits; }
+inline int32_t mlc_emulated_s8(uint32_t bits) { return (int8_t)bits; }
+MLC_EMULATED_MMA(tf32_bits, float, 32, mlc_emulated_tf32, mlc_emulated_tf32)
+MLC_EMULATED_MMA(f16, float, 16, mlc_emulated_f16, mlc_emulated_f16)
+MLC_EMULATED_MMA(bf16, float, 16, mlc_emulated_bf16, mlc_emulated_bf16)
+MLC_EMULATED_MMA(u8, int32_t, 8, mlc_emulated_u8, mlc_emulated_u8)
+MLC_EMULATED_MMA(s8, int32_t, 8, mlc_emulated_s8, mlc_emulated_s8)
+MLC_EMULATED_MMA(u8_s8, int32_t, 8, mlc_emulated_u8, mlc_emulated_s8)
+MLC_EMULATED_MMA(s8_u8, int32_t, 8, mlc_emulated_s8, mlc_emulated_u8)
+
+/* ldmatrix: lane 8 i + j has the address of row j of matrix i, a multiple of 16 bytes. */
+inline void mlc_emulated_ldmatrix(uint32_t *const *r, unsigned count, bool transposed, const void *row) {
+  const unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  if (lane < 8 * count && (uintptr_t)row % 16) mlc_emulated_fail("an address of ldmatrix that is no multiple of 16");
+  for (unsigned i = 0; i < count; i++)
+    if (transposed) {
+      const uint16_t *even = (const uint16_t *)mlc_emulated_shuffle((int64_t)row, (int)(lane ^ (8 * i + 2 * t)));
+      const uint16_t *odd = (const uint16_t *)mlc_emulated_shuffle((int64_t)row, (int)(lane ^ (8 * i + 2 * t + 1)));
+      *r[i] = even[g] | (uint32_t)odd[g] << 16;
+    } else {
+      const uint32_t *words = (const uint32_t *)mlc_emulated_shuffle((int64_t)row, (int)(lane ^ (8 * i + g)));
+      *r[i] = words[t];
+    }
+}
 
 #endif

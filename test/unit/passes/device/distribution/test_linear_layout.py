@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mlc.passes.device.distribution.blocked import blocked, fragments
+from mlc.passes.device.distribution.blocked import blocked
 from mlc.passes.device.distribution.linear_layout import INPUTS, LinearLayout, inputs_of
 
 SHAPES = [
@@ -57,22 +57,6 @@ def test_an_inverse_finds_each_element(shape: tuple[int, ...], order: tuple[int,
     for coordinate in itertools.product(*map(range, shape)):
         index = inverse(**dict(zip(axes, coordinate, strict=True)))
         assert layout(**dict(zip(layout.names, index, strict=True))) == coordinate
-
-
-@pytest.mark.parametrize(
-    "shape, warps", [((128, 128), (8,)), ((16, 64), (8,)), ((64, 32), (4, 2)), ((64, 64), (1, 8)), ((16, 8), (1,))]
-)
-def test_fragments_are_those_of_the_tensor_cores(shape: tuple[int, int], warps: tuple[int, ...]) -> None:
-    """PTX ISA, mma.m16n8k8: lane 4 g + t has (g, 2 t), (g, 2 t + 1), (g + 8, 2 t) and (g + 8, 2 t + 1)."""
-    layout = fragments(shape, warps)
-    assert layout.injective and layout.surjective
-    if len(warps) == 2:  # a grid over rows and columns
-        starts = {layout(warp=w) for w in range(warps[0] * warps[1])}
-        rows, columns = ({start[axis] for start in starts} for axis in range(2))
-        assert (len(rows), len(columns)) == warps
-    for lane, (g, t) in enumerate(itertools.product(range(8), range(4))):
-        held = [layout(register=r, lane=lane) for r in range(4)]
-        assert held == [(g, 2 * t), (g, 2 * t + 1), (g + 8, 2 * t), (g + 8, 2 * t + 1)]
 
 
 def test_the_inverse_of_a_swizzle() -> None:

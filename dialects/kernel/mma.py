@@ -1,0 +1,107 @@
+"""Matrix products of tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, UnitAttr, VectorType, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.types import element_of
+
+
+@dataclass(frozen=True)
+class MmaShape:
+    """The product of a warp by one instruction: rows × columns of sums of so many products (``steps``)."""
+
+    rows: int
+    columns: int
+    steps: int
+    bits: int  # of a factor
+    total: str  # the element type of the sums
+
+    def __str__(self) -> str:
+        return f"m{self.rows}n{self.columns}k{self.steps}"
+
+    @property
+    def packed(self) -> int:
+        """The factors in a register of 32 bits, neighbours along the sum."""
+        return 32 // self.bits
+
+
+MMA_SHAPES = {
+    "f32": MmaShape(16, 8, 8, 32, "f32"),
+    "f16": MmaShape(16, 8, 16, 16, "f32"),
+    "bf16": MmaShape(16, 8, 16, 16, "f32"),
+    "i8": MmaShape(16, 8, 32, 8, "i32"),
+    "ui8": MmaShape(16, 8, 32, 8, "i32"),
+}
+"""The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Those of
+f32 are TF32; signed and unsigned bytes multiply each other."""
+
+
+@irdl_op_definition
+class MmaOp(IRDLOperation):
+    """Matrix products of a warp's fragments (CUDA: mma): ``acc`` plus the product of two staged operands.
+
+    ``%d = kernel.mma %acc, %a, %b {steps = 32, strides = array<i64: 1, 32, 64, 1>} : vector<128x64xf32>,
+    memref<128x32xf16>, memref<32x64xf16> -> vector<128x64xf32>``
+
+    Element (k, m) of ``a`` is at ``k·strides[0] + m·strides[1]``, element (k, n) of ``b`` at ``k·strides[2] +
+    n·strides[3]``, before the layout of the local array; the sum is over ``steps`` values of k. Products are exact but
+    of factors of f32, which are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
+    sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap.
+    """
+
+    name = "kernel.mma"
+    acc = operand_def(VectorType)
+    a = operand_def(MemRefType)
+    b = operand_def(MemRefType)
+    steps = prop_def(IntegerAttr)
+    strides = prop_def(DenseArrayBase)
+    split = opt_prop_def(UnitAttr)
+    result = result_def(VectorType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b) `->` type($result)"
+
+    def __init__(
+        self, acc: SSAValue, a: SSAValue, b: SSAValue, steps: int, strides: Sequence[int], split: bool = False
+    ):
+        properties = {
+            "steps": IntegerAttr(steps, i64),
+            "strides": DenseArrayBase.from_list(i64, list(strides)),
+            "split": UnitAttr() if split else None,
+        }
+        super().__init__(operands=[acc, a, b], properties=properties, result_types=[acc.type])
+
+    @property
+    def shape(self) -> MmaShape:
+        """The instruction, by the factors' element type."""
+        return MMA_SHAPES[element_of(self.a)]
+
+    def verify_(self) -> None:
+        elements = [element_of(v) for v in (self.a, self.b)]
+        shapes = [MMA_SHAPES.get(e) for e in elements]
+        if shapes[0] is None or shapes[0] != shapes[1] or (elements[0] != elements[1] and shapes[0].bits != 8):
+            raise VerifyException(f"{self.name}: there is no product of {elements[0]} and {elements[1]}")
+        mma, type_ = shapes[0], self.result.type
+        assert isinstance(type_, VectorType)
+        tile = tuple(type_.get_shape())
+        whole = len(tile) == 2 and tile[0] % mma.rows == 0 and tile[1] % mma.columns == 0
+        if self.acc.type != type_ or not whole or self.steps.value.data % mma.steps:
+            parts = f"fragments of {mma.rows} x {mma.columns}, in steps of {mma.steps}"
+            raise VerifyException(f"{self.name}: {type_} is not made of {parts}")
+        if str(type_.element_type) != mma.total or len(self.strides) != 4 or self.split and mma.bits != 32:
+            raise VerifyException(f"{self.name}: products of {elements[0]} have sums of {mma.total}, four strides, and "
+                                  "are split for f32 only")  # fmt: skip

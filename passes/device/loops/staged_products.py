@@ -1,0 +1,104 @@
+"""Sums of products of staged operands: the loops that tensor cores can run, and the operands of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import IntegerAttr, UnrealizedConversionCastOp, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.types import element_of
+from mlc.passes.device.loops.coefficients import coefficient
+
+SUMS = {"f32": (arith.AddfOp, arith.MulfOp), "i32": (arith.AddiOp, arith.MuliOp)}
+WIDENING = {"arith.extf": ("f16", "bf16"), "arith.extsi": ("i8",), "arith.extui": ("ui8",)}
+"""The casts of a factor, and the element types of which each keeps the value."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """An operand of which ``write`` stages elements (k, x), as a tile whose axis ``axis`` is that of x."""
+
+    local: kernel.LocalOp
+    write: kernel.WriteOp
+    axis: int
+
+    @property
+    def element(self) -> str:
+        return element_of(self.local.result)
+
+    @property
+    def contiguous_sum(self) -> bool:
+        """Whether memory has neighbours along the sum side by side."""
+        read = self.write.value.owner
+        return isinstance(read, kernel.ReadOp) and read.stride(0) == 1
+
+
+@dataclass(frozen=True)
+class StagedProduct:
+    """The loop over the steps that are staged together: each adds the product of a column and a row to a matrix."""
+
+    loop: scf.ForOp
+    left: Factor
+    right: Factor
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        type_ = self.loop.results[0].type
+        assert isinstance(type_, VectorType)
+        rows, columns = type_.get_shape()
+        return rows, columns
+
+    @property
+    def steps(self) -> int:
+        op = self.loop.ub.owner
+        assert isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr)
+        return int(op.value.value.data)
+
+
+def staged_product(loop: scf.ForOp) -> StagedProduct | None:
+    """The product that a loop over staged steps computes; None for other loops."""
+    last, type_ = loop.body.block.last_op, loop.results[0].type
+    if len(loop.results) != 1 or last is None or not isinstance(type_, VectorType) or len(type_.get_shape()) != 2:
+        return None
+    add, multiply = SUMS.get(str(type_.element_type), (None, None))
+    total = last.operands[0].owner
+    if add is None or multiply is None or not isinstance(total, add):
+        return None
+    terms = [v.owner for v in total.operands if v is not loop.body.block.args[1]]
+    if len(terms) != 1 or not isinstance(terms[0], multiply):
+        return None
+    found = {side.axis: side for v in terms[0].operands if (side := _factor(v, loop))}
+    elements = [factor.element for factor in found.values()]
+    known = all(e in kernel.MMA_SHAPES for e in elements) and len({kernel.MMA_SHAPES[e] for e in elements}) == 1
+    return StagedProduct(loop, found[0], found[1]) if set(found) == {0, 1} and known else None
+
+
+def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | None:
+    """A factor that is one step of a staged operand, widened or not."""
+    cast: str | None = None
+    op = value.owner
+    while not isinstance(op, kernel.ReadOp):
+        name = op.op.data if isinstance(op, kernel.LanewiseOp) else op.name if isinstance(op, Operation) else ""
+        if name in WIDENING and cast is None:
+            cast = name
+        elif not isinstance(op, vector.BroadcastOp | UnrealizedConversionCastOp):
+            return None
+        assert isinstance(op, Operation)
+        op = op.operands[0].owner
+    local, strides = op.buffer.owner, [int(s) for s in op.strides.get_values()]
+    if not isinstance(local, kernel.LocalOp) or op.valid or sorted(strides) != [0, 1]:
+        return None
+    if not isinstance(coefficient(op.offset, loop.body.block.args[0]), int):
+        return None
+    whole = element_of(local.result) in (WIDENING[cast] if cast else ("f32",))
+    writes = [use.operation for use in local.result.uses if isinstance(use.operation, kernel.WriteOp)]
+    return Factor(local, writes[0], strides.index(1)) if whole and len(writes) == 1 else None
+
+
+def strides_of(factor: Factor, along: int, across: int) -> Sequence[int]:
+    """The strides of the tile that stages a factor, for ``along`` between steps and ``across`` along x."""
+    return [along, *(across if n == factor.axis else 0 for n in range(2))]

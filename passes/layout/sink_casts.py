@@ -1,0 +1,90 @@
+"""Cast sinking (``sink-casts``): a contraction widens its operands itself.
+
+    %a = graph.map "f32(x0)"(%x)               %c = graph.contract "mk,kn->mn"(%x, %w) {product = "f32(x0) * f32(x1)"} :
+    %b = graph.map "f32(x0)"(%w)           →        (tensor<8x16xf16>, tensor<16x4xf16>) -> tensor<8x4xf32>
+    %c = graph.contract "mk,kn->mn"(%a, %b)
+
+So operands stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. Each value keeps its
+bits: the products are those of the widened operands. Bytes are widened to i32, halves to f32; both operands of a
+product are widened, or none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects.graph import (
+    ContractOp,
+    ConvOp,
+    MapOp,
+    PadOp,
+    TransposeOp,
+    dims_of,
+    ints_of,
+    source_nodes,
+    with_nodes,
+)
+from mlc.dialects.types import element_of
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
+from mlc.passes.rewriter import bodies, erase_unused, producer
+
+WIDENED = {"f32": ("f16", "bf16"), "i32": ("i8", "ui8")}
+"""The element types that an element type of products holds, and sums exactly or in more bits."""
+
+
+@dataclass(frozen=True)
+class SinkCasts(ModulePass):
+    name = "sink-casts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for body in bodies(op):
+            for anchor in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
+                _sink(anchor)
+        eliminate_dead(op)
+
+
+def _sink(op: ContractOp | ConvOp) -> None:
+    element = element_of(op.results[0])
+    if op.product or op.layouts or element not in WIDENED:
+        return
+    narrow = [_narrow(v, element) for v in op.operands]
+    lhs, rhs = narrow
+    if lhs is None or rhs is None or (element == "f32" and element_of(lhs) != element_of(rhs)):
+        return
+    product = StringAttr(f"{element}(x0) * {element}(x1)")
+    made: ContractOp | ConvOp
+    if isinstance(op, ContractOp):
+        made = ContractOp(op.equation.data, lhs, rhs, product=product)
+    else:
+        made = ConvOp(lhs, rhs, *op.window, op.groups.value.data, product=product)
+    assert op.parent is not None
+    op.parent.insert_op_before(with_nodes(made, source_nodes(op)), op)
+    made.results[0].name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(made.results[0])
+    erase_unused([op])
+
+
+def _narrow(value: SSAValue, element: str) -> SSAValue | None:
+    """The operand of which ``value`` is the widened one; a transposition or padding after the cast is made before."""
+    if isinstance(move := value.owner, TransposeOp | PadOp):
+        inner = _narrow(move.input, element)
+        if inner is None or isinstance(move, PadOp) and move.number != 0:
+            return None
+        assert move.parent is not None
+        made = _moved(move, inner)
+        move.parent.insert_op_before(with_nodes(made, source_nodes(move)), move)
+        return made.results[0]
+    cast = producer(value, MapOp)
+    whole = cast is not None and cast.expr.data == f"{element}(x0)" and len(cast.args) == 1
+    return cast.args[0] if cast and whole and element_of(cast.args[0]) in WIDENED[element] else None
+
+
+def _moved(move: TransposeOp | PadOp, inner: SSAValue) -> Operation:
+    if isinstance(move, TransposeOp):
+        return TransposeOp(inner, ints_of(move.perm))
+    return PadOp(inner, dims_of(move.low), dims_of(move.high), "0", ints_of(move.interior))

@@ -1,0 +1,53 @@
+// RUN: mlc-opt %s -p sink-casts --split-input-file | filecheck %s
+
+// Both operands are widened: the contraction does it, also past a transposition and a padding with zeros.
+// CHECK-LABEL: func.func @halves
+// CHECK-NEXT: %0 = graph.contract "mk,kn->mn"(%x, %w) {product = "f32(x0) * f32(x1)"} : (tensor<6x8xf16>, tensor<8x16xf16>) -> tensor<6x16xf32>
+// CHECK-NEXT: func.return %0
+func.func @halves(%x: tensor<6x8xf16>, %w: tensor<8x16xf16>) -> tensor<6x16xf32> {
+  %0 = graph.map "f32(x0)"(%x) : (tensor<6x8xf16>) -> tensor<6x8xf32>
+  %1 = graph.map "f32(x0)"(%w) : (tensor<8x16xf16>) -> tensor<8x16xf32>
+  %2 = graph.contract "mk,kn->mn"(%0, %1) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+  func.return %2 : tensor<6x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @bytes
+// CHECK-NEXT: graph.transpose(%w)
+// CHECK-NEXT: graph.contract "mk,kn->mn"(%x, %0) {product = "i32(x0) * i32(x1)"} : (tensor<6x8xui8>, tensor<8x16xi8>) -> tensor<6x16xi32>
+func.func @bytes(%x: tensor<6x8xui8>, %w: tensor<16x8xi8>) -> tensor<6x16xi32> {
+  %0 = graph.map "i32(x0)"(%x) : (tensor<6x8xui8>) -> tensor<6x8xi32>
+  %1 = graph.map "i32(x0)"(%w) : (tensor<16x8xi8>) -> tensor<16x8xi32>
+  %2 = graph.transpose(%1) {perm = array<i64: 1, 0>} : (tensor<16x8xi32>) -> tensor<8x16xi32>
+  %3 = graph.contract "mk,kn->mn"(%0, %2) : (tensor<6x8xi32>, tensor<8x16xi32>) -> tensor<6x16xi32>
+  func.return %3 : tensor<6x16xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @convolution
+// CHECK-NEXT: graph.pad(%x) {{.*}} : (tensor<1x2x5x5xbf16>) -> tensor<1x2x7x7xbf16>
+// CHECK-NEXT: graph.conv(%0, %w) {{.*}}product = "f32(x0) * f32(x1)"
+func.func @convolution(%x: tensor<1x2x5x5xbf16>, %w: tensor<4x2x3x3xbf16>) -> tensor<1x4x5x5xf32> {
+  %0 = graph.map "f32(x0)"(%x) : (tensor<1x2x5x5xbf16>) -> tensor<1x2x5x5xf32>
+  %1 = graph.map "f32(x0)"(%w) : (tensor<4x2x3x3xbf16>) -> tensor<4x2x3x3xf32>
+  %2 = graph.pad(%0) {low = ["0", "0", "1", "1"], high = ["0", "0", "1", "1"], interior = array<i64: 0, 0, 0, 0>, value = "0"} : (tensor<1x2x5x5xf32>) -> tensor<1x2x7x7xf32>
+  %3 = graph.conv(%2, %1) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x2x7x7xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x5x5xf32>
+  func.return %3 : tensor<1x4x5x5xf32>
+}
+
+// -----
+
+// Not where one operand is no widened one, the types differ, or the value is not widened alone.
+// CHECK-LABEL: func.func @unchanged
+// CHECK-NOT: product
+func.func @unchanged(%x: tensor<6x8xf16>, %y: tensor<8x16xbf16>, %z: tensor<8x16xf32>) -> (tensor<6x16xf32>, tensor<6x16xf32>, tensor<6x16xf32>) {
+  %0 = graph.map "f32(x0)"(%x) : (tensor<6x8xf16>) -> tensor<6x8xf32>
+  %1 = graph.map "f32(x0)"(%y) : (tensor<8x16xbf16>) -> tensor<8x16xf32>
+  %2 = graph.map "f32(x0) + 1"(%x) : (tensor<6x8xf16>) -> tensor<6x8xf32>
+  %3 = graph.contract "mk,kn->mn"(%0, %z) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+  %4 = graph.contract "mk,kn->mn"(%0, %1) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+  %5 = graph.contract "mk,kn->mn"(%2, %z) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+  func.return %3, %4, %5 : tensor<6x16xf32>, tensor<6x16xf32>, tensor<6x16xf32>
+}
