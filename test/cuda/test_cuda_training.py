@@ -14,7 +14,7 @@ from fake_gpu import Gpu
 import mlc
 import mlc.numpy as mnp
 from benchmarks.gradient_networks import CLASSES, OURS, Network, torch_functions
-from mlc import nn, optim
+from mlc import nn, optim, train
 
 TARGET = "cuda:sm_90"
 RATE, STEPS = 1e-2, 4
@@ -165,6 +165,23 @@ def test_a_run_goes_on_from_saved_state(gpu: Gpu) -> None:
     again.set_state("params.a", saved[0]["a"] + 1)
     np.testing.assert_array_equal(again.get_state("params.a"), saved[0]["a"] + 1)
     assert float(again(given.x, given.labels)) != float(first(given.x, given.labels))
+
+
+def test_a_trainer_in_bfloat16_learns_as_on_a_cpu(gpu: Gpu) -> None:
+    """Statistics of a batch and random units left out, too."""
+    random = np.random.default_rng()
+    x = random.standard_normal((20, 6)).astype(np.float32)
+    data = train.ArrayData((x, (x.sum(1) > 0).astype(np.int64)), batch_size=10)
+    layers = nn.Linear(6, 12, rng=random), nn.BatchNorm(12), nn.relu, nn.Dropout(0.1), nn.Linear(12, 2, rng=random)
+    losses = []
+    for target in (TARGET, "cpu"):
+        trainer = train.Trainer(
+            nn.Sequential(*layers), optim.adam(RATE), lambda model, x, labels: nn.cross_entropy(model(x), labels),
+            target=target, precision="bfloat16",
+        )  # fmt: skip
+        trainer.fit(data, steps=STEPS, progress=False)
+        losses.append([float(metrics["loss"]) for _, metrics in trainer.history])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=2e-2)
 
 
 def test_donated_arguments_are_updated_as_on_a_cpu(gpu: Gpu) -> None:
