@@ -19,11 +19,11 @@ _DIALECTS = {"graph": "Graph", "kernel": "Kernel", "poly": "Poly", "rt": "Rt"}
 _PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
-    "layout": "assign-layout pack-weights pack-operands pack-quantized-weights decompose-pack interleave-gates winograd"
-    " scale-weights sink-casts verify-layout",
+    "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
+    " interleave-gates winograd scale-weights sink-casts verify-layout",
     "autodiff": "rematerialize",
-    "fuse": "expand-contractions sink-reshapes split-yields split-concats form-kernels deduplicate-kernels"
-    " delay-updates",
+    "fuse": "expand-contractions sink-reshapes split-yields split-concats defer-normalization form-kernels"
+    " deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
     " choose-gpu-schedule partition-parallel-loops verify-poly",

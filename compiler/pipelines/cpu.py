@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
+from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.delay_updates import DelayUpdates
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -46,8 +47,8 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
         ("graph", graph_pipeline(options.numerics)),
         ("layout", layout_pipeline(options.numerics)),
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
-                  Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels(), DelayUpdates(),
-                  ApplyTuned(options.tuned_lines())]),
+                  Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
+                  DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
                       VerifyPoly()]),

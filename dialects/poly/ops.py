@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, MemRefType, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, MemRefType, StringAttr, UnitAttr, i64
 from xdsl.dialects.utils import AbstractYieldOperation
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
@@ -106,7 +106,9 @@ class TileOp(IRDLOperation):
 
     A tile instance has a coordinate t for each of ``iters``: iterator ``iters[n]`` is in ``[starts[n] + sizes[n]·t, … +
     sizes[n])``, of which ``valid[n]`` points are in the domain: all, or fewer in a partial tile. An iterator that
-    occurs twice counts blocks first, then the tiles in a block. ``vector`` is the vectorized iterator ("" for none).
+    occurs twice counts blocks first, then the tiles in a block; so does one that the tile has inside, whose blocks are
+    streamed. ``vector`` is the vectorized iterator ("" for none). An ``initial`` tile executes no instance, but writes
+    the initial values of running reductions.
     """
 
     name = "poly.tile"
@@ -117,6 +119,7 @@ class TileOp(IRDLOperation):
     sizes = prop_def(DenseArrayBase)
     valid = prop_def(ArrayAttr[StringAttr])
     vector = prop_def(StringAttr)
+    initial = opt_prop_def(UnitAttr)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$id attr-dict"
 
@@ -129,6 +132,7 @@ class TileOp(IRDLOperation):
         sizes: Sequence[int],
         valid: Sequence[DimLike],
         vector: str,
+        initial: bool = False,
     ):
         super().__init__(
             properties={
@@ -139,6 +143,7 @@ class TileOp(IRDLOperation):
                 "sizes": DenseArrayBase.from_list(i64, list(sizes)),
                 "valid": _strings(valid),
                 "vector": StringAttr(vector),
+                "initial": UnitAttr() if initial else None,
             }
         )
 

@@ -52,15 +52,17 @@ class Partition:
     """An iterator of the band in equal ``blocks``, which threads partition; the band runs in each block.
 
     ``tiled``: the iterator's tiles cover one block, and repeat in each block. Otherwise they cover its extent, and a
-    tile belongs to the block in which it begins.
+    tile belongs to the block in which it begins. ``streamed``: blocks of a reduction, likewise, which one thread runs
+    in order, with running results.
     """
 
     iterator: str
     blocks: int
     tiled: bool = False
+    streamed: bool = False
 
     def __str__(self) -> str:
-        return f"{self.iterator}@{self.blocks}{'t' if self.tiled else ''}"
+        return f"{self.iterator}@{self.blocks}{'t' if self.tiled else 's' if self.streamed else ''}"
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,19 @@ class LoopNest:
         return f"{self.rule}: " + " | ".join(parts)
 
     @property
-    def tiled_blocks(self) -> dict[str, int]:
-        """The iterators whose tiles repeat in each block, with their number of blocks."""
-        return {split.iterator: split.blocks for split in self.partitions if split.tiled}
+    def tiled_blocks(self) -> dict[str, Partition]:
+        """The iterators whose tiles repeat in each block, with their blocks."""
+        return {split.iterator: split for split in self.partitions if split.tiled or split.streamed}
+
+    @property
+    def streamed(self) -> Partition | None:
+        """The blocks of a reduction that the nest runs through in order."""
+        return next((split for split in self.partitions if split.streamed), None)
+
+    @property
+    def shared(self) -> tuple[Partition, ...]:
+        """The partitions that threads divide."""
+        return tuple(split for split in self.partitions if not split.streamed)
 
     @property
     def serial(self) -> bool:

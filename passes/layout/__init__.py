@@ -22,6 +22,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.layout.pack_quantized_weights import PackQuantizedWeights
     from mlc.passes.layout.pack_weights import PackWeights
     from mlc.passes.layout.scale_weights import ScaleWeights
+    from mlc.passes.layout.transpose_operands import TransposeOperands
     from mlc.passes.layout.verify_layout import VerifyLayout
     from mlc.passes.layout.winograd import Winograd
 
@@ -30,6 +31,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
         AssignLayout(),
         PackWeights(),
         PackOperands(),
+        TransposeOperands(),
         PackQuantizedWeights(),
         DecomposePack(),
         HoistLoopInvariants(),

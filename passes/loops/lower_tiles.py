@@ -33,6 +33,7 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.loops.index.isl_ast import ast_expr, bounds_mention, iterator_name, loop_bounds, tiles_in, trip_count
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
+from mlc.passes.schedule.polyhedral.running_reductions import running_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
 from mlc.passes.tile.tree.segments import coordinate
@@ -91,8 +92,11 @@ class _Lowering:
         entry = IndexBuilder(fn.block, self.env)
         for name, dim in next(iter(self.statements.values())).params.values.items():
             self.env[name] = entry.dim(dim)
-        arrays = Arrays(fn, self.statements, self.nests, self.target)
+        self.running = running_of(self.nests, self.statements)
+        arrays = Arrays(fn, self.statements, self.nests, self.running, self.target)
         self.buffers = arrays.buffers(entry)
+        scales = {name: arrays.access_in_block(a) if a else None for name, a in self.running.scales.items()}
+        self.running = replace(self.running, scales=scales)
         self.statements = {name: arrays.in_block(s) for name, s in self.statements.items()}
         node = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(isl.Schedule(tree.data))
         self._node(node, entry, parallel=SERIAL not in fn.attributes)
@@ -198,9 +202,13 @@ class _Lowering:
 
     def _instance(self, call: isl.AstExpr, out: IndexBuilder) -> None:
         tile = self.tiles[call.get_op_arg(0).get_id().get_name()]
+        members = [self.statements[s.data] for s in tile.statements]
+        nest = next(n for n in self.nests if members[0].name in n.statements)
+        stream = nest.streamed.iterator if nest.streamed and not tile.initial else ""
         at: dict[str, DimLike] = {}
         axes: list[Axis] = []
         lanes: list[Axis] = []
+        origins: dict[str, DimLike] = {}
         starts, sizes, valid = dims_of(tile.starts), [int(s) for s in tile.sizes.get_values()], dims_of(tile.valid)
         names = [i.data for i in tile.iters]
         coordinates = [self._coordinate(call.get_op_arg(n + 1), out) for n in range(len(names))]
@@ -209,21 +217,24 @@ class _Lowering:
             if name in names[n + 1 :]:
                 at[name] = at[block_of(name)] = first
                 continue
+            if name == stream and all(i.iterator != name for i in nest.band):
+                origins[name] = at[block_of(name)] = first
+                members = [replace(s, bounds={**s.bounds, name: sizes[n]}) for s in members]
+                continue
             at[name] = at.get(name, 0) + first
             if sizes[n] > 1:
                 points = valid[n] if valid[n] == sizes[n] else evaluate(valid[n], {coordinate(name): coordinates[n]})
                 axis = Axis(name, sizes[n], None if points == sizes[n] else out.dim(points))
                 at[name] = at[name] + Dim.symbol(axis.symbol)
                 (lanes if name == tile.vector.data else axes).append(axis)
-        members = [self.statements[s.data] for s in tile.statements]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
-        nest = next(n for n in self.nests if members[0].name in n.statements)
-        values, context = TileValues(self.buffers), TileContext(at, (*axes, *lanes))
+        values, context = TileValues(self.buffers, running=self.running), TileContext(at, (*axes, *lanes), origins)
         if not isinstance(self.target, CpuTarget):  # the lanes of a vector are threads there
-            TileBody(members, replace(values, in_registers=False)).emit(out, context, nest.inner)
-            return
-        ahead = Prefetch(self.buffers, nest, self.target)
-        TileBody(members, values, ahead).emit(out, context, nest.inner)
+            body = TileBody(members, replace(values, in_registers=False), initial=bool(tile.initial))
+        else:
+            ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
+            body = TileBody(members, values, ahead, initial=bool(tile.initial))
+        body.emit(out, context, nest.inner)
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:

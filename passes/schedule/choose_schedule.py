@@ -30,11 +30,19 @@ from mlc.passes.schedule.rules.fallback import give_up, serial
 from mlc.passes.schedule.rules.nest_fusion import nest_fusion
 from mlc.passes.schedule.rules.rows import rows
 from mlc.passes.schedule.rules.stages import stages
+from mlc.passes.schedule.rules.streaming import streaming
 from mlc.passes.schedule.rules.window import window
-from mlc.target import Target
+from mlc.target import CpuTarget, Target
 
 Joint = Callable[[Sequence[StatementView], Any, Sequence[Rule]], Iterator[list[LoopNest]]]
 """Candidates for dependent statements to which no rule applies together: several nests."""
+
+
+def fused(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+    """Nests run block by block: with running reductions where that is possible."""
+    return first_of(rule(statements, target, rules) for rule in (streaming, nest_fusion))
+
+
 RULES: tuple[Rule, ...] = (contraction, window, rows, elementwise, stages)
 STRICT: tuple[Rule, ...] = (partial(contraction, balanced=True), *RULES[1:])
 
@@ -58,7 +66,7 @@ class ChooseSchedule(ModulePass):
 
 
 def schedules(
-    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule] = RULES, joint: Joint = nest_fusion
+    statements: Sequence[StatementView], target: Target, rules: Sequence[Rule] = RULES, joint: Joint = fused
 ) -> Iterator[ScheduleAttr]:
     """Candidates, the best first: one nest for all statements if a rule has one, else one nest for each component."""
     whole = ([nest] for nest in candidates(statements, target, rules))

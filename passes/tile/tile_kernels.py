@@ -10,6 +10,7 @@ within.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -23,14 +24,19 @@ from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleError, Tile
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
+from mlc.passes.schedule.polyhedral.running_reductions import running_of
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import give_up, plain
 from mlc.passes.tile.tree.legality import Legality
-from mlc.passes.tile.tree.segments import Segment, segments
-from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence
+from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, fitting, segments
+from mlc.passes.tile.tree.tree_text import atomic_band, child_of, parallel_band, sequence, stream_band
 
 TREE = "schedule_tree"
 SERIAL = "serial"
+Part = tuple[list[str], str]
+"""The tuples of some tiles, and the text of their tree."""
+Level = tuple[str, str, Segment]
+"""An iterator, its coordinate, its tiles."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +74,13 @@ class _Tiling:
     domains: list[str] = field(default_factory=list)  # of the tiles, as isl text
     expansions: list[str] = field(default_factory=list)  # from tile instances to their statement instances
     blocks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tiles in a partition
+    streams: dict[str, str] = field(default_factory=dict)  # the streamed block of tiles in one
 
     def run(self) -> None:
         self.statements = {s.name: s for s in statements_of(self.fn)}
         self.params = next(iter(self.statements.values())).params
         nests = schedule_of(self.fn)
+        self.running = running_of(nests, self.statements)
         parts = [self._group(group) for group in groups_of(nests)]
         if self._depend(nests):
             self.fn.attributes[SERIAL] = StringAttr("nests depend on each other")
@@ -82,23 +90,40 @@ class _Tiling:
             assert self.fn.block.last_op is not None
             self.fn.block.insert_op_before(tile, self.fn.block.last_op)
 
-    def _group(self, nests: Sequence[LoopNest]) -> tuple[list[str], str]:
-        """(tuples of the tiles, tree text) of nests, one after the other, in each block."""
-        counts = {tuple(split.blocks for split in n.partitions) for n in nests}
+    def _group(self, nests: Sequence[LoopNest]) -> Part:
+        """The part of nests, one after the other, in each block."""
+        counts = {tuple(split.blocks for split in n.shared) for n in nests}
         if len(nests) > 1 and (len(counts) > 1 or () in counts):
             raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
-        parts = [self._nest(nest) for nest in nests]
+        runs = [(s, [*run]) for s, run in itertools.groupby(nests, lambda n: n.streamed and n.streamed.blocks)]
+        parts = [part for s, run in runs for part in (self._stream(run) if s else map(self._nest, run))]
         names, tree = [n for names, _ in parts for n in names], sequence(parts)
-        for level in reversed(range(len(nests[0].partitions))):
-            tree = parallel_band({n: self.blocks[n][level] for n in names}) + child_of(tree)
+        for level in reversed(range(len(nests[0].shared))):
+            blocks = {n: self.blocks[n][level] for n in names}
+            uneven = len({b for b in blocks.values() if b.split()[-1].endswith("'")}) > 1
+            tree = (atomic_band if uneven else parallel_band)(blocks) + child_of(tree)
         return names, tree
 
-    def _nest(self, nest: LoopNest) -> tuple[list[str], str]:
+    def _stream(self, nests: Sequence[LoopNest]) -> Iterator[Part]:
+        """The parts of nests that run block by block of a reduction: initial values, then the loop over blocks."""
+        if not nests[0].shared:
+            raise ScheduleError(f"'{nests[0]}': streamed blocks, as in {nests[0].streamed}, need others before")
+        starts = [n for n in nests if any(s in self.running.scales for s in n.statements)]
+        yield from (self._nest(n, initial=True) for n in starts)
+        parts = [self._nest(n) for n in nests]
+        names = [n for names, _ in parts for n in names]
+        yield names, stream_band({n: self.streams[n] for n in names}) + child_of(sequence(parts))
+
+    def _nest(self, nest: LoopNest, initial: bool = False) -> Part:
+        """The part of a nest; ``initial``: that of the initial values of its running reductions."""
         unknown = [s for s in nest.statements if s not in self.statements]
         if unknown:
             raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
         self._check_iterators(nest)
-        return self._band(nest, ())
+        splits = [split for split in nest.tiled_blocks.values() if not (initial and split.streamed)]
+        kinds = [blocks_of(split, self._any_extent(nest, split.iterator)) for split in splits]
+        parts = [self._band(nest, blocks, (), initial) for blocks in itertools.product(*kinds)]
+        return [n for names, _ in parts for n in names], sequence(parts)
 
     def _check_iterators(self, nest: LoopNest) -> None:
         used = [i.iterator for i in (*nest.band, *nest.inner)]
@@ -142,69 +167,65 @@ class _Tiling:
         """The statements that combine along ``iterator``."""
         return [s for s in nest.statements if iterator in self.statements[s].reduced]
 
-    def _band(self, nest: LoopNest, chosen: tuple[Segment, ...]) -> tuple[list[str], str]:
-        """(tuples of the tiles, tree text) of the band from level ``len(chosen)`` on."""
+    def _band(self, nest: LoopNest, blocks: Sequence[Blocks], chosen: tuple[Segment, ...], initial: bool) -> Part:
+        """The part of the band from level ``len(chosen)`` on."""
         level = len(chosen)
         if level == len(nest.band):
-            return self._tile(nest, chosen), ""
+            return self._tile(nest, blocks, chosen, initial), ""
         item = nest.band[level]
+        extent = self._extent(nest, item.iterator)
+        if block := next((b for b in blocks if b.split.iterator == item.iterator), None):
+            extent = block.segment.size
+            item = fitting(item, extent) if block.first else item
         parts = []
-        for segment in segments(item, self._covered(nest, item.iterator)) or [Segment(0, 0, 1, 1)]:
-            names, inner = self._band(nest, (*chosen, segment))
+        for segment in segments(item, extent) or [Segment(0, 0, 1, 1)]:
+            names, inner = self._band(nest, blocks, (*chosen, segment), initial)
             parts.append((names, parallel_band(dict.fromkeys(names, item.iterator)) + child_of(inner)))
         return [n for names, _ in parts for n in names], sequence(parts)
 
-    def _extent(self, nest: LoopNest, iterator: str) -> DimLike:
+    def _any_extent(self, nest: LoopNest, iterator: str) -> DimLike:
+        """The extent of an iterator of the band or inside."""
         extents = {self.statements[s].bounds.get(iterator) for s in nest.statements}
         if len(extents) != 1 or None in extents:
             raise ScheduleError(f"{iterator} is not one iterator of all of {', '.join(nest.statements)}")
-        if reducing := self._reducing(nest, iterator):
-            raise ScheduleError(f"{reducing[0]} reduces over {iterator}, which must be after the second '|'")
         return extents.pop()  # type: ignore[return-value]
 
-    def _covered(self, nest: LoopNest, iterator: str) -> DimLike:
-        """The extent that the tiles of an iterator cover: all, or one block where they repeat in each."""
-        extent, blocks = self._extent(nest, iterator), nest.tiled_blocks.get(iterator)
-        if blocks is None:
-            return extent
-        if not isinstance(extent, int) or extent % blocks:
-            item = f"{iterator}@{blocks}t"
-            raise ScheduleError(f"'{nest}': {item} needs equal blocks, and {iterator} has {extent} points")
-        return extent // blocks
+    def _extent(self, nest: LoopNest, iterator: str) -> DimLike:
+        extent = self._any_extent(nest, iterator)
+        if reducing := self._reducing(nest, iterator):
+            raise ScheduleError(f"{reducing[0]} reduces over {iterator}, which must be after the second '|'")
+        return extent
 
-    def _levels(self, nest: LoopNest, chosen: Sequence[Segment]) -> list[tuple[str, str, Segment]]:
-        """(iterator, its coordinate, tiles) of each loop over tile instances: of blocks, then of the band."""
-        blocks = []
-        for iterator, count in nest.tiled_blocks.items():
-            size = self._covered(nest, iterator)
-            assert isinstance(size, int)
-            blocks.append((iterator, poly.block_of(iterator), Segment(0, count, size, size)))
-        return [*blocks, *((i.iterator, i.iterator, s) for i, s in zip(nest.band, chosen, strict=True))]
-
-    def _tile(self, nest: LoopNest, chosen: Sequence[Segment]) -> list[str]:
-        name, levels = f"T{len(self.tiles)}", self._levels(nest, chosen)
+    def _tile(self, nest: LoopNest, blocks: Sequence[Blocks], chosen: Sequence[Segment], initial: bool) -> list[str]:
+        name = f"T{len(self.tiles)}"
+        levels: list[Level] = [(b.split.iterator, poly.block_of(b.split.iterator), b.segment) for b in blocks]
+        levels += [(i.iterator, i.iterator, s) for i, s in zip(nest.band, chosen, strict=True)]
         text = self.params.text
         box = " and ".join(f"0 <= {i} < {text(s.count)}" for _, i, s in levels)
         tuple_ = f"{name}[{', '.join(i for _, i, _ in levels)}]"
         self.domains.append(f"{tuple_}{' : ' + box if box else ''}")
-        self.expansions += self._expansion(nest, name, levels)
+        self.expansions += [] if initial else self._expansion(nest, name, levels)
         vector = next((i.iterator for i in nest.band if i.vectorized), "")
         starts, sizes, valid = ([getattr(s, f) for _, _, s in levels] for f in ("start", "size", "valid"))
-        self.tiles.append(poly.TileOp(name, nest.statements, [i for i, _, _ in levels], starts, sizes, valid, vector))
-        if nest.partitions:
-            self.blocks[tuple_] = tuple(self._block(nest, split, chosen) for split in nest.partitions)
+        names = [i for i, _, _ in levels]
+        self.tiles.append(poly.TileOp(name, nest.statements, names, starts, sizes, valid, vector, initial))
+        numbers = {b.split: b.number for b in blocks}
+        if nest.shared:
+            self.blocks[tuple_] = tuple(
+                numbers.get(split) or self._block(nest, split, chosen) for split in nest.shared
+            )
+        if nest.streamed in numbers:
+            self.streams[tuple_] = numbers[nest.streamed]
         return [tuple_]
 
     def _block(self, nest: LoopNest, split: Partition, chosen: Sequence[Segment]) -> str:
         """The index expression of the block in which a tile begins."""
-        if split.tiled and split.iterator in (i.iterator for i in nest.band):
-            return poly.block_of(split.iterator)
         segment = next((s for i, s in zip(nest.band, chosen, strict=True) if i.iterator == split.iterator), None)
         if segment is None or not isinstance(extent := self._extent(nest, split.iterator), int):
             raise ScheduleError(f"'{nest}': {split} is no iterator of the band with a constant extent")
         return f"floor({split.blocks}*({segment.start} + {segment.size}*{split.iterator})/{extent})"
 
-    def _expansion(self, nest: LoopNest, name: str, levels: Sequence[tuple[str, str, Segment]]) -> Iterator[str]:
+    def _expansion(self, nest: LoopNest, name: str, levels: Sequence[Level]) -> Iterator[str]:
         """The expansion of a tile: an isl map to the instances of each statement."""
         text = self.params.text
         for s in (self.statements[n] for n in nest.statements):
@@ -222,6 +243,8 @@ class _Tiling:
         """Whether nests depend on each other; raises ScheduleError where the schedule is not legal."""
         if nests == tuple(plain([*self.statements.values()])):  # legal for any dependences
             return len(nests) > 1
-        prefix, blocks = self.params.prefix, (f"{t} -> [{', '.join(block)}]" for t, block in self.blocks.items())
-        maps = (isl.UnionMap(f"{prefix}{{ {'; '.join(each)} }}") for each in (self.expansions, blocks))
-        return Legality(f"schedule of kernel @{self.fn.sym_name.data}", self.statements, *maps).check(nests)
+        where = f"schedule of kernel @{self.fn.sym_name.data}"
+        blocks = [f"{t} -> [{', '.join(block)}]" for t, block in self.blocks.items()]
+        streams = [f"{t} -> [{block}]" for t, block in self.streams.items()]
+        maps = [isl.UnionMap(f"{self.params.prefix}{{ {'; '.join(m)} }}") for m in (self.expansions, blocks, streams)]
+        return Legality(where, self.statements, self.running.arrays, *maps).check(nests)

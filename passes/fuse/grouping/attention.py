@@ -3,7 +3,8 @@
     s[m, n] = q[m, k]·k[k, n]    →    p = softmax(s)    →    o[m, v] = p[m, n]·v[n, v]
 
 Rows of scores are independent. A block of rows passes through all three steps while it is in the L2 cache, so the
-complete scores are never in memory (Dao et al., FlashAttention, 2022; mlc uses whole rows instead of online softmax).
+complete scores are never in memory (Dao et al., FlashAttention, 2022): whole rows of scores, or where few of these fit
+in L2 blocks of keys, by an online softmax.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ints_of
+from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ints_of
 from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, shape_of
-from mlc.target import CpuTarget
+from mlc.target import CpuTarget, Target
+
+STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def _attention(first: ContractOp, position: Mapping[Operation, int]) -> Attentio
         ops[op] = None
         if _keeps_rows(op, scores):
             waiting += _users(op)
-        elif not isinstance(op, ContractOp):
+        elif not isinstance(op, ContractOp) and not _scales_sums(op):
             return None
     found = sorted(ops, key=position.__getitem__)
     return Attention(tuple(found), scores) if _closed(found) else None
@@ -64,13 +68,26 @@ def _keeps_rows(op: Operation, scores: Shape) -> bool:
     return isinstance(op, MapOp) and shape_of(op.result) in (scores, (*scores[:-1], 1))
 
 
+def _scales_sums(op: Operation) -> bool:
+    """Whether an operator is what ``defer-normalization`` makes: a product's result by one number a row."""
+    return isinstance(op, ComputeOp) and op.monoid is None and isinstance(op.args[0].owner, ContractOp)
+
+
 def _closed(ops: Sequence[Operation]) -> bool:
-    """Whether only the last operator is a contraction, of the normalised rows with an independent operand."""
-    last, others = ops[-1], ops[1:-1]
+    """Whether the last operator but for a deferred normalization is the only other contraction, of the normalised rows
+    with an independent operand."""
+    scaled = isinstance(ops[-1], ComputeOp)
+    last, others = ops[-1 - scaled], ops[1 : -1 - scaled]
     if not isinstance(last, ContractOp) or last.layouts or any(isinstance(op, ContractOp) for op in others):
+        return False
+    if scaled and not _only_read_by(last, ops[-1]):
         return False
     normalised = any(isinstance(op, ReduceOp) for op in others)
     return normalised and last.lhs.owner in others and last.rhs.owner not in ops and _sums_rows(last)
+
+
+def _only_read_by(op: Operation, reader: Operation) -> bool:
+    return all(user is reader for user in _users(op)) and reader.operands[0].owner is op
 
 
 def _sums_rows(op: ContractOp) -> bool:
@@ -79,15 +96,57 @@ def _sums_rows(op: ContractOp) -> bool:
     return [i for i in lhs if i not in result] == [lhs[-1]]
 
 
-def stays_in_l2(scores: Shape, target: CpuTarget) -> bool:
-    """Whether matrices of scores, or blocks of their rows, fit in L2, and there are enough of them for all threads.
+def is_one_kernel(attention: Attention, target: Target) -> bool:
+    """Whether an attention is one kernel: with whole rows of scores, or with blocks of them."""
+    if not isinstance(target, CpuTarget):
+        return False
+    return _stays_in_l2(attention.scores, target, target.sums_in_flight) or is_streamed(attention, target)
 
-    The schedule chooses the blocks (``nest_fusion``). One has rows enough for a register tile.
-    """
-    *batch, m, n = scores
-    matrices = product(batch)
-    assert isinstance(matrices, int) and isinstance(m, int) and isinstance(n, int)
+
+def _stays_in_l2(scores: Shape, target: CpuTarget, rows: int) -> bool:
+    """Whether matrices of scores, or blocks of so many of their ``rows``, fit in L2, and there are enough of them for
+    all threads. The schedule chooses the blocks (``nest_fusion``)."""
+    matrices, m, n = _extents(scores)
     if 4 * m * n <= target.block_bytes:
         return matrices >= target.threads
     row_bytes = 2 * 4 * n  # of the scores and of the softmax
-    return target.block_points(m, row_bytes, matrices) >= target.sums_in_flight
+    return target.block_points(m, row_bytes, matrices) >= rows
+
+
+def _extents(scores: Shape) -> tuple[int, int, int]:
+    *batch, m, n = scores
+    matrices = product(batch)
+    assert isinstance(matrices, int) and isinstance(m, int) and isinstance(n, int)
+    return matrices, m, n
+
+
+def is_streamed(attention: Attention, target: Target) -> bool:
+    """Whether blocks of keys run one after another, with running maxima and sums (``streaming``): where all scores are
+    larger than L2, few of their rows stay there, and there are blocks of rows for all threads."""
+    if not isinstance(target, CpuTarget) or not _is_softmax(attention):
+        return False
+    matrices, m, n = _extents(attention.scores)
+    few = not _stays_in_l2(attention.scores, target, STREAMED_ROWS * target.sums_in_flight)
+    return few and 4 * matrices * m * n > target.l2.size and m // target.sums_in_flight * matrices >= target.threads
+
+
+def _is_softmax(attention: Attention) -> bool:
+    """Whether the maximum of a row is subtracted from its scores before the exponential, and read nowhere else."""
+    inside = attention.ops[1:]
+    reduces = {op.fn.data: op for op in inside if isinstance(op, ReduceOp)}
+    if sorted(reduces) != ["add", "max"] or sum(isinstance(op, ReduceOp) for op in inside) != 2:
+        return False
+    readers = _users(reduces["max"])
+    powers = [op for op in readers if isinstance(op, MapOp) and _subtracts(op, reduces["max"])]
+    return len(readers) == len(powers) == 1 and reduces["add"].input.owner is powers[0]
+
+
+def _subtracts(op: MapOp, maximum: ReduceOp) -> bool:
+    """``exp(scores - maximum)``, in which the maximum may be limited to finite numbers."""
+    match op.scalar:
+        case Call("exp", (Call("sub", (scores, subtracted)),)):
+            limited = isinstance(subtracted, Call) and subtracted.fn == "max" and isinstance(subtracted.args[1], Const)
+            load = subtracted.args[0] if limited else subtracted  # type: ignore[union-attr]
+            read = isinstance(load, Load) and op.args[load.operand] is maximum.result
+            return read and all(op.args[other.operand] is not maximum.result for other in loads(scores))
+    return False

@@ -27,11 +27,11 @@ from mlc.dialects.graph.traits import (
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, loads, parse, walk
 from mlc.dialects.types import Shape, shape_of
-from mlc.passes.fuse.grouping.attention import attentions, stays_in_l2
+from mlc.passes.fuse.grouping.attention import attentions, is_one_kernel
 from mlc.passes.fuse.grouping.convexity import Convexity
 from mlc.passes.fuse.grouping.paddings import single_writer, with_paddings
 from mlc.passes.fuse.grouping.views import views
-from mlc.target import CpuTarget, Target
+from mlc.target import Target
 
 OPERATORS = 32  # in one kernel: isl compares all pairs of their statements, and one more saves a read and a write
 SCALARS = 128  # functions an element in one kernel of pointwise operators, which arithmetic then bounds
@@ -134,7 +134,7 @@ def form_groups(ops: list[Operation], target: Target) -> list[Group]:
     member: dict[Operation, Group] = {}
     order = Convexity(ops, member)
     groups: list[Group] = []
-    fused = [a for a in attentions(ops) if isinstance(target, CpuTarget) and stays_in_l2(a.scores, target)]
+    fused = [a for a in attentions(ops) if is_one_kernel(a, target)]
     first_of = {op: a.ops[0] for a in fused for op in a.ops[1:]}
 
     def join(op: Operation) -> Group:

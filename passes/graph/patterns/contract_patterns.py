@@ -42,7 +42,7 @@ def contract_transposed(op: ContractOp) -> Rewrite:
 def contract_moved(op: ContractOp) -> Rewrite:
     """contract "bmk,bkn->bmn"(transpose(a), b) → contract "mbk,bkn->bmn"(a, b), and likewise on the right: an operand
     that is contiguous along the last axis needs no transposition."""
-    if not _batched(op):
+    if not batched(op):
         return None
     (lhs, left), (rhs, right) = (_in_place(t, v) for t, v in zip(op.terms[:2], op.operands, strict=True))
     if (left, right) == (op.lhs, op.rhs):
@@ -50,7 +50,7 @@ def contract_moved(op: ContractOp) -> Rewrite:
     return [ContractOp(f"{lhs},{rhs}->{op.terms[2]}", left, right, product=op.product)]
 
 
-def _batched(op: ContractOp) -> bool:
+def batched(op: ContractOp) -> bool:
     """Whether both operands are batches of matrices, and not constant."""
     lhs, rhs, result = op.terms
     constant = any(isinstance(v.owner, WeightOp | ConstantOp) for v in op.operands)
@@ -73,7 +73,7 @@ def _keeps_last(move: TransposeOp) -> bool:
 def transposed_contract(op: TransposeOp) -> Rewrite:
     """transpose(contract "bmk,bkn->bmn"(a, b)) → contract "bmk,bkn->mbn"(a, b)"""
     inner = producer(op.input, ContractOp)
-    if inner is None or not op.input.has_one_use() or not _batched(inner) or not _keeps_last(op):
+    if inner is None or not op.input.has_one_use() or not batched(inner) or not _keeps_last(op):
         return None
     lhs, rhs, result = inner.terms
     moved = "".join(result[p] for p in ints_of(op.perm))

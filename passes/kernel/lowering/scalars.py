@@ -6,7 +6,7 @@ operations compute.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -357,4 +357,16 @@ class ScalarBuilder:
         return self.emit(UnrealizedConversionCastOp.get([value], [type_]))
 
 
-__all__ = ["ScalarBuilder", "TRANSCENDENTAL", "signless"]
+def region_of(text: str, elements: Sequence[str]) -> Block:
+    """A block that computes an expression last, over arguments x0, x1, … of ``elements``."""
+    block = Block(arg_types=[signless(e) for e in elements])
+
+    def no_iterator(name: str) -> SSAValue:
+        raise ExprError(f"{text!r} has no iterator {name}")
+
+    values = [*zip(block.args, elements, strict=True)]
+    ScalarBuilder(block, lambda load: values[load.operand], no_iterator).build(parse(text))
+    return block
+
+
+__all__ = ["ScalarBuilder", "TRANSCENDENTAL", "region_of", "signless"]

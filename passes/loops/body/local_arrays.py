@@ -14,8 +14,9 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, ScheduleError, block_of, groups_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import ITEMSIZE, Shape, element_of, memref, shape_of
-from mlc.passes.loops.body.tile_context import Buffer
+from mlc.passes.loops.body.tile_context import Buffer, factor_of
 from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.schedule.polyhedral.running_reductions import Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.raise_to_poly import array_names
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -29,11 +30,19 @@ class Arrays:
     fn: kernel.FuncOp
     statements: Mapping[str, StatementView]
     nests: Sequence[LoopNest]
+    running: Running
     target: Target
 
     def buffers(self, entry: IndexBuilder) -> dict[str, Buffer]:
-        """The buffer of each array, by its isl name; ``entry`` gets the local ones."""
-        return {name: self._buffer(name, value, entry) for value, name in array_names(self.fn).items()}
+        """The buffer of each array, by its isl name; ``entry`` gets the local ones. A running maximum has one more, of
+        the factors by which other reductions are rescaled."""
+        names = array_names(self.fn)
+        buffers = {name: self._buffer(name, value, entry) for value, name in names.items()}
+        for value, name in [(v, n) for v, n in names.items() if n in self.running.maxima]:
+            if name.startswith("b"):
+                raise ScheduleError(f"a running maximum must be a local array, and {name} is a result of the kernel")
+            buffers[factor_of(name)] = self._buffer(name, value, entry)
+        return buffers
 
     def _buffer(self, name: str, value: SSAValue, entry: IndexBuilder) -> Buffer:
         """An argument unchanged; a local array without the dimensions that are constant in a tile or block."""
@@ -43,9 +52,9 @@ class Arrays:
         if self._forwards(name):
             return Buffer(value, shape, (), True)
         uses, blocks = self._uses(name), self._blocks_of(name)
-        fixed = self._tile_coordinates({s for s, _ in uses})
+        fixed = self._tile_coordinates({s for s, _ in uses}, name in self.running.arrays)
         kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
-        static = [d // blocks.get(n, 1) for n in kept if isinstance(d := shape[n], int)]
+        static = [-(-d // blocks.get(n, 1)) for n in kept if isinstance(d := shape[n], int)]
         if len(static) != len(kept):
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
         element = element_of(value)
@@ -57,9 +66,10 @@ class Arrays:
 
     def in_block(self, s: StatementView) -> StatementView:
         """A statement that indexes local arrays by the points of its block: ``t[m]`` becomes ``t[m - m']``."""
-        return replace(s, reads=tuple(map(self._in_block, s.reads)), write=self._in_block(s.write))
+        return replace(s, reads=tuple(map(self.access_in_block, s.reads)), write=self.access_in_block(s.write))
 
-    def _in_block(self, access: Access) -> Access:
+    def access_in_block(self, access: Access) -> Access:
+        """An access by the points of its block."""
         blocks = self._blocks_of(access.array)
         index = (i - Dim.symbol(block_of(str(i))) if n in blocks else i for n, i in enumerate(access.index))
         return replace(access, index=tuple(index))
@@ -69,7 +79,7 @@ class Arrays:
         if array.startswith("b") or SERIAL in self.fn.attributes:  # what one nest has written another reads
             return {}
         uses = self._uses(array)
-        tiled = {s: nest.tiled_blocks for nest in self.nests for s in nest.statements}
+        tiled = {s: {i: p.blocks for i, p in n.tiled_blocks.items()} for n in self.nests for s in n.statements}
         counts = ((n, {tiled[s].get(str(a.index[n]), 1) for s, a in uses}) for n in range(len(uses[0][1].index)))
         return {n: count for n, (count, *others) in counts if count > 1 and not others}
 
@@ -87,16 +97,17 @@ class Arrays:
                 return False
         return all(_fixed(a.index[n], fixed[s]) for s, a in uses)
 
-    def _tile_coordinates(self, users: set[str]) -> dict[str, set[str]]:
+    def _tile_coordinates(self, users: set[str], running: bool) -> dict[str, set[str]]:
         """The iterators with one value among all users of an array: within a tile those of bands with tiles of 1,
-        within a block of several nests those whose points are the blocks."""
+        within a block of several nests, or of one that continues a ``running`` result, those whose points are the
+        blocks."""
         if SERIAL in self.fn.attributes:  # nests communicate through arrays
             return {s: set() for s in users}
         fixed: dict[str, set[str]] = {}
         for group in groups_of(self.nests):
             sharing = [n for n in group if users & set(n.statements)]
             for nest in sharing:
-                points = _points(nest) & self._blocks(nest) if len(sharing) > 1 else _points(nest)
+                points = _points(nest) & self._blocks(nest) if running or len(sharing) > 1 else _points(nest)
                 fixed |= dict.fromkeys(nest.statements, points)
         return fixed
 
@@ -106,6 +117,8 @@ class Arrays:
 
     def _forwards(self, name: str) -> bool:
         """Whether every reader of a local array reads the element that its tile has just computed, from registers."""
+        if name in self.running.arrays:
+            return False
         for nest in self.nests:
             inner = {i.iterator for i in nest.inner}
             members = [self.statements[s] for s in nest.statements]

@@ -19,6 +19,7 @@ from mlc.dialects.semantics.dims import dim_min
 from mlc.passes.loops.body.combine import bare, combine, horizontal, initial, masked
 from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.body.prefetch import Prefetch
+from mlc.passes.loops.body.running import continued
 from mlc.passes.loops.body.statement_fusion import fusable_groups
 from mlc.passes.loops.body.tile_context import Axis, TileContext, Value, broadcast
 from mlc.passes.loops.body.tile_values import TileValues
@@ -42,9 +43,11 @@ class TileBody:
     values: TileValues
     prefetch: Prefetch | None = None
     before: Sequence[StatementView] = ()  # statements fused into the loops of a reduction, before its term
+    initial: bool = False  # writes the initial values of running reductions, and executes no statement
 
     def emit(self, out: IndexBuilder, context: TileContext, inner: Sequence[TiledLoop]) -> None:
-        for members in fusable_groups(self.statements):
+        running = [[s] for s in self.statements if s.name in self.values.running.scales]
+        for members in running if self.initial else fusable_groups(self.statements):
             loops = [i for i in inner if i.iterator in members[0].iters]
             *self.before, last = members
             if last.op.monoid:
@@ -66,9 +69,13 @@ class TileBody:
         """A reduction for each point of the loops that it does not reduce, which are the outer ones."""
         kept = next((i for i in loops if i.iterator in s.parallel), None)
         if kept is None:
+            if self.initial:
+                self.values.write(out, s, context, Value(initial(out, s)))
+                return
             if self.prefetch:
                 self.prefetch.prepare(out, s, context)
-            self.values.write(out, s, context, self._accumulate(out, s, context, loops))
+            value = self._accumulate(out, s, context, loops)
+            self.values.write(out, s, context, continued(out, self.values, s, context, value))
             return
         for inside, here in each_piece(out, s, context, kept):
             self._reduce(inside, s, here, [i for i in loops if i is not kept])
@@ -146,8 +153,9 @@ class TileBody:
         """Loop unrolling of a small window, so that points share loads."""
         extents = [range(int(context.resolve(s.bounds[i.iterator]))) for i in loops]  # type: ignore[arg-type]
         for place in itertools.product(*extents):
-            at = {i.iterator: n for i, n in zip(loops, place, strict=True)}
-            here = TileContext({**context.at, **at}, context.axes)
+            here = context
+            for i, n in zip(loops, place, strict=True):
+                here = here.extended(i.iterator, n)
             total = self._reduce_loops(out, s, here, (), None, axes, total)
         return total
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
@@ -28,13 +28,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class TileContext:
-    """The value of each iterator (over loop variables and axis symbols) and the axes of the register tile."""
+    """The value of each iterator (over loop variables and axis symbols) and the axes of the register tile. Loops over
+    an iterator in ``origins`` begin there: at the first point of a streamed block."""
 
     at: Mapping[str, DimLike]
     axes: tuple[Axis, ...]
+    origins: Mapping[str, DimLike] = field(default_factory=dict)
 
     def extended(self, iterator: str, value: DimLike, axis: Axis | None = None) -> TileContext:
-        return TileContext({**self.at, iterator: value}, (*self.axes, axis) if axis else self.axes)
+        at = {**self.at, iterator: value + self.origins.get(iterator, 0)}
+        return TileContext(at, (*self.axes, axis) if axis else self.axes, self.origins)
 
     def resolve(self, value: DimLike) -> DimLike:
         """An index over iterators as one over loop variables and axis symbols."""
@@ -66,6 +69,11 @@ class Buffer:
         for n, extent in zip(self.kept, self.shape, strict=True):
             offset = offset * extent + index[n]
         return offset
+
+
+def factor_of(array: str) -> str:
+    """The name of the array with the factors by which a new running maximum rescales other reductions."""
+    return array + "'"
 
 
 def vector_type(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> Attribute:

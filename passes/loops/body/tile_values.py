@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
-from mlc.dialects.types import element_of, elements_in
-from mlc.passes.kernel.lowering.scalars import signless
+from mlc.dialects.types import element_name, element_of, elements_in
+from mlc.passes.kernel.lowering.scalars import region_of, signless
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (
     Buffer,
@@ -26,8 +26,11 @@ from mlc.passes.loops.body.tile_context import (
     vector_type,
 )
 from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
+from mlc.passes.schedule.polyhedral.running_reductions import NOTHING, Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
+SHIFT = "where(x0 == -inf, 0.0, x0)"
+"""What is subtracted for a running maximum: exp(-inf - -inf) is no number, but a block may be masked completely."""
 SCALAR_ONLY = {
     "arith.select", "arith.cmpf", "arith.cmpi", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp",
     "arith.extsi", "arith.extui", "arith.trunci",
@@ -46,18 +49,30 @@ class TileValues:
     forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
     made: dict[tuple[Hashable, ...], Value] = field(default_factory=dict)
     in_registers: bool = True  # one thread has all lanes of a vector, and can shuffle them
+    running: Running = NOTHING
 
     def body(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
         """The statement's value at one point: its region on vectors."""
         block = s.op.body.block
         env: dict[SSAValue, Value] = {}
         for arg, access in zip(block.args, s.reads, strict=True):
-            env[arg] = self._read(out, access, context)
+            env[arg] = self.read(out, access, context)
+            if s.name in self.running.statements and access.array in self.running.maxima:
+                env[arg] = self.formula(out, SHIFT, [env[arg]], context)
+        return self._region(out, block, env, context)
+
+    def _region(self, out: IndexBuilder, block: Block, env: dict[SSAValue, Value], context: TileContext) -> Value:
         for op in block.ops:
             if isinstance(op, poly.YieldOp):
                 return env[op.operands[0]]
             env[op.results[0]] = self._scalar(out, op, env, context)
         raise AssertionError("a statement's region ends with poly.yield")
+
+    def formula(self, out: IndexBuilder, text: str, args: Sequence[Value], context: TileContext) -> Value:
+        """The value of a scalar expression, in which x0, x1, … name ``args``, of one float type."""
+        block = region_of(text, [element_name(element_type(a.ssa.type)) for a in args])
+        block.add_op(poly.YieldOp(block.last_op.results[0]))
+        return self._region(out, block, dict(zip(block.args, args, strict=True)), context)
 
     def _scalar(self, out: IndexBuilder, op: Operation, env: dict[SSAValue, Value], context: TileContext) -> Value:
         if op.name in TRANSPARENT:
@@ -104,7 +119,7 @@ class TileValues:
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
-    def _read(self, out: IndexBuilder, access: Access, context: TileContext) -> Value:
+    def read(self, out: IndexBuilder, access: Access, context: TileContext) -> Value:
         index = tuple(context.resolve(i) for i in access.index)
         if access.array in self.forwarded and self.forwarded[access.array][0] == index:
             return self.forwarded[access.array][1]
@@ -198,12 +213,18 @@ class TileValues:
         return Value(out.emit(kernel.LanewiseOp("arith.extsi", [value.ssa], {}, type_)), value.axes)
 
     def write(self, out: IndexBuilder, s: StatementView, context: TileContext, value: Value) -> None:
-        index = tuple(context.resolve(i) for i in s.write.index)
-        self.forwarded[s.write.array] = (index, value)
-        buffer = self.buffers[s.write.array]
+        self.write_to(out, s, s.write, context, value)
+
+    def write_to(
+        self, out: IndexBuilder, s: StatementView, access: Access, context: TileContext, value: Value
+    ) -> None:
+        """Write a value that varies along iterators of ``s``."""
+        index = tuple(context.resolve(i) for i in access.index)
+        self.forwarded[access.array] = (index, value)
+        buffer = self.buffers[access.array]
         if buffer.forwarded:
             return
-        self.made = {key: v for key, v in self.made.items() if key[1] != s.write.array}
+        self.made = {key: v for key, v in self.made.items() if key[1] != access.array}
         linear = simplify(buffer.linear(index), {a.symbol: a.size for a in context.axes})
         split = split_axes(linear, tuple(a.symbol for a in context.axes))
         axes = frozenset(a.iterator for a in context.axes if a.iterator in s.iters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 
 import islpy as isl
@@ -23,24 +23,25 @@ def _touches(s: StatementView) -> list[tuple[str, bool, str]]:
     return [(array, write, text) for (array, write), text in zip(arrays, s.accesses, strict=True)]
 
 
-def between(a: StatementView, b: StatementView) -> isl.UnionMap:
-    """Pairs of instances of two statements that access one element, at least one writing it."""
+def between(a: StatementView, b: StatementView, skip: Set[str] = frozenset()) -> isl.UnionMap:
+    """Pairs of instances of two statements that access one element, at least one writing it; not of arrays in
+    ``skip``."""
     total = isl.UnionMap("{ }")
     for (array, writes, x), (other, overwrites, y) in itertools.product(_touches(a), _touches(b)):
-        if array == other and (writes or overwrites):
+        if array == other and array not in skip and (writes or overwrites):
             first, second = element_access(a.domain, x), element_access(b.domain, y)
             total = total.union(isl.UnionMap.from_map(first.apply_range(second.reverse())))
     return total
 
 
-def dependences(statements: Sequence[StatementView]) -> isl.UnionMap:
+def dependences(statements: Sequence[StatementView], skip: Set[str] = frozenset()) -> isl.UnionMap:
     """Pairs of dependent instances, the first before the second in program order.
 
     Instances of one reduction are related in both directions: their order is free, but they must share an accumulator.
     """
     total = isl.UnionMap("{ }")
     for a, b in itertools.combinations_with_replacement(statements, 2):
-        total = total.union(between(a, b))
+        total = total.union(between(a, b, skip))
     return total
 
 

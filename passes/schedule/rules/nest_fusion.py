@@ -30,18 +30,23 @@ Intermediates = dict[str, list[tuple[int, Access]]]
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """Blocks of so many points of an iterator."""
+class Cut:
+    """Blocks of so many points of an iterator; ``streamed``: of a reduction, which run one after another."""
 
     iterator: str
     points: int
+    streamed: bool = False
+
+    def partition(self, extent: int) -> Partition:
+        tiled = self.points > 1 and not self.streamed
+        return Partition(self.iterator, -(-extent // self.points), tiled, self.streamed)
 
 
 def nest_fusion(
     statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]
 ) -> Iterator[list[LoopNest]]:
     """``S0[c, w] writes t[c, w], S1[f, y, c] reads t[c, y]`` → ``stages: S0 | w@9 c w | & contraction: S1 | y@9 …``."""
-    stages = [part for stage in _stages(statements, target) for part in merged(stage, target, rules)]
+    stages = stages_of(statements, target, rules)
     if len(stages) == 1:
         return
     intermediates = _intermediates(stages)
@@ -60,7 +65,14 @@ def _nests(
     stages: Sequence[Stage], axes: Sequence[Axes], points: int, target: CpuTarget, rules: Sequence[Rule]
 ) -> list[LoopNest]:
     """A nest a stage in blocks of so many ``points`` of the last axis, one of the others; none if a stage has none."""
-    cuts = [[_Cut(a[n], points if a is axes[-1] else 1) for a in axes] for n in range(len(stages))]
+    cuts = [[Cut(a[n], points if a is axes[-1] else 1) for a in axes] for n in range(len(stages))]
+    return joined_nests(stages, cuts, target, rules)
+
+
+def joined_nests(
+    stages: Sequence[Stage], cuts: Sequence[Sequence[Cut]], target: CpuTarget, rules: Sequence[Rule]
+) -> list[LoopNest]:
+    """A nest a stage, in its blocks, all joined; none if a stage has none."""
     found = [_nest(s, cut, target, rules) for s, cut in zip(stages, cuts, strict=True)]
     return [replace(nest, joined=n > 0) for n, nest in enumerate(found) if nest] if all(found) else []
 
@@ -72,6 +84,11 @@ def _one_row(stage: Stage, nest: LoopNest, target: CpuTarget, rules: Sequence[Ru
     first = next(candidates(stage, target, rules))
     rows, wanted = (math.prod(i.size for i in each.band if not i.vectorized) for each in (nest, first))
     return rows == 1 < wanted
+
+
+def stages_of(statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]) -> list[Stage]:
+    """The steps of a kernel, of which independent statements of one step are several."""
+    return [part for stage in _stages(statements, target) for part in merged(stage, target, rules)]
 
 
 def _stages(statements: Sequence[StatementView], target: CpuTarget) -> list[Stage]:
@@ -140,12 +157,12 @@ def _bytes(intermediates: Intermediates) -> int:
 
 
 def _nest(
-    stage: Stage, cuts: Sequence[_Cut], target: CpuTarget, rules: Sequence[Rule]
+    stage: Stage, cuts: Sequence[Cut], target: CpuTarget, rules: Sequence[Rule]
 ) -> LoopNest | None:
     """The first nest of a step whose tiles do not cross blocks.
 
     The tiles are those of a block. The loop order is that of the whole step, because one block leaves in cache what the
-    next one reads.
+    next one reads; of a streamed block, which reads its own part of the operands, it is that of a block.
     """
     sizes = {cut.iterator: cut.points for cut in cuts if cut.points > 1}
     block = [replace(s, bounds={**s.bounds, **sizes}) for s in stage]
@@ -153,8 +170,9 @@ def _nest(
     for nest in candidates(block, target, rules):
         points = {i.iterator for i in nest.band if not i.vectorized and i.size == 1}
         if all(cut.iterator in points or cut.iterator in sizes for cut in cuts):
-            band = sorted(nest.band, key=lambda i: order.index(i.iterator)) if sizes else nest.band
-            splits = (Partition(c.iterator, _extent(stage, c.iterator) // c.points, c.points > 1) for c in cuts)
+            whole = sizes and not any(cut.streamed for cut in cuts)
+            band = sorted(nest.band, key=lambda i: order.index(i.iterator)) if whole else nest.band
+            splits = (cut.partition(_extent(stage, cut.iterator)) for cut in cuts)
             return replace(nest, band=tuple(band), partitions=tuple(splits))
     return None
 

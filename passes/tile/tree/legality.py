@@ -16,12 +16,15 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 @dataclass(frozen=True)
 class Legality:
     """``expansion``: the map from tile instances to statement instances; ``blocks``: the block of each tile instance in
-    a partition; ``where``: the start of messages."""
+    a partition, ``streams``: in a stream; ``running``: the arrays of running reductions; ``where``: the start of
+    messages."""
 
     where: str
     statements: Mapping[str, StatementView]
+    running: frozenset[str]
     expansion: isl.UnionMap
     blocks: isl.UnionMap
+    streams: isl.UnionMap
 
     def check(self, nests: Sequence[LoopNest]) -> bool:
         """Whether nests depend on each other, so that one thread must run them.
@@ -35,11 +38,26 @@ class Legality:
         if not domain.is_equal(self.expansion.range()):
             raise ScheduleError(f"{self.where}: not every statement instance is in a tile")
         for nest in nests:
-            if not within_tiles(dependences([self.statements[s] for s in nest.statements]), self.expansion):
+            members = [self.statements[s] for s in nest.statements]
+            if not within_tiles(dependences(members, self.running), self.expansion):
                 raise ScheduleError(
                     f"{self.where}: '{nest}' splits a dependence over two tiles; both instances must be in one tile"
                 )
+        self._check_streams([n for n in nests if n.streamed])
         return self._depend(nests)
+
+    def _check_streams(self, nests: Sequence[LoopNest]) -> None:
+        """Raises ScheduleError where blocks of a stream do not depend on each other by running reductions alone, or
+        those of another thread combine into the same results."""
+        members = [self.statements[s] for nest in nests for s in nest.statements]
+        if not within_tiles(dependences(members, self.running), self._of(self.streams)):
+            raise ScheduleError(f"{self.where}: a block of '{nests[0]}' needs what another block of the stream makes")
+        if not within_tiles(dependences(members), self._of(self.blocks)):
+            raise ScheduleError(f"{self.where}: blocks before '{nests[0].streamed}' combine into the same results")
+
+    def _of(self, blocks: isl.UnionMap) -> isl.UnionMap:
+        """The map from blocks to their statement instances."""
+        return self.expansion.reverse().apply_range(blocks).reverse()
 
     def _depend(self, nests: Sequence[LoopNest]) -> bool:
         pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
@@ -49,8 +67,8 @@ class Legality:
         if any(order[a] > order[b] for a, b in (*inside, *dependent)):
             raise ScheduleError(f"{self.where}: statements must keep their order {' '.join(self.statements)}")
         joined = {pair for pair in dependent if _joined(pair, nests)}
-        block_of = self.expansion.reverse().apply_range(self.blocks).reverse()
-        if not all(within_tiles(between(*(self.statements[s] for s in pair)), block_of) for pair in joined):
+        block_of = self._of(self.blocks)
+        if not all(within_tiles(between(self.statements[a], self.statements[b]), block_of) for a, b in joined):
             hint = "write ';' instead of '&'"
             raise ScheduleError(f"{self.where}: a block of nests joined by '&' needs results of another; {hint}")
         if len(dependent) > len(joined) and not all(n.serial for n in nests):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mlc.dialects.poly import ScheduleError, TiledLoop
+from mlc.dialects.poly import Partition, ScheduleError, TiledLoop, block_of
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, floordiv
 
 
@@ -19,9 +19,48 @@ class Segment:
     valid: DimLike
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of a partition that have one size, in which tiles repeat: those from number ``first`` on."""
+
+    split: Partition
+    first: int
+    segment: Segment
+
+    @property
+    def number(self) -> str:
+        """The number of a block, over its coordinate."""
+        name = block_of(self.split.iterator)
+        return f"{self.first} + {name}" if self.first else name
+
+
+def blocks_of(split: Partition, extent: DimLike) -> list[Blocks]:
+    """The blocks of ``[0, extent)`` in which tiles repeat, equal ones but for the last, which may be smaller; raises
+    ScheduleError where there are none."""
+    if isinstance(extent, int) and extent >= split.blocks:
+        size = -(-extent // split.blocks)
+        whole, rest = divmod(extent, size)
+        if whole + bool(rest) == split.blocks:
+            last = [Blocks(split, whole, Segment(whole * size, 1, rest, rest))] if rest else []
+            return [Blocks(split, 0, Segment(0, whole, size, size)), *last]
+    name = split.iterator
+    raise ScheduleError(f"{split} needs equal blocks, of which the last may be smaller, and {name} has {extent} points")
+
+
 def coordinate(iterator: str) -> str:
     """The symbol of a tile's coordinate in its number of valid points."""
     return f"t_{iterator}"
+
+
+def fitting(item: TiledLoop, extent: int) -> TiledLoop:
+    """The tiles of an item that fit in a smaller extent, then one of what is left: ``m/14*3+8`` in 40 points is
+    ``m/14*2+8+4``."""
+    sizes: list[tuple[int, int | None]] = []
+    for size, count in item.sizes:
+        n = extent // size if count is None else min(count, extent // size)
+        sizes += [(size, n)] if n else []
+        extent -= n * size
+    return replace(item, sizes=(*sizes, *([(extent, 1)] if extent and not item.vectorized else ())))
 
 
 def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:

@@ -9,7 +9,7 @@ func.func @attention(%q: tensor<2x96x4xf32>, %k: tensor<2x4x4096xf32>, %v: tenso
   %s = graph.contract "bmk,bkn->bmn"(%q, %k) {graph.node = ["/scores"]} : (tensor<2x96x4xf32>, tensor<2x4x4096xf32>) -> tensor<2x96x4096xf32>
   %a = graph.map "x0 + x1 + x2"(%s, %mask, %key) {graph.node = ["/mask"]} : (tensor<2x96x4096xf32>, tensor<96x1xf32>, tensor<2x1x4096xf32>) -> tensor<2x96x4096xf32>
   %m = graph.reduce "max"(%a) {axes = array<i64: 2>, keepdims = true, graph.node = ["/softmax"]} : (tensor<2x96x4096xf32>) -> tensor<2x96x1xf32>
-  %e = graph.map "exp(x0 - x1)"(%a, %m) {graph.node = ["/softmax"]} : (tensor<2x96x4096xf32>, tensor<2x96x1xf32>) -> tensor<2x96x4096xf32>
+  %e = graph.map "tanh(x0 - x1)"(%a, %m) {graph.node = ["/softmax"]} : (tensor<2x96x4096xf32>, tensor<2x96x1xf32>) -> tensor<2x96x4096xf32>
   %o = graph.contract "bmn,bnv->bmv"(%e, %v) {graph.node = ["/values"]} : (tensor<2x96x4096xf32>, tensor<2x4096x6xf32>) -> tensor<2x96x6xf32>
   func.return %o : tensor<2x96x6xf32>
 }

@@ -8,7 +8,7 @@ kernel.func @blocks(%q: tensor<6x320x8xf32>, %k: tensor<6x8x2048xf32>, %v: tenso
   %s = graph.contract "bmk,bkn->bmn"(%q, %k) : (tensor<6x320x8xf32>, tensor<6x8x2048xf32>) -> tensor<6x320x2048xf32>
   %a = graph.map "x0 + x1"(%s, %mask) : (tensor<6x320x2048xf32>, tensor<2048xf32>) -> tensor<6x320x2048xf32>
   %m = graph.reduce "max"(%a) {axes = array<i64: 2>, keepdims = true} : (tensor<6x320x2048xf32>) -> tensor<6x320x1xf32>
-  %e = graph.map "exp(x0 - x1)"(%a, %m) : (tensor<6x320x2048xf32>, tensor<6x320x1xf32>) -> tensor<6x320x2048xf32>
+  %e = graph.map "tanh(x0 - x1)"(%a, %m) : (tensor<6x320x2048xf32>, tensor<6x320x1xf32>) -> tensor<6x320x2048xf32>
   %o = graph.contract "bmn,bnv->bmv"(%e, %v) : (tensor<6x320x2048xf32>, tensor<6x2048x16xf32>) -> tensor<6x320x16xf32>
   kernel.return %o : tensor<6x320x16xf32>
 }

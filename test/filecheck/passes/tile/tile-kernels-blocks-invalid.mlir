@@ -234,7 +234,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
 
 // -----
 
-kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@3t i j | ">, schedule_line = 1 : i64} {
+kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = #poly.schedule<"x: S0 | i@5t i j | ">, schedule_line = 1 : i64} {
   poly.statement "S0" ins(%a : memref<8x5xf32>) outs(%o : memref<8x5xf32>) {domain = #poly.domain<"0 <= i < 8 and 0 <= j < 5">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[i, j]">]} do {
   ^bb0(%x: f32):
     poly.yield %x : f32
@@ -242,7 +242,7 @@ kernel.func @k(%a: memref<8x5xf32>, %o: memref<8x5xf32>) attributes {schedule = 
   kernel.return
 }
 
-// CHECK:      'x: S0 | i@3t i j | ': i@3t needs equal blocks, and i has 8 points
+// CHECK:      i@5t needs equal blocks, of which the last may be smaller, and i has 8 points
 
 // -----
 

@@ -1,0 +1,44 @@
+"""Axes of a kernel: which iterators of its statements index the same dimension of the arrays between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+
+Axis = Mapping[str, str]
+"""The iterator of each statement that has the axis."""
+
+
+def axes_of(statements: Sequence[StatementView]) -> list[Axis]:
+    """The axes of ``statements``, in the order of their iterators; iterators are of one axis where an array that one
+    statement writes and another reads has them as indices in the same position."""
+    parts = {(s.name, i): {(s.name, i)} for s in statements for i in s.iters}
+    for a, b in _linked(statements):
+        if parts[a] is not parts[b]:
+            parts[a] |= parts[b]
+            parts |= dict.fromkeys(parts[b], parts[a])
+    axes = [sorted(part) for part in {id(part): part for part in parts.values()}.values()]
+    return [dict(axis) for axis in axes if len(dict(axis)) == len(axis)]
+
+
+def _linked(statements: Sequence[StatementView]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    writes = {s.write.array: s for s in statements}
+    for s in statements:
+        for read in (r for r in s.reads if r.array in writes and writes[r.array] is not s):
+            writer = writes[read.array]
+            for w, r in zip(_names(writer.write, writer), _names(read, s), strict=True):
+                if w and r:
+                    yield (writer.name, w), (s.name, r)
+
+
+def _names(access: Access, s: StatementView) -> list[str]:
+    """The iterator that is each index, "" for another index."""
+    return [str(i) if isinstance(i, Dim) and str(i) in s.iters else "" for i in access.index]
+
+
+def extent_of(axis: Axis, statements: Sequence[StatementView]) -> DimLike | None:
+    """The extent of an axis; None where statements differ."""
+    extents = {s.bounds[axis[s.name]] for s in statements if s.name in axis}
+    return extents.pop() if len(extents) == 1 else None

@@ -1,0 +1,130 @@
+"""Schedule rule for running reductions: blocks of rows, in each of which blocks of the reduction run one after another
+(FlashAttention).
+
+    S0[m, n, k] product, S1[m, n] max, S2[m, n] exp, S3[m, n] sum, S4[m, v, n] product, S5[m, v] scaled by 1 / sum
+      →   contraction: S0 | m@16t n@8s … & rows: S1 S2 S3 | m@16t n@8s … & contraction: S4 | … & elementwise: S5 | m@16t
+
+Rows of a block read its part of the operands from L2. Intermediate arrays have the size of a block of rows × a block of
+the reduction, so neither has a limit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlc.dialects.poly import LoopNest, ScheduleError
+from mlc.passes.schedule.polyhedral.running_reductions import running_reductions
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+from mlc.passes.schedule.rules.candidates import Rule
+from mlc.passes.schedule.rules.nest_fusion import Cut, joined_nests, stages_of
+from mlc.passes.schedule.rules.shared_axes import Axis, axes_of, extent_of
+from mlc.target import CpuTarget
+
+ROWS = 4  # of a block, times the sums in flight: they read its operands from L2
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Statements that blocks of a reduction pass through, and those ``after`` all blocks; ``rows``: the axes that all
+    share, outermost first, and ``along`` the one that is streamed."""
+
+    inside: list[StatementView]
+    after: list[StatementView]
+    rows: list[Axis]
+    along: Axis
+
+    def extent(self, axis: Axis) -> int:
+        extent = extent_of(axis, [*self.inside, *self.after])
+        assert isinstance(extent, int)
+        return extent
+
+
+def streams(statements: Sequence[StatementView]) -> Iterator[Stream]:
+    """The ways to stream a kernel: axes along which a running maximum rescales other reductions."""
+    axes = [a for a in axes_of(statements) if isinstance(extent_of(a, statements), int)]
+    rows = [a for a in axes if all(a.get(s.name) in s.parallel for s in statements)]
+    for along in axes:
+        inside = [s for s in statements if s.name in along]
+        after = [s for s in statements if s.name not in along]
+        made = {s.write.array for s in after}
+        if not rows or any(r.array in made for s in inside for r in s.reads):
+            continue
+        try:
+            running = running_reductions(inside, along)
+        except ScheduleError:
+            continue
+        if running.maxima:
+            yield Stream(inside, after, rows, along)
+
+
+def streaming(
+    statements: Sequence[StatementView], target: CpuTarget, rules: Sequence[Rule]
+) -> Iterator[list[LoopNest]]:
+    """Nests for the first way to stream ``statements``, where only few whole rows of the reduction stay in L2."""
+    for stream in streams(statements):
+        if _stays_in_l2(stream, target):
+            continue
+        points = _points(stream, target)
+        after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
+        stages = [*stages_of(stream.inside, target, rules), *after]
+        cuts = [_cuts(stream, stage[0], *points) for stage in stages]
+        if nests := joined_nests(stages, cuts, target, rules):
+            yield nests
+            return
+
+
+def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
+    """Whether blocks of whole rows have rows enough."""
+    *outer, rows = map(stream.extent, stream.rows)
+    row_bytes = stream.extent(stream.along) * _row_bytes(stream)
+    return target.block_points(rows, row_bytes, math.prod(outer)) >= ROWS * target.sums_in_flight
+
+
+def _cuts(stream: Stream, s: StatementView, rows: int, keys: int) -> list[Cut]:
+    *outer, last = stream.rows
+    cuts = [*(Cut(axis[s.name], 1) for axis in outer), Cut(last[s.name], rows)]
+    return [*cuts, Cut(stream.along[s.name], keys, True)] if s.name in stream.along else cuts
+
+
+def _points(stream: Stream, target: CpuTarget) -> tuple[int, int]:
+    """Rows and points of the reduction in a block: operands of a block, and its intermediate arrays, fill
+    ``block_bytes`` each; a block has rows for some register tiles, and threads have blocks to balance."""
+    extent, total = stream.extent(stream.rows[-1]), stream.extent(stream.along)
+    point = max(_operand_bytes(stream), ROWS * target.sums_in_flight * _row_bytes(stream))
+    keys = _even(total, max(target.block_bytes // point, 2 * target.lanes), 2 * target.lanes)
+    others = math.prod(map(stream.extent, stream.rows[:-1]))
+    blocks = -(-target.tasks(4) // others)
+    rows = min(target.block_bytes // (keys * _row_bytes(stream)), -(-extent // blocks))
+    return _even(extent, max(rows, target.sums_in_flight)), keys
+
+
+def _even(extent: int, most: int, multiple: int = 1) -> int:
+    """The size of about equal blocks of about ``most`` points, a multiple of ``multiple`` where there are several."""
+    blocks = max(1, round(extent / max(most, 1)))
+    if blocks == 1:
+        return extent
+    return min(-(-extent // (blocks * multiple)) * multiple, extent)
+
+
+def _operand_bytes(stream: Stream) -> int:
+    """Bytes of operands for each point of the reduction: elements of arrays that no row has for itself."""
+    made = {s.write.array for s in stream.inside}
+    reads = {r.array: (r, s) for s in stream.inside for r in s.reads if r.array not in made}
+    shared = ((r, s) for r, s in reads.values() if not r.depends_on(stream.rows[-1][s.name]))
+    return 4 * sum(_others(r, s, stream) for r, s in shared if r.depends_on(stream.along[s.name]))
+
+
+def _others(read: Access, s: StatementView, stream: Stream) -> int:
+    """Elements of an array for one point of the streamed axis, and of the outer axes."""
+    known = {axis[s.name] for axis in (*stream.rows, stream.along)}
+    extents = [s.bounds[i] for i in s.iters if i not in known and read.depends_on(i)]
+    return math.prod(n for n in extents if isinstance(n, int))
+
+
+def _row_bytes(stream: Stream) -> int:
+    """Bytes of intermediate arrays for each row and point of the reduction."""
+    made = {s.write.array for s in stream.inside if stream.along[s.name] not in s.reduced}
+    return 4 * len(made)
