@@ -131,7 +131,8 @@ def test_any_blocks(rows: int, keys: int, tiles: str, tmp_path: Path) -> None:
     scale = f"elementwise: S6 | i2@4 i1@{rows}t i2 i1 i3/6v |"
     nests = [f"contraction: S0 | {product.format('n', 'n/16')} | k",
              f"rows: S1 S2 S3 | {i} i3@{keys}s i1 i2 | i3/16v",
-             f"contraction: S5 | {product.format('k', 'n/6')} | k/7s", f"elementwise: S4 | {i} i1 i2/16v |", scale]  # fmt: skip
+             f"contraction: S5 | {product.format('k', 'n/6')} | k/7s",
+             f"elementwise: S4 | {i} i1 i2/16v |", scale]  # fmt: skip
     (tmp_path / "schedule").write_text("contract_1: " + " & ".join(nests))
     small = "x86-64-v3:l2=16K"  # a cache in which whole rows do not stay
     net = compiled(sizes, (50, 100), schedule=str(tmp_path / "schedule"), target=small)

@@ -24,11 +24,13 @@ def axes_of(statements: Sequence[StatementView]) -> list[Axis]:
 
 
 def _linked(statements: Sequence[StatementView]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    writes = {s.write.array: s for s in statements}
+    first: dict[str, tuple[StatementView, Access]] = {}
     for s in statements:
-        for read in (r for r in s.reads if r.array in writes and writes[r.array] is not s):
-            writer = writes[read.array]
-            for w, r in zip(_names(writer.write, writer), _names(read, s), strict=True):
+        first.setdefault(s.write.array, (s, s.write))
+    for s in statements:
+        for access in (a for a in (*s.reads, s.write) if a.array in first):
+            writer, write = first[access.array]
+            for w, r in zip(_names(write, writer), _names(access, s), strict=True):
                 if w and r:
                     yield (writer.name, w), (s.name, r)
 

@@ -77,9 +77,10 @@ def streaming(
 
 
 def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
-    """Whether blocks of whole rows have rows enough."""
+    """Whether blocks of whole rows have rows enough; the fuse stage decides likewise before it is known whether
+    exponentials overwrite the scores."""
     *outer, rows = map(stream.extent, stream.rows)
-    row_bytes = stream.extent(stream.along) * _row_bytes(stream)
+    row_bytes = stream.extent(stream.along) * max(_row_bytes(stream), 2 * 4)
     return target.block_points(rows, row_bytes, math.prod(outer)) >= ROWS * target.sums_in_flight
 
 

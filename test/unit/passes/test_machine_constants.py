@@ -26,6 +26,7 @@ ALLOWED = {
     "device/stage_operands.py BANKS": "the banks of shared memory, the same for every GPU of CUDA",
     "graph/fold_constants.py INLINE_FLOATS INLINE_INTEGERS WEIGHT_LIMIT EAGER limit": "what is printed, and when",
     "fuse/split_concats.py operands": "compile time: as OPERATORS",
+    "fuse/grouping/attention.py STREAMED_ROWS": "a ratio: as ROWS of streaming",
     "fuse/grouping/groups.py OPERATORS SCALARS": "compile time: isl compares all pairs of a kernel's statements",
     "graph/fuse_maps.py READERS NODES DEPTH operands": "work that is done again, and the size of expressions",
     "graph/fuse_stencils.py BOXES WINDOWS": "compile time: loop nests of a kernel",
@@ -52,6 +53,7 @@ ALLOWED = {
     "schedule/rules/partial_sums.py SUM_BLOCK UNCUT": "rounding errors of sums",
     "schedule/rules/contraction.py LEAST_BLOCK": "rounding errors of sums",
     "schedule/rules/register_tiles.py FEWER": "search effort",
+    "schedule/rules/streaming.py ROWS": "a ratio: how often a block of rows reads its operands",
     "schedule/rules/window.py VECTOR_STRIDES SMALL_TERMS FEW_TERMS": "strides of gathers, and terms of a window",
     "schedule/rules/window.py STRIDED_ROWS GATHERED_ROWS": "rows of a window that share what they read",
 }

@@ -76,13 +76,16 @@ def attention(b: GraphBuilder) -> SSAValue:
 
 
 @pytest.mark.parametrize(
-    ("l2", "blocks"),
-    [("1M", [4]), ("64K", [4, 8]), ("32K", [4, 16]), ("8K", None)],  # all rows; 32; 16; not the 8 of a register tile
+    ("l2", "blocks", "keys"),
+    [("1M", [4], 0), ("128K", [4, 4], 0), ("64K", [4, 4], 4), ("32K", [4, 4], 8), ("8K", [4, 8], 8)],
 )
-def test_attention_is_one_kernel_of_blocks_that_fit_in_l2(l2: str, blocks: list[int] | None) -> None:
+def test_attention_is_one_kernel_of_blocks_that_fit_in_l2(l2: str, blocks: list[int], keys: int) -> None:
+    """Of all rows, of 64 whole ones, or of parts of rows: blocks of keys, after which the sums are divided."""
     found = nests(attention, f"{USUAL}:l2={l2}")
-    assert len(found) == 3 and all(nest.joined == (blocks is not None) for nest in found[1:])
-    assert blocks is None or [split.blocks for split in found[0].partitions] == blocks
+    assert len(found) == (4 if keys else 3) and all(nest.joined for nest in found[1:])
+    assert all([split.blocks for split in nest.shared] == blocks for nest in found)
+    streamed = [nest.streamed.blocks for nest in found if nest.streamed]
+    assert streamed == ([keys] * 3 if keys else [])
 
 
 @pytest.mark.parametrize(("l2", "order"), [("1M", "mn"), ("64K", "nm")])
