@@ -1,4 +1,4 @@
-"""``transpose-operands``: the right operands of batched products are contiguous along the result's columns.
+"""Operand transposition (``transpose-operands``): right operands of batched products are contiguous along the columns.
 
     %s = graph.contract "bmk,bnk->bmn"(%q, %k)    →    %t = graph.transpose(%k) {perm = [0, 2, 1]}
                                                        %s = graph.contract "bmk,bkn->bmn"(%q, %t)

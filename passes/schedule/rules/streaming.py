@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from mlc.dialects.poly import LoopNest, ScheduleError
 from mlc.passes.schedule.polyhedral.running_reductions import running_reductions
+from mlc.passes.schedule.polyhedral.shared_axes import Axis, axes_of, extent_of
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.nest_fusion import Cut, joined_nests, stages_of
-from mlc.passes.schedule.rules.shared_axes import Axis, axes_of, extent_of
 from mlc.target import CpuTarget
 
 ROWS = 4  # of a block, times the sums in flight: they read its operands from L2
