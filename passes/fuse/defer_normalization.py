@@ -1,4 +1,4 @@
-"""Deferred normalization (``defer-normalization``): the rows of an attention are scaled after the product with the values, not before.
+"""Deferred normalization (``defer-normalization``): the rows of an attention are scaled after the product with values.
 
     %p = graph.map "x0 * x1"(%e, %r) : 64x512, 64x1          %c = graph.contract "mk,kn->mn"(%e, %v) : 64x32
     %o = graph.contract "mk,kn->mn"(%p, %v) : 64x32     →    %o = graph.compute "x0[i0, i1] * x1[i0, 0]"(%c, %r)
