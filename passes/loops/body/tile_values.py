@@ -71,6 +71,7 @@ class TileValues:
     def formula(self, out: IndexBuilder, text: str, args: Sequence[Value], context: TileContext) -> Value:
         """The value of a scalar expression, in which x0, x1, … name ``args``, of one float type."""
         block = region_of(text, [element_name(element_type(a.ssa.type)) for a in args])
+        assert block.last_op is not None
         block.add_op(poly.YieldOp(block.last_op.results[0]))
         return self._region(out, block, dict(zip(block.args, args, strict=True)), context)
 
