@@ -29,8 +29,8 @@ _PASSES = {
     " choose-gpu-schedule partition-parallel-loops verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
-    "device": "spill-locals stage-operands use-tensor-cores pipeline-copies distribute-values"
-    " insert-block-barriers set-launch-geometry",
+    "device": "spill-locals stage-operands use-tensor-cores use-warpgroups pipeline-copies"
+    " distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
 }
 """The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""

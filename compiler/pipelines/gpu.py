@@ -12,6 +12,7 @@ from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.device.use_tensor_cores import UseTensorCores
+from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -63,7 +64,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("schedule", [RaiseToPoly(), CollapseIterators(), *given, ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
-                   PipelineCopies(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
+                   UseWarpgroups(), PipelineCopies(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(),
+                   VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

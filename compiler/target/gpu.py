@@ -66,6 +66,11 @@ class GpuTarget(Target):
         return max(self.shared, (self.shared_optin + KIB) // blocks - KIB)
 
     @property
+    def warpgroups(self) -> bool:
+        """Whether kernels may have products of warpgroups (wgmma): sm_90a alone has them."""
+        return all(name == "sm_90a" for name in self.architectures)
+
+    @property
     def block_bytes(self) -> int:
         """Bytes that a block may read several times from L2 while all multiprocessors do the same."""
         return self.l2_bytes // self.multiprocessors

@@ -10,7 +10,14 @@ from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGroupOp, AsyncWaitO
 from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
-from mlc.dialects.kernel.mma import MMA_SHAPES, MmaOp, MmaShape
+from mlc.dialects.kernel.mma import (
+    MMA_SHAPES,
+    WARPGROUP_COLUMNS,
+    MmaOp,
+    MmaShape,
+    is_of_warpgroup,
+    warpgroup_shape,
+)
 from mlc.dialects.kernel.reduction import MultiReductionOp
 from mlc.dialects.kernel.tile import (
     GatherOp,
@@ -59,6 +66,9 @@ __all__ = [
     "MMA_SHAPES",
     "MmaOp",
     "MmaShape",
+    "WARPGROUP_COLUMNS",
+    "is_of_warpgroup",
+    "warpgroup_shape",
     "MultiReductionOp",
     "AsyncCopyOp",
     "AsyncGroupOp",

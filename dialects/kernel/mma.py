@@ -50,6 +50,19 @@ MMA_SHAPES = {
 """The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Those of
 f32 are TF32; signed and unsigned bytes multiply each other."""
 
+WARPGROUP_COLUMNS = (64, 128)
+"""The columns of a warpgroup's product by one instruction (wgmma of PTX): 64 rows, 16 steps of factors of 16 bits."""
+
+
+def warpgroup_shape(columns: int) -> MmaShape:
+    """The instruction of a warpgroup, four warps."""
+    return MmaShape(64, columns, 16, 16, "f32")
+
+
+def is_of_warpgroup(text: str) -> bool:
+    """Whether a shape, as a schedule writes it, is that of a warpgroup's instruction."""
+    return text.startswith("m64n")
+
 
 @irdl_op_definition
 class MmaOp(IRDLOperation):
@@ -61,7 +74,8 @@ class MmaOp(IRDLOperation):
     Element (k, m) of ``a`` is at ``k·strides[0] + m·strides[1]``, element (k, n) of ``b`` at ``k·strides[2] +
     n·strides[3]``, before the layout of the local array; the sum is over ``steps`` values of k. Products are exact but
     of factors of f32, which are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
-    sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap.
+    sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap. With
+    ``warpgroup`` four warps multiply 64 rows by so many columns at a time, and read the operands in shared memory.
     """
 
     name = "kernel.mma"
@@ -71,6 +85,7 @@ class MmaOp(IRDLOperation):
     steps = prop_def(IntegerAttr)
     strides = prop_def(DenseArrayBase)
     split = opt_prop_def(UnitAttr)
+    warpgroup = opt_prop_def(IntegerAttr)
     result = result_def(VectorType)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b) `->` type($result)"
@@ -88,14 +103,16 @@ class MmaOp(IRDLOperation):
     @property
     def shape(self) -> MmaShape:
         """The instruction, by the factors' element type."""
-        return MMA_SHAPES[element_of(self.a)]
+        return warpgroup_shape(self.warpgroup.value.data) if self.warpgroup else MMA_SHAPES[element_of(self.a)]
 
     def verify_(self) -> None:
         elements = [element_of(v) for v in (self.a, self.b)]
         shapes = [MMA_SHAPES.get(e) for e in elements]
         if shapes[0] is None or shapes[0] != shapes[1] or (elements[0] != elements[1] and shapes[0].bits != 8):
             raise VerifyException(f"{self.name}: there is no product of {elements[0]} and {elements[1]}")
-        mma, type_ = shapes[0], self.result.type
+        mma, type_ = self.shape, self.result.type
+        if mma.bits != shapes[0].bits:
+            raise VerifyException(f"{self.name}: warpgroups multiply factors of 16 bits, not {elements[0]}")
         assert isinstance(type_, VectorType)
         tile = tuple(type_.get_shape())
         whole = len(tile) == 2 and tile[0] % mma.rows == 0 and tile[1] % mma.columns == 0

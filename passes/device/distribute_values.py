@@ -29,6 +29,7 @@ from mlc.passes.device.distribution.blocked import blocked
 from mlc.passes.device.distribution.fragments import sums
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import ValueClass, extents, value_classes
+from mlc.passes.device.distribution.warpgroup import sums_of_warpgroups
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.target import GpuTarget
@@ -86,6 +87,8 @@ def _distribution(
     """That of the tensor cores' results, or one by which threads access neighbouring elements."""
     if product := next((v.owner for v in values.values if isinstance(v.owner, kernel.MmaOp)), None):
         rows, columns = shape
+        if product.warpgroup:
+            return sums_of_warpgroups((rows, columns), warps)
         return sums((rows, columns), warps, product.shape)
     return blocked(shape, _order(values), prod(warps), target.warp)
 

@@ -22,6 +22,7 @@ from mlc.dialects.semantics.dims import DimLike, dim_max, dim_min, floordiv, par
 from mlc.dialects.types import bytes_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import THREADS
+from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
@@ -29,6 +30,7 @@ from mlc.target import GpuTarget
 GRID, SHARED, RESIDENT = "grid", "shared", "resident"
 DYNAMIC = "dynamic"
 """Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
+ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight rows of all banks
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
 
@@ -43,7 +45,7 @@ class SetLaunchGeometry(ModulePass):
                 fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
             fn.attributes[RESIDENT] = IntegerAttr(_resident(fn, target), i64)
-            locals_, reductions = _locals(fn), reduction_bytes(fn, target)
+            (_, locals_), reductions = local_offsets(fn), reduction_bytes(fn, target)
             fn.attributes[SHARED] = IntegerAttr(locals_ + reductions, i64)
             if locals_ + reductions > target.shared:
                 fn.attributes[DYNAMIC] = IntegerAttr(locals_, i64)
@@ -114,7 +116,18 @@ def _combined(op: Operation, a: DimLike, b: DimLike) -> DimLike | None:
     return None
 
 
-def _locals(fn: kernel.FuncOp) -> int:
-    """Bytes of the local arrays, each at a multiple of 16."""
-    sizes = [bytes_of(o.result) for o in fn.walk() if isinstance(o, kernel.LocalOp)]
-    return sum(-(-size // 16) * 16 for size in sizes if isinstance(size, int))
+def local_offsets(fn: kernel.FuncOp) -> tuple[dict[kernel.LocalOp, int], int]:
+    """Where each local array begins in shared memory, in bytes, and the bytes of all. Those with a layout, whose
+    swizzles are of addresses, begin at a multiple of eight rows of 128 bytes."""
+    offsets, end = dict[kernel.LocalOp, int](), 0
+    for op in (o for o in fn.walk() if isinstance(o, kernel.LocalOp)):
+        size, unit = bytes_of(op.result), alignment_of(op)
+        if isinstance(size, int):
+            offsets[op] = -(-end // unit) * unit
+            end = offsets[op] + -(-size // ROW) * ROW
+    return offsets, end
+
+
+def alignment_of(op: kernel.LocalOp) -> int:
+    """Bytes of which the address of a local array is a multiple."""
+    return SWIZZLED if LAYOUT in op.attributes else ROW

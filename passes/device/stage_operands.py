@@ -41,6 +41,7 @@ UNROLL = "unroll"
 """The attribute of a loop that the C compiler unrolls."""
 STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
 NARROW = (32, *STEPS)  # the same of halves and bytes
+LONG = (64, *NARROW)  # the same of what warpgroups multiply: rows of 128 bytes
 REUSE = 4  # how often an element is read at least, where it is staged
 
 
@@ -91,8 +92,7 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     trips = constant_of(loop.ub)
     wanted = loop.attributes.get(STAGED)
-    narrow = all(ITEMSIZE[element_of(r.op.buffer)] < 4 for r in reads)
-    sizes = [wanted.value.data] if isinstance(wanted, IntegerAttr) else NARROW if narrow else STEPS
+    sizes = (wanted.value.data,) if isinstance(wanted, IntegerAttr) else _sizes(reads, target)
     limit = target.shared_optin if isinstance(wanted, IntegerAttr) else target.shared
     room = (limit - used) // max(each, 1)
     if len(reads) < 2 or trips is not None and trips < min(sizes):
@@ -102,6 +102,14 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
         raise ScheduleError(f"{sizes[0]} steps need {need} bytes of shared memory, of {limit}; stage {room} or fewer")
     steps = next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)
     return (reads, steps) if steps else None
+
+
+def _sizes(reads: Sequence[_Read], target: GpuTarget) -> tuple[int, ...]:
+    """The steps that may be staged together, the best first: of narrow elements more."""
+    sizes = {ITEMSIZE[element_of(r.op.buffer)] for r in reads}
+    if any(size >= 4 for size in sizes):
+        return STEPS
+    return LONG if sizes == {2} and target.warpgroups else NARROW
 
 
 def _steps_by_one(loop: scf.ForOp) -> bool:

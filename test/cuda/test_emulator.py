@@ -79,6 +79,58 @@ def test_wrong_pipelines_are_found(body: str, message: str, units: Path) -> None
         run(ASYNC.format(body=body), units, np.zeros(64, "f4"), 64)
 
 
+WARPGROUP_HEAD = (
+    'extern "C" __global__ void __launch_bounds__(128, 1) k(const float *__restrict__ b0, float *__restrict__ b1) {'
+)
+WARPGROUP = """
+  __shared__ __align__(1024) uint16_t a[64 * 16], b[16 * 64];
+  for (int i = threadIdx.x; i < 64 * 16; i += 128) a[i] = b[i] = mlc_half_of(b0[i]);
+  {fence} {barrier}
+  float c[32] = {{}};
+  mlc_emulated_wgmma_fence();
+  mlc_wgmma_step<64, false, false, true>(c, mlc_matrix_of<16, false>(a, 0), mlc_matrix_of<16, true>(b, 0));
+  {after}
+  mlc_emulated_wgmma_group(); mlc_emulated_wgmma_wait(0);
+  for (int i = 0; i < 32; i++) b1[threadIdx.x * 32 + i] = c[i];"""
+
+
+def warpgroup(units: Path, x: np.ndarray, fence: str, barrier: str, after: str) -> np.ndarray:
+    y = np.zeros(64 * 64, "f4")
+    body = WARPGROUP.format(fence=fence, barrier=barrier, after=after)
+    made = Emulator([f'#include "mlc_cuda_warpgroup.h"\n{WARPGROUP_HEAD}\n{body}\n}}\n'], units)
+    made.launch("k", [(each.ctypes.data, each.nbytes) for each in (x, y)], [], 1, 128)
+    return y
+
+
+FENCE, BARRIER = "mlc_proxy_fence();", "__syncthreads();"
+
+
+def test_a_warpgroup_reads_swizzled_matrices(units: Path) -> None:
+    """By address arithmetic: chunks of 16 bytes of A's rows of 32 bytes, and of B's of 128, are swizzled."""
+    x = np.random.default_rng().standard_normal(64 * 16).astype("f2").astype("f4")
+    byte = 2 * np.arange(64 * 16)
+    short, wide = (x[(byte ^ ((byte >> 7 & chunks) << 4)) // 2] for chunks in (1, 7))
+    wanted = short.reshape(64, 16).astype("f8") @ wide.reshape(16, 64).astype("f8")
+    y = warpgroup(units, x, FENCE, BARRIER, "").reshape(4, 8, 4, 8, 2, 2)  # warp, g, t, n / 8, half, e
+    np.testing.assert_allclose(y.transpose(0, 4, 1, 3, 2, 5).reshape(64, 64), wanted, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "fence, barrier, after, message",
+    [
+        ("", BARRIER, "", "no fence between a write and the asynchronous proxy"),
+        (FENCE, "", "", "a read of a write|no fence|a write of what is read"),
+        (FENCE, BARRIER, "a[threadIdx.x] = 0;", "a read of a write|no fence|a write of what is read"),
+        (FENCE, BARRIER, "return;", "products in flight at the end"),
+    ],
+)
+def test_wrong_products_of_warpgroups_are_found(
+    fence: str, barrier: str, after: str, message: str, units: Path
+) -> None:
+    with pytest.raises(AssertionError, match=message):
+        warpgroup(units, np.ones(64 * 16, "f4"), fence, barrier, after)
+
+
 @pytest.mark.parametrize(
     "body, message",
     [

@@ -27,13 +27,13 @@ from mlc.passes.codegen.cuda.async_copies import AsyncCopy
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
-from mlc.passes.codegen.cuda.fragments import Operand, WarpProduct
+from mlc.passes.codegen.cuda.fragments import Operand, WarpgroupProduct, WarpProduct
 from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
-from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT
+from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, alignment_of, local_offsets
 from mlc.passes.device.spill_locals import SCRATCH
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -53,11 +53,11 @@ class _Printer(CText):
     pointers: dict[SSAValue, str] = field(default_factory=dict)
     layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
-    used: int = 0  # bytes of dynamic shared memory
 
     def text(self) -> str:
         self.coordinates = Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
         self.serial = SERIAL in self.fn.attributes
+        self.warpgroups = any(isinstance(o, kernel.MmaOp) and o.warpgroup for o in self.fn.walk())
         parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols)]
         self.block(self.fn.block)
         threads, resident = self.fn.attributes[THREADS], self.fn.attributes[RESIDENT]
@@ -146,7 +146,7 @@ class _Printer(CText):
             case kernel.MmaOp():
                 self.product(op)
             case kernel.BarrierOp():
-                self.line("__syncthreads();")
+                self.line("mlc_proxy_fence(); __syncthreads();" if self.warpgroups else "__syncthreads();")
             case kernel.SubviewOp():
                 self.subview(op)
             case kernel.AsyncCopyOp():
@@ -213,10 +213,9 @@ class _Printer(CText):
         name, size, type_ = self.name(), elements_in(op.result), pointer_type(element_of(op.result))
         assert isinstance(size, int)
         if DYNAMIC in self.fn.attributes:
-            self.line(f"{type_} *const {name} = ({type_} *)({DYNAMIC} + {self.used});")
-            self.used += -(-size * ITEMSIZE[element_of(op.result)] // 16) * 16
+            self.line(f"{type_} *const {name} = ({type_} *)({DYNAMIC} + {local_offsets(self.fn)[0][op]});")
         else:
-            self.line(f"__shared__ __align__(16) {type_} {name}[{max(size, 1)}];")
+            self.line(f"__shared__ __align__({alignment_of(op)}) {type_} {name}[{max(size, 1)}];")
         self.pointers[op.result] = name
         if isinstance(layout := op.attributes.get(LAYOUT), StringAttr):
             self.layouts[op.result] = LinearLayout.parse(layout.data)
@@ -299,7 +298,8 @@ class _Printer(CText):
         held = self.env[op.acc]
         self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
         a, b = (self.operand(op, left) for left in (True, False))
-        for line in WarpProduct(self.env[op.result], op, a, b).steps(op.steps.value.data, self.name()):
+        kind = WarpgroupProduct if op.warpgroup else WarpProduct
+        for line in kind(self.env[op.result], op, a, b).steps(op.steps.value.data, self.name()):
             self.line(line)
 
     def operand(self, op: kernel.MmaOp, left: bool) -> Operand:

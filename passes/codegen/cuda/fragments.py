@@ -151,3 +151,39 @@ class WarpProduct:
         elements = list(dict.fromkeys(element_of(v) for v in (self.op.a, self.op.b)))
         which = "_".join(TYPES.get(e, e) for e in elements) + ("x3" if self.op.split is not None else "")
         return f"mlc_mma_{which}({', '.join(sums)}, {name}_a{m}, {name}_b{n});"
+
+
+@dataclass(frozen=True)
+class WarpgroupProduct:
+    """The same by warpgroups, which read both operands in shared memory: ``mlc_wgmma`` of ``mlc_cuda_warpgroup.h``."""
+
+    total: Held
+    op: MmaOp
+    a: Operand
+    b: Operand
+
+    def steps(self, count: int, name: str) -> Iterator[str]:
+        """C statements for each 64 rows of the warpgroup; an array ``name`` has the sums of one product."""
+        half = self.op.shape.columns // 2
+        bfloat = str(element_of(self.op.a) == "bf16").lower()
+        kinds = ", ".join(str(each.strides[0] != 1).lower() for each in (self.a, self.b))
+        for first in range(0, len(self.total.names), half):
+            sums = [self.total.at(first + r) for r in range(half)]
+            row = self._layout(register=first)[0]
+            starts = f"{self._start(self.a, row, count)}, {self._start(self.b, 0, count)}"
+            yield f"float {name}_{row}[{half}] = {{{', '.join(sums)}}};"
+            yield f"mlc_wgmma<{2 * half}, {bfloat}, {count}, {kinds}>({name}_{row}, {starts});"
+            yield from (f"{text} = {name}_{row}[{r}];" for r, text in enumerate(sums))
+
+    @property
+    def _layout(self) -> LinearLayout:
+        assert self.total.part.layout is not None
+        return self.total.part.layout
+
+    def _start(self, operand: Operand, at: int, count: int) -> str:
+        """The address of the part of an operand from row or column ``at`` of the warpgroup's part on."""
+        warps, lanes = self._layout.of_input("warp"), self._layout.of_input("lane")
+        groups = [(0, 0), (0, 0), *warps[2:]]
+        layout = LinearLayout.of(self._layout.shape, lane=[(0, 0)] * len(lanes), warp=groups)
+        first = operand.coordinates.thread_variable(layout, operand.axis)
+        return f"(const uint16_t *){operand.pointer} + ({first} + {at}) * {count}"

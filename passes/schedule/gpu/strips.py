@@ -84,7 +84,7 @@ def _sizes(strip: _Strip, target: GpuTarget) -> list[int]:
     if strip.contiguous:
         warps = target.block_threads // target.warp
         most = min(padded(points([strip.s.bounds[strip.iterator]])), max(warps, warps * 256 // padded(strip.terms)))
-    return [1 << n for n in reversed(range(most.bit_length()))]
+    return [2**n for n in reversed(range(most.bit_length()))]
 
 
 def _nest(statements: Sequence[StatementView], strip: _Strip, size: int, target: GpuTarget) -> LoopNest:

@@ -252,9 +252,9 @@ MLC_LDMATRIX(_trans, ".trans", 1)
 
 /* The shared memory of a kernel whose launch asks for so many bytes. */
 #ifdef MLC_EMULATED
-#define MLC_DYNAMIC_SHARED(name, bytes) __shared__ __align__(16) char name[bytes]
+#define MLC_DYNAMIC_SHARED(name, bytes) __shared__ __align__(1024) char name[bytes]
 #else
-#define MLC_DYNAMIC_SHARED(name, bytes) extern __shared__ __align__(16) char name[]
+#define MLC_DYNAMIC_SHARED(name, bytes) extern __shared__ __align__(1024) char name[]
 #endif
 
 /* `left`, as the number of elements from 0 to `most`. */

@@ -23,12 +23,24 @@ struct copy {
   char data[16];
 };
 
+/* A product of a warpgroup whose sums have not arrived. */
+struct product {
+  float *c;
+  int columns;
+  mlc_matrix a, b;
+  int bf16, group;
+};
+
 struct fiber {
   void *sp;
   wait state;
   int parity;
   int groups; /* of asynchronous copies, so far */
   std::vector<copy> *copies;
+  uint32_t fenced; /* the time of the last fence of the asynchronous proxy */
+  bool registers;  /* wgmma.fence since the accumulators were last written */
+  int product_groups;
+  std::vector<product> *products;
 };
 
 fiber fibers[MOST_THREADS];
@@ -55,12 +67,14 @@ mlc_emulated_switch:
 struct cell {
   uint32_t written, read;  /* intervals */
   int16_t writer, reader;  /* threads; -1 for several readers */
+  uint32_t time;           /* of the last write */
   bool in_flight;          /* an asynchronous copy to it has not arrived */
 };
 struct range { char *begin, *end; cell *cells; bool shared; };
 enum { MOST_RANGES = 4096 };
 range ranges[MOST_RANGES];
 int count;
+uint32_t now = 0; /* writes so far */
 uint32_t interval = 1, first_of_block = 1, first_of_launch = 1;
 
 extern "C" char __start_mlc_shared[] __attribute__((weak)), __stop_mlc_shared[] __attribute__((weak));
@@ -96,11 +110,12 @@ void access(const void *address, size_t size, bool write) {
     return;
   }
   const int16_t me = (int16_t)mlc_emulated_state.thread.x;
+  now += write;
   for (cell *c = r->cells + (p - r->begin), *end = c + size; c < end; c++) {
     if (c->in_flight) fail("an access of what is in flight", p, c->writer);
     if (conflicts(c->written, c->writer, r->shared)) fail(write ? "two writes" : "a read of a write", p, c->writer);
     if (write && conflicts(c->read, c->reader, r->shared)) fail("a write of what is read", p, c->reader);
-    if (write) c->written = interval, c->writer = me;
+    if (write) c->written = interval, c->writer = me, c->time = now;
     else c->reader = c->read == interval && c->reader != me ? -1 : me, c->read = interval;
   }
 }
@@ -120,6 +135,47 @@ void arrive(const copy &c) {
   memcpy(c.to, c.data, (size_t)c.valid);
 }
 
+/* -- products of warpgroups (PTX ISA, asynchronous warpgroup level matrix instructions) ----------------------------- */
+
+/* Element (x, k) of a matrix in the canonical layout that a descriptor says: rows along the sum of 32, 64 or 128 bytes
+ * (swizzles 3, 2, 1), or across it in blocks of 64 halves. The exclusive or is that of address bits 4-6 with bits 7-9. */
+float element(const mlc_matrix &m, int x, int k, int bf16) {
+  const int span = m.swizzle == 1 ? 128 : m.swizzle == 2 ? 64 : 32;
+  const long offset = m.across ? x % 64 * 2 + x / 64 * (long)m.leading + k % 8 * 128 + k / 8 * (long)m.stride
+                               : x % 8 * (long)span + x / 8 * (long)m.stride + k * 2;
+  uintptr_t at = (uintptr_t)m.start + (uintptr_t)offset;
+  at ^= (at >> 7 & (uintptr_t)(span / 16 - 1)) << 4;
+  const char *p = (const char *)at;
+  if (range *r = find(p)) {
+    const cell &c = r->cells[p - r->begin];
+    if (!r->shared) fail("a matrix is not in shared memory", p, -1);
+    if (c.written >= first_of_block && fibers[c.writer].fenced < c.time)
+      fail("no fence between a write and the asynchronous proxy", p, c.writer);
+  }
+  access(p, 2, false);
+  uint16_t bits;
+  memcpy(&bits, p, 2);
+  if (!bf16) return mlc_emulated_float(bits);
+  const uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, 4);
+  return value;
+}
+
+/* Warp w of the warpgroup has rows 16 w to 16 w + 15, as the fragments of m16n8. */
+void multiply(const product &p) {
+  const unsigned lane = mlc_emulated_state.thread.x % 32, g = lane / 4, t = lane % 4;
+  const int first = (int)(mlc_emulated_state.thread.x / 32 % 4 * 16 + g);
+  for (int k = 0; k < 16; k++) {
+    const float rows[2] = {element(p.a, first, k, p.bf16), element(p.a, first + 8, k, p.bf16)};
+    for (int n = 0; n < p.columns; n += 8)
+      for (int e = 0; e < 2; e++) {
+        const float column = element(p.b, n + 2 * (int)t + e, k, p.bf16);
+        for (int half = 0; half < 2; half++) p.c[n / 2 + 2 * half + e] += rows[half] * column;
+      }
+  }
+}
+
 /* -- threads ------------------------------------------------------------------------------------------------------ */
 
 void leave(wait state) {
@@ -131,6 +187,8 @@ void leave(wait state) {
 void start() {
   running(arguments);
   std::vector<copy> *copies = fibers[mlc_emulated_state.thread.x].copies;
+  std::vector<product> *products = fibers[mlc_emulated_state.thread.x].products;
+  if (products && !products->empty()) fail("products in flight at the end", 0, -1), products->clear();
   if (copies && !copies->empty()) fail("copies in flight at the end", copies->front().to, -1), copies->clear();
   leave(DONE);
   abort();
@@ -150,7 +208,9 @@ void prepare(int n) {
   for (int i = 0; i < 6; i++) *--sp = 0;
   fibers[n].sp = sp;
   fibers[n].state = RUNS;
-  fibers[n].parity = fibers[n].groups = 0;
+  fibers[n].parity = fibers[n].groups = fibers[n].product_groups = 0;
+  fibers[n].registers = false;
+  fibers[n].fenced = 0;
 }
 
 bool all(int first, int last, wait state) {
@@ -226,6 +286,31 @@ void mlc_emulated_async_wait(int groups) {
   for (; arrived < me->copies->size() && (*me->copies)[arrived].group < me->groups - groups; arrived++)
     arrive((*me->copies)[arrived]);
   me->copies->erase(me->copies->begin(), me->copies->begin() + (long)arrived);
+}
+
+/* fence.proxy.async: what this thread has written is there for wgmma, after a barrier. */
+void mlc_emulated_proxy_fence(void) { fibers[mlc_emulated_state.thread.x].fenced = now; }
+
+void mlc_emulated_wgmma_fence(void) { fibers[mlc_emulated_state.thread.x].registers = true; }
+
+/* wgmma: nothing is in `c` before the wait for its group; until then the matrices may be read at any time. */
+void mlc_emulated_wgmma(float *c, int columns, mlc_matrix a, mlc_matrix b, int bf16) {
+  fiber *me = fibers + mlc_emulated_state.thread.x;
+  if (!me->registers) fail("no wgmma.fence before a product", c, -1);
+  if (!me->products) me->products = new std::vector<product>;
+  me->products->push_back({c, columns, a, b, bf16, me->product_groups});
+}
+
+void mlc_emulated_wgmma_group(void) { fibers[mlc_emulated_state.thread.x].product_groups++; }
+
+void mlc_emulated_wgmma_wait(int groups) {
+  fiber *me = fibers + mlc_emulated_state.thread.x;
+  size_t arrived = 0;
+  me->registers = false;
+  if (!me->products) return;
+  for (; arrived < me->products->size() && (*me->products)[arrived].group < me->product_groups - groups; arrived++)
+    multiply((*me->products)[arrived]);
+  me->products->erase(me->products->begin(), me->products->begin() + (long)arrived);
 }
 
 /* Threads that never wait run one after another on one stack. */

@@ -26,6 +26,12 @@
 struct mlc_emulated_index { unsigned x; };
 extern struct mlc_emulated_indices { mlc_emulated_index thread, block, threads, blocks; } mlc_emulated_state;
 
+/* A matrix descriptor of wgmma: where it begins, its byte offsets, its swizzle and whether neighbours are across the sum. */
+struct mlc_matrix {
+  const char *start;
+  int leading, stride, swizzle, across;
+};
+
 extern "C" {
 void mlc_emulated_barrier(void);
 void mlc_emulated_fail(const char *what);
@@ -33,6 +39,11 @@ int64_t mlc_emulated_shuffle(int64_t value, int mask);
 void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid);
 void mlc_emulated_async_group(void);
 void mlc_emulated_async_wait(int groups);
+void mlc_emulated_proxy_fence(void);
+void mlc_emulated_wgmma_fence(void);
+void mlc_emulated_wgmma(float *c, int columns, struct mlc_matrix a, struct mlc_matrix b, int bf16);
+void mlc_emulated_wgmma_group(void);
+void mlc_emulated_wgmma_wait(int groups);
 void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, int threads, int waits);
 }
 

@@ -1,0 +1,90 @@
+"""Products of warpgroups (``use-warpgroups``): four warps multiply 16-bit operands that they read from shared memory.
+
+    kernel.mma %acc, %s, %t {steps = 32, …}   →   kernel.mma %acc, %s, %t {steps = 32, …, warpgroup = 128}
+
+The local arrays of the operands get the layouts that the instruction's matrix descriptors say (wgmma of sm_90a): no
+fragments are loaded to registers. Where the tile is not whole warpgroups' parts, warps multiply fragments as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, VectorType, i64
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
+from mlc.dialects.types import element_of
+from mlc.passes.context import gpu_of
+from mlc.passes.device.distribution.swizzle import LAYOUT
+from mlc.passes.device.distribution.warpgroup import columns_of, operand_layout
+from mlc.passes.schedule.apply_schedules import following
+from mlc.target import GpuTarget
+
+STEPS = (16, 32, 64)  # of an operand whose neighbours are along the sum: a row has 128 bytes at most
+
+
+@dataclass(frozen=True)
+class UseWarpgroups(ModulePass):
+    name = "use-warpgroups"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            with following(fn):
+                for product in [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]:
+                    _use(fn, product, gpu_of(ctx))
+
+
+def _use(fn: kernel.FuncOp, op: kernel.MmaOp, target: GpuTarget) -> None:
+    block = thread_block_of(schedule_of(fn))
+    warps = block.warps or (target.block_threads // target.warp,)
+    asked = block.mma is not None and kernel.is_of_warpgroup(block.mma)
+    why = _refused(op, warps, target)
+    columns = columns_of(_tile(op), warps)
+    if not why and asked and block.mma != str(kernel.warpgroup_shape(columns or 0)):
+        why = f"a tile of {' x '.join(map(str, _tile(op)))} has {kernel.warpgroup_shape(columns or 0)}"
+    if asked and why:
+        raise ScheduleError(f"'mma={block.mma}': {why}")
+    if not why and (asked or block.mma is None):
+        _convert(op, columns or 0)
+
+
+def _tile(op: kernel.MmaOp) -> tuple[int, int]:
+    assert isinstance(op.result.type, VectorType)
+    rows, columns = op.result.type.get_shape()
+    return rows, columns
+
+
+def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget) -> str | None:
+    """Why warpgroups cannot compute a product."""
+    if not target.warpgroups:
+        return f"'{target.name}' has no products of warpgroups, sm_90a alone does (cuda:sm_90)"
+    if kernel.MMA_SHAPES[element_of(op.a)].bits != 16:
+        return "warpgroups multiply factors of 16 bits"
+    if columns_of(_tile(op), warps) not in kernel.WARPGROUP_COLUMNS:
+        rows, columns = _tile(op)
+        return f"a tile of {rows} x {columns} is not 64 rows and 64 or 128 columns for each four warps"
+    sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers // 2
+    if sums > most:
+        return f"a thread would have {sums} sums, more than {most}"
+    if any(not _across(op, n) and op.steps.value.data not in STEPS for n in range(2)):
+        return f"operands with neighbours along the sum have 16, 32 or 64 steps, not {op.steps.value.data}"
+    return None
+
+
+def _across(op: kernel.MmaOp, operand: int) -> bool:
+    """Whether neighbours of an operand are across the sum."""
+    return int(op.strides.get_values()[2 * operand]) != 1
+
+
+def _convert(op: kernel.MmaOp, columns: int) -> None:
+    op.warpgroup = IntegerAttr(columns, i64)
+    for n, (buffer, extent) in enumerate(zip((op.a, op.b), _tile(op), strict=True)):
+        local = buffer.owner
+        assert isinstance(local, kernel.LocalOp)
+        layout = operand_layout(extent, op.steps.value.data, _across(op, n))
+        local.attributes[LAYOUT] = StringAttr(str(layout))
