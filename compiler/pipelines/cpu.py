@@ -9,7 +9,9 @@ from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.delay_updates import DelayUpdates
 from mlc.passes.fuse.expand_contractions import ExpandContractions
+from mlc.passes.fuse.factor_sums import FactorSums
 from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.fuse_reductions import FuseReductions
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
 from mlc.passes.fuse.split_concats import SplitConcats
 from mlc.passes.fuse.split_yields import SplitYields
@@ -46,9 +48,9 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
     return [
         ("graph", graph_pipeline(options.numerics)),
         ("layout", layout_pipeline(options.numerics)),
-        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
-                  Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
-                  DelayUpdates(), ApplyTuned(options.tuned_lines())]),
+        ("fuse", [FactorSums(options.numerics), FuseReductions(), ExpandContractions(), SinkReshapes(), SplitYields(),
+                  SplitConcats(), Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
+                  DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
                       VerifyPoly()]),

@@ -104,8 +104,7 @@ def reduction_of_batch(op: ReduceOp, assignment: LayoutAssignment, builder: Layo
     x, axes = assignment.views.get(op.input), ints_of(op.axes)
     if x is None or op.keepdims or {*axes} != {*range(len(x.shape))} - {1}:
         return None
-    value = builder.flattened(x)
-    reduced = builder.emit(ReduceOp(op.fn.data, value, [0, 2], True))
+    reduced = builder.emit(ReduceOp(op.fn.data, x.value, [0, *range(2, len(shape_of(x.value)) - 1)], True))
     ones = Blocked(reduced, x.channels, x.block, (1,) * len(x.spatial))
     return builder.reshape(builder.unblock(ones), shape_of(op.result))
 
