@@ -26,7 +26,7 @@ _PASSES = {
     " defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
-    " choose-gpu-schedule partition-parallel-loops verify-poly",
+    " split-reductions choose-gpu-schedule partition-parallel-loops verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "device": "spill-locals stage-operands use-tensor-cores use-warpgroups pipeline-copies"

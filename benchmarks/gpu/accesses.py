@@ -6,9 +6,10 @@ Loop variables and the block's coordinates are 0, so a tile begins at an aligned
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,15 @@ from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
 
 SECTOR, WARP = 32, 32  # bytes of a transaction; threads of a warp
-MEMORY = (kernel.ReadOp, kernel.GatherOp, kernel.WriteOp, kernel.ScatterOp)
+MEMORY = (kernel.ReadOp, kernel.GatherOp, kernel.WriteOp, kernel.ScatterOp, kernel.AsyncCopyOp)
 Array = np.ndarray[Any, Any]
 _BINARY: dict[type[Operation], Callable[[Any, Any], Any]] = {
     arith.AddiOp: operator.add, arith.SubiOp: operator.sub, arith.MuliOp: operator.mul,
     arith.FloorDivSIOp: lambda a, b: a // np.maximum(b, 1), arith.MaxSIOp: np.maximum, arith.MinSIOp: np.minimum,
 }  # fmt: skip
+
+
+_COMPARED = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def _of_block(block: Block, trips: int) -> Iterator[Access]:
         elif isinstance(op, scf.IfOp):
             yield from _of_block(op.true_region.block, trips)
         elif isinstance(op, MEMORY) and isinstance(op.buffer.owner, Block):
-            yield _access(op, trips)
+            yield _copy(op, trips) if isinstance(op, kernel.AsyncCopyOp) else _access(op, trips)
 
 
 def _trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int:
@@ -76,21 +80,56 @@ def _access(op: Any, trips: int) -> Access:
     layout, offsets = _layout(value), _offsets(op, shape)
     if layout is None or offsets is None:
         return Access(writes, trips, prod(shape) * size, None, 0)
-    counts = [found for r in Part(layout, shape).registers() if (found := _sectors(layout, shape, offsets, r, size))]
+    return Access(writes, trips, prod(shape) * size, *_means(layout, shape, offsets * size, size))
+
+
+def _copy(op: kernel.AsyncCopyOp, trips: int) -> Access:
+    """An asynchronous copy, whose threads move several neighbours at a time."""
+    found, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
+    assert isinstance(found, StringAttr)
+    layout, shape = LinearLayout.parse(found.data), op.chunks
+    wide = [width if width > 1 and n == op.axis else 1 for n in range(len(shape))]
+    strides = (_number(op.stride(n)) * w for n, w in enumerate(wide))
+    offsets = sum((i * s for i, s in zip(np.indices(shape), strides, strict=True)), np.zeros(shape, np.int64))
+    done = _iterations(op, trips) if op.when is not None else trips
+    return Access(False, done, prod(op.extents) * size, *_means(layout, shape, offsets * size, width * size))
+
+
+def _iterations(op: kernel.AsyncCopyOp, trips: int) -> int:
+    """How often a copy is done: those of groups after the last one are not."""
+    loop, condition = op.parent_op(), op.when
+    assert condition is not None
+    if not isinstance(loop, scf.ForOp):  # before the loop
+        return trips if _value(condition) else 0
+    count, first, step = _trips(loop.lb, loop.ub, loop.step), _number(loop.lb), _number(loop.step)
+    variable = loop.body.block.args[0]
+    done = sum(bool(_value(condition, {variable: first + n * step})) for n in range(count))
+    return trips // max(count, 1) * done
+
+
+def _number(value: int | SSAValue) -> int:
+    return value if isinstance(value, int) else int(_value(value))
+
+
+def _means(layout: LinearLayout, shape: tuple[int, ...], addresses: Array, size: int) -> tuple[float, float]:
+    """The mean sectors of a warp's accesses to ``size`` bytes at each address, and the least."""
+    registers = Part(layout, shape).registers()
+    counts = [found for r in registers if (found := _sectors(layout, shape, addresses, r, size))]
     sectors, least = (float(np.mean([c[n] for c in counts])) for n in range(2))
-    return Access(writes, trips, prod(shape) * size, sectors, least)
+    return sectors, least
 
 
 def _sectors(
-    layout: LinearLayout, shape: tuple[int, ...], offsets: Array, register: int, size: int
+    layout: LinearLayout, shape: tuple[int, ...], addresses: Array, register: int, size: int
 ) -> tuple[int, int] | None:
     """The sectors that warp 0 accesses by one register, and the least for as many elements."""
     rank = len(layout.shape) - len(shape)
     at_lanes = [layout(register=register, lane=lane)[rank:] for lane in range(WARP)]
     whole = [tuple(0 if n == 1 else x for x, n in zip(at, shape, strict=True)) for at in at_lanes]
     inside = {at for at in whole if all(x < n for x, n in zip(at, shape, strict=True))}
-    addresses = {int(offsets[at]) * size for at in inside}
-    return (len({a // SECTOR for a in addresses}), -(-len(addresses) * size // SECTOR)) if addresses else None
+    first = {int(addresses[at]) for at in inside}
+    touched = {sector for a in first for sector in range(a // SECTOR, (a + size - 1) // SECTOR + 1)}
+    return (len(touched), -(-len(first) * size // SECTOR)) if first else None
 
 
 def _layout(value: SSAValue) -> LinearLayout | None:
@@ -120,11 +159,12 @@ def _offsets(op: Any, shape: tuple[int, ...]) -> Array | None:
     return np.asarray(total)
 
 
-def _value(value: SSAValue) -> Any:
-    """Index arithmetic as numbers, or as an array over the tile; None where memory decides."""
+def _value(value: SSAValue, known: Mapping[SSAValue, int] = MappingProxyType({})) -> Any:
+    """Index arithmetic as numbers, or as an array over the tile; None where memory decides. Arguments of blocks that
+    are not ``known`` are 0."""
     op = value.owner
     if isinstance(op, Block):
-        return 0
+        return known.get(value, 0)
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value.value.data
     if isinstance(op, kernel.SymbolOp):
@@ -133,9 +173,11 @@ def _value(value: SSAValue) -> Any:
     if isinstance(op, kernel.StepOp):
         shape = extents(value)
         return np.arange(prod(shape)).reshape(shape)
-    sides = [_value(v) for v in op.operands]
+    sides = [_value(v, known) for v in op.operands]
     if any(side is None for side in sides):
         return None
+    if isinstance(op, arith.CmpiOp):
+        return _COMPARED[op.predicate.value.data](*sides)
     if isinstance(op, arith.IndexCastOp | vector.BroadcastOp):
         shape = extents(value)
         return np.broadcast_to(sides[0], shape) if shape else sides[0]

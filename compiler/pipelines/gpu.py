@@ -42,6 +42,7 @@ from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.target.base import Stages
@@ -61,7 +62,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                   Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels(),
                   ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), *given, ChooseGpuSchedule(), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), *given,
+                      ChooseGpuSchedule(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
                    UseWarpgroups(), PipelineCopies(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(),

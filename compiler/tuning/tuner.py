@@ -126,7 +126,8 @@ class Tuner:
         """All kernels that take time, the slowest first."""
         times = dict(sample(self.base, self.inputs, PROFILE_SECONDS))
         total = times.pop(MODEL) or 1
-        names = sorted(times.keys() & self.variants.kernels, key=lambda name: (-times[name], name))
+        tunable = self.variants.kernels.keys() & self.variants.digests.keys()
+        names = sorted(times.keys() & tunable, key=lambda name: (-times[name], name))
         return [self._kernel(name, times[name] / total, known) for name in names]
 
     def _kernel(self, name: str, share: float, known: Mapping[str, str]) -> Kernel:

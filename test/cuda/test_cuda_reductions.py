@@ -74,3 +74,29 @@ def test_a_mean_of_pixels_reads_contiguously(units: Path) -> None:
     assert rule(text, units).endswith("| i2_i3/49v")
     model = model_of(text)
     compare(model, units, feed_of(model))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(float[33,1536] a, float[1536,70] b, float[70] c) => (float[33,70] y) { d = MatMul (a, b)  y = Add (d, c) }",
+        "(float[2,96,7,9] x, float[40,96,3,3] w) => (float[2,40,7,9] y) "
+        "{ c = Conv <pads = [1,1,1,1]> (x, w)  y = Relu (c) }",
+        "(float[1,8192] x, float[8192,70] w) => (float[1,70] y) { y = MatMul (x, w) }",
+        "(float[n,2048] a, float[2048,33] b) => (float[n,33] y) { y = MatMul (a, b) }",
+    ],
+)
+def test_blocks_share_a_long_sum(text: str, units: Path) -> None:
+    """Few results of long sums: a kernel of parts, and one that adds them and computes the rest."""
+    model = model_of(text)
+    made = OnnxSource.of(model).imported({})
+    program = Program(made.module, made.weights, units)
+    assert any(name.endswith("_parts") for name in program.functions)
+    compare(model, units, feed_of(model, n=19))
+
+
+def test_parts_are_added_in_one_order(units: Path) -> None:
+    model = model_of("(float[9,4096] a, float[4096,20] b) => (float[9,20] y) { y = MatMul (a, b) }")
+    made, feed = OnnxSource.of(model).imported({}), feed_of(model)
+    program = Program(made.module, made.weights, units)
+    np.testing.assert_array_equal(program.run(feed)["y"], program.run(feed)["y"])

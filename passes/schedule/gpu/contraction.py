@@ -6,6 +6,7 @@ A thread holds a square of the tile in registers: an operand that it reads serve
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
@@ -60,7 +61,12 @@ def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
     columns = spread([*roles.panels, roles.lanes], s.bounds, roles.lanes, n)
     shared = [i for i in s.parallel if i not in (*roles.rows, *roles.panels, roles.lanes)]
     before = [*map(TiledLoop, (*shared, *outer)), *columns[:-1]]
-    return (*before, tile_of(row, s.bounds[row], m), columns[-1])
+    return (*before, _whole(tile_of(row, s.bounds[row], m)), _whole(columns[-1]))
+
+
+def _whole(item: TiledLoop) -> TiledLoop:
+    """A tile of a power of two, which fragments of tensor cores cover."""
+    return replace(item, sizes=((padded(item.size), None),)) if item.padded else item
 
 
 def _blocks(nest: LoopNest, bounds: dict[str, DimLike]) -> int:

@@ -1,0 +1,59 @@
+"""A kernel made of statements of another, on some of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, MemRefType, StringAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+
+from mlc.dialects import kernel, poly
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import bytes_of
+from mlc.passes.kernel.count_work import BYTES, FLOPS
+from mlc.passes.schedule.raise_to_poly import array_names
+
+Index = tuple[DimLike, ...]
+
+
+class KernelCopy:
+    """``values`` maps the kept arguments and the local arrays of ``fn`` to the new ones. New arguments, of types
+    ``first``, are before those kept."""
+
+    def __init__(self, fn: kernel.FuncOp, kept: Sequence[int], first: Sequence[MemRefType] = ()):
+        olds = [fn.block.args[n] for n in kept]
+        self.block = Block(arg_types=[*first, *(v.type for v in olds)])
+        self.values: dict[SSAValue, SSAValue] = dict(zip(olds, self.block.args[len(first) :], strict=True))
+        self.indices: dict[poly.StatementOp, Sequence[Index]] = {}
+        for op in [o for o in fn.block.ops if isinstance(o, kernel.LocalOp)]:
+            self.block.add_op(copy := op.clone())
+            self.values[op.result] = copy.result
+
+    def argument(self, type_: MemRefType) -> BlockArgument:
+        """One more argument, after the others."""
+        return self.block.insert_arg(type_, len(self.block.args))
+
+    def statement(
+        self, old: poly.StatementOp, bounds: Sequence[tuple[str, DimLike]], ins: Sequence[SSAValue], out: SSAValue,
+        indices: Sequence[Index], body: Region,
+    ) -> None:  # fmt: skip
+        """Add a statement with the name and monoid of ``old``; ``indices``: the elements of ``ins`` and ``out``."""
+        monoid, domain = old.monoid.data if old.monoid else None, poly.DomainAttr(bounds)
+        made = poly.StatementOp(old.id.data, domain, [], ins, out, body, monoid, old.init)
+        self.indices[made] = indices
+        self.block.add_op(made)
+
+    def function(self, name: str, flops: Attribute | None) -> kernel.FuncOp:
+        """The kernel, with the arrays named in its accesses."""
+        self.block.add_op(kernel.ReturnOp())
+        for op in [o for o in self.block.ops if isinstance(o, kernel.LocalOp) and not o.result.uses]:
+            op.detach()
+            op.erase()
+        made = kernel.FuncOp(name, FunctionType.from_lists(list(self.block.arg_types), []), Region(self.block))
+        names = array_names(made)
+        for op, indices in self.indices.items():
+            accesses = zip((names[v] for v in (*op.ins, op.out)), indices, strict=True)
+            op.properties["accesses"] = ArrayAttr(poly.AccessAttr(a) for a in accesses)
+        moved = sum((bytes_of(arg) for arg in self.block.args), 0)
+        made.attributes |= {BYTES: StringAttr(str(moved)), **({FLOPS: flops} if flops else {})}
+        return made

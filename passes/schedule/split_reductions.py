@@ -1,0 +1,147 @@
+"""Splitting of reductions (``split-reductions``): blocks of a GPU compute parts of a sum, a second kernel adds them.
+
+    %y = kernel.call @k(%a, %b, %c)
+    kernel.func @k:       S0[m, n, k] t[m, n] += a[m, k]·b[k, n];  S1 …
+      →
+    %p = kernel.call @k_parts(%a, %b)
+    %y = kernel.call @k(%p, %c)
+    kernel.func @k_parts: S0[part, m, n, k] b2[part, m, n] += a[m, 64·part + k]·b[64·part + k, n]
+    kernel.func @k:       S0[m, n, part] t[m, n] += b0[part, m, n];  S1 …
+
+For products of few rows and columns with long sums, whose tiles are fewer blocks than the GPU has multiprocessors
+(split-K; CUTLASS). The parts are in the arena, and are added in order: results are the same in each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Region
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel, poly
+from mlc.dialects.poly import SCHEDULE
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product
+from mlc.dialects.types import element_of, memref, tensor
+from mlc.passes.context import gpu_of
+from mlc.passes.kernel.count_work import FLOPS
+from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
+from mlc.passes.schedule.gpu.parts import parts_of
+from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
+from mlc.passes.schedule.polyhedral.dependences import components
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+
+WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
+TENSOR_CORES = 8  # products of TF32 for each of f32 (A100)
+PART = "part"  # the iterator of the parts
+_Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel that was split it has
+
+
+@dataclass(frozen=True)
+class SplitReductions(ModulePass):
+    name = "split-reductions"
+    numerics: str = "default"
+    isl_operations: int = ISL_OPERATIONS
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rate = TENSOR_CORES if self.numerics == "relaxed" else 1
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE not in o.attributes]:
+            statements = statements_of(fn)
+            if not _is_candidate(statements):
+                continue
+            try:
+                with bounded(fn, self.name, self.isl_operations):
+                    members = next(part for part in components(statements) if statements[0] in part)
+                    parts = parts_of(members, gpu_of(ctx), rate)
+            except IslLimit:
+                continue
+            if parts > 1:
+                _Split(op, fn, statements[0], parts).run()
+
+
+def _is_candidate(statements: Sequence[StatementView]) -> bool:
+    """Whether the first statement is a sum of arguments that no other statement writes."""
+    first, others = (statements[0], statements[1:]) if statements else (None, ())
+    if first is None or first.op.monoid is None or len(first.reduced) != 1 or element_of(first.op.out) not in WHOLE:
+        return False
+    read = {r.array for r in first.reads}
+    indexed = any(isinstance(o, kernel.IndexOp) for o in first.op.walk())
+    return not indexed and not any(s.op.monoid or s.write.array in {*read, first.write.array} for s in others)
+
+
+@dataclass
+class _Split:
+    module: ModuleOp
+    fn: kernel.FuncOp
+    s: StatementView
+    parts: int
+
+    def run(self) -> None:
+        """Make both kernels and their calls."""
+        name, element = self.fn.sym_name.data, element_of(self.s.op.out)
+        extents = (self.parts, *(self.s.bounds[i] for i in self.s.parallel))
+        type_ = memref(element, extents)
+        first, second = self._first(f"{name}_parts", type_), self._second(name, type_)
+        self.module.body.block.insert_op_before(first[0], self.fn)
+        self.module.body.block.insert_op_before(second[0], self.fn)
+        for call in [o for o in self.module.walk() if isinstance(o, kernel.CallOp) and self._calls(o)]:
+            self._replace(call, first, second, tensor(element, extents))
+        self.fn.detach()
+        self.fn.erase()
+
+    def _calls(self, op: kernel.CallOp) -> bool:
+        return bool(op.callee.root_reference == self.fn.sym_name)
+
+    def _replace(self, call: kernel.CallOp, first: _Kernel, second: _Kernel, type_: Attribute) -> None:
+        block = call.parent_block()
+        assert block is not None
+        made = kernel.CallOp(first[0].sym_name.data, [call.args[n] for n in first[1]], [type_])
+        rest = [call.args[n] for n in second[1] if n < len(call.args)]
+        total = kernel.CallOp(second[0].sym_name.data, [made.res[0], *rest], call.result_types)
+        for new in (made, total):
+            new.attributes |= call.attributes
+            block.insert_op_before(new, call)
+        for old, result in zip(call.results, total.results, strict=True):
+            old.replace_all_uses_with(result)
+        call.detach()
+        call.erase()
+
+    # -- kernels -------------------------------------------------------------------------------------------------------
+
+    def _first(self, name: str, type_: MemRefType) -> _Kernel:
+        """The kernel of the parts: its function, and which arguments of the old one it has."""
+        old, (along,) = self.s.op, self.s.reduced
+        size = self.s.bounds[along] // self.parts
+        known = {along: Dim.symbol(PART) * size + Dim.symbol(along)}
+        kept = [n for n, arg in enumerate(self.fn.block.args) if arg in old.ins]
+        made = KernelCopy(self.fn, kept)
+        ins, out = [made.values[v] for v in old.ins], made.argument(type_)
+        bounds = [(PART, self.parts), *((i, size if i == along else n) for i, n in self.s.bounds.items())]
+        indices = [tuple(evaluate(i, known) for i in r.index) for r in self.s.reads]
+        made.statement(old, bounds, ins, out, [*indices, self._index], old.body.clone())
+        return made.function(name, self.fn.attributes.get(FLOPS)), kept
+
+    def _second(self, name: str, type_: MemRefType) -> _Kernel:
+        """The kernel that adds the parts, and computes the rest. The parts are its first argument."""
+        old, statements = self.s.op, [o for o in self.fn.block.ops if isinstance(o, poly.StatementOp)]
+        used = {v for o in statements for v in ((o.out,) if o is old else (*o.ins, o.out))}
+        kept = [n for n, arg in enumerate(self.fn.block.args) if arg in used]
+        made = KernelCopy(self.fn, kept, [type_])
+        element = Block(arg_types=[type_.element_type])
+        element.add_op(poly.YieldOp(element.args[0]))
+        bounds = [*((i, self.s.bounds[i]) for i in self.s.parallel), (PART, self.parts)]
+        first, out, indices = made.block.args[0], made.values[old.out], [self._index, self.s.write.index]
+        made.statement(old, bounds, [first], out, indices, Region(element))
+        for o in statements[1:]:
+            ins, out = [made.values[v] for v in o.ins], made.values[o.out]
+            made.statement(o, o.domain.data, ins, out, [a.data[1] for a in o.accesses], o.body.clone())
+        flops = product([self.parts, *(self.s.bounds[i] for i in self.s.parallel)])
+        return made.function(name, StringAttr(str(flops))), kept
+
+    @property
+    def _index(self) -> tuple[DimLike, ...]:
+        """The element of the parts at a point."""
+        return (Dim.symbol(PART), *map(Dim.symbol, self.s.parallel))
