@@ -46,9 +46,9 @@ class KernelCopy:
     def function(self, name: str, flops: Attribute | None) -> kernel.FuncOp:
         """The kernel, with the arrays named in its accesses."""
         self.block.add_op(kernel.ReturnOp())
-        for op in [o for o in self.block.ops if isinstance(o, kernel.LocalOp) and not o.result.uses]:
-            op.detach()
-            op.erase()
+        for local in [o for o in self.block.ops if isinstance(o, kernel.LocalOp) and not o.result.uses]:
+            local.detach()
+            local.erase()
         made = kernel.FuncOp(name, FunctionType.from_lists(list(self.block.arg_types), []), Region(self.block))
         names = array_names(made)
         for op, indices in self.indices.items():
