@@ -10,10 +10,11 @@ takes every grid-th one. A serial kernel has one block.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, VectorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -55,7 +56,14 @@ def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
     """The least number of blocks that a multiprocessor has registers for: the compiler allots no more to a thread."""
     threads = fn.attributes[THREADS]
     assert isinstance(threads, IntegerAttr)
-    return max(1, target.registers // (threads.value.data * target.thread_registers))
+    return max(1, target.registers // (threads.value.data * _registers(fn, threads.value.data, target)))
+
+
+def _registers(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> int:
+    """Registers of a thread: as of the target, or twice as many where a loop carries more than half of these."""
+    carried = (r.type for o in fn.walk() if isinstance(o, scf.ForOp) for r in o.results)
+    widest = max((prod(t.get_shape()) for t in carried if isinstance(t, VectorType)), default=1)
+    return target.thread_registers * (2 if 2 * widest > threads * target.thread_registers else 1)
 
 
 def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:

@@ -68,7 +68,7 @@ def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget) -> str |
     if columns_of(_tile(op), warps) not in kernel.WARPGROUP_COLUMNS:
         rows, columns = _tile(op)
         return f"a tile of {rows} x {columns} is not 64 rows and 64 or 128 columns for each four warps"
-    sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers // 2
+    sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers
     if sums > most:
         return f"a thread would have {sums} sums, more than {most}"
     if any(not _across(op, n) and op.steps.value.data not in STEPS for n in range(2)):

@@ -26,14 +26,14 @@ TILES = [
     "{m}/64p {n}/64vp | {k}/32 | warps=4",
     "{m}/128p {n}/64vp | {k}/16 | warps=8x1 depth=3",
     "{m}/64p {n}/128vp | {k}/64 | warps=4x2 mma=m64n64k16",
-    "{m}/64p {n}/128vp | {k}/32 | warps=4 mma=m64n128k16",
+    "{m}/128p {n}/128vp | {k}/32 | warps=4 mma=m64n128k16",
 ]
 REFUSED = [
     ("cuda", "float16", "{m}/64p {n}/64vp | {k}/32 | warps=4 mma=m64n64k16", "has no products of warpgroups"),
     ("cuda:sm_90", "float", "{m}/64p {n}/64vp | {k}/32 | warps=4 mma=m64n64k16", "factors of f32 have m16n8k8"),
     ("cuda:sm_90", "float16", "{m}/64p {n}/128vp | {k}/32 | warps=4 mma=m64n64k16", "64 x 128 has m64n128k16"),
     ("cuda:sm_90", "float16", "{m}/64p {n}/64vp | {k}/32 | warps=2x2 mma=m64n64k16", "is not 64 rows and 64 or 128"),
-    ("cuda:sm_90", "float16", "{m}/128p {n}/128vp | {k}/32 | warps=4 mma=m64n128k16", "have 128 sums, more than 64"),
+    ("cuda:sm_90", "float16", "{m}/256p {n}/128vp | {k}/32 | warps=4 mma=m64n128k16", "have 256 sums, more than 128"),
     ("cuda:sm_90", "float16", "{m}/64p {n}/64vp | {k}/128 | warps=4 mma=m64n64k16", "have 16, 32 or 64 steps, not 128"),
 ]
 HGMMA = 0x9F0  # SASS, as cuobjdump names it
@@ -79,12 +79,13 @@ def test_cubins_have_products_of_warpgroups_and_no_spills(units: Path, tmp_path:
     printed = []
     for kind in (PLAIN, TRANSPOSED):
         text = kind.replace("TYPE", "float16").replace("70", "4096").replace("77", "2048").replace("100", "4096")
-        band = "{m}/128p {n}/128vp | {k}/64 | warps=8 depth=3"
-        printed += [made(model_of(text), units, band, **HOPPER)[1]]
+        for tile in ("{m}/128p {n}/128vp", "{m}/256p {n}/128vp"):
+            printed += [made(model_of(text), units, f"{tile} | {{k}}/64 | warps=8 depth=4", **HOPPER)[1]]
     source = tmp_path / "kernels.cu"
     source.write_text(unit(printed))
     command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
     done = subprocess.run([*command, "-o", tmp_path / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
-    assert len(found) == 2 and all(stack == spills == 0 and registers <= 128 for stack, spills, registers in found)
+    assert len(found) == 4 and not any(stack or spills for stack, spills, _ in found)
+    assert sorted(registers <= 128 for *_, registers in found) == [False, False, True, True]
     assert "serialized" not in done.stderr and HGMMA in opcodes((tmp_path / "cubin").read_bytes())

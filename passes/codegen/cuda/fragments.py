@@ -163,17 +163,22 @@ class WarpgroupProduct:
     b: Operand
 
     def steps(self, count: int, name: str) -> Iterator[str]:
-        """C statements for each 64 rows of the warpgroup; an array ``name`` has the sums of one product."""
+        """C statements: arrays that begin with ``name`` have the sums of 64 rows each, of which all are in flight."""
         half = self.op.shape.columns // 2
         bfloat = str(element_of(self.op.a) == "bf16").lower()
         kinds = ", ".join(str(each.strides[0] != 1).lower() for each in (self.a, self.b))
-        for first in range(0, len(self.total.names), half):
-            sums = [self.total.at(first + r) for r in range(half)]
-            row = self._layout(register=first)[0]
+        rows = {self._layout(register=r)[0]: r for r in range(0, len(self.total.names), half)}
+        sums = {row: [self.total.at(first + r) for r in range(half)] for row, first in rows.items()}
+        for row, each in sums.items():
+            yield f"float {name}_{row}[{half}] = {{{', '.join(each)}}};"
+        yield "mlc_wgmma_begin();"
+        for row in sums:
             starts = f"{self._start(self.a, row, count)}, {self._start(self.b, 0, count)}"
-            yield f"float {name}_{row}[{half}] = {{{', '.join(sums)}}};"
             yield f"mlc_wgmma<{2 * half}, {bfloat}, {count}, {kinds}>({name}_{row}, {starts});"
-            yield from (f"{text} = {name}_{row}[{r}];" for r, text in enumerate(sums))
+        yield "mlc_wgmma_end();"
+        for row, each in sums.items():
+            yield f"mlc_wgmma_arrived({name}_{row});"
+            yield from (f"{text} = {name}_{row}[{r}];" for r, text in enumerate(each))
 
     @property
     def _layout(self) -> LinearLayout:

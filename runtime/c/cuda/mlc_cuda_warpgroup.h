@@ -63,26 +63,38 @@ MLC_DEVICE void mlc_wgmma_step(float (&c)[N / 2], mlc_matrix a, mlc_matrix b) {
 #endif
 }
 
-/* c += a b of STEPS steps. The sums are registers that nobody else uses until they have arrived. */
+/* c += a b of STEPS steps, between mlc_wgmma_begin and mlc_wgmma_end. */
 template <int N, bool BF16, int STEPS, bool ACROSS_A, bool ACROSS_B>
 MLC_DEVICE void mlc_wgmma(float (&c)[N / 2], const uint16_t *a, const uint16_t *b) {
+#pragma unroll
+  for (int step = 0; step < STEPS; step += 16)
+    mlc_wgmma_step<N, BF16, ACROSS_A, ACROSS_B>(c, mlc_matrix_of<STEPS, ACROSS_A>(a, step),
+                                                mlc_matrix_of<STEPS, ACROSS_B>(b, step));
+}
+
+/* Products may use what registers have; then all have arrived. */
+MLC_DEVICE void mlc_wgmma_begin() {
 #ifdef MLC_EMULATED
   mlc_emulated_wgmma_fence();
 #else
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #endif
-#pragma unroll
-  for (int step = 0; step < STEPS; step += 16)
-    mlc_wgmma_step<N, BF16, ACROSS_A, ACROSS_B>(c, mlc_matrix_of<STEPS, ACROSS_A>(a, step),
-                                                mlc_matrix_of<STEPS, ACROSS_B>(b, step));
+}
+MLC_DEVICE void mlc_wgmma_end() {
 #ifdef MLC_EMULATED
   mlc_emulated_wgmma_group();
   mlc_emulated_wgmma_wait(0);
 #else
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
+}
+
+/* After the end: the compiler reads the sums no earlier. */
+template <int N> MLC_DEVICE void mlc_wgmma_arrived(float (&c)[N]) {
+#ifndef MLC_EMULATED
 #pragma unroll
-  for (int i = 0; i < N / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+  for (int i = 0; i < N; i++) asm volatile("" : "+f"(c[i])::"memory");
 #endif
 }
 
