@@ -40,15 +40,19 @@ def main(
     target: Annotated[str, typer.Option(help="What to compile for.")] = "cuda:sm_80",
     numerics: Annotated[str, typer.Option(help="strict, default or relaxed.")] = "relaxed",
     compiled: Annotated[bool, typer.Option(help="Compile the kernels: registers and stack.")] = True,
+    batch: Annotated[int, typer.Option(min=1, help="Images of a family of image models.")] = 1,
 ) -> None:
-    """Print a table of each model's kernels."""
+    """Print a table of each model's kernels, and what all launches of convolutions and products read."""
     for model in models:
-        show(model, rows(model, target, numerics, compiled))
+        found = rows(model, target, numerics, compiled, batch)
+        show(model, found)
+        print(total(found))
 
 
-def rows(model: str, name: str, numerics: str, compiled: bool) -> list[dict[str, Any]]:
+def rows(model: str, name: str, numerics: str, compiled: bool, batch: int = 1) -> list[dict[str, Any]]:
     """The kernels of a model, in order."""
-    source = OnnxSource.of(model if model.endswith(".onnx") else build(model))
+    options_ = {"batch": batch} if batch > 1 else {}
+    source = OnnxSource.of(model if model.endswith(".onnx") else build(model, **options_))
     target = targets.get(name)
     assert isinstance(target, GpuTarget)
     imported, options = source.imported({}), Options(target=target, numerics=numerics)
@@ -90,6 +94,8 @@ def row(fn: kernel.FuncOp, used: Resources | None, launches: int) -> dict[str, A
         "of least": round(moved / max(least, 1), 1) if found else "",
         "sectors read": _sectors([a for a in found if not a.writes]),
         "written": _sectors([a for a in found if a.writes]),
+        "excess": sum(a.trips * a.bytes * (a.sectors / a.least - 1) for a in found if a.sectors and not a.writes),
+        "read": sum(a.trips * a.bytes for a in found if a.sectors and not a.writes),
         "mma": any(isinstance(o, kernel.MmaOp) for o in fn.walk()),
     }
 
@@ -115,10 +121,19 @@ def _sectors(found: Sequence[Access]) -> str:
 
 
 def show(title: str, found: Sequence[dict[str, Any]]) -> None:
-    made = table(title, *found[0])
+    names = [name for name in found[0] if name not in ("excess", "read")]
+    made = table(title, *names)
     for each in found:
-        made.add_row(*map(str, each.values()))
+        made.add_row(*(str(each[name]) for name in names))
     console().print(made)
+
+
+def total(found: Sequence[dict[str, Any]]) -> str:
+    """All launches: their number, bytes, spills, and sectors read over the least."""
+    moved, read, excess = (sum(r[name] * r["launches"] for r in found) for name in ("MB", "read", "excess"))
+    spilled = sum(bool(r["stack"]) for r in found)
+    counts = f"{sum(r['launches'] for r in found)} launches of {len(found)} kernels, {spilled} with spilled registers"
+    return f"{counts}, {moved:.0f} MB, {1 + excess / max(read, 1):.2f} times the fewest sectors read"
 
 
 if __name__ == "__main__":

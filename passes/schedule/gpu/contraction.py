@@ -17,7 +17,8 @@ from mlc.target import GpuTarget
 
 SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
 """Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks. The largest is
-for columns of one iterator: the addresses of several take registers."""
+for columns of one iterator, and of few accesses at computed offsets: addresses take registers."""
+COMPUTED = 3  # accesses at computed offsets whose addresses a tile of the largest shape has no registers for
 
 
 def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
@@ -45,10 +46,16 @@ def roles_of(s: StatementView) -> OperandRoles | None:
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
     """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes."""
     first, names = statements[0], tuple(s.name for s in statements)
-    shapes = SHAPES[1:] if roles.panels else SHAPES
+    shapes = SHAPES[1:] if roles.panels or _computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
     enough = [nest for nest in nests if _blocks(nest, first.bounds) >= target.multiprocessors]
     yield from dict.fromkeys([*enough, *reversed(nests)])
+
+
+def _computed(statements: Sequence[StatementView], lanes: str) -> int:
+    """The accesses to arguments that have no constant distance along the columns, as of collapsed iterators."""
+    accesses = {(a.array, a.index): a for s in statements for a in (*s.reads, s.write) if a.array.startswith("b")}
+    return sum(a.stride(lanes) is None for a in accesses.values())
 
 
 def _sums(s: StatementView) -> tuple[TiledLoop, ...]:
