@@ -63,7 +63,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                   ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), *given,
-                      ChooseGpuSchedule(), VerifyPoly()]),
+                      ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
                    UseWarpgroups(), PipelineCopies(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(),

@@ -32,7 +32,7 @@ from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.widening import Widening, can_widen
 from mlc.passes.device.spill_locals import reduction_bytes
 from mlc.passes.loops.body.tile_body import STAGED
-from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
@@ -91,13 +91,15 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
     used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     trips = constant_of(loop.ub)
-    wanted = loop.attributes.get(STAGED)
-    sizes = (wanted.value.data,) if isinstance(wanted, IntegerAttr) else _sizes(reads, target)
-    limit = target.shared_optin if isinstance(wanted, IntegerAttr) else target.shared
+    wanted, given = loop.attributes.get(STAGED), is_given(fn)
+    sizes = _sizes(reads, target)
+    if isinstance(wanted, IntegerAttr):
+        sizes = (wanted.value.data,) if given else (wanted.value.data, *sizes)
+    limit = target.shared_optin if isinstance(wanted, IntegerAttr) and given else target.shared
     room = (limit - used) // max(each, 1)
     if len(reads) < 2 or trips is not None and trips < min(sizes):
         return None
-    if isinstance(wanted, IntegerAttr) and sizes[0] > room:
+    if isinstance(wanted, IntegerAttr) and given and sizes[0] > room:
         need = used + sizes[0] * each
         raise ScheduleError(f"{sizes[0]} steps need {need} bytes of shared memory, of {limit}; stage {room} or fewer")
     steps = next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)

@@ -34,7 +34,7 @@ from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.swizzle import LAYOUT, swizzled
 from mlc.passes.device.loops.staged_products import Factor, StagedProduct, staged_product, strides_of
 from mlc.passes.device.stage_operands import UNROLL
-from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.target import GpuTarget
 
 BANK_PADDING = 8  # elements of f32 after a row of steps, which single loads read without conflicts
@@ -55,11 +55,12 @@ class UseTensorCores(ModulePass):
         products = [found for loop in loops if (found := staged_product(loop))]
         for product in products:
             mma = kernel.MMA_SHAPES[product.left.element]
-            if block.mma and (why := self._refused(product, mma, block, target)):
+            why = self._refused(product, mma, block, target) if block.mma else None
+            if why and is_given(fn):
                 raise ScheduleError(f"'mma={block.mma}': {why}")
-            if block.mma or (self._chosen(mma) and _is_whole(product, mma, block, target)):
+            if not why and (block.mma or self._chosen(mma)) and _is_whole(product, mma, block, target):
                 _replace(product, mma, split=mma.bits == 32 and self.numerics != "relaxed")
-        if block.mma and not products:
+        if block.mma and not products and is_given(fn):
             raise ScheduleError(f"'mma={block.mma}': the kernel has no sum of products whose operands are staged")
 
     def _chosen(self, mma: kernel.MmaShape) -> bool:

@@ -49,6 +49,11 @@ def _apply(line: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
         fn.attributes[SCHEDULE] = ScheduleAttr.parsed(text)
 
 
+def is_given(fn: kernel.FuncOp) -> bool:
+    """Whether the user or the tuner gave a kernel's schedule: it is applied as it is, or refused."""
+    return LINE in fn.attributes or TUNED in fn.attributes
+
+
 @contextmanager
 def following(fn: kernel.FuncOp) -> Iterator[None]:
     """Context manager of passes that apply a schedule: an error about a schedule that no rule chose names its

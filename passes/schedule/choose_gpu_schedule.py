@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,23 +25,33 @@ from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import elementwise, joint, long_rows, rows, window
 from mlc.passes.schedule.gpu.strips import strips
+from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.fallback import give_up
 from mlc.target import GpuTarget
 
-RULES: tuple[Rule, ...] = (strips, contraction, long_rows, window, rows, elementwise)
+Numerics = Literal["strict", "default", "relaxed"]
 
 
-def gpu_schedules(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[ScheduleAttr]:
+def rules_of(numerics: Numerics) -> tuple[Rule, ...]:
+    """The rules, in the order in which they are asked."""
+    products = partial(tensor_cores, numerics=numerics)
+    return (strips, products, contraction, long_rows, window, rows, elementwise)
+
+
+def gpu_schedules(
+    statements: Sequence[StatementView], target: GpuTarget, numerics: Numerics = "default"
+) -> Iterator[ScheduleAttr]:
     """Candidates, the best first."""
-    return schedules(statements, target, RULES, joint)
+    return schedules(statements, target, rules_of(numerics), joint)
 
 
 @dataclass(frozen=True)
 class ChooseGpuSchedule(ModulePass):
     name = "choose-gpu-schedule"
+    numerics: Numerics = "default"
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -48,6 +60,6 @@ class ChooseGpuSchedule(ModulePass):
             if statements and SCHEDULE not in fn.attributes:  # those of the user are kept
                 try:
                     with bounded(fn, self.name, self.isl_operations):
-                        fn.attributes[SCHEDULE] = next(gpu_schedules(statements, gpu_of(ctx)))
+                        fn.attributes[SCHEDULE] = next(gpu_schedules(statements, gpu_of(ctx), self.numerics))
                 except IslLimit as error:
                     give_up(fn, statements, error)

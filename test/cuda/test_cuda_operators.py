@@ -106,7 +106,7 @@ def scheduled(model: onnx.ModelProto, units: Path, band: str) -> str:
     made = Program(imported.module, imported.weights, units)
     (name, fn), *_ = made.functions.items()
     rule, statements, *tiles = re.split(r": | \| ", str(schedule_of(fn)[0]))
-    m, n, k = (re.match(r"\w+", item)[0] for part in tiles for item in part.split())  # type: ignore[index]
+    m, n, k = (re.match(r"\w+", item)[0] for part in tiles[:2] for item in part.split())  # type: ignore[index]
     tiles = band.format(m=m, n=n, k=k)
     return f"{name}: {rule}: {statements} | {tiles if ' | ' in tiles else f'{tiles} | {k}'}\n"
 

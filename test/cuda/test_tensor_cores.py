@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from emulator import needed
 from launcher import Program
@@ -127,3 +128,44 @@ def test_products_that_tensor_cores_cannot_make(
 ) -> None:
     with pytest.raises(mlc.InputError, match=words):
         made(model_of(PLAIN.replace("TYPE", element)), units, band, numerics=numerics)
+
+
+CHOSEN = {
+    "small extents": "(float16[19,77] a, float16[77,10] b) => (float16[19,10] y) { y = MatMul (a, b) }",
+    "symbolic rows": "(float16[n,40] a, float16[40,33] b) => (float16[n,33] y) { y = MatMul (a, b) }",
+    "batches": "(float16[3,40,64] a, float16[3,64,24] b) => (float16[3,40,24] y) { y = MatMul (a, b) }",
+    "a convolution": "(float16[1,8,9,11] a, float16[20,8,3,3] b) => (float16[1,20,9,11] y) "
+    "{ y = Conv <pads = [1,1,1,1]> (a, b) }",
+    "bytes with zero points": "(uint8[40,96] a) => (int32[40,24] y) <int8[96,24] b = WEIGHT> "
+    "{ p = Constant <value = uint8 {7}> ()  q = Constant <value = int8 {-3}> ()  y = MatMulInteger (a, b, p, q) }",
+    "a quantized product": "(uint8[40,96] a) => (uint8[40,24] y) <int8[96,24] b = WEIGHT> "
+    "{ s = Constant <value = float {0.1}> ()  t = Constant <value = float {0.02}> () "
+    "r = Constant <value = float {3.0}> ()  p = Constant <value = uint8 {7}> () "
+    "q = Constant <value = int8 {0}> ()  z = Constant <value = uint8 {120}> () "
+    "y = QLinearMatMul (a, s, p, b, t, q, r, z) }",
+    "dynamic quantization": "(float[40,96] a) => (float[40,24] y) <int8[96,24] b = WEIGHT> "
+    "{ x, s, p = DynamicQuantizeLinear (a)  i = MatMulInteger (x, b, p)  f = Cast <to = 1> (i)  y = Mul (f, s) }",
+}
+"""Products whose schedules mlc chooses."""
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_schedules_that_are_chosen(name: str, units: Path) -> None:
+    """Against onnxruntime: bytes to the last bit (a quantized result to one step), halves to their rounding."""
+    random = np.random.default_rng()
+    weight = ", ".join(map(str, random.integers(-128, 128, 96 * 24)))
+    model = model_of(CHOSEN[name].replace("WEIGHT", f"{{{weight}}}"))
+    feed = {}
+    for value in model.graph.input:
+        shape = [d.dim_value or 50 for d in value.type.tensor_type.shape.dim]
+        kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        feed[value.name] = (random.integers(0, 256, shape) if kind == np.uint8 else reals(*shape)).astype(kind)
+    imported = OnnxSource.of(model).imported({})
+    program = Program(imported.module, imported.weights, units)
+    assert any("mlc_mma_" in text for text in program.kernels.strings.values())
+    (wanted,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, feed)
+    actual = program.run(feed)["y"]
+    tolerance = {"f": 2e-3 if wanted.dtype == np.float16 else 1e-6, "i": 0, "u": 0}[wanted.dtype.kind]
+    exact = wanted.astype(float)
+    allowed = 1 if name == "a quantized product" else tolerance * np.abs(exact).max()
+    np.testing.assert_allclose(actual.astype(float), exact, rtol=0, atol=allowed)

@@ -46,13 +46,13 @@ def roles_of(s: StatementView) -> OperandRoles | None:
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
     """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes."""
     first, names = statements[0], tuple(s.name for s in statements)
-    shapes = SHAPES[1:] if roles.panels or _computed(statements, roles.lanes) >= COMPUTED else SHAPES
+    shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
-    enough = [nest for nest in nests if _blocks(nest, first.bounds) >= target.multiprocessors]
+    enough = [nest for nest in nests if blocks_of(nest, first.bounds) >= target.multiprocessors]
     yield from dict.fromkeys([*enough, *reversed(nests)])
 
 
-def _computed(statements: Sequence[StatementView], lanes: str) -> int:
+def computed(statements: Sequence[StatementView], lanes: str) -> int:
     """The accesses to arguments that have no constant distance along the columns, as of collapsed iterators."""
     accesses = {(a.array, a.index): a for s in statements for a in (*s.reads, s.write) if a.array.startswith("b")}
     return sum(a.stride(lanes) is None for a in accesses.values())
@@ -76,7 +76,7 @@ def _whole(item: TiledLoop) -> TiledLoop:
     return replace(item, sizes=((padded(item.size), None),)) if item.padded else item
 
 
-def _blocks(nest: LoopNest, bounds: dict[str, DimLike]) -> int:
+def blocks_of(nest: LoopNest, bounds: dict[str, DimLike]) -> int:
     """The number of thread blocks of a nest."""
     total = 1
     for item in nest.band:

@@ -1,0 +1,101 @@
+"""Schedule rule for sums of products on tensor cores: tiles of whole fragments, and the warps that share them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from mlc.dialects.kernel import MMA_SHAPES, MmaShape
+from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
+from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.types import element_of
+from mlc.passes.schedule.gpu.contraction import COMPUTED, blocks_of, computed, contraction, roles_of
+from mlc.passes.schedule.gpu.tile_sizes import padded
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.rules.operand_roles import OperandRoles
+from mlc.target import GpuTarget
+
+SHAPES = (
+    ((128, 128), (2, 4)), ((128, 64), (2, 2)), ((64, 128), (2, 2)), ((64, 64), (2, 2)), ((32, 64), (1, 4)),
+    ((64, 32), (2, 2)), ((32, 32), (1, 2)), ((16, 32), (1, 2)),
+)  # fmt: skip
+"""Tiles (rows, columns), the best first, and the grid of warps that share each."""
+WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
+"""The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
+STEPS = 32  # of a sum that are staged together, of halves and bytes; twice as many of what warpgroups multiply
+
+
+def tensor_cores(
+    statements: Sequence[StatementView], target: GpuTarget, numerics: str = "default"
+) -> Iterator[LoopNest]:
+    """``S0[m, n, k]: t[m, n] += a[m, k]·b[k, n]`` of halves →
+    ``contraction: S0 | m/128p n/128vp | k/32 | warps=2x4 mma=m16n8k16``.
+
+    For factors of f32 these are candidates after those of other threads, but with relaxed numerics: as sums of two TF32
+    they take three products each. Strict numerics have bytes only.
+    """
+    first = statements[0]
+    mma, roles = _instruction(first), roles_of(first)
+    later = any(s.op.monoid or s.iters != first.parallel for s in statements[1:])
+    if mma is None or roles is None or later or roles.panels or (numerics == "strict" and mma.bits > 8):
+        return
+    nests = _nests(statements, roles, mma, target)
+    yield from nests if mma.bits < 32 or numerics == "relaxed" else chain(contraction(statements, target), nests)
+
+
+def _instruction(s: StatementView) -> MmaShape | None:
+    """That for the factors of a sum of products; None where there is none, or they are of several types."""
+    elements = {element_of(v) for v in s.op.ins}
+    found = {MMA_SHAPES.get(e) for e in elements}
+    mma = found.pop() if len(found) == 1 else None
+    if mma is None or (len(elements) > 1 and mma.bits > 8) or element_of(s.op.out) != mma.total:
+        return None
+    return mma
+
+
+def _nests(
+    statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget
+) -> Iterator[LoopNest]:
+    """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes; of one
+    tile warpgroups first."""
+    bounds, names = statements[0].bounds, tuple(s.name for s in statements)
+    groups = WARPGROUPS if target.warpgroups and mma.bits == 16 else ()
+    tiles = [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
+    shapes = SHAPES[1:] if computed(statements, roles.lanes) >= COMPUTED else SHAPES
+    tiles += [_tile(roles, mma, *shape) for shape in shapes]
+    nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
+    nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
+    enough = [nest for nest in nests if blocks_of(nest, bounds) >= target.multiprocessors]
+    yield from dict.fromkeys([*enough, *reversed(nests)])
+
+
+Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
+"""The band, the loops inside and the thread block."""
+
+
+def _tile(
+    roles: OperandRoles, mma: MmaShape, shape: tuple[int, int], warps: tuple[int, int], warpgroup: bool = False
+) -> Tile | None:
+    """A tile that is not larger than the padded extents; None where warpgroups need a larger one."""
+    s, (*outer, row) = roles.s, roles.rows
+    m, n = (
+        _fitting(s.bounds[i], size, least)
+        for i, size, least in zip((row, roles.lanes), shape, (mma.rows, mma.columns), strict=True)
+    )
+    if warpgroup and (m, n) != shape:
+        return None
+    grid = min(warps[0], m // mma.rows), min(warps[1], n // mma.columns)
+    shared = [i for i in s.parallel if i not in (*roles.rows, roles.lanes)]
+    tile = TiledLoop(row, ((m, None),), padded=True), TiledLoop(roles.lanes, ((n, None),), vectorized=True, padded=True)
+    *sums, last = s.reduced
+    steps = 2 * STEPS if warpgroup else STEPS if mma.bits < 32 else STEPS // 2
+    extent = s.bounds[last]
+    whole = not isinstance(extent, int) or extent >= steps
+    inner = (*map(TiledLoop, sums), TiledLoop(last, ((steps, None),)) if whole else TiledLoop(last))
+    known = str(mma) if whole and not warpgroup else None  # fewer steps may not be whole fragments: the passes see
+    return (*map(TiledLoop, (*shared, *outer)), *tile), inner, ThreadBlock(grid, known)
+
+
+def _fitting(extent: DimLike, size: int, least: int) -> int:
+    """The rows or columns of a tile: whole fragments."""
+    return min(size, max(padded(extent), least)) if isinstance(extent, int) else size
