@@ -14,6 +14,7 @@ from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
+from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
@@ -59,7 +60,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("graph", graph_pipeline(options.numerics, [SinkCasts()])),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
-                  Rematerialize(options.peak_memory), FormKernels(), DeduplicateKernels(),
+                  Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), *given,

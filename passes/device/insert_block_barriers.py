@@ -18,12 +18,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.passes.device.distribute_values import DISTRIBUTION
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.value_classes import extents
 
 READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
 WRITES = (kernel.WriteOp, kernel.ScatterOp, kernel.AsyncCopyOp)
@@ -135,12 +137,22 @@ def _same_elements(op: Operation, other: Operation) -> bool:
 
 
 def _elements(op: Operation) -> Sequence[object] | None:
-    """What decides which element each thread accesses; None for computed addresses."""
+    """What decides which element each thread accesses; None for computed addresses, and where several threads hold
+    one element, of which one writes it."""
     if not isinstance(op, kernel.ReadOp | kernel.WriteOp):
         return None
     value = op.value if isinstance(op, kernel.WriteOp) else op.result
     distribution = _distribution(value)
-    return (op.buffer, op.offset, op.strides, *op.dynamic, value.type, distribution) if distribution else None
+    if not isinstance(distribution, StringAttr) or not _held_once(distribution.data, extents(value)):
+        return None
+    return (op.buffer, op.offset, op.strides, *op.dynamic, value.type, distribution)
+
+
+def _held_once(distribution: str, shape: Sequence[int]) -> bool:
+    """Whether no two threads hold the same element of a value."""
+    layout = LinearLayout.parse(distribution)
+    own = layout.sliced(len(layout.shape) - len(shape) + n for n, extent in enumerate(shape) if extent > 1)
+    return not any(own.free(name) for name in own.names if name in ("lane", "warp"))
 
 
 def _distribution(value: SSAValue) -> object:

@@ -87,7 +87,9 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
         return None
     written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
     tile = max((prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType)), default=1)
-    reads = [r for o in loop.body.block.ops if (r := _candidate(o, loop, tile)) and r.op.buffer not in written]
+    found = [r for o in loop.body.block.ops if (r := _candidate(o, loop, tile))]
+    reads = [r for r in found if r.op.buffer not in written]
+    local = any(isinstance(r.op.buffer.owner, kernel.LocalOp) for r in found)
     used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     trips = constant_of(loop.ub)
@@ -97,7 +99,7 @@ def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list
         sizes = (wanted.value.data,) if given else (wanted.value.data, *sizes)
     limit = target.shared_optin if isinstance(wanted, IntegerAttr) and given else target.shared
     room = (limit - used) // max(each, 1)
-    if len(reads) < 2 or trips is not None and trips < min(sizes):
+    if len(reads) + local < 2 or not reads or trips is not None and trips < min(sizes):
         return None
     if isinstance(wanted, IntegerAttr) and given and sizes[0] > room:
         need = used + sizes[0] * each

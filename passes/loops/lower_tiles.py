@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import dims_of
-from mlc.dialects.poly import ScheduleError, block_of, groups_of, schedule_of
+from mlc.dialects.poly import LoopNest, ScheduleError, block_of, groups_of, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.passes.context import machine_of
 from mlc.passes.loops.body.local_arrays import Arrays
@@ -136,15 +136,27 @@ class _Lowering:
 
     def _check_blocks(self, children: Sequence[isl.AstNode]) -> None:
         """Check that nests joined by ``&`` are in one child: threads partition each child separately, without a barrier
-        between children. isl makes no loop of a single block, and several loops of blocks that are not consecutive."""
+        between children. Blocks of other sizes may be in another one. isl makes no loop of a single block, and several
+        loops of blocks that are not consecutive."""
         joined = [group for group in groups_of(self.nests) if len(group) > 1]
-        tiles = [tiles_in(child) for child in children if joined]
+        inside = [tiles_in(child) for child in children if joined]
         for group in joined:
-            names = {s for nest in group for s in nest.statements}
-            mine = {name for name, tile in self.tiles.items() if names & {s.data for s in tile.statements}}
-            if sum(bool(mine & each) for each in tiles) > 1:
-                hint = "need one loop over several blocks; give their tiles one size"
-                raise ScheduleError(f"'{group[0]}': nests joined by '&' {hint}")
+            for tiles in self._tiles_by_size(group).values():
+                if sum(bool(tiles & each) for each in inside) > 1:
+                    hint = "need one loop over several blocks; give their tiles one size"
+                    raise ScheduleError(f"'{group[0]}': nests joined by '&' {hint}")
+
+    def _tiles_by_size(self, group: Sequence[LoopNest]) -> dict[tuple[str, ...], set[str]]:
+        """The tiles of joined nests for each size of their tiled blocks, which begin at other points."""
+        found: dict[tuple[str, ...], set[str]] = {}
+        for name, tile in self.tiles.items():
+            nest = next((n for n in group if tile.statements.data[0].data in n.statements), None)
+            if nest is not None:
+                names = [i.data for i in tile.iters]
+                tiled = [split.iterator for split in nest.shared if split.tiled]
+                starts = tuple(tile.starts.data[names.index(i)].data for i in tiled)
+                found.setdefault(starts, set()).add(name)
+        return found
 
     def _parallel(self, node: isl.AstNode, out: IndexBuilder) -> None:
         """Perfectly nested outer loops are collapsed into one parallel loop, until it has enough iterations for load

@@ -23,7 +23,8 @@ from mlc.dialects.poly import SCHEDULE, ScheduleAttr
 from mlc.passes.context import gpu_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
-from mlc.passes.schedule.gpu.generic import elementwise, joint, long_rows, rows, window
+from mlc.passes.schedule.gpu.generic import elementwise, long_rows, rows, window
+from mlc.passes.schedule.gpu.streaming import fused
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
@@ -45,7 +46,7 @@ def gpu_schedules(
     statements: Sequence[StatementView], target: GpuTarget, numerics: Numerics = "default"
 ) -> Iterator[ScheduleAttr]:
     """Candidates, the best first."""
-    return schedules(statements, target, rules_of(numerics), joint)
+    return schedules(statements, target, rules_of(numerics), fused)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import give_up, plain
 from mlc.passes.tile.tree.legality import Legality
 from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, fitting, segments
-from mlc.passes.tile.tree.tree_text import atomic_band, child_of, parallel_band, sequence, stream_band
+from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
 TREE = "schedule_tree"
 SERIAL = "serial"
@@ -99,9 +99,7 @@ class _Tiling:
         parts = [part for s, run in runs for part in (self._stream(run) if s else map(self._nest, run))]
         names, tree = [n for names, _ in parts for n in names], sequence(parts)
         for level in reversed(range(len(nests[0].shared))):
-            blocks = {n: self.blocks[n][level] for n in names}
-            uneven = len({b for b in blocks.values() if b.split()[-1].endswith("'")}) > 1
-            tree = (atomic_band if uneven else parallel_band)(blocks) + child_of(tree)
+            tree = parallel_band({n: self.blocks[n][level] for n in names}) + child_of(tree)
         return names, tree
 
     def _stream(self, nests: Sequence[LoopNest]) -> Iterator[Part]:

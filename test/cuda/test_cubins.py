@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from emulator import DEVICE
+from test_cuda_attention import SIZES, text
 from test_cuda_operators import CASES, model_of
 
 from mlc import target
@@ -36,8 +37,8 @@ def kernels(text: str, **chosen: Any) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
-    for text in (*CASES.values(), LARGE):
-        found |= kernels(text)
+    for case in (*CASES.values(), *map(text, (*SIZES, (1, 12, 512, 512, 64, 64))), LARGE):
+        found |= kernels(case)
     found |= kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"
     file.write_text(unit(list(found.values())))

@@ -21,6 +21,7 @@ from mlc.dialects.types import Shape, shape_of
 from mlc.target import CpuTarget, Target
 
 STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
+GPU_ROWS = 16  # queries for which a thread block reads keys once
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _sums_rows(op: ContractOp) -> bool:
 def is_one_kernel(attention: Attention, target: Target) -> bool:
     """Whether an attention is one kernel: with whole rows of scores, or with blocks of them."""
     if not isinstance(target, CpuTarget):
-        return False
+        return is_streamed(attention, target)
     return _stays_in_l2(attention.scores, target, target.sums_in_flight) or is_streamed(attention, target)
 
 
@@ -123,9 +124,11 @@ def _extents(scores: Shape) -> tuple[int, int, int]:
 def is_streamed(attention: Attention, target: Target) -> bool:
     """Whether blocks of keys run one after another, with running maxima and sums (``streaming``): where all scores are
     larger than L2, few of their rows stay there, and there are blocks of rows for all threads."""
-    if not isinstance(target, CpuTarget) or not _is_softmax(attention):
+    if not _is_softmax(attention):
         return False
     matrices, m, n = _extents(attention.scores)
+    if not isinstance(target, CpuTarget):
+        return m >= GPU_ROWS and (matrices > 1 or m > GPU_ROWS and m % GPU_ROWS == 0)
     few = not _stays_in_l2(attention.scores, target, STREAMED_ROWS * target.sums_in_flight)
     return few and 4 * matrices * m * n > target.l2.size and m // target.sums_in_flight * matrices >= target.threads
 

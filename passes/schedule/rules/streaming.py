@@ -70,7 +70,7 @@ def streaming(
         points = _points(stream, target)
         after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
         stages = [*stages_of(stream.inside, target, rules), *after]
-        cuts = [_cuts(stream, stage[0], *points) for stage in stages]
+        cuts = [_cuts(stream, stage[0], *points, target) for stage in stages]
         if nests := joined_nests(stages, cuts, target, rules):
             yield nests
             return
@@ -84,9 +84,13 @@ def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
     return target.block_points(rows, row_bytes, math.prod(outer)) >= ROWS * target.sums_in_flight
 
 
-def _cuts(stream: Stream, s: StatementView, rows: int, keys: int) -> list[Cut]:
+def _cuts(stream: Stream, s: StatementView, rows: int, keys: int, target: CpuTarget) -> list[Cut]:
+    """Blocks of rows come last, because they read the same operands; if the last one is smaller and the others are no
+    even share for threads first, because blocks of one size have a loop of their own."""
     *outer, last = stream.rows
-    cuts = [*(Cut(axis[s.name], 1) for axis in outer), Cut(last[s.name], rows)]
+    blocks, cut = [Cut(axis[s.name], 1) for axis in outer], [Cut(last[s.name], rows)]
+    uneven = stream.extent(last) % rows and math.prod(map(stream.extent, outer)) % target.threads
+    cuts = [*cut, *blocks] if uneven else [*blocks, *cut]
     return [*cuts, Cut(stream.along[s.name], keys, True)] if s.name in stream.along else cuts
 
 

@@ -11,11 +11,6 @@ def parallel_band(members: Mapping[str, str]) -> str:
     return f'schedule: "[{{ {terms} }}]", permutable: 1, coincident: [ 1 ]'
 
 
-def atomic_band(members: Mapping[str, str]) -> str:
-    """A parallel band for which isl makes one loop, with conditions where tuples are in some of its iterations."""
-    return parallel_band(members) + ', options: "{ atomic[i0] }"'
-
-
 def stream_band(members: Mapping[str, str]) -> str:
     """A band of one dimension that runs in order, with its term for each tuple."""
     terms = "; ".join(f"{name} -> [({value})]" for name, value in members.items())

@@ -65,3 +65,23 @@ kernel.func @loop(%a: memref<64xf32>, %c: memref<64xf32>) {
   kernel.write %3, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
   kernel.return
 }
+
+// -----
+
+// Each result of a reduction is held by several threads, of which one writes it: the others wait for that.
+// CHECK-LABEL: kernel.func @copies
+// CHECK:      kernel.write
+// CHECK-NEXT: kernel.barrier
+// CHECK-NEXT: kernel.read
+// CHECK:      kernel.return
+kernel.func @copies(%a: memref<64x32xf32>, %c: memref<64xf32>) {
+  %0 = arith.constant 0 : index
+  %t = kernel.local : memref<64xf32>
+  %1 = kernel.read %a[%0] {strides = array<i64: 32, 1>} : memref<64x32xf32> -> vector<64x32xf32>
+  %2 = kernel.multi_reduction %1 {kind = #vector.kind<add>} : vector<64x32xf32> -> vector<64xf32>
+  kernel.write %2, %t[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  %3 = kernel.read %t[%0] {strides = array<i64: 1>} : memref<64xf32> -> vector<64xf32>
+  %4 = arith.addf %2, %3 : vector<64xf32>
+  kernel.write %4, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  kernel.return
+}

@@ -60,3 +60,34 @@ kernel.func @columns(%a: memref<700x300xf32>, %c: memref<300xf32>) {
   }
   kernel.return
 }
+
+// -----
+
+// Blocks of rows and of keys, which run one after another with running maxima and sums.
+// CHECK: kernel.func @streamed{{.*}}schedule = #poly.schedule<"contraction: S0 | m@2t b@4 n@2s b m/40 n/50v | k & rows: S1
+kernel.func @streamed(%q: memref<4x80x8xf32>, %k: memref<4x8x100xf32>, %v: memref<4x100x6xf32>, %o: memref<4x80x6xf32>) {
+  %s = kernel.local : memref<4x80x100xf32>
+  poly.statement "S0" ins(%q, %k : memref<4x80x8xf32>, memref<4x8x100xf32>) outs(%s : memref<4x80x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 80 and 0 <= n < 100 and 0 <= k < 8">, accesses = [#poly.access<"b0[b, m, k]">, #poly.access<"b1[b, k, n]">, #poly.access<"t0[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%0: f32, %1: f32):
+    %2 = arith.mulf %0, %1 : f32
+    poly.yield %2 : f32
+  }
+  %t = kernel.local : memref<4x80xf32>
+  poly.statement "S1" ins(%s : memref<4x80x100xf32>) outs(%t : memref<4x80xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 80 and 0 <= n < 100">, accesses = [#poly.access<"t0[b, m, n]">, #poly.access<"t1[b, m]">], monoid = "max", init = 0xff800000 : f32} do {
+  ^bb0(%0: f32):
+    poly.yield %0 : f32
+  }
+  %p = kernel.local : memref<4x80x100xf32>
+  poly.statement "S2" ins(%s, %t : memref<4x80x100xf32>, memref<4x80xf32>) outs(%p : memref<4x80x100xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 80 and 0 <= n < 100">, accesses = [#poly.access<"t0[b, m, n]">, #poly.access<"t1[b, m]">, #poly.access<"t2[b, m, n]">]} do {
+  ^bb0(%0: f32, %1: f32):
+    %2 = arith.subf %0, %1 : f32
+    %3 = math.exp %2 : f32
+    poly.yield %3 : f32
+  }
+  poly.statement "S3" ins(%p, %v : memref<4x80x100xf32>, memref<4x100x6xf32>) outs(%o : memref<4x80x6xf32>) {domain = #poly.domain<"0 <= b < 4 and 0 <= m < 80 and 0 <= n < 6 and 0 <= k < 100">, accesses = [#poly.access<"t2[b, m, k]">, #poly.access<"b2[b, k, n]">, #poly.access<"b3[b, m, n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%0: f32, %1: f32):
+    %2 = arith.mulf %0, %1 : f32
+    poly.yield %2 : f32
+  }
+  kernel.return
+}
