@@ -50,7 +50,7 @@ SLOW = {
     "test_ml_maps", "test_ml_svm", "test_ml_trees", "test_namespace_derivatives", "test_narrow", "test_onnx_function",
     "test_operator_derivatives",
     "test_pack_quantized_weights", "test_partial_vectors", "test_plan_memory", "test_random_kernels",
-    "test_random_keys",
+    "test_random_keys", "test_training_losses",
     "test_random_schedules", "test_round_trip", "test_sanitizers", "test_single_operators", "test_sorting",
     "test_toolchain", "test_trainer", "test_torch_backend", "test_torch_elementwise", "test_torch_layers",
     "test_torch_control", "test_torch_function", "test_torch_programs", "test_torch_state", "test_torch_tensors",

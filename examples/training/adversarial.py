@@ -44,13 +44,13 @@ def generator_loss(generator: Any, discriminator: Any, key: Any) -> Any:
     return mnp.mean(nn.softplus(-discriminator(drawn(generator, random.fold_in(key, 2)))))
 
 
-def trained(steps: int) -> tuple[Any, list[tuple[float, float]]]:
+def trained(steps: int, threads: int | None = None) -> tuple[Any, list[tuple[float, float]]]:
     """The generator, and the losses of discriminator and generator in each step."""
     nn.manual_seed(0)
     networks = perceptron(NOISE, 2), perceptron(2, 1)
     optimizer = optim.adam(1e-3, (0.5, 0.9))
 
-    @mlc.jit(wait=True)
+    @mlc.jit(wait=True, threads=threads)
     def step(networks: Any, states: Any, key: Any) -> Any:
         generator, discriminator = networks
         of_d, gradient = mlc.value_and_grad(discriminator_loss)(discriminator, generator, key)

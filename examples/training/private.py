@@ -45,13 +45,13 @@ def private_gradient(model: Any, x: Any, labels: Any, key: Any) -> tuple[Any, An
     return mlc.tree_map(hidden, gradients), norms
 
 
-def trained(steps: int) -> tuple[Any, list[float]]:
+def trained(steps: int, threads: int | None = None) -> tuple[Any, list[float]]:
     """The network, and the largest norm of a sample's gradient in each step."""
     nn.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 16), nn.tanh, nn.Linear(16, 2))
     optimizer = optim.sgd(0.5, 0.9)
 
-    @mlc.jit(wait=True)
+    @mlc.jit(wait=True, threads=threads)
     def step(model: Any, state: Any, x: Any, labels: Any, key: Any) -> Any:
         gradient, norms = private_gradient(model, x, labels, key)
         updates, state = optimizer.update(gradient, state, model)

@@ -1,6 +1,6 @@
 """Gauss–Newton steps by conjugate gradients beside Adam: a small network fits a curve.
 
-    python -m examples.training.second_order
+python -m examples.training.second_order
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def predict(model: Any, x: Any) -> Any:
     return model(x)[:, 0]
 
 
-def losses(optimizer: Any, steps: int, has_batch: bool = False) -> list[float]:
+def losses(optimizer: Any, steps: int, has_batch: bool = False, threads: int | None = None) -> list[float]:
     """The loss before each step."""
     nn.manual_seed(0)
     model: Any = nn.Sequential(nn.Linear(1, 16), nn.tanh, nn.Linear(16, 1))
 
-    @mlc.jit(wait=True)
+    @mlc.jit(wait=True, threads=threads)
     def step(model: Any, state: Any) -> Any:
         value, gradient = mlc.value_and_grad(lambda m: nn.mse_loss(predict(m, X), Y))(model)
         batch = [(X, Y)] if has_batch else []

@@ -76,3 +76,14 @@ def test_second_order_steps_are_fewer() -> None:
 
     newton, adam = second_order.both(30)
     assert newton[0] == adam[0] and newton[-1] < 0.01 * adam[-1]
+
+
+def test_the_head_of_an_encoder_is_tuned() -> None:
+    from examples.training import fine_tuning
+
+    model = fine_tuning.classifier(layers=1, hidden=128, heads=4)
+    found = fine_tuning.tuned(model, 150, progress=False).model
+    assert fine_tuning.accuracy(model, found) > 0.75 > fine_tuning.accuracy(model, model.parameters)
+    for name, weight in model.encoder.weights.items():
+        stays = np.array_equal(found["encoder"][name], weight)
+        assert stays != f"encoder.{name}".startswith(model.last), name
