@@ -6,7 +6,7 @@ its outputs as buffers (destination-passing style), and contains ``kernel.generi
 
 from xdsl.ir import Dialect
 
-from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGroupOp, AsyncWaitOp, SubviewOp, root_of
+from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp, root_of
 from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
@@ -38,7 +38,7 @@ Kernel = Dialect(
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
         *(BarrierOp, MmaOp, MultiReductionOp),
-        *(AsyncCopyOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
+        *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
     ],
     [],
 )
@@ -71,6 +71,7 @@ __all__ = [
     "warpgroup_shape",
     "MultiReductionOp",
     "AsyncCopyOp",
+    "AsyncGatherOp",
     "AsyncGroupOp",
     "AsyncWaitOp",
     "SubviewOp",

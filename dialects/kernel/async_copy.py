@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, i1, i64
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -136,6 +136,53 @@ class AsyncCopyOp(TileAccess):
             raise VerifyException(f"{self.name}: {self.buffer.type} and {self.target.type} have different elements")
         if width > 1 and not any(a == b == 1 and extent > 1 and extent % width == 0 for a, b, extent in pairs):
             raise VerifyException(f"{self.name}: no axis of {self.extents} has {width} neighbours in both buffers")
+
+
+@irdl_op_definition
+class AsyncGatherOp(IRDLOperation):
+    """The same of one element at every offset (an integer), as of ``kernel.gather``: an asynchronous gather.
+
+    ``kernel.async_gather %a[%offsets] to %s[%zero] {target_strides = array<i64: 136, 1>} : memref<…>,
+    vector<16x128xi32>, memref<16x136xf32>``
+    """
+
+    name = "kernel.async_gather"
+    buffer = operand_def(MemRefType)
+    offsets = operand_def(VectorType)
+    target = operand_def(MemRefType)
+    at = operand_def(IndexType)
+    valid = var_operand_def(IndexType)
+    when = opt_operand_def(i1)
+    valid_axes = opt_prop_def(DenseArrayBase)
+    target_strides = prop_def(DenseArrayBase)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$buffer `[` $offsets `]` `to` $target `[` $at `]` (`valid` `(` $valid^ `)`)? (`when` `(` $when^ `)`)? "
+        "attr-dict `:` type($buffer) `,` type($offsets) `,` type($target)"
+    )
+
+    def __init__(
+        self,
+        buffer: SSAValue,
+        offsets: SSAValue,
+        target: SSAValue,
+        at: SSAValue,
+        target_strides: Sequence[int],
+        valid: Valid = MappingProxyType({}),
+        when: SSAValue | None = None,
+    ):
+        properties = {
+            "target_strides": DenseArrayBase.from_list(i64, list(target_strides)),
+            "valid_axes": axes_of(valid),
+        }
+        super().__init__(operands=[buffer, offsets, target, at, [*valid.values()], when], properties=properties)
+
+    def verify_(self) -> None:
+        assert isinstance(self.offsets.type, VectorType)
+        if len(self.target_strides.get_values()) != len(self.offsets.type.get_shape()):
+            raise VerifyException(f"{self.name}: one of target_strides for each axis of {self.offsets.type}")
+        if element_of(self.buffer) != element_of(self.target):
+            raise VerifyException(f"{self.name}: {self.buffer.type} and {self.target.type} have different elements")
 
 
 @irdl_op_definition

@@ -28,7 +28,8 @@ from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
 
 READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
-WRITES = (kernel.WriteOp, kernel.ScatterOp, kernel.AsyncCopyOp)
+ASYNCHRONOUS = (kernel.AsyncCopyOp, kernel.AsyncGatherOp)
+WRITES = (kernel.WriteOp, kernel.ScatterOp, *ASYNCHRONOUS)
 ACCESSES = (*READS, *WRITES)
 
 
@@ -109,7 +110,7 @@ class _Barriers:
             op.parent.insert_op_before(kernel.BarrierOp(), op)
             pending = pending.after_barrier()
         own = frozenset({op})
-        return pending.joined(_Pending(in_flight=own) if isinstance(op, kernel.AsyncCopyOp) else _Pending(own))
+        return pending.joined(_Pending(in_flight=own) if isinstance(op, ASYNCHRONOUS) else _Pending(own))
 
 
 def _conflicts(op: Operation, other: Operation) -> bool:
@@ -121,7 +122,7 @@ def _buffers(op: Operation) -> tuple[SSAValue, ...]:
     """The buffers that an operation accesses."""
     if isinstance(op, kernel.MmaOp):
         return (kernel.root_of(op.a), kernel.root_of(op.b))
-    target = (kernel.root_of(op.target),) if isinstance(op, kernel.AsyncCopyOp) else ()
+    target = (kernel.root_of(op.target),) if isinstance(op, ASYNCHRONOUS) else ()
     return (kernel.root_of(op.buffer), *target)  # type: ignore[attr-defined]
 
 

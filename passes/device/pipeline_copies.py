@@ -10,19 +10,19 @@
                                                          kernel.async_wait {groups = 0}
 
 The staged operands have a ring of ``depth`` buffers, as many as the schedule says or as shared memory has room for.
-Where a cast or a computation is between memory and shared memory, and where elements of less than 4 bytes are not
-neighbours, the copy stays as it is.
+Elements at computed offsets (the pixels of a convolution) are copied one by one. Where a cast or a computation is
+between memory and shared memory, and where elements of less than 4 bytes are not neighbours, the copy stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import gcd
+from math import gcd, prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -50,7 +50,7 @@ class PipelineCopies(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
-                copies = list(_copies(fn, loop))
+                copies = [copy for copy in _copies(fn, loop) if _has_registers(fn, loop, copy, gpu_of(ctx))]
                 with following(fn):
                     depth = _depth(fn, loop, copies, gpu_of(ctx)) if copies else 1
                 if depth > 1:
@@ -64,7 +64,7 @@ class PipelineCopies(ModulePass):
 class _Copy:
     """A copy of a loop's body to a local array, ``width`` elements at a time."""
 
-    read: kernel.ReadOp
+    read: kernel.ReadOp | kernel.GatherOp
     write: kernel.WriteOp
     local: kernel.LocalOp
     width: int
@@ -75,11 +75,22 @@ def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> Iterator[_Copy]:
     written = {buffer for o in fn.walk() for buffer in written_by(o)}
     for write in (o for o in loop.body.block.ops if isinstance(o, kernel.WriteOp)):
         read, local = write.value.owner, write.buffer.owner
-        if not isinstance(read, kernel.ReadOp) or not isinstance(local, kernel.LocalOp) or read.buffer in written:
+        if not isinstance(read, kernel.ReadOp | kernel.GatherOp) or read.buffer in written:
+            continue
+        if not isinstance(local, kernel.LocalOp):
             continue
         alone = read.parent is write.parent and len(list(read.result.uses)) == 1 and _is_own(local, write, loop)
         if alone and _moves(read, write, loop.body.block) and (width := _width(read, write)):
             yield _Copy(read, write, local, width)
+
+
+def _has_registers(fn: kernel.FuncOp, loop: scf.ForOp, copy: _Copy, target: GpuTarget) -> bool:
+    """Whether a thread has registers for the computed offsets of another iteration: the loop's values take a
+    quarter of them at most."""
+    if isinstance(copy.read, kernel.ReadOp):
+        return True
+    sums = sum(prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType))
+    return sums <= (threads_of(fn, target) or target.block_threads) * target.thread_registers // 4
 
 
 def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bool:
@@ -89,21 +100,26 @@ def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bo
     return all(loop.is_ancestor(o) for o in users) and writing == [write]
 
 
-def _moves(read: kernel.ReadOp, write: kernel.WriteOp, body: Block) -> bool:
+def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: Block) -> bool:
     """Whether both are of whole tiles whose addresses other iterations can compute."""
-    whole = read.lanes is None and read.odd is None and write.lanes is None and not write.valid
-    fixed = all(isinstance(s, int) for s in _strides(write)) and not write.dynamic
-    indices = (read.offset, *read.dynamic, *read.valid, write.offset)
-    return whole and fixed and bool(_strides(read)) and all(recomputable(v, body) for v in indices)
+    whole = read.lanes is None and write.lanes is None and not write.valid
+    fixed = all(isinstance(s, int) for s in _strides(write)) and not write.dynamic and bool(_strides(write))
+    if isinstance(read, kernel.GatherOp):
+        whole, indices = whole and read.lane_offsets is None, [read.offsets]
+    else:
+        whole, indices = whole and read.odd is None, [read.offset, *read.dynamic]
+    return whole and fixed and all(recomputable(v, body) for v in (*indices, *read.valid, write.offset))
 
 
 def _strides(op: kernel.ReadOp | kernel.WriteOp) -> list[int | SSAValue]:
     return [op.stride(n) for n in range(len(op.strides.get_values()))]
 
 
-def _width(read: kernel.ReadOp, write: kernel.WriteOp) -> int:
+def _width(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
     """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
     4 bytes."""
+    if isinstance(read, kernel.GatherOp):
+        return int(ITEMSIZE[element_of(read.buffer)] in CHUNKS)
     size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
     rows = list(zip(extents, _strides(read), _strides(write), strict=True))
     axis = next((n for n, (extent, *strides) in enumerate(rows) if extent > 1 and strides == [1, 1]), None)
@@ -182,22 +198,31 @@ class _Pipeline:
         body = self.loop.body.block
         known: dict[SSAValue, SSAValue] = {body.args[0]: variable}
         for copy in self.copies:
-            read, write = copy.read, copy.write
-            offset, at, *rest = (
-                recomputed(v, known, body, build.add) for v in (read.offset, write.offset, *read.dynamic, *read.valid)
-            )
-            dynamic, limits = rest[: len(read.dynamic)], rest[len(read.dynamic) :]
-            strides = [s if isinstance(s, int) else dynamic.pop(0) for s in _strides(read)]
-            valid = dict(zip(kernel.valid_of(read), limits, strict=True))
             target = build.add(kernel.SubviewOp(self.rings[copy], slot)).results[0]
-            shape = read.result.type.get_shape()  # type: ignore[attr-defined]
-            fixed = [s for s in _strides(write) if isinstance(s, int)]
-            build.add(
-                kernel.AsyncCopyOp(
-                    read.buffer, offset, strides, target, at, fixed, shape, copy.width, valid, when=exists
-                )
-            )
+            build.add(self._copy(build, copy, known, target, exists))
         build.add(kernel.AsyncGroupOp())
+
+    def _copy(
+        self, build: _Builder, copy: _Copy, known: dict[SSAValue, SSAValue], target: SSAValue, exists: SSAValue
+    ) -> Operation:
+        """An asynchronous copy with the addresses of another iteration."""
+        read, write = copy.read, copy.write
+
+        def there(values: Sequence[SSAValue]) -> list[SSAValue]:
+            return [recomputed(v, known, self.loop.body.block, build.add) for v in values]
+
+        (at,), limits = there([write.offset]), there(read.valid)
+        valid = dict(zip(kernel.valid_of(read), limits, strict=True))
+        fixed = [s for s in _strides(write) if isinstance(s, int)]
+        if isinstance(read, kernel.GatherOp):
+            (offsets,) = there([read.offsets])
+            return kernel.AsyncGatherOp(read.buffer, offsets, target, at, fixed, valid, when=exists)
+        (offset,), dynamic = there([read.offset]), there(read.dynamic)
+        strides = [s if isinstance(s, int) else dynamic.pop(0) for s in _strides(read)]
+        shape = read.result.type.get_shape()  # type: ignore[attr-defined]
+        return kernel.AsyncCopyOp(
+            read.buffer, offset, strides, target, at, fixed, shape, copy.width, valid, when=exists
+        )
 
     def _steady(self, first: SSAValue) -> scf.ForOp:
         """The loop, which waits for the oldest group and starts the copies of the iteration ``depth - 1`` later."""

@@ -14,7 +14,7 @@ from mlc.passes.legality import TENSORS, VECTORS, Level
 LOOPS = "scf.for scf.if"
 MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather kernel.scatter"
 TILES = "kernel.symbol kernel.slide kernel.step kernel.lanewise kernel.multi_reduction"
-COPIES = "kernel.subview kernel.async_copy kernel.async_group kernel.async_wait"
+COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_group kernel.async_wait"
 BODY = f"{MEMORY} {COPIES} kernel.barrier kernel.mma {TILES} arith.* math.* vector.*"
 KERNELS = {
     "kernel.func": f"kernel.local kernel.library_call kernel.return scf.parallel {LOOPS} {BODY}",

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from emulator import needed
 from launcher import Program, Run
-from test_cuda_operators import model_of, scheduled
+from test_cuda_operators import compare, feed_of, model_of, scheduled
 from xdsl.dialects.builtin import StringAttr
 
 import mlc
+from mlc.dialects import kernel
 from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
@@ -96,6 +97,18 @@ def test_more_shared_memory_than_a_block_has_by_itself(units: Path) -> None:
     made = product(130, 70, 140, units, "{m}/128p {n}/128vp")
     assert "MLC_DYNAMIC_SHARED(dynamic, 69632);" in text_of(made) and "__shared__" not in text_of(made)
     check(made, 130, 70, 140)
+
+
+@pytest.mark.parametrize("strides, channels", [(1, 7), (2, 24)])
+def test_pixels_at_computed_offsets(strides: int, channels: int, units: Path) -> None:
+    text = f"(float[2,{channels},15,17] x, float[40,{channels},3,3] w) => (float[2,40,h,v] y) "
+    text += f"{{ y = Conv <pads = [1,1,1,1], strides = [{strides},{strides}]> (x, w) }}"
+    model = model_of(text.replace("h,v", "15,17" if strides == 1 else "8,9"))
+    imported = OnnxSource.of(model).imported({})
+    made = Program(imported.module, imported.weights, units)
+    (fn,) = (f for f in made.functions.values() if any(isinstance(o, kernel.AsyncGatherOp) for o in f.walk()))
+    assert sum(isinstance(o, kernel.BarrierOp) for o in fn.walk()) == 2
+    compare(model, units, feed_of(model))
 
 
 def test_one_barrier_an_iteration(units: Path) -> None:

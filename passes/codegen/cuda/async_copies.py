@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
@@ -23,6 +23,7 @@ class AsyncCopy:
     bytes: int  # of a chunk
     axis: int | None  # None where a chunk is one element
     when: str | None = None  # nothing is read where it is false
+    offset: Callable[[int], str] | None = None  # of the element of a register, where it is computed
 
     def steps(self) -> Iterator[str]:
         """C statements. A source that is not aligned as a whole is copied by elements, at once."""
@@ -40,7 +41,8 @@ class AsyncCopy:
         source, target = self.pointers
         for r in self.source.part.registers():
             condition = " && ".join([*self.source.once(), *self.source.exists(r)])
-            to, start = f"{target} + {self.target.address(r)}", f"{source} + {self.source.address(r)}"
+            offset = self.offset or self.source.address
+            to, start = f"{target} + {self.target.address(r)}", f"{source} + {offset(r)}"
             call = f"{function}<{self.type}, {self.width}>({to}, {start}, {self._valid(r)});"
             yield f"if ({condition}) {call}" if condition else call
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
@@ -151,6 +152,8 @@ class _Printer(CText):
                 self.subview(op)
             case kernel.AsyncCopyOp():
                 self.async_copy(op)
+            case kernel.AsyncGatherOp():
+                self.async_gather(op)
             case kernel.AsyncGroupOp():
                 self.line("mlc_async_group();")
             case kernel.AsyncWaitOp():
@@ -245,13 +248,25 @@ class _Printer(CText):
         for line in AsyncCopy(source, target, pointers, type_, width, width * size, axis, when).steps():
             self.line(line)
 
+    def async_gather(self, op: kernel.AsyncGatherOp) -> None:
+        offsets, size = self.env[op.offsets], ITEMSIZE[element_of(op.buffer)]
+        source = Accesses(self.coordinates, offsets.part, "0", [], self.limits(op))
+        strides = [str(s) for s in op.target_strides.get_values()]
+        target = Accesses(
+            self.coordinates, offsets.part, self.scalar(op.at), strides, layout=self.layouts.get(op.target)
+        )
+        pointers, type_ = (self.pointers[op.buffer], self.pointers[op.target]), pointer_type(element_of(op.buffer))
+        when = self.scalar(op.when) if op.when is not None else None
+        for line in AsyncCopy(source, target, pointers, type_, 1, size, None, when, offsets.at).steps():
+            self.line(line)
+
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
         strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
         layout = self.layouts.get(op.buffer)
         return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout)
 
-    def limits(self, op: kernel.TileAccess | kernel.GatherOp | kernel.ScatterOp) -> dict[int, str]:
+    def limits(self, op: IRDLOperation) -> dict[int, str]:
         return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
 
     def read(self, op: kernel.ReadOp) -> None:

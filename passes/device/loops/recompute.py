@@ -1,17 +1,18 @@
-"""Index arithmetic of a loop's body computed again elsewhere, with another value of the loop's variable."""
+"""Index arithmetic of a loop's body, on vectors too, computed again with another value of the loop's variable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, vector
 from xdsl.ir import Block, Operation, SSAValue
 
+from mlc.dialects import kernel
 from mlc.passes.device.loops.coefficients import depends
 
 INDEX_ARITHMETIC = (
     *(arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.FloorDivSIOp, arith.RemSIOp),
-    *(arith.MinSIOp, arith.MaxSIOp),
+    *(arith.MinSIOp, arith.MaxSIOp, arith.IndexCastOp, vector.BroadcastOp, kernel.StepOp),
 )
 
 

@@ -114,3 +114,32 @@ kernel.func @narrow(%h: memref<64x64xf16>, %q: memref<64x4xi8>, %c: memref<64xf1
   }
   kernel.return
 }
+
+// -----
+
+// Elements at computed offsets: those of the iteration that starts are computed again.
+// CHECK-LABEL: kernel.func @gathered
+// CHECK:      %[[LOOP:.*]] = scf.for
+// CHECK:      kernel.async_wait
+// CHECK:      %[[NEXT:.*]] = arith.addi {{.*}} : vector<8x32xi32>
+// CHECK:      kernel.async_gather %a[%[[NEXT]]] to {{.*}} when({{.*}}target_strides = array<i64: 32, 1>
+// CHECK:      kernel.async_group
+// CHECK-NOT:  kernel.gather
+// CHECK:      kernel.return
+kernel.func @gathered(%a: memref<4096xf32>, %c: memref<256xf32>, %m: memref<8x32xi32>) {
+  %0 = arith.constant 0 : index
+  %8 = arith.constant 8 : index
+  %64 = arith.constant 64 : index
+  %map = kernel.read %m[%0] {strides = array<i64: 32, 1>} : memref<8x32xi32> -> vector<8x32xi32>
+  %s = kernel.local : memref<8x32xf32>
+  scf.for %k = %0 to %64 step %8 {
+    %n = arith.index_cast %k : index to i32
+    %all = vector.broadcast %n : i32 to vector<8x32xi32>
+    %offsets = arith.addi %all, %map : vector<8x32xi32>
+    %x = kernel.gather %a[%offsets] : memref<4096xf32>, vector<8x32xi32> -> vector<8x32xf32>
+    kernel.write %x, %s[%0] {strides = array<i64: 32, 1>} : vector<8x32xf32>, memref<8x32xf32>
+    %z = kernel.read %s[%8] {strides = array<i64: 1>} : memref<8x32xf32> -> vector<64xf32>
+    kernel.write %z, %c[%k] {strides = array<i64: 1>} : vector<64xf32>, memref<256xf32>
+  }
+  kernel.return
+}
