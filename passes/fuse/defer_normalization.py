@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, source_nodes, with_nodes
 from mlc.dialects.graph.base import iterators
-from mlc.dialects.semantics.expr import Call, Load
-from mlc.dialects.types import element_of, is_float, shape_of
+from mlc.dialects.semantics.expr import Call
+from mlc.dialects.types import shape_of
 from mlc.passes.context import machine_of
-from mlc.passes.fuse.grouping.attention import attentions, is_streamed
+from mlc.passes.fuse.grouping.attention import attentions, can_defer, is_streamed
 from mlc.passes.rewriter import bodies, erase_unused
 
 
@@ -34,15 +34,14 @@ class DeferNormalization(ModulePass):
         target = machine_of(ctx)
         for body in bodies(op):
             for found in attentions(list(body.ops)):
-                product = found.ops[-1]
-                if isinstance(product, ContractOp) and is_streamed(found, target):
-                    _defer(product, body)
+                if can_defer(found) and is_streamed(found, target):
+                    _defer(found.ops[-1], body)
 
 
-def _defer(product: ContractOp, body: Block) -> None:
+def _defer(product: Operation, body: Block) -> None:
+    assert isinstance(product, ContractOp)
     weights = product.lhs.owner
-    if not isinstance(weights, MapOp) or not _scales_rows(weights) or not _follows(product):
-        return
+    assert isinstance(weights, MapOp)
     numerator, factor = weights.args
     symbol = " * " if isinstance(weights.scalar, Call) and weights.scalar.fn == "mul" else " / "
     rows, _, out = product.terms
@@ -56,19 +55,3 @@ def _defer(product: ContractOp, body: Block) -> None:
     scaled.result.name_hint = product.result.name_hint
     product.result.replace_all_uses_with(scaled.result)
     erase_unused([product, weights])
-
-
-def _scales_rows(weights: MapOp) -> bool:
-    """Whether a map of floats is its first operand, by or over one number a row."""
-    match weights.scalar:
-        case Call("mul" | "div", (Load(0), Load(1))) if len(weights.args) == 2:
-            whole, each = map(shape_of, weights.args)
-            used_once = len(list(weights.result.uses)) == 1
-            return is_float(element_of(weights.result)) and used_once and each == (*whole[:-1], 1)
-    return False
-
-
-def _follows(product: ContractOp) -> bool:
-    """Whether each axis of the rows is one of the result, so that a row's factor is one of each of its sums."""
-    rows, _, out = product.terms
-    return product.product is None and rows[-1] not in out and all(c in out for c in rows[:-1])

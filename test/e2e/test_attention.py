@@ -12,6 +12,8 @@ import onnx.parser
 import pytest
 
 import mlc
+import mlc.numpy as mnp
+from mlc import nn
 
 ATTENTION = """<ir_version: 8, opset_import: ["" : 17]>
 attention (float[{batch},{m},{heads},{width}] q, float[{batch},{n},{heads},{width}] k, float[{batch},{n},{heads},{v}] v,
@@ -147,3 +149,19 @@ def test_the_same_bits_for_any_threads() -> None:
     first, *others = (compiled(sizes, mask, threads=threads)(*args) for threads in (1, 2, 4))
     for other in others:
         np.testing.assert_array_equal(other, first)
+
+
+def test_gradients_of_many_keys() -> None:
+    """By queries, keys and values, against their formulas in float64."""
+    normal = np.random.default_rng().standard_normal
+    q, k, v, w = (normal((1, 4, *shape)).astype("f4") for shape in ((130, 16), (701, 16), (701, 8), (130, 8)))
+    loss = lambda q, k, v: mnp.sum(nn.dot_product_attention(q, k, v) * w)
+    found = mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)))(q, k, v)
+    scores = q.astype("f8") @ k.swapaxes(2, 3) / 4
+    power = np.exp(scores - scores.max(-1, keepdims=True))
+    p = power / power.sum(-1, keepdims=True)
+    by_p = w @ v.swapaxes(2, 3).astype("f8")
+    by_scores = p * (by_p - (by_p * p).sum(-1, keepdims=True)) / 4
+    wanted = by_scores @ k, by_scores.swapaxes(2, 3) @ q, p.swapaxes(2, 3) @ w
+    for actual, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5 * np.abs(expected).max())

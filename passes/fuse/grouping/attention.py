@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ints_of
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
-from mlc.dialects.types import Shape, shape_of
+from mlc.dialects.types import Shape, element_of, is_float, shape_of
 from mlc.target import CpuTarget, Target
 
 STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
@@ -124,7 +124,7 @@ def _extents(scores: Shape) -> tuple[int, int, int]:
 def is_streamed(attention: Attention, target: Target) -> bool:
     """Whether blocks of keys run one after another, with running maxima and sums (``streaming``): where all scores are
     larger than L2, few of their rows stay there, and there are blocks of rows for all threads."""
-    if not _is_softmax(attention):
+    if not _is_softmax(attention) or not (can_defer(attention) or isinstance(attention.ops[-1], ComputeOp)):
         return False
     matrices, m, n = _extents(attention.scores)
     if not isinstance(target, CpuTarget):
@@ -152,4 +152,24 @@ def _subtracts(op: MapOp, maximum: ReduceOp) -> bool:
             load = subtracted.args[0] if limited else subtracted  # type: ignore[union-attr]
             read = isinstance(load, Load) and op.args[load.operand] is maximum.result
             return read and all(op.args[other.operand] is not maximum.result for other in loads(scores))
+    return False
+
+
+def can_defer(attention: Attention) -> bool:
+    """Whether rows can be scaled after the product: a map scales them, and each of their axes is one of the result."""
+    product = attention.ops[-1]
+    if not isinstance(product, ContractOp) or product.product is not None:
+        return False
+    (rows, _, out), weights = product.terms, product.lhs.owner
+    follows = rows[-1] not in out and all(c in out for c in rows[:-1])
+    return follows and isinstance(weights, MapOp) and _scales_rows(weights)
+
+
+def _scales_rows(weights: MapOp) -> bool:
+    """Whether a map of floats is its first operand, by or over one number a row."""
+    match weights.scalar:
+        case Call("mul" | "div", (Load(0), Load(1))) if len(weights.args) == 2:
+            whole, each = map(shape_of, weights.args)
+            used_once = len(list(weights.result.uses)) == 1
+            return is_float(element_of(weights.result)) and used_once and each == (*whole[:-1], 1)
     return False
