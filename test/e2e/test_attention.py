@@ -155,7 +155,10 @@ def test_gradients_of_many_keys() -> None:
     """By queries, keys and values, against their formulas in float64."""
     normal = np.random.default_rng().standard_normal
     q, k, v, w = (normal((1, 4, *shape)).astype("f4") for shape in ((130, 16), (701, 16), (701, 8), (130, 8)))
-    loss = lambda q, k, v: mnp.sum(nn.dot_product_attention(q, k, v) * w)
+
+    def loss(*args: mnp.Array) -> mnp.Array:
+        return mnp.sum(nn.dot_product_attention(*args) * w)
+
     found = mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)))(q, k, v)
     scores = q.astype("f8") @ k.swapaxes(2, 3) / 4
     power = np.exp(scores - scores.max(-1, keepdims=True))
