@@ -30,6 +30,7 @@ from mlc.passes.plan.verify_plan import VerifyPlan
 from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_schedule import ChooseSchedule
+from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
 from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
@@ -52,8 +53,8 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
                   SplitConcats(), Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
-                      VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), CollapseIterators(), ProveInPlace(), *given, ChooseSchedule(options.numerics),
+                      PartitionParallelLoops(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),

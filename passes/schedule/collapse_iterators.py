@@ -9,12 +9,14 @@ cuts into tiles of any size: rows of 7 pixels fill no tile. Points keep their or
 remainders by constants, so only the first iterator of a group may have a symbolic extent. Where a statement uses an
 iterator as a number, all stay. (Chetlur et al., cuDNN, 2014; MLIR: collapse_shape.)
 
-Of other reductions the iterators that are contiguous together become one: y_x of a mean of pixels.
+Of other reductions the iterators that are contiguous together become one: y_x of a mean of pixels. On a CPU only
+elementwise statements change, whose rows are shorter than a vector, such as those on filters of 3 x 3.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,14 +26,15 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
-from mlc.passes.context import gpu_of
+from mlc.passes.context import gpu_of, machine_of
 from mlc.passes.schedule.gpu.contraction import contraction, roles_of
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, statements_of
-from mlc.target import GpuTarget
+from mlc.target import CpuTarget, GpuTarget
 
 Group = tuple[str, ...]
+ROW_VECTORS = 32  # of collapsed iterators at least: one partial vector at the end costs little
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,13 @@ class CollapseIterators(ModulePass):
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = machine_of(ctx)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             statements = statements_of(fn)
+            if isinstance(target, CpuTarget):
+                if rows := _short_rows(statements, target):
+                    _collapse(statements, [rows])
+                continue
             if not any(_groups(s) or _run(s) for s in statements):
                 continue
             try:
@@ -62,6 +70,24 @@ def _runs(statements: Sequence[StatementView]) -> list[Group]:
     """The first run of iterators along which a statement reduces and all read and write contiguously."""
     runs = (run for s in statements if (run := _run(s)))
     return next(([run] for run in runs if all(_is_contiguous(s, run) for s in statements)), [])
+
+
+def _short_rows(statements: Sequence[StatementView], target: CpuTarget) -> Group | None:
+    """The innermost iterators of elementwise statements that fill vectors together, where those of a row do not. Other
+    iterators are left for all threads, or none."""
+    first = statements[0] if statements else None
+    if first is None or len(first.iters) < 2 or any(s.op.monoid or s.bounds != first.bounds for s in statements):
+        return None
+    for n in range(2, len(first.iters) + 1):
+        group = first.iters[-n:]
+        extents = [d for i in group if isinstance(d := first.bounds[i], int)]
+        if len(extents) < n or extents[-1] >= target.lanes or not all(_is_contiguous(s, group) for s in statements):
+            return None
+        others = [d for i in first.iters[:-n] if isinstance(d := first.bounds[i], int)]
+        shared = n == len(first.iters) or math.prod(others) >= target.threads
+        if math.prod(extents) >= ROW_VECTORS * target.lanes and shared:
+            return group
+    return None
 
 
 def _run(s: StatementView) -> Group | None:

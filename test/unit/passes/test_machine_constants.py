@@ -52,6 +52,7 @@ ALLOWED = {
     "plan/program/offsets.py ENOUGH VISITS STALE": "search effort",
     "rewriter.py CAP": "search effort",
     "schedule/cost/load_imbalance.py PAIR": "the model of partitions: one of two threads stands for all",
+    "schedule/collapse_iterators.py ROW_VECTORS": "a ratio: what a partial vector at the end of a row may cost",
     "schedule/partition_parallel_loops.py REACH LEAD": "search effort",
     "loops/body/tile_values.py SHORT": "offsets of 32 bits",
     "schedule/gpu/strips.py TERMS SHORT": "ratios: how many terms a thread adds before others help",
