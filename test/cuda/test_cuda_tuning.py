@@ -12,6 +12,10 @@ from fake_gpu import Gpu, model, random
 from test_host_program import TARGET
 
 import mlc
+from mlc.api import make_options
+from mlc.dialects import kernel
+from mlc.driver.lower import run
+from mlc.driver.sources import source_of
 from mlc.errors import InputError
 from mlc.tools import gpu_peak
 from mlc.tools.cuda_device import NoDevice, open_driver
@@ -38,6 +42,14 @@ def test_the_schedule_with_the_best_event_times_wins(gpu: Gpu, tmp_path: Path, m
         assert times[1] < times[0]
         blocks = [int(net.signature["kernels"][0]["grid"]) for net in (chosen, tuned)]
         assert blocks[1] < blocks[0] and times[0] - times[1] == 10 * (blocks[0] - blocks[1])
+
+
+def test_fewer_buffers_of_staged_operands_are_candidates() -> None:
+    imported, options = source_of(product()).imported({}), make_options(TARGET)
+    run(imported.module, imported.weights, options, ("graph", "layout", "fuse", "kernel", "schedule"))
+    (fn,) = (o for o in imported.module.ops if isinstance(o, kernel.FuncOp))
+    found = [each.text for each in options.target.candidates(fn)]
+    assert "depth" not in found[0] and sum(each.endswith("| depth=3") for each in found) == 1
 
 
 def test_without_a_gpu_tuning_says_so(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mlc.dialects.poly import LoopNest, TiledLoop
+from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
@@ -18,6 +18,7 @@ from mlc.target import GpuTarget
 SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
 """Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks. The largest is
 for columns of one iterator, and of few accesses at computed offsets: addresses take registers."""
+DEPTHS = (2, 3)  # buffers of a staged operand that are candidates, beside as many as fit
 COMPUTED = 3  # accesses at computed offsets whose addresses a tile of the largest shape has no registers for
 
 
@@ -44,12 +45,15 @@ def roles_of(s: StatementView) -> OperandRoles | None:
 
 
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
-    """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes."""
+    """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes, then the
+    first one with fewer buffers."""
     first, names = statements[0], tuple(s.name for s in statements)
     shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
     enough = [nest for nest in nests if blocks_of(nest, first.bounds) >= target.multiprocessors]
-    yield from dict.fromkeys([*enough, *reversed(nests)])
+    ordered = list(dict.fromkeys([*enough, *reversed(nests)]))
+    yield from ordered
+    yield from (replace(ordered[0], block=ThreadBlock(depth=depth)) for depth in DEPTHS)
 
 
 def computed(statements: Sequence[StatementView], lanes: str) -> int:
