@@ -35,6 +35,7 @@ from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.target import GpuTarget
 
 DISTRIBUTION = "distribution"
+WINDOW = 4  # of one buffer at several offsets: those of a window
 THREADS = "threads"
 SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, kernel.MultiReductionOp, vector.BroadcastOp)
 """The operations whose results have a distribution of their own; the others have that of their operands."""
@@ -90,7 +91,18 @@ def _distribution(
         if product.warpgroup:
             return sums_of_warpgroups((rows, columns), warps)
         return sums((rows, columns), warps, product.shape)
-    return blocked(shape, _order(values), prod(warps), target.warp)
+    order = _order(values)
+    return blocked(shape, order, prod(warps), target.warp, order[1] if _slides(values) else None)
+
+
+def _slides(values: ValueClass) -> bool:
+    """Whether a class has the points of a sliding window: one buffer is read at several offsets. A thread then has
+    neighbours along the second axis, which share what it reads: rows of an image."""
+    reads = [v.owner for v in values.values if isinstance(v.owner, kernel.ReadOp)]
+    if len(values.shape) < 2:
+        return False
+    kinds = Counter((o.buffer, o.strides, *o.dynamic, o.result.type) for o in reads if len(extents(o.result)) > 1)
+    return max(kinds.values(), default=0) >= WINDOW
 
 
 def _of_copy(op: kernel.AsyncCopyOp, warps: int, target: GpuTarget) -> LinearLayout:

@@ -89,3 +89,13 @@ def test_derivatives_of_a_convolution(gpu: Gpu) -> None:
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=0, atol=2e-5 * np.abs(wanted).max())
     for traced in jitted.programs.values():
         traced.model.close()
+
+
+@pytest.mark.parametrize("stride, band", [(1, "g/2p y0/8p y1/21vp"), (2, "g y0/4p y1/9vp"), (1, "g/3p y0/6p y1/21vp")])
+def test_rows_of_a_depthwise_convolution_in_one_thread(stride: int, band: str, units: Path) -> None:
+    """Tiles that divide the rows and tiles that do not; threads beyond the last pixel of a row are idle."""
+    rows, pixels = (16 - 1) * stride + 3, (21 - 1) * stride + 3 if stride == 1 else 19
+    text = f"(float[1,5,{rows},{pixels}] x, float[5,1,3,3] w) => (float[1,5,p,q] y) "
+    model = model_of(text + f"{{ c = Conv <group = 5, strides = [{stride},{stride}]> (x, w)  y = Relu (c) }}")
+    schedule = f"conv_0: window: S0 S1 | {band} | k0 k1\n"
+    compare(model, units, feed_of(model), schedule=schedule)

@@ -21,12 +21,17 @@ class Coordinates:
 
     def at(self, part: Part, axis: int, register: int) -> str:
         """The coordinate along an axis of the class of a register's element."""
-        assert part.layout is not None
-        constant, variable = self.constant(part, axis, register), self._variable(part.layout, axis)
+        variable, constant = self.terms(part, axis, register)
         if variable == "0" or not constant:
             return variable if not constant else str(constant)
-        overlap = constant & _image(part.layout, axis)
-        return f"({variable} {'^' if overlap else '+'} {constant})"
+        return f"({variable} + {constant})"
+
+    def terms(self, part: Part, axis: int, register: int) -> tuple[str, int]:
+        """The coordinate as a sum: what depends on the thread, which registers share, and a constant."""
+        assert part.layout is not None
+        constant, variable = self.constant(part, axis, register), self._variable(part.layout, axis)
+        overlap = constant & _image(part.layout, axis) and variable != "0"
+        return (f"({variable} ^ {constant})", 0) if overlap else (variable, constant)
 
     def constant(self, part: Part, axis: int, register: int) -> int:
         assert part.layout is not None

@@ -27,7 +27,7 @@ from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.async_copies import AsyncCopy
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.cuda_memory import Accesses, busy_threads
 from mlc.passes.codegen.cuda.fragments import Operand, WarpgroupProduct, WarpProduct
 from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
@@ -54,6 +54,7 @@ class _Printer(CText):
     pointers: dict[SSAValue, str] = field(default_factory=dict)
     layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
+    assumed: frozenset[str] = frozenset()  # conditions on threads that hold in the block that is printed
 
     def text(self) -> str:
         self.coordinates = Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
@@ -264,7 +265,7 @@ class _Printer(CText):
         strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
         layout = self.layouts.get(op.buffer)
-        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout)
+        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout, self.assumed)
 
     def limits(self, op: IRDLOperation) -> dict[int, str]:
         return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
@@ -277,7 +278,8 @@ class _Printer(CText):
     def gather(self, op: kernel.GatherOp) -> None:
         offsets = self.env[op.offsets]
         part = self.part(op.result, [offsets])
-        self.load(op, part, Accesses(self.coordinates, part, "0", [], self.limits(op)), offsets.at)
+        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
+        self.load(op, part, accesses, offsets.at)
 
     def load(
         self, op: kernel.ReadOp | kernel.GatherOp, part: Part, accesses: Accesses, offset: Callable[[int], str]
@@ -296,7 +298,8 @@ class _Printer(CText):
 
     def scatter(self, op: kernel.ScatterOp) -> None:
         part = self.env[op.value].part
-        self.store(op, Accesses(self.coordinates, part, "0", [], self.limits(op)), self.env[op.offsets].at)
+        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
+        self.store(op, accesses, self.env[op.offsets].at)
 
     def store(
         self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, offset: Callable[[int], str]
@@ -343,7 +346,14 @@ class _Printer(CText):
             name = self.name()
             self.line(f"const int64_t {name} = {self.scalar(lower)} + {text};")
             self.alias(arg, name)
+        busy = busy_threads(block, self.coordinates)
+        self.assumed = frozenset(busy)
+        if busy:
+            self.open(f"if ({' && '.join(busy)})")
         self.block(block)
+        if busy:
+            self.close()
+        self.assumed = frozenset()
         self.close()
 
     def first_block(self) -> str:

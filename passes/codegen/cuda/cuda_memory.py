@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.ir import Block
+
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed
+from mlc.passes.device.distribution.value_classes import extents
 
 WARP_BITS = 5
 
@@ -23,6 +27,7 @@ class Accesses:
     strides: Sequence[str]
     limits: Mapping[int, str] = field(default_factory=dict)  # the number of valid elements along some axes of the tile
     layout: LinearLayout | None = None  # of the local array, whose strides are constants
+    assumed: frozenset[str] = frozenset()  # conditions that hold wherever the accesses are
 
     def address(self, register: int) -> str:
         """The offset of a register's element: base + Σ coordinate·stride, at its place in the local array's layout."""
@@ -35,10 +40,12 @@ class Accesses:
             stride = self.strides[axis - offset]
             if stride == "0":
                 continue
-            at = self.coordinates.at(self.part, axis, register)
-            if at.isdigit() and stride.isdigit():
-                constant += int(at) * int(stride)
-            elif at != "0":
+            at, more = self.coordinates.terms(self.part, axis, register)
+            if stride.isdigit():
+                constant += more * int(stride)
+            elif more:
+                at = str(more) if at == "0" else f"({at} + {more})"
+            if at != "0":
                 terms.append(at if stride == "1" else f"{at} * {_wide(stride)}")
         return " + ".join([*terms, *([str(constant)] if constant else [])])
 
@@ -48,11 +55,12 @@ class Accesses:
 
     def exists(self, register: int) -> list[str]:
         """The conditions under which a register of the thread has an element of the tile."""
-        return [
+        found = (
             f"{self.coordinates.at(self.part, axis, register)} < {self.part.aligned[axis]}"
             for axis in (self.part.axes if self.part.layout is not None else ())
             if self._uncertain(axis, register)
-        ]
+        )
+        return [condition for condition in found if condition not in self.assumed]
 
     def within(self, register: int) -> list[str]:
         """The conditions under which it is within the limits."""
@@ -76,6 +84,29 @@ class Accesses:
             return [f"{THREAD} == 0"]
         mask = lane | warp << WARP_BITS
         return [f"({THREAD} & {mask}) == 0"] if mask else []
+
+
+ALONE = {
+    "kernel.read", "kernel.gather", "kernel.write", "kernel.scatter", "kernel.step", "kernel.lanewise", "kernel.symbol",
+    "vector.broadcast", "scf.for", "scf.if", "scf.yield", "scf.reduce",
+}  # fmt: skip
+"""Operations in which a thread waits for no other, with those of arith and math."""
+
+
+def busy_threads(block: Block, coordinates: Coordinates) -> list[str]:
+    """The conditions under which a thread has an element in any register, where all vectors of a block have one
+    distribution and no thread waits for others: other threads, of the padding, need not run it."""
+    ops = list(block.walk())
+    found = {str(o.attributes[DISTRIBUTION].data) for o in ops if DISTRIBUTION in o.attributes}  # type: ignore[attr-defined]
+    if len(found) != 1 or not all(o.name in ALONE or o.name.startswith(("arith.", "math.")) for o in ops):
+        return []
+    layout = LinearLayout.parse(found.pop())
+    shapes = [extents(v) for o in ops for v in (*o.results, *o.operands) if extents(v)]
+    rank = len(layout.shape)
+    shape = tuple(max(s[n - rank + len(s)] for s in shapes if n >= rank - len(s)) for n in range(rank))
+    accesses = Accesses(coordinates, Part(layout, shape), "0", [])
+    first, *others = [accesses.exists(r) for r in range(1 << len(layout.of_input("register")))]
+    return [condition for condition in first if all(condition in each for each in others)]
 
 
 def _wide(stride: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
-from mlc.passes.schedule.gpu.tile_sizes import budget_of, lanes_of, points, spread
+from mlc.passes.schedule.gpu.tile_sizes import ROWS, budget_of, lanes_of, points, spread
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.candidates import Rule
@@ -34,7 +34,14 @@ def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
         return
     if first.parallel:
-        yield from _spread("window", statements, first, tuple(map(TiledLoop, first.reduced)), target, most=1)
+        rows = _slides(first)
+        inner = tuple(map(TiledLoop, first.reduced))
+        yield from _spread("window", statements, first, inner, target, ROWS if rows else 1, rows)
+
+
+def _slides(s: StatementView) -> bool:
+    """Whether a window slides along the outer axes of an image: a thread then has several rows, which share loads."""
+    return any(r.slides(p, k) for r in s.reads for p in s.parallel[:-1] for k in s.reduced)
 
 
 def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
@@ -76,10 +83,10 @@ def joint(statements: Sequence[StatementView], target: GpuTarget, rules: Sequenc
 
 def _spread(
     rule: str, statements: Sequence[StatementView], first: StatementView, inner: tuple[TiledLoop, ...],
-    target: GpuTarget, most: int = POINTS,
+    target: GpuTarget, most: int = POINTS, divide: bool = False,
 ) -> Iterator[LoopNest]:  # fmt: skip
     """Nests of tiles over all parallel iterators, with fewer points a thread as candidates."""
     lanes, names = lanes_of(first), tuple(s.name for s in statements)
     best = budget_of([first.bounds[i] for i in first.parallel], target, most)
     for budget in dict.fromkeys((best, target.block_threads, 4 * target.warp)):
-        yield LoopNest(rule, names, spread(first.parallel, first.bounds, lanes, budget), inner)
+        yield LoopNest(rule, names, spread(first.parallel, first.bounds, lanes, budget, divide), inner)

@@ -11,6 +11,7 @@ from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
 
+ROWS = 4  # of an image that a thread has, whose windows share loads
 OPEN = 8  # points of a tile along an axis of a symbolic extent, which may have one
 
 
@@ -37,16 +38,23 @@ def tile_of(name: str, extent: DimLike, size: int, lanes: bool = False) -> Tiled
     return TiledLoop(name, ((size, None),), vectorized=lanes, padded=True)
 
 
-def spread(names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int) -> tuple[TiledLoop, ...]:
+def spread(
+    names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int, divide: bool = False
+) -> tuple[TiledLoop, ...]:
     """A tile of about ``budget`` points: whole lanes first, then the axes before them, innermost first.
 
-    ``names`` is the band, outermost first; the lanes come last in the band.
+    ``names`` is the band, outermost first; the lanes come last in the band. With ``divide`` tiles of the other axes
+    divide their extents where powers of two from ``ROWS`` on do, so that no access needs a condition.
     """
     vector = tile_of(lanes, bounds[lanes], budget, lanes=True)
     left = budget // padded(vector.size)
     items: list[TiledLoop] = []
     for name in reversed([n for n in names if n != lanes]):
-        item = tile_of(name, bounds[name], left if isinstance(bounds[name], int) else min(left, OPEN))
+        extent = bounds[name]
+        most = left if isinstance(extent, int) else min(left, OPEN)
+        if divide and isinstance(extent, int) and (power := extent & -extent) >= ROWS:
+            most = min(most, power)
+        item = tile_of(name, extent, most)
         left //= padded(item.size)
         items.insert(0, item)
     return (*items, vector)

@@ -40,3 +40,24 @@ kernel.func @strip(%a: memref<2048xf32>, %c: memref<32xf32>) {
   kernel.write %2, %c[%0] {strides = array<i64: 1>} : vector<32xf32>, memref<32xf32>
   kernel.return
 }
+
+// -----
+
+// A window slides over one buffer: a thread has neighbouring rows, which share what it reads.
+// CHECK-LABEL: kernel.func @window
+// CHECK-COUNT-4: kernel.read {{.*}}distribution = "register[1, 0][2, 0] lane[0, 1][0, 2][0, 4][0, 8][0, 16] warp[4, 0][8, 0][16, 0] of 32x32"
+kernel.func @window(%a: memref<33x33xf32>, %c: memref<32x32xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %33 = arith.constant 33 : index
+  %34 = arith.constant 34 : index
+  %p = kernel.read %a[%0] {strides = array<i64: 33, 1>} : memref<33x33xf32> -> vector<32x32xf32>
+  %q = kernel.read %a[%1] {strides = array<i64: 33, 1>} : memref<33x33xf32> -> vector<32x32xf32>
+  %r = kernel.read %a[%33] {strides = array<i64: 33, 1>} : memref<33x33xf32> -> vector<32x32xf32>
+  %s = kernel.read %a[%34] {strides = array<i64: 33, 1>} : memref<33x33xf32> -> vector<32x32xf32>
+  %t = arith.maximumf %p, %q : vector<32x32xf32>
+  %u = arith.maximumf %r, %s : vector<32x32xf32>
+  %v = arith.maximumf %t, %u : vector<32x32xf32>
+  kernel.write %v, %c[%0] {strides = array<i64: 32, 1>} : vector<32x32xf32>, memref<32x32xf32>
+  kernel.return
+}
