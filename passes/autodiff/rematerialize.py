@@ -61,9 +61,9 @@ class Rematerialize(ModulePass):
 
 def _fit(ctx: Context, module: ModuleOp, most: int) -> None:
     """Replace the module's functions by ones that compute values anew, with an arena of at most ``most`` bytes."""
-    smallest = _arena(ctx, module)
+    whole = smallest = _arena(ctx, module)
     for least in (most, 0) if smallest > most else ():  # at last all that helps, whatever the budget is
-        for arena, trial in _attempts(ctx, module, least):
+        for arena, trial in _attempts(ctx, module, whole, least):
             if arena <= most:
                 return _replace(module, trial)
             smallest = min(smallest, arena) if not least else smallest
@@ -72,11 +72,11 @@ def _fit(ctx: Context, module: ModuleOp, most: int) -> None:
     return None
 
 
-def _attempts(ctx: Context, module: ModuleOp, most: int) -> Iterator[tuple[int, ModuleOp]]:
-    """Ever smaller arenas, and a copy of the module with that arena: what is computed anew may fuse otherwise than it
-    did, and a plan needs more than the bytes alive.
+def _attempts(ctx: Context, module: ModuleOp, arena: int, most: int) -> Iterator[tuple[int, ModuleOp]]:
+    """Ever smaller arenas than that of the module, and a copy of it with each: what is computed anew may fuse
+    otherwise than it did, and a plan needs more than the bytes alive.
     """
-    trial, arena = module.clone(), _arena(ctx, module)
+    trial = module.clone()
     for _ in range(ATTEMPTS):
         before = arena
         helps = [_recompute(ctx, f.body.block, most, arena - most) for f in trial.ops if isinstance(f, FuncOp)]

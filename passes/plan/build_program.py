@@ -120,7 +120,7 @@ class Builder:
             else self._output(next(position), value, aliases.get(n))
             for n, value in enumerate(returned)
         ]
-        self.in_place = {self.outputs[n] for n, each in aliases.items() if self._is_in_place(each)}
+        self.in_place = {self.outputs[n] for n in self._in_place(aliases)}
         for n, size in enumerate(visible, len(returned) - len(updates)):
             self.sizes[size] = self.add(rt.OutputOp(n, memref("i64", ())))
         self.steps(block, [(value, (out, 0)) for value, out in zip(returned, self.outputs, strict=True)])
@@ -137,11 +137,13 @@ class Builder:
             rt.OutputOp(index, buffer_type(value), bound, None if alias is None else self.memory[alias.old])
         )
 
-    def _is_in_place(self, alias: Alias) -> bool:
+    def _in_place(self, aliases: dict[int, Alias]) -> list[int]:
+        """The results that kernels write into the memory of their arguments."""
         block = self.main.parent
         assert block is not None
         functions = {o.sym_name.data: o for o in block.ops if isinstance(o, kernel.FuncOp)}
-        return is_in_place(alias, functions, {op: n for n, op in enumerate(self.main.body.block.ops)})
+        positions = {op: n for n, op in enumerate(self.main.body.block.ops)}
+        return [n for n, each in aliases.items() if is_in_place(each, functions, positions)]
 
     def steps(self, block: Block, targets: list[tuple[SSAValue, Destination]]) -> None:
         """Add the steps of a block, after which its values are in their targets."""
