@@ -85,3 +85,31 @@ kernel.func @copies(%a: memref<64x32xf32>, %c: memref<64xf32>) {
   kernel.write %4, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
   kernel.return
 }
+
+// -----
+
+// Copies arrive in the wait: a barrier is between it and what reads them, and none before.
+// CHECK-LABEL: kernel.func @copies
+// CHECK:      kernel.async_copy
+// CHECK-NEXT: kernel.async_group
+// CHECK-NEXT: kernel.read %c
+// CHECK-NEXT: kernel.write
+// CHECK-NEXT: kernel.async_wait
+// CHECK-NEXT: kernel.barrier
+// CHECK-NEXT: kernel.read %t
+// CHECK-NEXT: kernel.write
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.return
+kernel.func @copies(%a: memref<64xf32>, %c: memref<64xf32>, %d: memref<64xf32>) {
+  %0 = arith.constant 0 : index
+  %63 = arith.constant 63 : index
+  %t = kernel.local : memref<64xf32>
+  kernel.async_copy %a[%0] to %t[%0] {shape = array<i64: 64>, strides = array<i64: 1>, target_strides = array<i64: 1>, width = 4 : i64} : memref<64xf32>, memref<64xf32>
+  kernel.async_group
+  %1 = kernel.read %c[%0] {strides = array<i64: 1>} : memref<64xf32> -> vector<64xf32>
+  kernel.write %1, %c[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  kernel.async_wait {groups = 0 : i64}
+  %2 = kernel.read %t[%63] {strides = array<i64: -1>} : memref<64xf32> -> vector<64xf32>
+  kernel.write %2, %d[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+  kernel.return
+}
