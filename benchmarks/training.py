@@ -2,13 +2,15 @@
 
 One call is a whole step with Adam: forward, backward, update. mlc's program owns the parameters and moments; torch runs
 eager and compiled with fused Adam, JAX its jit with donated arguments, in turn in one process on the same threads. A
-ratio is the median over the rounds; over 1, mlc is faster. The losses of all steps are compared. Cold compile seconds
-(of the clock, and of CPUs with the C compiler's) and peak memory (growth of the resident set after the imports,
-compiled before) are of a process each. The networks in ``BUDGETS`` are compiled within a budget of memory.
+ratio is the median over the rounds; over 1, mlc is faster. A turn of steps shorter than 20 ms is several of them, as in
+training, after one that finds caches and threads as the other library left them. The losses of all steps are compared.
+Cold compile seconds (of the clock, and of CPUs with the C compiler's) and peak memory (growth of the resident set after
+the imports, compiled before) are of a process each. The networks in ``BUDGETS`` are compiled within a budget of memory.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -30,6 +32,7 @@ import mlc.numpy as mnp
 from benchmarks.training_networks import NETWORKS, OURS, Network, jax_functions, torch_functions
 
 Step = Callable[[], float]
+TURN = 0.02  # seconds of short steps
 BUDGETS = {"bert6": 180_000_000, "resnet18": 190_000_000}
 """Bytes of intermediate values, for networks that would need over 0.7 of torch's memory; others have the default."""
 RATE, FIRST, SECOND, EPSILON = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba, 2015), torch's defaults
@@ -184,15 +187,27 @@ def _measured(name: str, libraries: list[str], rounds: int, threads: int, cpu: b
     losses = {key: [step()] for key, step in steps.items()}
     times: dict[str, list[float]] = {key: [] for key in steps}
     clock = time.process_time if cpu else time.perf_counter
+    count = _steps_of_a_turn(steps, losses)
     for _ in track(range(rounds), description=name, console=Console(stderr=True)):
         for key, step in steps.items():
+            losses[key] += [step() for _ in range(count > 1)]
             begin = clock()
-            losses[key].append(step())
-            times[key].append(clock() - begin)
+            losses[key] += [step() for _ in range(count)]
+            times[key].append((clock() - begin) / count)
     medians = [f"{1000 * float(np.median(times[key])):.2f}" for key in libraries]
     ratios = [f"{np.median(np.divide(times[key], times['mlc'])):.2f}" for key in libraries[1:]]
     most = max((float(np.abs(np.subtract(losses[k], losses["mlc"])).max()) for k in libraries[1:]), default=0.0)
     return [*medians, *ratios, f"{most:.1e}"]
+
+
+def _steps_of_a_turn(steps: dict[str, Step], losses: dict[str, list[float]]) -> int:
+    """Steps that take 20 ms together, by the fastest library; the same number for all, whose losses are compared."""
+    least = TURN
+    for key, step in steps.items():
+        begin = time.perf_counter()
+        losses[key].append(step())
+        least = min(least, time.perf_counter() - begin)
+    return math.ceil(TURN / least)
 
 
 def _processes(name: str, threads: int, wanted: bool) -> list[str]:
