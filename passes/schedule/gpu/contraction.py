@@ -57,9 +57,11 @@ def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: Gpu
 
 
 def computed(statements: Sequence[StatementView], lanes: str) -> int:
-    """The accesses to arguments that have no constant distance along the columns, as of collapsed iterators."""
+    """The accesses to arguments that have no constant distance along the columns, as of collapsed iterators. One
+    that has none along the terms either counts twice."""
     accesses = {(a.array, a.index): a for s in statements for a in (*s.reads, s.write) if a.array.startswith("b")}
-    return sum(a.stride(lanes) is None for a in accesses.values())
+    found = [a for a in accesses.values() if a.stride(lanes) is None]
+    return len(found) + sum(any(a.stride(i) is None for i in statements[0].reduced) for a in found)
 
 
 def _sums(s: StatementView) -> tuple[TiledLoop, ...]:

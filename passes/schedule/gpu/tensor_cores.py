@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from math import prod
 
 from mlc.dialects.kernel import MMA_SHAPES, MmaShape
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
@@ -22,6 +23,7 @@ SHAPES = (
 """Tiles (rows, columns), the best first, and the grid of warps that share each."""
 WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
 """The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
+SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
 STEPS = 32  # of a sum that are staged together, of halves and bytes; twice as many of what warpgroups multiply
 
 
@@ -61,7 +63,8 @@ def _nests(
     bounds, names = statements[0].bounds, tuple(s.name for s in statements)
     groups = WARPGROUPS if target.warpgroups and mma.bits == 16 else ()
     tiles = [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
-    shapes = SHAPES[1:] if computed(statements, roles.lanes) >= COMPUTED else SHAPES
+    few = computed(statements, roles.lanes) >= COMPUTED
+    shapes = [(tile, warps) for tile, warps in SHAPES if not few or prod(tile) <= SUMS * target.warp * prod(warps)]
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
