@@ -21,7 +21,7 @@ from mlc.driver.sources import source_of
 from mlc.driver.toolchain import cuda_compiler, nvrtc
 from mlc.driver.toolchain.c_sources import runtime_sources
 from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
-from mlc.errors import InputError, ToolchainError
+from mlc.errors import ToolchainError
 from mlc.tools.cubin import resources
 
 NVCC = next(cuda_compiler.toolkit("nvcc"), None)
@@ -115,9 +115,5 @@ def test_commands_take_the_target(gpu: Gpu, tmp_path: Path, capsys: pytest.Captu
     app(["run", model, "--target", "cuda:sm_90", "--random", "0"], standalone_mode=False)
     assert "y: float32[1, 4]" in capsys.readouterr().out
     app(["bench", library, "--iterations", "5", "--warmup", "0", "--profile"], standalone_mode=False)
-    assert "nominal" in capsys.readouterr().out
-
-
-def test_tuning_refuses_a_gpu(gpu: Gpu) -> None:
-    with pytest.raises(InputError, match="Tuning knows the schedules of CPUs, and cuda is none"):
-        mlc.tune(mlp(), target="cuda")
+    shown = capsys.readouterr().out
+    assert "GFLOP/s" in shown and "measured" in shown
