@@ -210,6 +210,8 @@ EXPORT int cuInit(unsigned) {
   ENTER(cuInit)
   return setting("FAKE_CUDA_DEVICES", 1) ? OK : NO_DEVICE;
 }
+// NVRTC asks a driver that is loaded for this table, and takes an error for an answer, but not a missing function.
+EXPORT int cuGetExportTable(const void **, const void *) { return NO_DEVICE; }
 EXPORT int cuDriverGetVersion(int *version) {
   ENTER(cuDriverGetVersion)
   *version = (int)setting("FAKE_CUDA_VERSION", 13000);

@@ -69,6 +69,7 @@ def compiled(
         "GEMM: mine: S0 S1 | n@3 m/4+1 n/8v | k",
         "GEMM: mine: S0 S1 | n@3t m/4+1 n/8v | k",  # 8 + 3 columns in each block
         "GEMM: mine: S0 S1 | n@3t m n/5*1+3*2 | k/7s",
+        "GEMM: mine: S0 S1 | n@2t m/4+1 n/8v | k",  # 17 columns, then 16
         "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0 | i1",
         "SOFTMAX: mine: S0 S1 S2 S3 S4 | i0/2+1 | i1",
     ],
@@ -118,8 +119,8 @@ def test_nests_that_run_in_blocks(
         ("GEMM: mine: S0 | m n | k; mine: S1 | m n |", "name them 'serial'"),
         ("SOFTMAX: serial: S0 | i0 | i1; serial: S1 S2 S3 S4 | i0 | i1", "symbolic extent of local array t0"),
         ("GEMM: mine: S0 S1 | m@2 m n/16v | k", "m@2 is no iterator of the band with a constant extent"),
-        ("GEMM: mine: S0 S1 | m@2t m n/16v | k", "m@2t needs equal blocks, and m has batch points"),
-        ("GEMM: mine: S0 S1 | n@2t m n/16v | k", "n@2t needs equal blocks, and n has 33 points"),
+        ("GEMM: mine: S0 S1 | m@2t m n/16v | k", "needs equal blocks, of which the last may be smaller, and m has"),
+        ("GEMM: mine: S0 S1 | n@32t m n/16v | k", "needs equal blocks, of which the last may be smaller, and n has 33"),
         ("GEMM: mine: S0 S1 | n@3t m n/11*3 | k", "n/11*3 does not cover an extent of 11"),
         ("GEMM: mine: S0 S1 | n@0 m n/16v | k", "must be first in the band and at least 1"),
         ("GEMM: mine: S0 | n@3 m n | k & mine: S1 | n@2 m n |", "must have blocks (@), and as many"),
