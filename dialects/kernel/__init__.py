@@ -6,6 +6,7 @@ its outputs as buffers (destination-passing style), and contains ``kernel.generi
 
 from xdsl.ir import Dialect
 
+from mlc.dialects.kernel.access import TileAccess, valid_of
 from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp, root_of
 from mlc.dialects.kernel.device import BarrierOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
@@ -27,9 +28,7 @@ from mlc.dialects.kernel.tile import (
     ScatterOp,
     SlideOp,
     StepOp,
-    TileAccess,
     WriteOp,
-    valid_of,
 )
 
 Kernel = Dialect(

@@ -21,7 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.kernel.tile import TileAccess, Valid, axes_of, split_strides
+from mlc.dialects.kernel.access import TileAccess, Valid, axes_of, split_strides
 from mlc.dialects.types import element_of, memref, shape_of
 
 
@@ -129,18 +129,15 @@ class AsyncCopyOp(TileAccess):
     def verify_(self) -> None:
         rank, width = len(self.extents), self.width.value.data
         self.verify_strides(rank)
-        pairs = list(zip(self.strides.get_values(), self.target_strides.get_values(), self.extents, strict=False))
-        if len(self.target_strides.get_values()) != rank:
-            raise VerifyException(f"{self.name}: one of target_strides for each of {rank} axes")
-        if element_of(self.buffer) != element_of(self.target):
-            raise VerifyException(f"{self.name}: {self.buffer.type} and {self.target.type} have different elements")
+        _verify_target(self, rank)
+        pairs = list(zip(self.strides.get_values(), self.target_strides.get_values(), self.extents, strict=True))
         if width > 1 and not any(a == b == 1 and extent > 1 and extent % width == 0 for a, b, extent in pairs):
             raise VerifyException(f"{self.name}: no axis of {self.extents} has {width} neighbours in both buffers")
 
 
 @irdl_op_definition
 class AsyncGatherOp(IRDLOperation):
-    """The same of one element at every offset (an integer), as of ``kernel.gather``: an asynchronous gather.
+    """An asynchronous gather: one element at every offset (an integer), as of ``kernel.gather``, is copied.
 
     ``kernel.async_gather %a[%offsets] to %s[%zero] {target_strides = array<i64: 136, 1>} : memref<…>,
     vector<16x128xi32>, memref<16x136xf32>``
@@ -179,15 +176,20 @@ class AsyncGatherOp(IRDLOperation):
 
     def verify_(self) -> None:
         assert isinstance(self.offsets.type, VectorType)
-        if len(self.target_strides.get_values()) != len(self.offsets.type.get_shape()):
-            raise VerifyException(f"{self.name}: one of target_strides for each axis of {self.offsets.type}")
-        if element_of(self.buffer) != element_of(self.target):
-            raise VerifyException(f"{self.name}: {self.buffer.type} and {self.target.type} have different elements")
+        _verify_target(self, len(self.offsets.type.get_shape()))
+
+
+def _verify_target(op: AsyncCopyOp | AsyncGatherOp, rank: int) -> None:
+    """Check that the target has a stride for each axis of a tile of ``rank`` axes, and the elements of the buffer."""
+    if len(op.target_strides.get_values()) != rank:
+        raise VerifyException(f"{op.name}: one of target_strides for each of {rank} axes")
+    if element_of(op.buffer) != element_of(op.target):
+        raise VerifyException(f"{op.name}: {op.buffer.type} and {op.target.type} have different elements")
 
 
 @irdl_op_definition
 class AsyncGroupOp(IRDLOperation):
-    """The asynchronous copies of a thread since the last one are a group (cp.async.commit_group)."""
+    """A group of asynchronous copies: those of a thread since its last group (CUDA: cp.async.commit_group)."""
 
     name = "kernel.async_group"
     assembly_format = "attr-dict"
@@ -195,7 +197,7 @@ class AsyncGroupOp(IRDLOperation):
 
 @irdl_op_definition
 class AsyncWaitOp(IRDLOperation):
-    """Each thread waits for its groups of asynchronous copies but the last ``groups`` (cp.async.wait_group).
+    """A wait for asynchronous copies: each thread waits for its groups but the last ``groups`` (cp.async.wait_group).
 
     What other threads have copied is there after a barrier that follows. ``kernel.async_wait {groups = 1}``
     """

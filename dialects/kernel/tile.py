@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     DenseArrayBase,
     DictionaryAttr,
     IndexType,
-    IntegerType,
     MemRefType,
     StringAttr,
     UnitAttr,
@@ -32,55 +30,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-Valid = Mapping[int, SSAValue]
-"""The number of valid elements along some axes of a tile: others are not accessed (the padding of a GPU's tiles)."""
-
-
-class TileAccess(IRDLOperation):
-    """A register tile of a linear buffer: element (a, b, …) is at ``offset + a·strides[0] + b·strides[1] + …``."""
-
-    def verify_(self) -> None:
-        tile = (*self.results, *self.operands)[0].type
-        self.verify_strides(len(tile.get_shape()) if isinstance(tile, VectorType) else 0)
-        _verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
-
-    def verify_strides(self, rank: int) -> None:
-        """Check that there is a stride for each axis of a tile of ``rank`` axes."""
-        strides = self.strides.get_values()  # type: ignore[attr-defined]
-        if len(strides) != rank:
-            raise VerifyException(f"{self.name}: {len(strides)} strides for a tile of rank {rank}")
-        if sum(s == DYNAMIC_INDEX for s in strides) != len(self.dynamic):  # type: ignore[attr-defined]
-            raise VerifyException(f"{self.name}: one operand in strides(…) for each stride known at run time only")
-
-    def stride(self, axis: int) -> int | SSAValue:
-        """Elements between neighbours along ``axis``: a constant, or a value where it is a run-time value."""
-        strides = [int(s) for s in self.strides.get_values()]  # type: ignore[attr-defined]
-        if strides[axis] != DYNAMIC_INDEX:
-            return strides[axis]
-        return self.dynamic[sum(s == DYNAMIC_INDEX for s in strides[:axis])]  # type: ignore[attr-defined]
-
-
-def _verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
-    """Check that a tile has the element type of its buffer, or for unsigned elements the signless one."""
-    assert isinstance(buffer.type, MemRefType)
-    stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
-    if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
-        raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
-
-
-def axes_of(valid: Valid) -> DenseArrayBase | None:
-    return DenseArrayBase.from_list(i64, list(valid)) if valid else None
-
-
-def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
-    """The number of valid elements along each axis of a read, write or gather where fewer than the tile's may be."""
-    axes = op.valid_axes  # type: ignore[attr-defined]
-    return {} if axes is None else dict(zip(map(int, axes.get_values()), op.valid, strict=True))  # type: ignore[attr-defined]
-
-
-def split_strides(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
-    static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
-    return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]
+from mlc.dialects.kernel.access import TileAccess, Valid, axes_of, split_strides, verify_element
 
 
 @irdl_op_definition
@@ -213,7 +163,7 @@ class GatherOp(IRDLOperation):
         super().__init__(operands=operands, properties=properties, result_types=[result])
 
     def verify_(self) -> None:
-        _verify_element(self, self.buffer, self.result.type)
+        verify_element(self, self.buffer, self.result.type)
         type_, constant = self.result.type, self.lane_offsets
         if constant is not None and not (isinstance(type_, VectorType) and type_.get_shape()[-1] == len(constant)):
             raise VerifyException(f"{self.name}: {len(constant)} lane_offsets for a result of {type_}")
@@ -244,7 +194,7 @@ class ScatterOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        _verify_element(self, self.buffer, self.value.type)
+        verify_element(self, self.buffer, self.value.type)
         value, offsets = self.value.type, self.offsets.type
         shapes = [t.get_shape() if isinstance(t, VectorType) else () for t in (value, offsets)]
         if shapes[0] != shapes[1]:

@@ -103,16 +103,12 @@ def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bo
 def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: Block) -> bool:
     """Whether both are of whole tiles whose addresses other iterations can compute."""
     whole = read.lanes is None and write.lanes is None and not write.valid
-    fixed = all(isinstance(s, int) for s in _strides(write)) and not write.dynamic and bool(_strides(write))
+    fixed = all(isinstance(s, int) for s in write.mixed_strides) and not write.dynamic and bool(write.mixed_strides)
     if isinstance(read, kernel.GatherOp):
         whole, indices = whole and read.lane_offsets is None, [read.offsets]
     else:
         whole, indices = whole and read.odd is None, [read.offset, *read.dynamic]
     return whole and fixed and all(recomputable(v, body) for v in (*indices, *read.valid, write.offset))
-
-
-def _strides(op: kernel.ReadOp | kernel.WriteOp) -> list[int | SSAValue]:
-    return [op.stride(n) for n in range(len(op.strides.get_values()))]
 
 
 def _width(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
@@ -121,7 +117,7 @@ def _width(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
     if isinstance(read, kernel.GatherOp):
         return int(ITEMSIZE[element_of(read.buffer)] in CHUNKS)
     size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
-    rows = list(zip(extents, _strides(read), _strides(write), strict=True))
+    rows = list(zip(extents, read.mixed_strides, write.mixed_strides, strict=True))
     axis = next((n for n, (extent, *strides) in enumerate(rows) if extent > 1 and strides == [1, 1]), None)
     others = [s for n, (extent, *strides) in enumerate(rows) if n != axis and extent > 1 for s in strides]
     slot = elements_in(write.buffer)
@@ -213,12 +209,12 @@ class _Pipeline:
 
         (at,), limits = there([write.offset]), there(read.valid)
         valid = dict(zip(kernel.valid_of(read), limits, strict=True))
-        fixed = [s for s in _strides(write) if isinstance(s, int)]
+        fixed = [s for s in write.mixed_strides if isinstance(s, int)]
         if isinstance(read, kernel.GatherOp):
             (offsets,) = there([read.offsets])
             return kernel.AsyncGatherOp(read.buffer, offsets, target, at, fixed, valid, when=exists)
         (offset,), dynamic = there([read.offset]), there(read.dynamic)
-        strides = [s if isinstance(s, int) else dynamic.pop(0) for s in _strides(read)]
+        strides = [s if isinstance(s, int) else dynamic.pop(0) for s in read.mixed_strides]
         shape = read.result.type.get_shape()  # type: ignore[attr-defined]
         return kernel.AsyncCopyOp(
             read.buffer, offset, strides, target, at, fixed, shape, copy.width, valid, when=exists

@@ -205,7 +205,7 @@ class _Staging:
             assert read.stride is not None
             known: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: block.args[0]}
             offset = recomputed(op.offset, known, self.loop.body.block, block.add_op)
-            strides = [read.stride, *(op.stride(n) for n in range(len(read.extents)))]
+            strides = [read.stride, *op.mixed_strides]
             taken = kernel.ReadOp(op.buffer, offset, strides, wide, valid=valid)
         block.add_op(taken)
         return taken.results[0]

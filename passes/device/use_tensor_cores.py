@@ -139,8 +139,8 @@ def _limit(read: Operation | Block, groups: scf.ForOp, end: SSAValue) -> None:
     left = arith.SubiOp(end, body.args[0])
     valid = {0: left.result, **kernel.valid_of(read)}
     if isinstance(read, kernel.ReadOp):
-        strides = [read.stride(n) for n in range(len(read.strides.get_values()))]
-        new: Operation = kernel.ReadOp(read.buffer, read.offset, strides, read.result.type, valid=valid)
+        type_ = read.result.type
+        new: Operation = kernel.ReadOp(read.buffer, read.offset, read.mixed_strides, type_, valid=valid)
     else:
         new = kernel.GatherOp(read.buffer, read.offsets, read.result.type, valid=valid)
     body.insert_ops_before([left, new], read)

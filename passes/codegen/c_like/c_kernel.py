@@ -232,8 +232,7 @@ class _Printer(CText):
         self.pointers[op.result] = name
 
     def _strides(self, op: kernel.ReadOp | kernel.WriteOp) -> list[str]:
-        strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
-        return [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
+        return [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
 
     def read(self, op: kernel.ReadOp) -> None:
         shape, strides = layout(op.result.type, self.lanes), self._strides(op) or ["0"]

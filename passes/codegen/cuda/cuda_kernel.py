@@ -236,9 +236,9 @@ class _Printer(CText):
         distribution, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
         assert isinstance(distribution, StringAttr)
         part, axis = Part(LinearLayout.parse(distribution.data), op.chunks), op.axis if width > 1 else None
-        strides = [op.stride(n) for n in range(len(op.extents))]
         factors = [
-            str(width if n == axis else s if isinstance(s, int) else self.scalar(s)) for n, s in enumerate(strides)
+            str(width if n == axis else s if isinstance(s, int) else self.scalar(s))
+            for n, s in enumerate(op.mixed_strides)
         ]
         targets = [str(width if n == axis else s) for n, s in enumerate(op.target_strides.get_values())]
         source = Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
@@ -262,8 +262,7 @@ class _Printer(CText):
             self.line(line)
 
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
-        strides = [op.stride(n) for n in range(len(op.strides.get_values()))]
-        factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in strides]
+        factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
         layout = self.layouts.get(op.buffer)
         return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout, self.assumed)
 

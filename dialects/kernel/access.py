@@ -1,0 +1,67 @@
+"""Accesses to tiles of linear buffers: their strides, of which some are run-time values, and their valid extents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+Valid = Mapping[int, SSAValue]
+"""The number of valid elements along some axes of a tile: others are not accessed (the padding of a GPU's tiles)."""
+
+
+class TileAccess(IRDLOperation):
+    """A register tile of a linear buffer: element (a, b, …) is at ``offset + a·strides[0] + b·strides[1] + …``."""
+
+    def verify_(self) -> None:
+        tile = (*self.results, *self.operands)[0].type
+        self.verify_strides(len(tile.get_shape()) if isinstance(tile, VectorType) else 0)
+        verify_element(self, self.buffer, tile)  # type: ignore[attr-defined]
+
+    def verify_strides(self, rank: int) -> None:
+        """Check that there is a stride for each axis of a tile of ``rank`` axes."""
+        strides = self.strides.get_values()  # type: ignore[attr-defined]
+        if len(strides) != rank:
+            raise VerifyException(f"{self.name}: {len(strides)} strides for a tile of rank {rank}")
+        if sum(s == DYNAMIC_INDEX for s in strides) != len(self.dynamic):  # type: ignore[attr-defined]
+            raise VerifyException(f"{self.name}: one operand in strides(…) for each stride known at run time only")
+
+    @property
+    def mixed_strides(self) -> list[int | SSAValue]:
+        """The stride along each axis (MLIR: ``getMixedStrides``)."""
+        return [self.stride(axis) for axis in range(len(self.strides.get_values()))]  # type: ignore[attr-defined]
+
+    def stride(self, axis: int) -> int | SSAValue:
+        """Elements between neighbours along ``axis``: a constant, or a value where it is a run-time value."""
+        strides = [int(s) for s in self.strides.get_values()]  # type: ignore[attr-defined]
+        if strides[axis] != DYNAMIC_INDEX:
+            return strides[axis]
+        return self.dynamic[sum(s == DYNAMIC_INDEX for s in strides[:axis])]  # type: ignore[attr-defined]
+
+
+def verify_element(op: IRDLOperation, buffer: SSAValue, tile: Attribute) -> None:
+    """Check that a tile has the element type of its buffer, or for unsigned elements the signless one."""
+    assert isinstance(buffer.type, MemRefType)
+    stored, element = buffer.type.element_type, tile.element_type if isinstance(tile, VectorType) else tile
+    if element not in (stored, IntegerType(stored.width.data) if isinstance(stored, IntegerType) else stored):
+        raise VerifyException(f"{op.name}: a tile of {element} in a buffer of {stored}")
+
+
+def axes_of(valid: Valid) -> DenseArrayBase | None:
+    """The property ``valid_axes``: the axes of which ``valid`` has the extents."""
+    return DenseArrayBase.from_list(i64, list(valid)) if valid else None
+
+
+def valid_of(op: IRDLOperation) -> dict[int, SSAValue]:
+    """The number of valid elements along each axis of a read, write or gather where fewer than the tile's may be."""
+    axes = op.valid_axes  # type: ignore[attr-defined]
+    return {} if axes is None else dict(zip(map(int, axes.get_values()), op.valid, strict=True))  # type: ignore[attr-defined]
+
+
+def split_strides(strides: Sequence[int | SSAValue]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    """The property ``strides``, with DYNAMIC_INDEX for run-time values, and these values."""
+    static = [s if isinstance(s, int) else DYNAMIC_INDEX for s in strides]
+    return DenseArrayBase.from_list(i64, static), [s for s in strides if isinstance(s, SSAValue)]
