@@ -16,30 +16,27 @@ between memory and shared memory, and where elements of less than 4 bytes are no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import gcd, prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
-from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, memref, shape_of
+from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import threads_of
-from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.device.loops.divisibility import divisor
-from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC, recomputable, recomputed
-from mlc.passes.device.spill_locals import reduction_bytes
+from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
+from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC, recomputed
+from mlc.passes.device.spill_locals import local_bytes, shared_bytes
 from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
-CHUNKS = (16, 8, 4)  # bytes that cp.async copies
 DEEPEST = 4  # buffers of a ring
 
 
@@ -50,89 +47,19 @@ class PipelineCopies(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
-                copies = [copy for copy in _copies(fn, loop) if _has_registers(fn, loop, copy, gpu_of(ctx))]
+                copies = [copy for copy in copies_of(fn, loop) if has_registers(fn, loop, copy, gpu_of(ctx))]
                 with following(fn):
                     depth = _depth(fn, loop, copies, gpu_of(ctx)) if copies else 1
                 if depth > 1:
                     _Pipeline(loop, copies, depth).run()
 
 
-# -- which copies -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Copy:
-    """A copy of a loop's body to a local array, ``width`` elements at a time."""
-
-    read: kernel.ReadOp | kernel.GatherOp
-    write: kernel.WriteOp
-    local: kernel.LocalOp
-    width: int
-
-
-def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> Iterator[_Copy]:
-    """The copies of a loop from what the kernel does not write to what only the loop uses."""
-    written = {buffer for o in fn.walk() for buffer in written_by(o)}
-    for write in (o for o in loop.body.block.ops if isinstance(o, kernel.WriteOp)):
-        read, local = write.value.owner, write.buffer.owner
-        if not isinstance(read, kernel.ReadOp | kernel.GatherOp) or read.buffer in written:
-            continue
-        if not isinstance(local, kernel.LocalOp):
-            continue
-        alone = read.parent is write.parent and len(list(read.result.uses)) == 1 and _is_own(local, write, loop)
-        if alone and _moves(read, write, loop.body.block) and (width := _width(read, write)):
-            yield _Copy(read, write, local, width)
-
-
-def _has_registers(fn: kernel.FuncOp, loop: scf.ForOp, copy: _Copy, target: GpuTarget) -> bool:
-    """Whether a thread has registers for the computed offsets of another iteration: the loop's values take a
-    quarter of them at most."""
-    if isinstance(copy.read, kernel.ReadOp):
-        return True
-    sums = sum(prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType))
-    return sums <= (threads_of(fn, target) or target.block_threads) * target.thread_registers // 4
-
-
-def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bool:
-    """Whether only the loop accesses a local array, and only ``write`` writes it."""
-    users = [use.operation for use in local.result.uses]
-    writing = [o for o in users if local.result in written_by(o)]
-    return all(loop.is_ancestor(o) for o in users) and writing == [write]
-
-
-def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: Block) -> bool:
-    """Whether both are of whole tiles whose addresses other iterations can compute."""
-    whole = read.lanes is None and write.lanes is None and not write.valid
-    fixed = all(isinstance(s, int) for s in write.mixed_strides) and not write.dynamic and bool(write.mixed_strides)
-    if isinstance(read, kernel.GatherOp):
-        whole, indices = whole and read.lane_offsets is None, [read.offsets]
-    else:
-        whole, indices = whole and read.odd is None, [read.offset, *read.dynamic]
-    return whole and fixed and all(recomputable(v, body) for v in (*indices, *read.valid, write.offset))
-
-
-def _width(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
-    """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
-    4 bytes."""
-    if isinstance(read, kernel.GatherOp):
-        return int(ITEMSIZE[element_of(read.buffer)] in CHUNKS)
-    size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
-    rows = list(zip(extents, read.mixed_strides, write.mixed_strides, strict=True))
-    axis = next((n for n, (extent, *strides) in enumerate(rows) if extent > 1 and strides == [1, 1]), None)
-    others = [s for n, (extent, *strides) in enumerate(rows) if n != axis and extent > 1 for s in strides]
-    slot = elements_in(write.buffer)
-    assert isinstance(slot, int)
-    aligned = gcd(slot, *map(divisor, (read.offset, write.offset, *others)))
-    together = 1 if axis is None else gcd(aligned, extents[axis])
-    return next((n // size for n in CHUNKS if n % size == 0 and together % (n // size) == 0), 0)
-
-
-def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[_Copy], target: GpuTarget) -> int:
+def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[Copy], target: GpuTarget) -> int:
     """The buffers of the rings: no more than iterations, or than shared memory has room for. Raises ScheduleError where
     the schedule wants more than that."""
     wanted = thread_block_of(schedule_of(fn)).depth
-    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
-    each = sum(_bytes(copy.local) for copy in copies)
+    used = shared_bytes(fn, target)
+    each = sum(local_bytes(copy.local) for copy in copies)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
     trips = None if first is None or last is None or step is None else -(-(last - first) // step)
     limit = target.shared_optin if wanted else target.shared_of(threads_of(fn, target) or target.block_threads)
@@ -144,21 +71,12 @@ def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[_Copy], target: 
     return min(depth, room)
 
 
-def _bytes(op: kernel.LocalOp) -> int:
-    size = bytes_of(op.result)
-    assert isinstance(size, int)
-    return -(-size // 16) * 16
-
-
-# -- the transformation -----------------------------------------------------------------------------------------------
-
-
 @dataclass
 class _Pipeline:
     loop: scf.ForOp
-    copies: Sequence[_Copy]
+    copies: Sequence[Copy]
     depth: int
-    rings: dict[_Copy, SSAValue] = field(default_factory=dict)
+    rings: dict[Copy, SSAValue] = field(default_factory=dict)
 
     def run(self) -> None:
         for copy in self.copies:
@@ -175,7 +93,7 @@ class _Pipeline:
         self.loop.detach()
         self.loop.erase()
 
-    def _ring(self, copy: _Copy) -> SSAValue:
+    def _ring(self, copy: Copy) -> SSAValue:
         ring = kernel.LocalOp(memref(element_of(copy.local.result), (self.depth, *shape_of(copy.local.result))))
         ring.attributes |= copy.local.attributes
         block = copy.local.parent
@@ -199,7 +117,7 @@ class _Pipeline:
         build.add(kernel.AsyncGroupOp())
 
     def _copy(
-        self, build: _Builder, copy: _Copy, known: dict[SSAValue, SSAValue], target: SSAValue, exists: SSAValue
+        self, build: _Builder, copy: Copy, known: dict[SSAValue, SSAValue], target: SSAValue, exists: SSAValue
     ) -> Operation:
         """An asynchronous copy with the addresses of another iteration."""
         read, write = copy.read, copy.write

@@ -41,12 +41,17 @@ class SpillLocals(ModulePass):
 
 def _too_many(fn: kernel.FuncOp, target: GpuTarget) -> list[kernel.LocalOp]:
     """The largest local arrays, until the others fit beside what reductions need."""
-    left = sorted((o for o in fn.block.ops if isinstance(o, kernel.LocalOp)), key=_size, reverse=True)
+    left = sorted((o for o in fn.block.ops if isinstance(o, kernel.LocalOp)), key=local_bytes, reverse=True)
     room = target.shared - reduction_bytes(fn, target)
     spilled = []
-    while sum(map(_size, left)) > room:
+    while sum(map(local_bytes, left)) > room:
         spilled.append(left.pop(0))
     return spilled
+
+
+def shared_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """Bytes of shared memory that a kernel uses: of its local arrays, and those by which warps combine."""
+    return sum(local_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
 
 
 def reduction_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
@@ -63,7 +68,7 @@ def _vector_bytes(value: SSAValue) -> int:
     return ITEMSIZE[element_name(value.type.element_type)] * prod(value.type.get_shape())
 
 
-def _size(op: kernel.LocalOp) -> int:
+def local_bytes(op: kernel.LocalOp) -> int:
     """Bytes of a local array in shared memory, where each begins at a multiple of 16."""
     size = bytes_of(op.result)
     assert isinstance(size, int)

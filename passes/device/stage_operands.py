@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
@@ -27,13 +26,13 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.device.loops.coefficients import coefficient, constant_of, depends
+from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.recompute import recomputed
-from mlc.passes.device.loops.widening import Widening, can_widen
-from mlc.passes.device.spill_locals import reduction_bytes
+from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
+from mlc.passes.device.loops.widening import Widening
+from mlc.passes.device.spill_locals import shared_bytes
 from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.schedule.apply_schedules import following, is_given
-from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
@@ -42,7 +41,6 @@ UNROLL = "unroll"
 STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
 NARROW = (32, *STEPS)  # the same of halves and bytes
 LONG = (64, *NARROW)  # the same of what warpgroups multiply: rows of 128 bytes
-REUSE = 4  # how often an element is read at least, where it is staged
 
 
 @dataclass(frozen=True)
@@ -52,63 +50,32 @@ class StageOperands(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SERIAL not in o.attributes]:
             for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
+                reads = staged_reads(fn, loop)
                 with following(fn):
-                    found = _staged(fn, loop, gpu_of(ctx))
-                if found:
-                    _Staging(fn, loop, *found).run()
+                    steps = _steps(fn, loop, reads, gpu_of(ctx)) if reads else None
+                if steps:
+                    _Staging(fn, loop, reads, steps).run()
 
 
-@dataclass(frozen=True)
-class _Read:
-    """A read that is staged: its step along the loop (None where offsets are computed), and the rows of its local
-    array."""
-
-    op: kernel.ReadOp | kernel.GatherOp
-    stride: int | SSAValue | None
-    extents: tuple[int, ...]
-
-    @property
-    def row(self) -> int:
-        """Elements of a row: of one step. Neighbouring rows begin in other banks."""
-        return prod(self.extents) + BANKS
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """The row-major strides of a step's elements."""
-        return tuple(prod(self.extents[n + 1 :]) for n in range(len(self.extents)))
-
-
-BANKS = 8  # of shared memory between rows: a warp accesses 4 rows of 8 elements without conflicts
-
-
-def _staged(fn: kernel.FuncOp, loop: scf.ForOp, target: GpuTarget) -> tuple[list[_Read], int] | None:
-    """The reads of a loop that are staged, and how many steps at a time; None where it is not worth it."""
-    if not _steps_by_one(loop) or any(o.regions for o in loop.body.block.ops):
+def _steps(fn: kernel.FuncOp, loop: scf.ForOp, reads: Sequence[StagedRead], target: GpuTarget) -> int | None:
+    """How many steps are staged together: as many as the schedule says, else the best number for which there is room;
+    None where the loop has fewer. Raises ScheduleError where the schedule says more than there is room for."""
+    asked, trips = loop.attributes.get(STAGED), constant_of(loop.ub)
+    first = (asked.value.data,) if isinstance(asked, IntegerAttr) else ()
+    given = bool(first) and is_given(fn)
+    sizes = first if given else (*first, *_sizes(reads, target))
+    if trips is not None and trips < min(sizes):
         return None
-    written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
-    tile = max((prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType)), default=1)
-    found = [r for o in loop.body.block.ops if (r := _candidate(o, loop, tile))]
-    reads = [r for r in found if r.op.buffer not in written]
-    local = any(isinstance(r.op.buffer.owner, kernel.LocalOp) for r in found)
-    used = sum(_bytes(o) for o in fn.walk() if isinstance(o, kernel.LocalOp)) + reduction_bytes(fn, target)
+    used, limit = shared_bytes(fn, target), target.shared_optin if given else target.shared
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
-    trips = constant_of(loop.ub)
-    wanted, given = loop.attributes.get(STAGED), is_given(fn)
-    sizes = _sizes(reads, target)
-    if isinstance(wanted, IntegerAttr):
-        sizes = (wanted.value.data,) if given else (wanted.value.data, *sizes)
-    limit = target.shared_optin if isinstance(wanted, IntegerAttr) and given else target.shared
-    room = (limit - used) // max(each, 1)
-    if len(reads) + local < 2 or not reads or trips is not None and trips < min(sizes):
-        return None
-    if isinstance(wanted, IntegerAttr) and given and sizes[0] > room:
+    room = (limit - used) // each
+    if given and sizes[0] > room:
         need = used + sizes[0] * each
         raise ScheduleError(f"{sizes[0]} steps need {need} bytes of shared memory, of {limit}; stage {room} or fewer")
-    steps = next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)
-    return (reads, steps) if steps else None
+    return next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)
 
 
-def _sizes(reads: Sequence[_Read], target: GpuTarget) -> tuple[int, ...]:
+def _sizes(reads: Sequence[StagedRead], target: GpuTarget) -> tuple[int, ...]:
     """The steps that may be staged together, the best first: of narrow elements more."""
     sizes = {ITEMSIZE[element_of(r.op.buffer)] for r in reads}
     if any(size >= 4 for size in sizes):
@@ -116,34 +83,11 @@ def _sizes(reads: Sequence[_Read], target: GpuTarget) -> tuple[int, ...]:
     return LONG if sizes == {2} and target.warpgroups else NARROW
 
 
-def _steps_by_one(loop: scf.ForOp) -> bool:
-    return bool(loop.iter_args) and constant_of(loop.step) == 1 and constant_of(loop.lb) == 0
-
-
-def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> _Read | None:
-    """A read of fewer elements than the tile has, whose offset is linear in the loop's variable, or a gather whose
-    offsets are index arithmetic on it."""
-    if not isinstance(op, kernel.ReadOp | kernel.GatherOp) or not isinstance(op.result.type, VectorType):
-        return None
-    extents, block = tuple(op.result.type.get_shape()), loop.body.block
-    limits = (*op.valid, *(op.dynamic if isinstance(op, kernel.ReadOp) else ()))
-    if prod(map(padded, extents)) * REUSE > tile or any(depends(v, block) for v in limits):
-        return None
-    if isinstance(op, kernel.GatherOp):
-        return _Read(op, None, extents) if op.lane_offsets is None and can_widen(op.offsets, loop) else None
-    stride = coefficient(op.offset, block.args[0])
-    return _Read(op, stride, extents) if op.odd is None and stride not in (None, 0) else None
-
-
-def _bytes(op: kernel.LocalOp) -> int:
-    return int(prod(op.result.type.get_shape())) * ITEMSIZE[element_of(op.result)]
-
-
 @dataclass
 class _Staging:
     fn: kernel.FuncOp
     loop: scf.ForOp
-    reads: Sequence[_Read]
+    reads: Sequence[StagedRead]
     steps: int
 
     def run(self) -> None:
@@ -174,7 +118,7 @@ class _Staging:
         groups = self._insert(arith.FloorDivSIOp(self.loop.ub, steps)).results[0]
         return self._insert(arith.MuliOp(groups, steps)).results[0]
 
-    def _local(self, read: _Read) -> SSAValue:
+    def _local(self, read: StagedRead) -> SSAValue:
         """The local array of a read, at the head of the kernel."""
         first = self.fn.block.first_op
         assert first is not None
@@ -193,7 +137,7 @@ class _Staging:
         block.add_ops([inner, scf.YieldOp(*inner.results)])
         return self._insert(scf.ForOp(zero, whole, steps, self.loop.iter_args, Region(block))).results
 
-    def _group(self, block: Block, read: _Read) -> SSAValue:
+    def _group(self, block: Block, read: StagedRead) -> SSAValue:
         """The elements that a group of steps reads."""
         op, type_ = read.op, read.op.result.type
         assert isinstance(type_, VectorType)
@@ -243,7 +187,7 @@ class _Staging:
         return scf.ForOp(start, self.loop.ub, self.loop.step, carried, Region(block))
 
 
-def _unit(read: _Read) -> list[int]:
+def _unit(read: StagedRead) -> list[int]:
     """The strides of a step in its row; 0 along axes of extent 1."""
     return [s if extent > 1 else 0 for s, extent in zip(read.strides, read.extents, strict=True)]
 

@@ -1,0 +1,88 @@
+"""Copies to shared memory that software pipelining starts earlier: which of a loop's they are, and their width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import gcd, prod
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block
+
+from mlc.dialects import kernel
+from mlc.dialects.types import ITEMSIZE, element_of, elements_in
+from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.insert_block_barriers import written_by
+from mlc.passes.device.loops.divisibility import divisor
+from mlc.passes.device.loops.recompute import recomputable
+from mlc.target import GpuTarget
+
+CHUNKS = (16, 8, 4)  # bytes that cp.async copies
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a loop's body to a local array, ``width`` elements at a time."""
+
+    read: kernel.ReadOp | kernel.GatherOp
+    write: kernel.WriteOp
+    local: kernel.LocalOp
+    width: int
+
+
+def copies_of(fn: kernel.FuncOp, loop: scf.ForOp) -> Iterator[Copy]:
+    """The copies of a loop from what the kernel does not write to what only the loop uses."""
+    written = {buffer for o in fn.walk() for buffer in written_by(o)}
+    for write in (o for o in loop.body.block.ops if isinstance(o, kernel.WriteOp)):
+        read, local = write.value.owner, write.buffer.owner
+        if not isinstance(read, kernel.ReadOp | kernel.GatherOp) or read.buffer in written:
+            continue
+        if not isinstance(local, kernel.LocalOp):
+            continue
+        alone = read.parent is write.parent and len(list(read.result.uses)) == 1 and _is_own(local, write, loop)
+        if alone and _moves(read, write, loop.body.block) and (width := _width(read, write)):
+            yield Copy(read, write, local, width)
+
+
+def has_registers(fn: kernel.FuncOp, loop: scf.ForOp, copy: Copy, target: GpuTarget) -> bool:
+    """Whether a thread has registers for the computed offsets of another iteration: the loop's values take a
+    quarter of them at most."""
+    if isinstance(copy.read, kernel.ReadOp):
+        return True
+    sums = sum(prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType))
+    return sums <= (threads_of(fn, target) or target.block_threads) * target.thread_registers // 4
+
+
+def _is_own(local: kernel.LocalOp, write: kernel.WriteOp, loop: scf.ForOp) -> bool:
+    """Whether only the loop accesses a local array, and only ``write`` writes it."""
+    users = [use.operation for use in local.result.uses]
+    writing = [o for o in users if local.result in written_by(o)]
+    return all(loop.is_ancestor(o) for o in users) and writing == [write]
+
+
+def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: Block) -> bool:
+    """Whether both are of whole tiles whose addresses other iterations can compute."""
+    whole = read.lanes is None and write.lanes is None and not write.valid
+    fixed = all(isinstance(s, int) for s in write.mixed_strides) and not write.dynamic and bool(write.mixed_strides)
+    if isinstance(read, kernel.GatherOp):
+        whole, indices = whole and read.lane_offsets is None, [read.offsets]
+    else:
+        whole, indices = whole and read.odd is None, [read.offset, *read.dynamic]
+    return whole and fixed and all(recomputable(v, body) for v in (*indices, *read.valid, write.offset))
+
+
+def _width(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
+    """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
+    4 bytes."""
+    if isinstance(read, kernel.GatherOp):
+        return int(ITEMSIZE[element_of(read.buffer)] in CHUNKS)
+    size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
+    rows = list(zip(extents, read.mixed_strides, write.mixed_strides, strict=True))
+    axis = next((n for n, (extent, *strides) in enumerate(rows) if extent > 1 and strides == [1, 1]), None)
+    others = [s for n, (extent, *strides) in enumerate(rows) if n != axis and extent > 1 for s in strides]
+    slot = elements_in(write.buffer)
+    assert isinstance(slot, int)
+    aligned = gcd(slot, *map(divisor, (read.offset, write.offset, *others)))
+    together = 1 if axis is None else gcd(aligned, extents[axis])
+    return next((n // size for n in CHUNKS if n % size == 0 and together % (n // size) == 0), 0)

@@ -1,0 +1,68 @@
+"""Reads of a loop over a sum that operand staging takes from shared memory: which they are, and their rows there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.passes.device.loops.coefficients import coefficient, constant_of, depends
+from mlc.passes.device.loops.widening import can_widen
+from mlc.passes.schedule.gpu.tile_sizes import padded
+
+REUSE = 4  # how often an element is read at least, where it is staged
+BANKS = 8  # of shared memory between rows: a warp accesses 4 rows of 8 elements without conflicts
+
+
+@dataclass(frozen=True)
+class StagedRead:
+    """A staged read: its step along the loop (None where offsets are computed), and the rows of its local array."""
+
+    op: kernel.ReadOp | kernel.GatherOp
+    stride: int | SSAValue | None
+    extents: tuple[int, ...]
+
+    @property
+    def row(self) -> int:
+        """Elements of a row: of one step. Neighbouring rows begin in other banks."""
+        return prod(self.extents) + BANKS
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The row-major strides of a step's elements."""
+        return tuple(prod(self.extents[n + 1 :]) for n in range(len(self.extents)))
+
+
+def staged_reads(fn: kernel.FuncOp, loop: scf.ForOp) -> list[StagedRead]:
+    """The reads of a loop that are staged; none where fewer than two operands would be in shared memory."""
+    if not _steps_by_one(loop) or any(o.regions for o in loop.body.block.ops):
+        return []
+    written = {o.buffer for o in fn.walk() if isinstance(o, kernel.WriteOp)}
+    tile = max((prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType)), default=1)
+    found = [r for o in loop.body.block.ops if (r := _candidate(o, loop, tile))]
+    reads = [r for r in found if r.op.buffer not in written]
+    local = any(isinstance(r.op.buffer.owner, kernel.LocalOp) for r in found)
+    return reads if len(reads) + local > 1 else []
+
+
+def _steps_by_one(loop: scf.ForOp) -> bool:
+    return bool(loop.iter_args) and constant_of(loop.step) == 1 and constant_of(loop.lb) == 0
+
+
+def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> StagedRead | None:
+    """A read of fewer elements than the tile has, whose offset is linear in the loop's variable, or a gather whose
+    offsets are index arithmetic on it."""
+    if not isinstance(op, kernel.ReadOp | kernel.GatherOp) or not isinstance(op.result.type, VectorType):
+        return None
+    extents, block = tuple(op.result.type.get_shape()), loop.body.block
+    limits = (*op.valid, *(op.dynamic if isinstance(op, kernel.ReadOp) else ()))
+    if prod(map(padded, extents)) * REUSE > tile or any(depends(v, block) for v in limits):
+        return None
+    if isinstance(op, kernel.GatherOp):
+        return StagedRead(op, None, extents) if op.lane_offsets is None and can_widen(op.offsets, loop) else None
+    stride = coefficient(op.offset, block.args[0])
+    return StagedRead(op, stride, extents) if op.odd is None and stride not in (None, 0) else None
