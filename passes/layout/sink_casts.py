@@ -26,11 +26,10 @@ from mlc.dialects.graph import (
     TransposeOp,
     dims_of,
     ints_of,
-    source_nodes,
-    with_nodes,
 )
 from mlc.dialects.types import element_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
+from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused, producer
 
 WIDENED = {"f32": ("f16", "bf16"), "i32": ("i8", "ui8")}
@@ -62,10 +61,9 @@ def _sink(op: ContractOp | ConvOp) -> None:
         made = ContractOp(op.equation.data, lhs, rhs, product=product)
     else:
         made = ConvOp(lhs, rhs, *op.window, op.groups.value.data, product=product)
-    assert op.parent is not None
-    op.parent.insert_op_before(with_nodes(made, source_nodes(op)), op)
-    made.results[0].name_hint = op.results[0].name_hint
-    op.results[0].replace_all_uses_with(made.results[0])
+    result = OpBuilder(op).emit(made)
+    result.name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(result)
     erase_unused([op])
 
 
@@ -75,10 +73,7 @@ def _narrow(value: SSAValue, element: str) -> SSAValue | None:
         inner = _narrow(move.input, element)
         if inner is None or isinstance(move, PadOp) and move.number != 0:
             return None
-        assert move.parent is not None
-        made = _moved(move, inner)
-        move.parent.insert_op_before(with_nodes(made, source_nodes(move)), move)
-        return made.results[0]
+        return OpBuilder(move).emit(_moved(move, inner))
     cast = producer(value, MapOp)
     whole = cast is not None and cast.expr.data == f"{element}(x0)" and len(cast.args) == 1
     return cast.args[0] if cast and whole and element_of(cast.args[0]) in WIDENED[element] else None

@@ -5,13 +5,13 @@ A thread holds a square of the tile in registers: an operand that it reads serve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread, tile_of
-from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum
 from mlc.target import GpuTarget
 
@@ -28,7 +28,7 @@ def contraction(statements: Sequence[StatementView], target: GpuTarget) -> Itera
     One row of a product whose sum is contiguous in both operands is left to the rule for rows, a block an element.
     """
     roles = roles_of(statements[0])
-    if roles is not None and not any(s.op.monoid or s.iters != roles.s.parallel for s in statements[1:]):
+    if roles is not None and epilogue_follows(statements):
         yield from _tiles(statements, roles, target)
 
 
@@ -45,13 +45,11 @@ def roles_of(s: StatementView) -> OperandRoles | None:
 
 
 def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: GpuTarget) -> Iterator[LoopNest]:
-    """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes, then the
-    first one with fewer buffers."""
+    """Candidates: tiles, the best first, then the first one with fewer buffers."""
     first, names = statements[0], tuple(s.name for s in statements)
     shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
-    enough = [nest for nest in nests if blocks_of(nest, first.bounds) >= target.multiprocessors]
-    ordered = list(dict.fromkeys([*enough, *reversed(nests)]))
+    ordered = best_first(nests, first.bounds, target)
     yield from ordered
     yield from (replace(ordered[0], block=ThreadBlock(depth=depth)) for depth in DEPTHS)
 
@@ -82,7 +80,14 @@ def _whole(item: TiledLoop) -> TiledLoop:
     return replace(item, sizes=((padded(item.size), None),)) if item.padded else item
 
 
-def blocks_of(nest: LoopNest, bounds: dict[str, DimLike]) -> int:
+def best_first(nests: Sequence[LoopNest], bounds: Mapping[str, DimLike], target: GpuTarget) -> list[LoopNest]:
+    """Nests, given with the largest tile first: those with a block for each multiprocessor, then the others, of which
+    the smallest tile makes most blocks."""
+    enough = [nest for nest in nests if _blocks(nest, bounds) >= target.multiprocessors]
+    return list(dict.fromkeys([*enough, *reversed(nests)]))
+
+
+def _blocks(nest: LoopNest, bounds: Mapping[str, DimLike]) -> int:
     """The number of thread blocks of a nest."""
     total = 1
     for item in nest.band:

@@ -8,8 +8,9 @@ from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.gpu.tile_sizes import ROWS, budget_of, lanes_of, points, spread
 from mlc.passes.schedule.polyhedral.dependences import one_point
-from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import Rule
+from mlc.passes.schedule.rules.elementwise import is_elementwise
 from mlc.passes.schedule.rules.fallback import fallback
 from mlc.target import GpuTarget
 
@@ -20,10 +21,7 @@ ROW = 4  # elements of a row that a thread holds in registers
 def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
     """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i/16p j/64vp |``: 1024 points a block."""
     first = statements[0]
-    if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
-        return
-    written = {s.write.array for s in statements}
-    if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
+    if not is_elementwise(statements):
         return
     yield from _spread("elementwise", statements, first, (), target)
 
@@ -31,7 +29,7 @@ def elementwise(statements: Sequence[StatementView], target: GpuTarget) -> Itera
 def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
     """``S0[c, y, x, k]: t[c, y, x] max= a[c, y, 2x + k]`` → ``window: S0 | c/4p y/4p x/16vp | k``."""
     first = statements[0]
-    if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+    if first.op.monoid is None or not epilogue_follows(statements):
         return
     if first.parallel:
         rows = _slides(first)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.gpu.tile_sizes import padded, points, tile_of
-from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.target import GpuTarget
 
 TERMS = 32  # of a sum at least: fewer are added by one thread
@@ -29,7 +29,7 @@ def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     first = statements[0]
     if first.op.monoid is None or not first.reduced or not first.parallel:
         return
-    if any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+    if not epilogue_follows(statements):
         return
     largest = max(first.reads, key=lambda r: points([first.bounds[i] for i in first.iters if r.depends_on(i)]))
     along, rows = first.reduced[-1], [i for i in first.parallel if not largest.depends_on(i)]

@@ -10,9 +10,9 @@ from mlc.dialects.kernel import MMA_SHAPES, MmaShape
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import element_of
-from mlc.passes.schedule.gpu.contraction import COMPUTED, blocks_of, computed, contraction, roles_of
+from mlc.passes.schedule.gpu.contraction import COMPUTED, best_first, computed, contraction, roles_of
 from mlc.passes.schedule.gpu.tile_sizes import padded
-from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles
 from mlc.target import GpuTarget
 
@@ -38,8 +38,9 @@ def tensor_cores(
     """
     first = statements[0]
     mma, roles = _instruction(first), roles_of(first)
-    later = any(s.op.monoid or s.iters != first.parallel for s in statements[1:])
-    if mma is None or roles is None or later or roles.panels or (numerics == "strict" and mma.bits > 8):
+    if mma is None or roles is None or roles.panels or not epilogue_follows(statements):
+        return
+    if numerics == "strict" and mma.bits > 8:
         return
     nests = _nests(statements, roles, mma, target)
     yield from nests if mma.bits < 32 or numerics == "relaxed" else chain(contraction(statements, target), nests)
@@ -58,9 +59,8 @@ def _instruction(s: StatementView) -> MmaShape | None:
 def _nests(
     statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget
 ) -> Iterator[LoopNest]:
-    """Candidates: the largest tile of which there is one for each multiprocessor first, then the other shapes; of one
-    tile warpgroups first."""
-    bounds, names = statements[0].bounds, tuple(s.name for s in statements)
+    """Candidates, the best first; of one tile those of warpgroups."""
+    names = tuple(s.name for s in statements)
     groups = WARPGROUPS if target.warpgroups and mma.bits == 16 else ()
     tiles = [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
     few = computed(statements, roles.lanes) >= COMPUTED
@@ -68,8 +68,7 @@ def _nests(
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
-    enough = [nest for nest in nests if blocks_of(nest, bounds) >= target.multiprocessors]
-    yield from dict.fromkeys([*enough, *reversed(nests)])
+    yield from best_first(nests, statements[0].bounds, target)
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,6 +92,12 @@ def statements_of(fn: kernel.FuncOp) -> list[StatementView]:
     dims = [d for op in ops for d in (*(i for a in op.accesses for i in a.data[1]), *(n for _, n in op.domain.data))]
     params = Params(dims, frozenset(i for op in ops for i, _ in op.domain.data))
     return [_view(op, params) for op in ops]
+
+
+def epilogue_follows(statements: Sequence[StatementView]) -> bool:
+    """Whether statements after the first, a reduction, are its epilogue: elementwise along its parallel iterators."""
+    first, *rest = statements
+    return all(s.op.monoid is None and s.iters == first.parallel for s in rest)
 
 
 def _view(op: poly.StatementOp, params: Params) -> StatementView:

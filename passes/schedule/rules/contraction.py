@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import by_rank
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum, unit_stride
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK, UNCUT, partial_sums
@@ -27,7 +27,7 @@ def contraction(statements: Sequence[StatementView], target: CpuTarget, balanced
     ``balanced``: sums are split for the smallest error, not for speed.
     """
     first = statements[0]
-    if not is_sum(first) or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+    if not is_sum(first) or not epilogue_follows(statements):
         return
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
     if lanes is None:

@@ -16,10 +16,7 @@ from mlc.target import CpuTarget
 def elementwise(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[LoopNest]:
     """``S0[i, j]: b[i, j] = exp(a[i, j])`` → ``elementwise: S0 | i j/64v |``."""
     first = statements[0]
-    if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
-        return
-    written = {s.write.array for s in statements}
-    if any(r.array in written for s in statements for r in s.reads) and not one_point(statements, first.iters):
+    if not is_elementwise(statements):
         return
     lanes = next((i for i in reversed(first.iters) if first.write.stride(i) == 1), first.iters[-1])
     names, transposed = tuple(s.name for s in statements), _transposed(first, lanes)
@@ -64,3 +61,13 @@ def _transposing(s: StatementView, rows: str, lanes: str, target: CpuTarget) -> 
         sizes = (*sizes, (extent % side, 1))
     tiles = {rows: TiledLoop(rows, sizes), lanes: TiledLoop(lanes, lane_sizes(s.bounds[lanes], side), True)}
     return [tiles.get(i, TiledLoop(i)) for i in s.iters]
+
+
+def is_elementwise(statements: Sequence[StatementView]) -> bool:
+    """Whether statements have the same points and no reduction, and read what others write at the same point only."""
+    first = statements[0]
+    if any(s.op.monoid or s.iters != first.iters or s.bounds != first.bounds for s in statements) or not first.iters:
+        return False
+    written = {s.write.array for s in statements}
+    read = any(r.array in written for s in statements for r in s.reads)
+    return not read or one_point(statements, first.iters)

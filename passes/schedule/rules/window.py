@@ -13,7 +13,7 @@ from xdsl.dialects import memref
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.cost.extent_partition import cover
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
-from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import by_rank
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK, partial_sums
@@ -32,7 +32,7 @@ def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
     The iterator that slides over the rows of a tile is innermost, because rows share loads.
     """
     first = statements[0]
-    if first.op.monoid is None or any(s.op.monoid or s.iters != first.parallel for s in statements[1:]):
+    if first.op.monoid is None or not epilogue_follows(statements):
         return
     lanes = next((i for i in reversed(first.parallel) if first.write.stride(i) == 1), None)
     if lanes is None or not (
