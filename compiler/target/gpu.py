@@ -36,7 +36,7 @@ class GpuTarget(Target):
     shared_optin: int  # the same where the launch asks for more than the default
     l2_bytes: int
     warp: int = 32  # threads of a warp
-    library_threads: int = 64  # threads of a block of a runtime library function
+    library_threads: int = 256  # threads of a block of a runtime library function
     block_threads: int = 256  # threads of a block that schedules make tiles for
     most_threads: int = 1024  # threads that a block may have
     resident_threads: int = 2048  # threads that a multiprocessor runs at a time

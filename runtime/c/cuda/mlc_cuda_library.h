@@ -23,15 +23,125 @@ template <class T> MLC_DEVICE bool mlc_before(const T *x, int64_t width, int64_t
 
 /* The position of an element is the number of those before it: a thread an element, and no order between threads. */
 template <class T>
-MLC_DEVICE void mlc_argsort(const T *x, int64_t *p, int64_t rows, int64_t n, int64_t width, int64_t count, int64_t room,
-                            int64_t descending, int64_t tid, int64_t threads) {
+MLC_DEVICE void mlc_argsort_by_ranks(const T *x, int64_t *p, int64_t rows, int64_t n, int64_t width, int64_t count,
+                                     int64_t room, bool descending, int64_t tid, int64_t threads) {
   MLC_UNITS(u, rows * n) {
     const int64_t r = u / n, i = u % n;
     const T *row = x + r * n * width;
     int64_t at = 0;
-    for (int64_t other = 0; other < n; other++) at += mlc_before(row, width, other, i, descending != 0);
+    for (int64_t other = 0; other < n; other++) at += mlc_before(row, width, other, i, descending);
     if (at < count) p[r * room + at] = i;
   }
+}
+
+/* The i of thread threadIdx.x of a block. */
+#define MLC_BLOCK_UNITS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
+
+/* The sum of `x` of all threads of the block; `before` is that of the threads before this one. */
+MLC_DEVICE int64_t mlc_block_sum(int64_t x, int64_t *before) {
+  int64_t sum = x, all = 0;
+  *before = 0;
+  for (int mask = 1; mask < 32; mask *= 2) {
+    const int64_t other = mlc_shuffle_xor(sum, mask);
+    if (threadIdx.x & mask) *before += other;
+    sum += other;
+  }
+  mlc_put(sum);
+  __syncthreads();
+  for (int warp = 0; warp < (int)(blockDim.x / 32); warp++) {
+    if (warp == (int)(threadIdx.x / 32)) *before += all;
+    all += mlc_get<int64_t>(warp);
+  }
+  __syncthreads();
+  return all;
+}
+
+/* Quickselect by a block: the element of the row with `rank` others before it. Each thread proposes a random one of its
+ * elements between the bounds, and the pivot is the proposal in the middle of the threads. */
+template <class T>
+MLC_DEVICE int64_t mlc_select(const T *row, int64_t n, int64_t width, int64_t rank, bool descending) {
+  for (int64_t low = -1, high = -1;;) {
+    int64_t mine = -1, before, smaller = 0;
+    uint32_t most = 0;
+    MLC_BLOCK_UNITS(i, n) {
+      uint32_t hash = (uint32_t)i * 0x9e3779b1u;
+      hash = (hash ^ hash >> 15) * 0x85ebca6bu;
+      if (mine >= 0 && hash <= most) continue;
+      if (low >= 0 && !mlc_before(row, width, low, i, descending)) continue;
+      if (high >= 0 && !mlc_before(row, width, i, high, descending)) continue;
+      mine = i;
+      most = hash;
+    }
+    const int64_t proposals = mlc_block_sum(mine >= 0, &before);
+    const int64_t middle = mlc_block_sum(mine >= 0 && before == proposals / 2 ? mine : 0, &before);
+    MLC_BLOCK_UNITS(i, n) smaller += mlc_before(row, width, i, middle, descending);
+    smaller = mlc_block_sum(smaller, &before);
+    if (smaller == rank) return middle;
+    (smaller < rank ? low : high) = middle;
+  }
+}
+
+/* The first `count` elements of a row, not in order. */
+template <class T>
+MLC_DEVICE void mlc_partition(const T *row, int64_t *p, int64_t n, int64_t width, int64_t count, bool descending) {
+  const int64_t last = mlc_select(row, n, width, count - 1, descending);
+  int64_t found = 0, at;
+  MLC_BLOCK_UNITS(i, n) found += !mlc_before(row, width, last, i, descending);
+  mlc_block_sum(found, &at);
+  MLC_BLOCK_UNITS(i, n)
+    if (!mlc_before(row, width, last, i, descending)) p[at++] = i;
+}
+
+/* Bitonic sort of `n` indices by a block, in place (Batcher, 1968): positions beyond n count as the last elements, so a
+ * stage first compares mirrored positions of a run, and all comparators point upwards. */
+template <class T>
+MLC_DEVICE void mlc_bitonic_sort(const T *row, int64_t *p, int64_t n, int64_t width, bool descending) {
+  for (int64_t run = 2; run < 2 * n; run *= 2)
+    for (int64_t half = run / 2; half; half /= 2) {
+      const int64_t mask = half == run / 2 ? run - 1 : half;
+      __syncthreads();
+      for (int64_t u = threadIdx.x, i; (i = 2 * u - (u & (half - 1))) < n; u += blockDim.x) {
+        const int64_t other = i ^ mask, a = p[i];
+        if (other >= n || !mlc_before(row, width, p[other], a, descending)) continue;
+        p[i] = p[other];
+        p[other] = a;
+      }
+    }
+}
+
+/* A block a row. */
+template <class T>
+MLC_DEVICE void mlc_argsort_rows(const T *x, int64_t *p, int64_t rows, int64_t n, int64_t width, int64_t count,
+                                 int64_t room, bool descending) {
+  for (int64_t r = blockIdx.x; r < rows && count > 0; r += gridDim.x) {
+    const T *row = x + r * n * width;
+    int64_t *found = p + r * room;
+    if (count < n) mlc_partition(row, found, n, width, count, descending);
+    else MLC_BLOCK_UNITS(i, n) found[i] = i;
+    mlc_bitonic_sort(row, found, count, width, descending);
+    __syncthreads();
+  }
+}
+
+/* The number of bits of n, about log2(n); at least 1. */
+MLC_DEVICE int64_t mlc_log2(int64_t n) {
+  int64_t log = 1;
+  while (n >> log) log++;
+  return log;
+}
+
+/* Ranks take n comparisons an element but all threads of the grid; a block a row takes O(n log n) for the selection and
+ * O(count log(count)^2) for the sort. The smaller number of cycles of a thread, by estimates of a step, is chosen. */
+template <class T>
+MLC_DEVICE void mlc_argsort(const T *x, int64_t *p, int64_t rows, int64_t n, int64_t width, int64_t count, int64_t room,
+                            int64_t descending, int64_t tid, int64_t threads) {
+  const int64_t block = blockDim.x, log = mlc_log2(count), ranks = (rows * n + threads - 1) / threads * n;
+  const int64_t select = count < n ? 16 * mlc_log2(n) * ((n + block - 1) / block) : 0;
+  const int64_t sort = 8 * log * log * ((count + block - 1) / block);
+  if (ranks <= (rows + gridDim.x - 1) / gridDim.x * (select + sort))
+    mlc_argsort_by_ranks(x, p, rows, n, width, count, room, descending != 0, tid, threads);
+  else
+    mlc_argsort_rows(x, p, rows, n, width, count, room, descending != 0);
 }
 
 /* A thread a line; sums of floats are made in double. */
