@@ -15,6 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 EMULATION = HERE / "emulation"
 KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
+WAITS = ("__syncthreads", "mlc_shuffle", "__shared__", "DYNAMIC_SHARED", "mlc_argsort")  # kernels with barriers
 
 
 def entry(name: str, parameters: str, waits: bool, dynamic: str) -> str:
@@ -42,7 +43,7 @@ def main(arguments: list[str]) -> int:
         return 0
     source, out = Path(arguments[-1]), arguments[arguments.index("-o") + 1]
     text = source.read_text()
-    waits = "__syncthreads" in text or "mlc_shuffle" in text or "__shared__" in text or "DYNAMIC_SHARED" in text
+    waits = any(word in text for word in WAITS)
     entries = [entry(*found.groups()[1:], waits, dynamic_bytes(text, found.end())) for found in KERNEL.finditer(text)]
     with tempfile.TemporaryDirectory() as folder:
         unit = Path(folder) / "unit.cpp"

@@ -50,6 +50,8 @@ CASES = {
     '{ p = Constant <value_ints = [2,3,3,4]> ()  y = Pad <mode = "reflect"> (x, p) }',
     "order": "(float[5,77] x) => (float[5,9] y, int64[5,9] i) "
     "{ k = Constant <value_ints = [9]> ()  y, i = TopK (x, k) }",
+    "order of a long row": "(float[1,20000] x) => (float[1,20] y, int64[1,20] i) "
+    "{ k = Constant <value_ints = [20]> ()  y, i = TopK (x, k) }",
     "running sums": "(float[5,77] x) => (float[5,77] y) { a = Constant <value_int = 1> ()  y = CumSum (x, a) }",
     "unsigned": "(float[33,50] x) => (uint8[33,50] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }",
     "recurrent": "(float[6,3,10] x, float[1,64,10] w, float[1,64,16] r) => (float[6,1,3,16] y) "
