@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from emulator import Emulator
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
@@ -17,6 +18,7 @@ from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim
 from mlc.dialects.types import bytes_of, element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.driver.lower import run
+from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
 
@@ -34,6 +36,12 @@ class Program:
         self.functions = {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
         self.kernels = chosen.target.print_kernels(module)
         self.emulator = Emulator(list(self.kernels.strings.values()), folder)
+
+    @classmethod
+    def of(cls, model: onnx.ModelProto, folder: Path, **options: Any) -> Program:
+        """The program of an ONNX model."""
+        imported = OnnxSource.of(model).imported({})
+        return cls(imported.module, imported.weights, folder, **options)
 
     def run(self, feed: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs for inputs by name."""

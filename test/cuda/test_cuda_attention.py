@@ -13,7 +13,6 @@ from launcher import Program
 from test_cuda_operators import compare, feed_of, model_of
 
 from mlc.dialects.poly import schedule_of
-from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
 
@@ -48,8 +47,7 @@ def test_one_kernel_streams_the_keys(sizes: tuple[int, ...], units: Path) -> Non
 
 def assert_streamed(model: onnx.ModelProto, units: Path) -> None:
     """One kernel of all steps, beside the transposition of the keys."""
-    made = OnnxSource.of(model).imported({})
-    functions = Program(made.module, made.weights, units).functions.values()
+    functions = Program.of(model, units).functions.values()
     (streamed,) = [schedule_of(fn) for fn in functions if len(schedule_of(fn)) > 1]
     assert [nest.rule for nest in streamed][:5] == ["contraction", "rows", "elementwise", "rows", "contraction"]
     assert all(nest.streamed for nest in streamed[:5]) and len(functions) == 2
@@ -63,8 +61,7 @@ def test_rows_without_a_key_and_numbers_of_ten_bits(units: Path) -> None:
     feed["mask"][7, :64] = -np.inf
     (expected,) = ort.InferenceSession(model.SerializeToString()).run(None, feed)
     for numerics, error in (("default", 2e-5), ("relaxed", 5e-3)):
-        made = OnnxSource.of(model).imported({})
-        actual = Program(made.module, made.weights, units, numerics=numerics).run(feed)["y"]
+        actual = Program.of(model, units, numerics=numerics).run(feed)["y"]
         assert np.isnan(actual[:, :, [2, 40]]).all()
         np.testing.assert_allclose(actual, expected, rtol=0, atol=error * np.nanmax(np.abs(expected)), equal_nan=True)
 
@@ -72,6 +69,5 @@ def test_rows_without_a_key_and_numbers_of_ten_bits(units: Path) -> None:
 def test_halves_are_products_of_their_own(units: Path) -> None:
     """The softmax of halves is rounded before the product with the values, so it cannot be deferred."""
     model = model_of(text((1, 2, 32, 40, 16, 16)).replace("float[", "float16["))
-    made = OnnxSource.of(model).imported({})
-    functions = Program(made.module, made.weights, units).functions.values()
+    functions = Program.of(model, units).functions.values()
     assert all(len(schedule_of(fn)) == 1 and not schedule_of(fn)[0].serial for fn in functions)

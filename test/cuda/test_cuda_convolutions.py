@@ -16,7 +16,6 @@ from test_cuda_operators import compare, feed_of, model_of, scheduled, tf32
 
 import mlc
 from mlc.dialects.poly import schedule_of
-from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
 TARGET = "cuda"
@@ -56,8 +55,7 @@ def test_convolution_on_tensor_cores(window: int, units: Path) -> None:
     model = model_of(text + "{ y = Conv <strides = [2,2]> (x, w) }")
     feed = {name: tf32(value) for name, value in feed_of(model).items()}
     schedule = scheduled(model, units, "{m}/64p {n}/64vp")
-    made = OnnxSource.of(model).imported({})
-    program = Program(made.module, made.weights, units, schedule=schedule, numerics="relaxed")
+    program = Program.of(model, units, schedule=schedule, numerics="relaxed")
     assert any("mlc_mma_" in text for text in program.kernels.strings.values())
     compare(model, units, feed, schedule=schedule, numerics="relaxed")
 
@@ -65,8 +63,7 @@ def test_convolution_on_tensor_cores(window: int, units: Path) -> None:
 def test_a_convolution_is_one_product_whose_operands_are_staged(units: Path) -> None:
     """One iterator each for pixels and for terms; the image passes through shared memory."""
     model = model_of("(float[2,16,9,7] x, float[33,16,3,3] w) => (float[2,33,7,5] y) { y = Conv (x, w) }")
-    made = OnnxSource.of(model).imported({})
-    program = Program(made.module, made.weights, units)
+    program = Program.of(model, units)
     ((name, fn),) = program.functions.items()
     assert str(schedule_of(fn)[0]).endswith("| c_k0_k1")
     assert program.kernels.strings[program.kernels.symbols[name]].count("__shared__") == 2

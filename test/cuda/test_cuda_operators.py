@@ -15,7 +15,6 @@ from launcher import Program
 
 import mlc
 from mlc.dialects.poly import schedule_of
-from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
 
@@ -80,8 +79,7 @@ def feed_of(model: onnx.ModelProto, **sizes: int) -> dict[str, Any]:
 
 
 def compare(model: onnx.ModelProto, units: Path, feed: dict[str, Any], **options: Any) -> None:
-    imported = OnnxSource.of(model).imported({})
-    actual = Program(imported.module, imported.weights, units, **options).run(feed)
+    actual = Program.of(model, units, **options).run(feed)
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     for output, wanted in zip(session.get_outputs(), session.run(None, feed), strict=True):
         assert actual[output.name].dtype == wanted.dtype and actual[output.name].shape == wanted.shape
@@ -104,8 +102,7 @@ def test_extents_beside_those_of_tiles(n: int, m: int, units: Path) -> None:
 
 def scheduled(model: onnx.ModelProto, units: Path, band: str) -> str:
     """A line of a schedule file for a product of rows m, columns n and terms k; ``band`` may add more after '|'."""
-    imported = OnnxSource.of(model).imported({})
-    made = Program(imported.module, imported.weights, units)
+    made = Program.of(model, units)
     (name, fn), *_ = made.functions.items()
     rule, statements, *tiles = re.split(r": | \| ", str(schedule_of(fn)[0]))
     m, n, k = (re.match(r"\w+", item)[0] for part in tiles[:2] for item in part.split())  # type: ignore[index]

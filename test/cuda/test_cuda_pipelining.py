@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import StringAttr
 
 import mlc
 from mlc.dialects import kernel
-from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
 
@@ -22,8 +21,7 @@ PRODUCT = "(float[{m},{k}] a, float[{k},{n}] b) => (float[{m},{n}] y) {{ y = Mat
 
 def product(m: object, k: object, n: object, units: Path, band: str = "{m}/32p {n}/64vp") -> Program:
     model = model_of(PRODUCT.format(m=m, k=k, n=n))
-    imported = OnnxSource.of(model).imported({})
-    return Program(imported.module, imported.weights, units, schedule=scheduled(model, units, band))
+    return Program.of(model, units, schedule=scheduled(model, units, band))
 
 
 def text_of(made: Program) -> str:
@@ -104,8 +102,7 @@ def test_pixels_at_computed_offsets(strides: int, channels: int, units: Path) ->
     text = f"(float[2,{channels},15,17] x, float[40,{channels},3,3] w) => (float[2,40,h,v] y) "
     text += f"{{ y = Conv <pads = [1,1,1,1], strides = [{strides},{strides}]> (x, w) }}"
     model = model_of(text.replace("h,v", "15,17" if strides == 1 else "8,9"))
-    imported = OnnxSource.of(model).imported({})
-    made = Program(imported.module, imported.weights, units)
+    made = Program.of(model, units)
     (fn,) = (f for f in made.functions.values() if any(isinstance(o, kernel.AsyncGatherOp) for o in f.walk()))
     assert sum(isinstance(o, kernel.BarrierOp) for o in fn.walk()) == 2
     compare(model, units, feed_of(model))

@@ -12,7 +12,6 @@ from launcher import Program
 from test_cuda_operators import compare, feed_of, model_of
 
 from mlc.dialects.poly import schedule_of
-from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
 
@@ -30,8 +29,7 @@ def reduction(name: str, axis: int, *shape: int) -> str:
 
 
 def rule(text: str, units: Path) -> str:
-    made = OnnxSource.of(model_of(text)).imported({})
-    (fn,) = Program(made.module, made.weights, units).functions.values()
+    (fn,) = Program.of(model_of(text), units).functions.values()
     return str(schedule_of(fn)[0])
 
 
@@ -89,14 +87,12 @@ def test_a_mean_of_pixels_reads_contiguously(units: Path) -> None:
 def test_blocks_share_a_long_sum(text: str, units: Path) -> None:
     """Few results of long sums: a kernel of parts, and one that adds them and computes the rest."""
     model = model_of(text)
-    made = OnnxSource.of(model).imported({})
-    program = Program(made.module, made.weights, units)
+    program = Program.of(model, units)
     assert any(name.endswith("_parts") for name in program.functions)
     compare(model, units, feed_of(model, n=19))
 
 
 def test_parts_are_added_in_one_order(units: Path) -> None:
     model = model_of("(float[9,4096] a, float[4096,20] b) => (float[9,20] y) { y = MatMul (a, b) }")
-    made, feed = OnnxSource.of(model).imported({}), feed_of(model)
-    program = Program(made.module, made.weights, units)
+    program, feed = Program.of(model, units), feed_of(model)
     np.testing.assert_array_equal(program.run(feed)["y"], program.run(feed)["y"])

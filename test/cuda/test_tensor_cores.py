@@ -15,7 +15,6 @@ from ml_dtypes import bfloat16
 from test_cuda_operators import model_of, scheduled, tf32
 
 import mlc
-from mlc.driver.onnx_source import OnnxSource
 
 pytestmark = needed
 
@@ -32,8 +31,7 @@ LEFT = "(TYPE[77,70] a, TYPE[77,100] b) => (TYPE[70,100] y) { y = Gemm <transA =
 
 def made(model: onnx.ModelProto, units: Path, band: str, **options: Any) -> tuple[Program, str]:
     """A program with a schedule for its product, and the text of that kernel."""
-    imported = OnnxSource.of(model).imported({})
-    program = Program(imported.module, imported.weights, units, schedule=scheduled(model, units, band), **options)
+    program = Program.of(model, units, schedule=scheduled(model, units, band), **options)
     return program, "\n".join(program.kernels.strings.values())
 
 
@@ -41,17 +39,20 @@ def reals(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng().standard_normal(shape).astype(dtype)
 
 
+def within_a_rounding(actual: np.ndarray, wanted: np.ndarray, dtype: Any) -> bool:
+    """Whether sums are those of f32, rounded once to a narrower type."""
+    step = np.abs(np.spacing(np.abs(wanted).astype(dtype))).astype(float)
+    return bool((np.abs(actual.astype(float) - wanted) <= 0.51 * step + 1e-5).all())
+
+
 @pytest.mark.parametrize("band", TILES)
 @pytest.mark.parametrize("element, dtype", [("float16", np.float16), ("bfloat16", bfloat16)])
 def test_halves(element: str, dtype: Any, band: str, units: Path) -> None:
-    """The sums are those of f32, rounded once: within a rounding of the type from float64."""
     program, text = made(model_of(PLAIN.replace("TYPE", element)), units, band)
     assert f"mlc_mma_{element.replace('loat', '')}(" in text and "mlc_ldmatrix_x4(" in text and "_trans(" in text
     a, b = reals(70, 77, dtype=dtype), reals(77, 100, dtype=dtype)
-    actual = program.run({"a": a, "b": b})["y"]
     wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
-    step = np.abs(np.spacing(np.abs(wanted).astype(dtype))).astype(float)
-    assert (np.abs(actual.astype(float) - wanted) <= 0.51 * step + 1e-5).all()
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, dtype)
 
 
 @pytest.mark.parametrize("text, transposed", [(TRANSPOSED, "none"), (LEFT, "all")])
@@ -160,8 +161,7 @@ def test_schedules_that_are_chosen(name: str, units: Path) -> None:
         shape = [d.dim_value or 50 for d in value.type.tensor_type.shape.dim]
         kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         feed[value.name] = (random.integers(0, 256, shape) if kind == np.uint8 else reals(*shape)).astype(kind)
-    imported = OnnxSource.of(model).imported({})
-    program = Program(imported.module, imported.weights, units)
+    program = Program.of(model, units)
     assert any("mlc_mma_" in text for text in program.kernels.strings.values())
     (wanted,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, feed)
     actual = program.run(feed)["y"]

@@ -13,7 +13,7 @@ from emulator import DEVICE, needed
 from ml_dtypes import bfloat16
 from test_cubins import USED, opcodes
 from test_cuda_operators import model_of
-from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals
+from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
 
 import mlc
 from mlc import target
@@ -37,11 +37,6 @@ REFUSED = [
     ("cuda:sm_90", "float16", "{m}/64p {n}/64vp | {k}/128 | warps=4 mma=m64n64k16", "have 16, 32 or 64 steps, not 128"),
 ]
 HGMMA = 0x9F0  # SASS, as cuobjdump names it
-
-
-def within_a_rounding(actual: np.ndarray, wanted: np.ndarray, dtype: Any) -> bool:
-    step = np.abs(np.spacing(np.abs(wanted).astype(dtype))).astype(float)
-    return bool((np.abs(actual.astype(float) - wanted) <= 0.51 * step + 1e-5).all())
 
 
 @pytest.mark.parametrize("band", TILES)
