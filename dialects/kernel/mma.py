@@ -1,4 +1,4 @@
-"""Matrix products of tensor cores."""
+"""Matrix products of tensor cores (PTX: mma and wgmma): their instructions, and the operation on staged operands."""
 
 from __future__ import annotations
 

@@ -240,13 +240,16 @@ class _Lowering:
                 at[name] = at[name] + Dim.symbol(axis.symbol)
                 (lanes if name == tile.vector.data else axes).append(axis)
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
-        values, context = TileValues(self.buffers, running=self.running), TileContext(at, (*axes, *lanes), origins)
-        if not isinstance(self.target, CpuTarget):  # the lanes of a vector are threads there
-            body = TileBody(members, replace(values, in_registers=False), initial=bool(tile.initial))
-        else:
-            ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
-            body = TileBody(members, values, ahead, initial=bool(tile.initial))
-        body.emit(out, context, nest.inner)
+        body = self._body(members, nest, initial=bool(tile.initial))
+        body.emit(out, TileContext(at, (*axes, *lanes), origins), nest.inner)
+
+    def _body(self, members: Sequence[StatementView], nest: LoopNest, initial: bool) -> TileBody:
+        """The body of a tile; on a GPU the lanes of a vector are threads."""
+        values = TileValues(self.buffers, running=self.running)
+        if not isinstance(self.target, CpuTarget):
+            return TileBody(members, replace(values, in_registers=False), initial=initial)
+        ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
+        return TileBody(members, values, ahead, initial=initial)
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:

@@ -47,7 +47,7 @@ def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
 
 
 def proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those of the pairs that may share memory; the kernel has polyhedral statements."""
+    """The pairs of arguments that may share memory, of ``pairs``; the kernel has polyhedral statements."""
     buffers, statements = fn.block.args, statements_of(fn)
     fit = [(n, k) for n, k in pairs if buffers[n].type == buffers[k].type]
     fit = [(n, k) for n, k in fit if _has_known_accesses(buffers[n]) and _has_known_accesses(buffers[k])]

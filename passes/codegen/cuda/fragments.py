@@ -155,7 +155,7 @@ class WarpProduct:
 
 @dataclass(frozen=True)
 class WarpgroupProduct:
-    """The same by warpgroups, which read both operands in shared memory: ``mlc_wgmma`` of ``mlc_cuda_warpgroup.h``."""
+    """A product of warpgroups, which read both operands in shared memory (``mlc_wgmma`` of mlc_cuda_warpgroup.h)."""
 
     total: Held
     op: MmaOp

@@ -30,7 +30,7 @@ def divisor(value: int | SSAValue) -> int:
 
 
 def _of_variable(block: Block, value: SSAValue) -> int:
-    """That of a loop's variable, which begins at the lower bound and goes on in steps."""
+    """The divisor of a loop's variable, which begins at the lower bound and goes on in steps."""
     loop = block.parent_op()
     if isinstance(loop, scf.ForOp) and value is block.args[0]:
         return gcd(divisor(loop.lb), divisor(loop.step))

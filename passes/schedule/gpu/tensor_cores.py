@@ -47,7 +47,7 @@ def tensor_cores(
 
 
 def _instruction(s: StatementView) -> MmaShape | None:
-    """That for the factors of a sum of products; None where there is none, or they are of several types."""
+    """The instruction for the factors of a sum of products; None where none multiplies their types."""
     elements = {element_of(v) for v in s.op.ins}
     found = {MMA_SHAPES.get(e) for e in elements}
     mma = found.pop() if len(found) == 1 else None

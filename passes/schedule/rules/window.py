@@ -62,7 +62,7 @@ def _is_long_product(s: StatementView) -> bool:
 
 
 def _taps(s: StatementView, others: Sequence[str], registers: int) -> dict[str, TiledLoop]:
-    """As many of the last two rows as registers can hold, of those that read the same element of a factor."""
+    """Tiles of the last two axes, where points share an element of a factor: as many rows as registers can hold."""
     sizes = dict[str, TiledLoop]()
     for i in reversed(others[-2:]):
         if not all(r.depends_on(i) for r in s.reads):
