@@ -21,10 +21,9 @@ def runtime_sources() -> Mapping[str, CSource]:
 
 
 def runtime_for(families: Sequence[str] = ()) -> dict[str, CSource]:
-    """The C runtime for a model that calls runtime library functions of these families: all headers, and its units."""
-    folders = {"core", *(FOLDERS[family] for family in families)}
-    sources = runtime_sources().items()
-    return {n: source for n, source in sources if not n.endswith(COMPILED) or paths()[n].parent.name in folders}
+    """The C runtime for a model that calls runtime library functions of these families."""
+    left_out = set(FOLDERS.values()).difference(FOLDERS[family] for family in families)
+    return {n: source for n, source in runtime_sources().items() if paths()[n].parent.name not in left_out}
 
 
 def object_key(name: str, sources: Mapping[str, CSource], flags: Sequence[str], version: str) -> str:
