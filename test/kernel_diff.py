@@ -33,12 +33,13 @@ except ImportError:  # a revision before the folder of the driver
 lowered = lower(Source.of(sys.argv[1]), make_options(target=sys.argv[2]))
 print(json.dumps({"sources": lowered.sources, "kernels": lowered.signature["kernels"]}))
 """
-FUNCTION = re.compile(r"^void (k_\w+)\([^;\n]*\{\n.*?^}\n", re.M | re.S)
+HEAD = r"^(?:extern \"C\" __global__ )?void (?:__launch_bounds__\(.*?\) )?(k_\w+)\("  # of C, or CUDA
+FUNCTION = re.compile(HEAD + r"[^;\n]*\{\n.*?^}\n", re.M | re.S)
 Kernels = dict[str, str]
 
 
 def kernels(path: Path, model: Path, target: str) -> Kernels:
-    """Name of each launched kernel -> its C function, with the name in place of the hash."""
+    """Name of each launched kernel -> its C or CUDA function, with the name in place of the hash."""
     command = [sys.executable, "-c", EMIT, str(model), target]
     result = subprocess.run(command, cwd=path, env=checkout.environment(path), capture_output=True, text=True)
     if result.returncode:
