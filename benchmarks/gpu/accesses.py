@@ -27,7 +27,8 @@ from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents
 
 SECTOR, WARP = 32, 32  # bytes of a transaction; threads of a warp
-MEMORY = (kernel.ReadOp, kernel.GatherOp, kernel.WriteOp, kernel.ScatterOp, kernel.AsyncCopyOp)
+COMPUTED = (kernel.GatherOp, kernel.ScatterOp, kernel.AsyncGatherOp)  # whose offsets are a vector
+MEMORY = (*COMPUTED, kernel.ReadOp, kernel.WriteOp, kernel.AsyncCopyOp)
 Array = np.ndarray[Any, Any]
 _BINARY: dict[type[Operation], Callable[[Any, Any], Any]] = {
     arith.AddiOp: operator.add, arith.SubiOp: operator.sub, arith.MuliOp: operator.mul,
@@ -75,7 +76,9 @@ def _trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int:
 
 def _access(op: Any, trips: int) -> Access:
     writes = isinstance(op, kernel.WriteOp | kernel.ScatterOp)
-    value = op.value if writes else op.result
+    asynchronous = isinstance(op, kernel.AsyncGatherOp)
+    value = op.value if writes else op.offsets if asynchronous else op.result
+    trips = _iterations(op, trips) if asynchronous else trips
     shape, size = extents(value), ITEMSIZE[element_of(op.buffer)]
     layout, offsets = _layout(value), _offsets(op, shape)
     if layout is None or offsets is None:
@@ -91,14 +94,15 @@ def _copy(op: kernel.AsyncCopyOp, trips: int) -> Access:
     wide = [width if width > 1 and n == op.axis else 1 for n in range(len(shape))]
     strides = (_number(op.stride(n)) * w for n, w in enumerate(wide))
     offsets = sum((i * s for i, s in zip(np.indices(shape), strides, strict=True)), np.zeros(shape, np.int64))
-    done = _iterations(op, trips) if op.when is not None else trips
+    done = _iterations(op, trips)
     return Access(False, done, prod(op.extents) * size, *_means(layout, shape, offsets * size, width * size))
 
 
-def _iterations(op: kernel.AsyncCopyOp, trips: int) -> int:
+def _iterations(op: kernel.AsyncCopyOp | kernel.AsyncGatherOp, trips: int) -> int:
     """How often a copy is done: those of groups after the last one are not."""
     loop, condition = op.parent_op(), op.when
-    assert condition is not None
+    if condition is None:
+        return trips
     if not isinstance(loop, scf.ForOp):  # before the loop
         return trips if _value(condition) else 0
     count, first, step = _trips(loop.lb, loop.ub, loop.step), _number(loop.lb), _number(loop.step)
@@ -149,7 +153,7 @@ def _layout(value: SSAValue) -> LinearLayout | None:
 
 def _offsets(op: Any, shape: tuple[int, ...]) -> Array | None:
     """The offset of each element of a tile; None where it is data."""
-    if isinstance(op, kernel.GatherOp | kernel.ScatterOp):
+    if isinstance(op, COMPUTED):
         found = _value(op.offsets)
         return None if found is None else np.broadcast_to(found, shape)
     total: Any = np.zeros(shape, np.int64)
