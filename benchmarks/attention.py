@@ -2,9 +2,9 @@
 
     python -m benchmarks.attention [SHAPE…] [--seconds 4]
 
-A shape is a ViT-Tiny's (197 tokens), BERT's or GPT-2's (512, with a causal mask), one of a Llama with grouped queries
-(1024), or one of long or prime lengths. Engines get the same arrays; the largest difference from float64 is of the
-largest value.
+A shape is that of ViT-Tiny (197 tokens), CLIP (257), ViT (577), GPT-2 (512, with a causal mask), a Llama with grouped
+queries (1024), or one of long or prime lengths. Engines get the same arrays; the largest
+difference from float64 is of the largest value.
 """
 
 from __future__ import annotations
