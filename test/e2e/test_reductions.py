@@ -69,3 +69,15 @@ def test_of_nothing() -> None:
         graph = helper.make_graph([node], "nothing", [given], [onnx.ValueInfoProto(name="y")])
         net = mlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10))
         assert int(net(np.zeros(0, np.int64))) == wanted
+
+
+@pytest.mark.parametrize("rows", ["30000", "n"])
+def test_long_sums_have_small_errors(rows: str) -> None:
+    """Blocks of the terms have sums of their own; one after another, so many terms have an error of 5e-6."""
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+    sums (float[{rows},48] x) => (float[48] y) {{
+      axes = Constant <value_ints = [0]> ()
+      y = ReduceSum <keepdims = 0> (x, axes)
+    }}"""
+    x = np.random.default_rng().uniform(1, 2, (30000, 48)).astype("f4")
+    np.testing.assert_allclose(mlc.compile(onnx.parser.parse_model(text))(x), x.sum(0, dtype="f8"), rtol=2e-6)

@@ -42,7 +42,7 @@ def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
     extent, names = first.bounds[lanes], tuple(s.name for s in statements)
     others = [i for i in first.parallel if i != lanes]
     inner = sorted(first.reduced, key=lambda k: any(r.slides(row, k) for r in first.reads for row in others[-1:]))
-    loops = partial_sums(first, inner) if _is_long_product(first) else tuple(map(TiledLoop, inner))
+    loops = partial_sums(first, inner) if _is_long_sum(first) else tuple(map(TiledLoop, inner))
     for vectors, share in by_rank((_vectors(first, lanes, target), 2, 1, 4), (1, 2, 4)):
         band = [TiledLoop(i) for i in others]
         if others:
@@ -56,9 +56,14 @@ def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
         yield LoopNest("window", names, tuple(band), loops)
 
 
+def _is_long_sum(s: StatementView) -> bool:
+    """Whether a sum is as long as that of batch normalization's statistics."""
+    return s.op.monoid is not None and s.op.monoid.data == "add" and _terms(s) > SUM_BLOCK
+
+
 def _is_long_product(s: StatementView) -> bool:
     """Whether a sum of products is as long as that of a depthwise convolution's derivative by its filters."""
-    return is_sum(s) and _terms(s) > SUM_BLOCK and len(_terms_of(s)) == len(s.reads)
+    return is_sum(s) and _is_long_sum(s) and len(_terms_of(s)) == len(s.reads)
 
 
 def _taps(s: StatementView, others: Sequence[str], registers: int) -> dict[str, TiledLoop]:

@@ -19,6 +19,24 @@ kernel.func @window(%x: tensor<1x2x9x11x16xf32>) -> tensor<1x2x4x5x16xf32> {
 
 // -----
 
+kernel.func @long_sum(%x: tensor<8x4x30x30x16xf32>) -> tensor<4x16xf32> {
+  %0 = graph.reduce "add"(%x) {axes = array<i64: 0, 2, 3>, keepdims = false} : (tensor<8x4x30x30x16xf32>) -> tensor<4x16xf32>
+  kernel.return %0 : tensor<4x16xf32>
+}
+
+// CHECK:      kernel.func @long_sum{{.*}}schedule = #poly.schedule<"window: S0 | {{[^|"]*}} | i0 i2/4s i3">
+
+// -----
+
+kernel.func @long_maximum(%x: tensor<8x4x30x30x16xf32>) -> tensor<4x16xf32> {
+  %0 = graph.reduce "max"(%x) {axes = array<i64: 0, 2, 3>, keepdims = false} : (tensor<8x4x30x30x16xf32>) -> tensor<4x16xf32>
+  kernel.return %0 : tensor<4x16xf32>
+}
+
+// CHECK:      kernel.func @long_maximum{{.*}}schedule = #poly.schedule<"window: S0 | {{[^|"]*}} | i0 i2 i3">
+
+// -----
+
 kernel.func @rows(%x: tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>) -> tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>> {
   %0 = graph.reduce "max"(%x) {axes = array<i64: 2>, keepdims = true} : (tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>) -> tensor<3x?x1xf32, #graph.dims<["3", "batch", "1"]>>
   %1 = graph.map "exp(x0 - x1)"(%x, %0) : (tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>, tensor<3x?x1xf32, #graph.dims<["3", "batch", "1"]>>) -> tensor<3x?x7xf32, #graph.dims<["3", "batch", "7"]>>
