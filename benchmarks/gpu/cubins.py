@@ -32,7 +32,7 @@ from mlc.driver.toolchain.c_sources import runtime_sources
 from mlc.driver.toolchain.cuda_compiler import find_cuda, toolkit
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
-from mlc.passes.codegen.emit_c import KERNELS_A_FILE, functions_of, groups
+from mlc.passes.codegen.emit_c import FILE_BYTES, functions_of, groups
 from mlc.tools.cubin import resources
 from mlc.tools.tables import console, table
 
@@ -53,7 +53,8 @@ def cubins_of(model: onnx.ModelProto, target: str, numerics: str = "default") ->
     passes = time.process_time() - start
     shared = max((geometry_of(fn).shared for fn in functions_of(module).values()), default=0)
     headers = {name: text for name, text in runtime_sources().items() if name.startswith("mlc_cuda")}
-    units = {f"kernels_{n}.cu": unit(each) for n, each in enumerate(groups(list(strings.values()), KERNELS_A_FILE))}
+    files = enumerate(groups(strings, FILE_BYTES))
+    units = {f"kernels_{n}.cu": unit([strings[symbol] for symbol in each]) for n, each in files}
     for architecture in options.target.architectures:  # type: ignore[attr-defined]
         before = _cpu_seconds()
         images = compiled(units, headers, architecture)

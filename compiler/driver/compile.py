@@ -14,6 +14,7 @@ from mlc.driver.cache import known_keys
 from mlc.driver.cache.cache_key import Needs
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.cache.explain import reasons
+from mlc.driver.garbage import paused_collection
 from mlc.driver.instrument import Instrument, step
 from mlc.driver.reproduce import internal_error
 from mlc.driver.source import Source
@@ -87,7 +88,7 @@ def lower_source(
         return lower(imported.module, imported.weights, options, until, watching)
 
     try:
-        with _passes:
+        with _passes, paused_collection():
             return run(instruments)
     except (MlcError, MemoryError, OSError):
         raise

@@ -18,7 +18,7 @@ from mlc.driver.instrument import Instrument, step
 from mlc.options import Options
 from mlc.passes.codegen.cpu.c_model import Weights
 from mlc.passes.codegen.cuda.emit_cuda import emit_cuda
-from mlc.passes.codegen.emit_c import KERNELS_A_FILE, emit_c, program_of
+from mlc.passes.codegen.emit_c import FILE_BYTES, emit_c, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.schedule.apply_tuned import digests
 from mlc.pipelines import STAGES
@@ -82,7 +82,7 @@ def code(
     weights: WeightStore,
     options: Options,
     instruments: Sequence[Instrument] = (),
-    kernels_a_file: int = KERNELS_A_FILE,
+    file_bytes: int = FILE_BYTES,
     known: Payload | None = None,
 ) -> Lowered:
     """The last stage: a planned module as C files. ``known``: its payload, if it exists already."""
@@ -97,7 +97,7 @@ def code(
         about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features)}
         about_weights = Weights(made.size, made.digest.hex(), file)
         if isinstance(target, GpuTarget):
-            printed = emit_cuda(module, prefix, kernels, about_weights, about, kernels_a_file)
+            printed = emit_cuda(module, prefix, kernels, about_weights, about, file_bytes)
         else:
-            printed = emit_c(module, prefix, kernels, target.features, about_weights, about, kernels_a_file)
+            printed = emit_c(module, prefix, kernels, target.features, about_weights, about, file_bytes)
     return Lowered(module, prefix, printed.sources, printed.signature, made.write, printed.families)

@@ -90,7 +90,7 @@ class Variants:
         for name in self._placed:
             self._place(name, given.get(name, self.chosen(name)))
         self._forget()
-        lowered = pipeline.code(self.module, self.weights, self.options, kernels_a_file=1, known=self._payload)
+        lowered = pipeline.code(self.module, self.weights, self.options, file_bytes=0, known=self._payload)
         lowered = replace(lowered, weights_writer=partial(self._link, lowered.weights_writer))
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         toolchain = find(self.options.cc, self.options.target)

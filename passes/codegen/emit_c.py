@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,8 @@ from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN
 from mlc.passes.schedule.apply_schedules import TUNED
 
-KERNELS_A_FILE = 6
+FILE_BYTES = 100_000
+"""Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
 
 
@@ -69,13 +70,13 @@ def emit_c(
     isa: Sequence[str],
     weights: Weights,
     about: dict[str, Any],
-    kernels_a_file: int = KERNELS_A_FILE,
+    file_bytes: int = FILE_BYTES,
 ) -> Code:
     """C for a planned module; ``about`` is added to the signature (compiler version, target)."""
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
-    files = enumerate(groups(list(kernels.strings.values()), kernels_a_file))
-    sources = {f"kernels_{n}.c": _unit(group) for n, group in files}
+    files = enumerate(groups(kernels.strings, file_bytes))
+    sources = {f"kernels_{n}.c": _unit([kernels.strings[symbol] for symbol in group]) for n, group in files}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
@@ -93,10 +94,18 @@ def _unit(strings: Sequence[str]) -> str:
     return "\n".join([f'#include "mlc_{"library" if calls else "kernel"}.h"\n', *strings])
 
 
-def groups(strings: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    """The kernels of each file."""
-    for n in range(0, len(strings), size):
-        yield strings[n : n + size]
+def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:
+    """The symbols of the kernels (symbol -> text) of each file: a kernel begins the next one after ``file_bytes``."""
+    files: list[list[str]] = []
+    full = True
+    for symbol, text in strings.items():
+        if full:
+            files.append([])
+            size = 0
+        files[-1].append(symbol)
+        size += len(text)
+        full = size >= file_bytes
+    return files
 
 
 def signature_of(

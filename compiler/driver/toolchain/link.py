@@ -108,8 +108,10 @@ class _Build:
         for name, source in self.sources.items():
             (self.folder / name).write_bytes(encoded(source))
         units = sorted(name for name in self.sources if name.endswith(COMPILED))
+        longest_first = sorted(units, key=lambda name: -len(self.sources[name]))
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(self._object, units))
+            made = dict(zip(longest_first, pool.map(self._object, longest_first), strict=True))
+        return [made[unit] for unit in units]
 
     def _object(self, unit: str) -> str:
         """Compile one unit, or take its object from the cache; the object's file name."""

@@ -18,14 +18,14 @@ FAMILY = "cuda"  # of the C runtime
 
 
 def emit_cuda(
-    module: ModuleOp, prefix: str, kernels: Kernels, weights: Weights, about: dict[str, Any], kernels_a_file: int
+    module: ModuleOp, prefix: str, kernels: Kernels, weights: Weights, about: dict[str, Any], file_bytes: int
 ) -> Code:
     """Sources for a planned module of a GPU: ``kernels_0.cu``, …, ``model.c``; ``about`` is added to the signature."""
     program, functions = program_of(module), functions_of(module)
     geometry = {name: geometry_of(fn) for name, fn in functions.items()}
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     signature["kernels"] = _with_geometry(program, signature["kernels"], geometry)
-    units = list(groups(list(kernels.strings), kernels_a_file))
+    units = groups(kernels.strings, file_bytes)
     sources = {f"kernels_{n}.cu": unit([kernels.strings[symbol] for symbol in each]) for n, each in enumerate(units)}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, units, geometry, signature, weights)
     return Code(sources, signature, (FAMILY, *routine_families(program)))
