@@ -20,7 +20,7 @@ _PASSES = {
     "graph": "verify-graph simplify-quantization integer-products canonicalize-graph fold-constants fold-scale"
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
-    " interleave-gates winograd scale-weights sink-casts verify-layout",
+    " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
     "autodiff": "rematerialize",
     "fuse": "factor-sums fuse-reductions expand-contractions sink-reshapes split-yields split-concats"
     " defer-normalization form-kernels deduplicate-kernels delay-updates",

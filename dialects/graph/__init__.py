@@ -35,6 +35,7 @@ from mlc.dialects.graph.scatter import ScatterOp
 from mlc.dialects.graph.sizes import NonzeroOp, SizedOp, SizeOp
 from mlc.dialects.graph.transposed import ConvTransposeOp
 from mlc.dialects.graph.winograd import WinogradInputOp, WinogradRowsOp
+from mlc.dialects.graph.winograd_gradient import WinogradPointsOp, WinogradTapRowsOp, WinogradTapsOp
 from mlc.dialects.graph.winograd_output import WinogradOutputOp, WinogradSumsOp
 from mlc.dialects.types import DimsAttr, StringType
 
@@ -74,6 +75,9 @@ Graph = Dialect(
         WinogradInputOp,
         WinogradSumsOp,
         WinogradOutputOp,
+        WinogradPointsOp,
+        WinogradTapRowsOp,
+        WinogradTapsOp,
         WeightOp,
         ConstantOp,
     ],
@@ -86,6 +90,7 @@ __all__ = [
     "ComputeOp", "PiecewiseOp", "NonzeroOp", "SizeOp", "SizedOp", "RoutineOp", "RunCounterOp", "RandomDrawOp",
     "LibraryOp",
     "ArgsortOp", "ScanOp", "NonMaxSuppressionOp", "ScatterOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
-    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WeightOp", "ConstantOp",
+    "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WinogradPointsOp", "WinogradTapRowsOp",
+    "WinogradTapsOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "LayoutAttr", "LayoutOp", "layout", "ints_of", "source_nodes", "with_nodes",
 ]  # fmt: skip

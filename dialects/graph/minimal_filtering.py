@@ -4,6 +4,8 @@
 in two dimensions with a matrix on either side (Lavin and Gray, arXiv 1509.09308). Here r is 3, m 2 or 4. The matrices
 come from the points 0, ±5/8, ±3/2 and infinity: their transforms are exact in binary, and the error is half of that
 with 0, ±1, 1/2, -2 and a quarter of that with 0, ±1, ±2 (512 channels, sums in blocks of 128).
+
+The derivative of the outputs by the filter has the same products, transposed: ḡ = Gᵀ((A ȳ) ⊙ (Bᵀ d)), which is F(r, m).
 """
 
 from __future__ import annotations
@@ -27,6 +29,12 @@ def matrices(m: int) -> tuple[Matrix, Matrix, Matrix]:
     bt = [[*_polynomial([q for q in points if q != p]), Fraction(0)] for p in points]
     last = [Fraction(k == TAPS - 1) for k in range(TAPS)]
     return _floats(at), _floats([*g, last]), _floats([*bt, _polynomial(points)])
+
+
+def transform(m: int, adjoint: bool) -> Matrix:
+    """What makes the a points of a tile: Bᵀ [a, a] of data, A [a, m] of an ``adjoint`` of outputs."""
+    at, _, bt = matrices(m)
+    return tuple(zip(*at, strict=True)) if adjoint else bt
 
 
 def _value(factors: Sequence[Fraction]) -> Fraction:

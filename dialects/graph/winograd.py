@@ -8,14 +8,22 @@ all tiles; without it, the transforms fuse with the products, and all run a row 
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.graph.base import PURE, StructuredOp
 from mlc.dialects.graph.conv import ConvOp
-from mlc.dialects.graph.minimal_filtering import TAPS, even_odd, matrices
+from mlc.dialects.graph.minimal_filtering import TAPS, even_odd, matrices, transform
 from mlc.dialects.graph.traits import FusesWithConsumer, FusesWithProducer
 from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import element_of, shape_of, tensor
@@ -38,40 +46,54 @@ class WinogradRowsOp(WinogradOp):
     """Bᵀ d of the rows of each row of tiles: [N, C, m*th + 2, W, b] → [N, C, th, a, W, b].
 
     ``%t = graph.winograd_rows(%x) {m = 4} : (tensor<1x4x58x58x16xf32>) -> tensor<1x4x14x6x58x16xf32>``
+
+    With ``adjoint``, A y of the rows of an adjoint, whose tiles of m x m do not overlap: [N, C, m*th, W, b].
     """
 
     name = "graph.winograd_rows"
     input = operand_def(TensorType)
     result = result_def(TensorType)
+    adjoint = opt_prop_def(UnitAttr)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"
 
-    def __init__(self, input: SSAValue, m: int):
-        super().__init__(operands=[input], properties={"m": IntegerAttr(m, 64)}, result_types=[_infer_rows(input, m)])
+    def __init__(self, input: SSAValue, m: int, adjoint: bool = False):
+        super().__init__(
+            operands=[input],
+            properties={"m": IntegerAttr(m, 64), "adjoint": UnitAttr() if adjoint else None},
+            result_types=[_infer_rows(input, m, adjoint)],
+        )
 
     def infer(self) -> TensorType:
-        return _infer_rows(self.input, self.tile)
+        return _infer_rows(self.input, self.tile, bool(self.adjoint))
 
     def statements(self) -> tuple[Statement, ...]:
-        n, c, th, a, w, b = shape_of(self.result)
-        read = [f"x0[n, c, {self.tile}*ty + {k}, w, ci]" for k in range(len(matrices(self.tile)[2]))]
+        n, c, th, _, w, b = shape_of(self.result)
+        matrix = transform(self.tile, bool(self.adjoint))
+        read = [f"x0[n, c, {self.tile}*ty + {k}, w, ci]" for k in range(len(matrix[0]))]
         return tuple(
             statement("n c ty w ci", (n, c, th, w, b), even_odd(row, read), out=f"n; c; ty; {i}; w; ci")
-            for i, row in enumerate(matrices(self.tile)[2])
+            for i, row in enumerate(matrix)
         )
 
 
-def _tiles(op: str, extent: object, m: int) -> int:
-    if not isinstance(extent, int) or extent < m + TAPS - 1 or (extent - TAPS + 1) % m:
-        raise VerifyException(f"{op}: an extent of {extent} is no whole number of tiles of {m}, plus 2")
-    return (extent - TAPS + 1) // m
+def tiles_in(op: str, extent: object, m: int, adjoint: bool = False) -> int:
+    """The tiles of an extent of data, which overlap by two, or of an adjoint.
+
+    Raises:
+        VerifyException: it is no whole number of tiles.
+    """
+    overlap = 0 if adjoint else TAPS - 1
+    if not isinstance(extent, int) or extent < m + overlap or (extent - overlap) % m:
+        raise VerifyException(f"{op}: an extent of {extent} is no whole number of tiles of {m}, plus {overlap}")
+    return (extent - overlap) // m
 
 
-def _infer_rows(input: SSAValue, m: int) -> TensorType:
+def _infer_rows(input: SSAValue, m: int, adjoint: bool) -> TensorType:
     name, shape = WinogradRowsOp.name, shape_of(input)
     if len(shape) != 5 or m not in (2, 4):
         raise VerifyException(f"{name} takes [N, C, H, W, b] and m of 2 or 4, not {shape} and {m}")
     n, c, h, w, b = shape
-    return tensor(element_of(input), (n, c, _tiles(name, h, m), m + TAPS - 1, w, b))
+    return tensor(element_of(input), (n, c, tiles_in(name, h, m, adjoint), m + TAPS - 1, w, b))
 
 
 class _ReadByOneProduct(FusesWithConsumer):
@@ -104,7 +126,7 @@ class WinogradInputOp(WinogradOp):
 
     def statements(self) -> tuple[Statement, ...]:
         m, (n, c, th, a, w, b) = self.tile, shape_of(self.input)
-        tw = _tiles(self.name, w, m)
+        tw = tiles_in(self.name, w, m)
         read = [f"x0[n, c, ty, i, {m}*tx + {k}, ci]" for k in range(m + TAPS - 1)]
         bounds = (n, c, th, a, tw, b)
         return tuple(
@@ -118,4 +140,4 @@ def _infer_input(input: SSAValue, m: int) -> TensorType:
     if m not in (2, 4) or len(shape) != 6 or shape[3] != m + TAPS - 1 or not isinstance(shape[1], int):
         raise VerifyException(f"{name} takes [N, C, th, m + 2, W, b] and m of 2 or 4, not {shape} and {m}")
     n, c, th, a, w, b = shape
-    return tensor(element_of(input), (n, a * a * c, th, _tiles(name, w, m), b))
+    return tensor(element_of(input), (n, a * a * c, th, tiles_in(name, w, m), b))

@@ -25,8 +25,9 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
     from mlc.passes.layout.transpose_operands import TransposeOperands
     from mlc.passes.layout.verify_layout import VerifyLayout
     from mlc.passes.layout.winograd import Winograd
+    from mlc.passes.layout.winograd_gradients import WinogradGradients
 
-    fewer_products = [] if numerics == "strict" else [Winograd()]
+    fewer_products = [] if numerics == "strict" else [Winograd(), WinogradGradients()]
     return [
         AssignLayout(),
         PackWeights(),

@@ -35,12 +35,10 @@ from mlc.dialects.graph import (
     ContractOp,
     ConvOp,
     MapOp,
-    PadOp,
     WinogradInputOp,
     WinogradOutputOp,
     WinogradRowsOp,
     WinogradSumsOp,
-    dims_of,
     ints_of,
     source_nodes,
 )
@@ -50,6 +48,7 @@ from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values, sole_user
 from mlc.passes.layout.blocking.blocked_layout import blocked_conv
+from mlc.passes.layout.blocking.whole_tiles import whole_tiles
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import CpuTarget
@@ -140,7 +139,7 @@ def _replace(conv: ConvOp, m: int, by_rows: bool) -> None:
     last: ConvOp | MapOp = user if fuses and isinstance(user, MapOp) else conv
     builder = OpBuilder(last, (*source_nodes(conv), *(source_nodes(last) if fuses else ())))
     height, width = (int(d) for d in shape_of(conv.result)[2:4])  # type: ignore[arg-type]
-    rows = builder.emit(WinogradRowsOp(_whole_tiles(conv.input, (height, width), m, builder), m))
+    rows = builder.emit(WinogradRowsOp(whole_tiles(conv.input, (height, width), m, builder), m))
     tiles = builder.emit(WinogradInputOp(rows, m))
     products = _products(tiles, conv.weight, m, by_rows, builder)
     expr, others = (last.expr.data, last.args[1:]) if isinstance(last, MapOp) else ("x0", ())
@@ -159,20 +158,6 @@ def _products(tiles: SSAValue, weight: SSAValue, m: int, by_rows: bool, builder:
     filters, layouts = _filters(weight, m, ones, builder), blocked_conv(len(ones), inner, outer)
     products = builder.emit(ConvOp(read, filters, ones, ones, (m + TAPS - 1) ** 2, layouts=layouts))
     return builder.reshape(products, (n, shape_of(products)[1], th, tw, outer))
-
-
-def _whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, builder: OpBuilder) -> SSAValue:
-    """``x`` with zeros appended so that the last tiles are whole; an existing padding by zeros is extended."""
-    more = [0, 0, *(-extent % m for extent in extents), 0]
-    if not any(more):
-        return x
-    rank, owner = len(more), x.owner
-    zeros = isinstance(owner, PadOp) and owner.number == 0 and not any(ints_of(owner.interior))
-    if zeros and isinstance(owner, PadOp) and sole_user(x):
-        high = [a + b for a, b in zip(dims_of(owner.high), more, strict=True)]
-        padding = OpBuilder(builder.anchor, source_nodes(owner))
-        return padding.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
-    return builder.emit(PadOp(x, [0] * rank, more))
 
 
 def _filters(weight: SSAValue, m: int, ones: Sequence[int], builder: OpBuilder) -> SSAValue:

@@ -104,7 +104,10 @@ WITHOUT = {
     "graph.weight": "has no operands",
     "graph.winograd_input": "made after differentiation, with layouts",
     "graph.winograd_output": "made after differentiation, with layouts",
+    "graph.winograd_points": "made after differentiation, with layouts",
     "graph.winograd_rows": "made after differentiation, with layouts",
     "graph.winograd_sums": "made after differentiation, with layouts",
+    "graph.winograd_tap_rows": "made after differentiation, with layouts",
+    "graph.winograd_taps": "made after differentiation, with layouts",
     "graph.yield": "ends a region",
 }

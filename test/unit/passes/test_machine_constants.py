@@ -47,6 +47,7 @@ ALLOWED = {
     "layout/assign_layout.py PACKED_POSITIONS": "a ratio: how often a packed weight is read",
     "layout/pack_operands.py TRANSPOSED_ROWS rows": "ratios: how often a panel is read",
     "layout/pack_weights.py FEW_COLUMNS": "a ratio: of a panel, how much is padding",
+    "layout/winograd_gradients.py FLOAT gain": "the bytes of an element, and what an error is worth",
     "layout/winograd.py FLOAT gain": "the bytes of an element, and what an error is worth",
     "loops/body/prefetch.py POINT FEW": "fixed-point numbers, and a ratio of rows to tiles",
     "loops/body/tile_body.py UNROLLED": "the size of code: a 3 x 3 window",

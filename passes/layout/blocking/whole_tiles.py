@@ -1,0 +1,24 @@
+"""The padding that makes whole tiles of an image in blocks of channels, for Winograd's transforms."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from mlc.dialects.graph import PadOp, dims_of, ints_of, source_nodes
+from mlc.passes.graph.patterns.constants import sole_user
+from mlc.passes.op_builder import OpBuilder
+
+
+def whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, builder: OpBuilder) -> SSAValue:
+    """``x`` [N, C, H, W, b] with zeros appended so that tiles of m x m cover ``extents``; an existing padding by zeros
+    is extended."""
+    more = [0, 0, *(-extent % m for extent in extents), 0]
+    if not any(more):
+        return x
+    rank, owner = len(more), x.owner
+    zeros = isinstance(owner, PadOp) and owner.number == 0 and not any(ints_of(owner.interior))
+    if zeros and isinstance(owner, PadOp) and sole_user(x):
+        high = [a + b for a, b in zip(dims_of(owner.high), more, strict=True)]
+        padding = OpBuilder(builder.anchor, source_nodes(owner))
+        return padding.emit(PadOp(owner.input, dims_of(owner.low), high, owner.value.data))
+    return builder.emit(PadOp(x, [0] * rank, more))
