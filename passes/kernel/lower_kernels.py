@@ -6,7 +6,8 @@ on buffers.
       %s = graph.reduce "add"(%e) {axes = [1]}               →        {monoid = "add", init = 0.0} do {exp}
       kernel.return %s }                                            kernel.return }
 
-Elementwise values that are cheap, or have one reader, are recomputed by each reader; others get a local buffer.
+Elementwise values that are cheap, or have one reader, are recomputed by each reader; others get a local buffer. So does
+what reads an argument whose memory a result takes over: of two readers, one would read after the write.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from mlc.dialects.semantics.expr import Call, Const, Expr, ExprError, Index, Loa
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
+from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
 from mlc.passes.kernel.lowering.generic import generic
 from mlc.passes.kernel.lowering.scalars import TRANSCENDENTAL
 from mlc.passes.legality import IllegalIR
@@ -37,13 +39,15 @@ class LowerKernels(ModulePass):
     name = "lower-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        pairs = pairs_of_aliases(op)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.function_type.outputs]:
-            _Lowering(fn).run()
+            _Lowering(fn, {n for n, _ in pairs.get(fn.sym_name.data, ())}).run()
 
 
 @dataclass
 class _Lowering:
     fn: kernel.FuncOp
+    replaced: set[int]  # arguments whose memory a result takes over
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     inlined: dict[SSAValue, Statement] = field(default_factory=dict)
     locals: list[SSAValue] = field(default_factory=list)  # values in local buffers
@@ -167,7 +171,7 @@ class _Lowering:
             return False  # a broadcast would recompute it for each element of the reader
         reads = sum(load.operand == n for u in users for n, v in enumerate(u.operands) if v is value
                     for st in u.statements() for load in walk(st.value) if isinstance(load, Load))  # fmt: skip
-        return reads <= 1 or _cheap(s.value)
+        return reads <= 1 or _cheap(s.value) and not any(load.operand in self.replaced for load in loads(s.value))
 
     def _emit(self, s: Statement, op: StructuredOp) -> None:
         values, nodes = list(self.buffers), ", ".join(source_nodes(op)) or None

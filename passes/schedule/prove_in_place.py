@@ -8,19 +8,17 @@ the output, or by instances on which that depends. Asked are the pairs that inpu
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.passes.fuse.grouping.aliases import aliases_of
+from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
 from mlc.passes.schedule.polyhedral.dependences import between, element_access
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 
@@ -34,16 +32,6 @@ class ProveInPlace(ModulePass):
         for name, pairs in pairs_of_aliases(op).items():
             if found := proved(functions[name], pairs):
                 functions[name].in_place = found
-
-
-def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
-    """By the names of kernels: the buffers of an input and an output that an alias wants in the same memory."""
-    asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    for main in [o for o in module.ops if isinstance(o, func.FuncOp)]:
-        for alias in aliases_of(main):
-            if (call := alias.writer) is not None:
-                asked[call.callee.root_reference.data] |= alias.pairs()
-    return asked
 
 
 def proved(fn: kernel.FuncOp, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:

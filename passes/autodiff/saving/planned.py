@@ -10,11 +10,12 @@ from mlc.dialects.semantics.dims import parse_dim, symbols_of
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.delay_updates import DelayUpdates
 from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.program.arena import arena_bytes, buffers_of
-from mlc.passes.schedule.prove_in_place import pairs_of_aliases, proved
+from mlc.passes.schedule.prove_in_place import proved
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 
 

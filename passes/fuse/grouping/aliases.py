@@ -6,9 +6,10 @@ The attribute ``graph.alias`` of a result is the number of an argument, of the s
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -57,6 +58,16 @@ def aliases_of(main: FuncOp) -> list[Alias]:
     """The aliases of a main function, in the order of its results."""
     entries = [] if main.res_attrs is None else [(n, each.data.get(ALIAS)) for n, each in enumerate(main.res_attrs)]
     return [Alias(main, n, at.value.data) for n, at in entries if isinstance(at, IntegerAttr)]
+
+
+def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
+    """By the names of kernels: the buffers of an input and an output that an alias wants in the same memory."""
+    asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for main in [o for o in module.ops if isinstance(o, FuncOp)]:
+        for alias in aliases_of(main):
+            if (call := alias.writer) is not None:
+                asked[call.callee.root_reference.data] |= alias.pairs()
+    return asked
 
 
 def states_of(main: FuncOp) -> dict[int, str]:

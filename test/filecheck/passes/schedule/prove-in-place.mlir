@@ -44,3 +44,21 @@ kernel.func @k(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 }
 
 // CHECK: kernel.func @k({{.*}}) {
+
+// -----
+
+// Momentum that a condition replaces: its new value is stored once, so that the weights do not read the old one again.
+
+func.func @main(%w: tensor<8xf32>, %m: tensor<8xf32>, %c: tensor<i1>) -> (tensor<8xf32> {graph.alias = 0 : i64}, tensor<8xf32> {graph.alias = 1 : i64}) {
+  %0, %1 = kernel.call @k(%w, %m, %c) {graph.node = ["a"]} : (tensor<8xf32>, tensor<8xf32>, tensor<i1>) -> (tensor<8xf32>, tensor<8xf32>)
+  func.return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+kernel.func @k(%w: tensor<8xf32>, %m: tensor<8xf32>, %c: tensor<i1>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = graph.map "(x0 + x1)"(%w, %m) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.map "where(x0, x1 - x2, x1)"(%c, %w, %0) : (tensor<i1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %2 = graph.map "where(x0, x1, x2)"(%c, %0, %m) : (tensor<i1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  kernel.return %1, %2 : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK: kernel.func @k({{.*}}) attributes {in_place = [array<i64: 0, 3>, array<i64: 1, 4>]}
+// CHECK: kernel.local
