@@ -1,8 +1,8 @@
 """``python -m benchmarks.gpu.kernels MODEL…``: each kernel of a model on a GPU, as far as it can be known without one.
 
-Blocks and threads of a launch; registers, stack (spilled registers) and shared memory from the CUDA compiler; bytes
-read and written by all blocks beside the least (each argument once); sectors of 32 bytes of a warp's access beside the
-least.
+Blocks (also over the GPU's multiprocessors: waves) and threads of a launch; registers, stack (spilled registers) and
+shared memory from the CUDA compiler; bytes read and written by all blocks beside the least (each argument once);
+sectors of 32 bytes of a warp's access beside the least.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def rows(model: str, name: str, numerics: str, compiled: bool, batch: int = 1) -
     used = _resources(kernels.strings, target) if compiled else {}
     functions = [o for o in imported.module.ops if isinstance(o, kernel.FuncOp)]
     launches = _launches(imported.module)
-    return [row(fn, used.get(kernels.symbols[fn.sym_name.data]), launches[fn.sym_name.data]) for fn in functions]
+    return [
+        row(fn, used.get(kernels.symbols[fn.sym_name.data]), launches[fn.sym_name.data], target) for fn in functions
+    ]
 
 
 def _resources(strings: dict[str, str], target: GpuTarget) -> dict[str, Resources]:
@@ -76,7 +78,7 @@ def _launches(module: ModuleOp) -> dict[str, int]:
     return {name: names.count(name) for name in names}
 
 
-def row(fn: kernel.FuncOp, used: Resources | None, launches: int) -> dict[str, Any]:
+def row(fn: kernel.FuncOp, used: Resources | None, launches: int, target: GpuTarget) -> dict[str, Any]:
     shape, found = geometry_of(fn), list(accesses(fn))
     schedule = fn.attributes.get(SCHEDULE)
     moved, least = sum(a.trips * a.bytes for a in found), sum(_number(bytes_of(arg)) for arg in fn.block.args)
@@ -85,6 +87,7 @@ def row(fn: kernel.FuncOp, used: Resources | None, launches: int) -> dict[str, A
         "schedule": schedule.text.partition(";")[0] if isinstance(schedule, ScheduleAttr) else "",
         "launches": launches,
         "blocks": _number(shape.grid),
+        "waves": round(_number(shape.grid) / target.multiprocessors, 1),
         "threads": shape.threads,
         "shared": shape.shared,
         "registers": used.registers if used else "",

@@ -55,6 +55,10 @@ class GpuTarget(Target):
         """The number of blocks that run at a time, one a multiprocessor; schedules make at least so many."""
         return self.multiprocessors
 
+    def tensor_products(self, bits: int) -> int:
+        """Multiply-adds of so many bits (TF32: 32) that a multiprocessor's tensor cores start in a cycle."""
+        return self.products * 256 // bits
+
     def tasks(self, each: int = 1) -> int:
         """The number of blocks for which each multiprocessor is full ``each`` times."""
         return self.multiprocessors * each * (self.resident_threads // self.block_threads)

@@ -24,6 +24,7 @@ from mlc.dialects.types import bytes_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.distribution.swizzle import LAYOUT
+from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
@@ -32,6 +33,7 @@ GRID, SHARED, RESIDENT = "grid", "shared", "resident"
 DYNAMIC = "dynamic"
 """Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
 ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight rows of all banks
+OTHERS = 56  # registers of a thread for fragments, addresses and counters, beside sums and computed offsets
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
 
@@ -53,17 +55,46 @@ class SetLaunchGeometry(ModulePass):
 
 
 def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """The least number of blocks that a multiprocessor has registers for: the compiler allots no more to a thread."""
-    threads = fn.attributes[THREADS]
-    assert isinstance(threads, IntegerAttr)
-    return max(1, target.registers // (threads.value.data * _registers(fn, threads.value.data, target)))
+    """The least number of blocks that a multiprocessor has registers for: the compiler allots no more to a thread.
+
+    As of the target, but half of them where a loop carries more than half of a thread's registers, and one fewer of
+    three or more where what is held while a loop runs leaves too few."""
+    attribute = fn.attributes[THREADS]
+    assert isinstance(attribute, IntegerAttr)
+    threads = attribute.value.data
+    each, carried = target.thread_registers * threads, _carried(fn)
+    if 2 * carried > each:
+        return max(1, target.registers // (2 * each))
+    resident = max(1, target.registers // each)
+    tight = carried + _staged(fn) + _scattered(fn) + OTHERS * threads >= each
+    return resident - 1 if tight and resident > 2 else resident
 
 
-def _registers(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> int:
-    """Registers of a thread: as of the target, or twice as many where a loop carries more than half of these."""
+def _carried(fn: kernel.FuncOp) -> int:
+    """Elements of the largest vector that a loop carries."""
     carried = (r.type for o in fn.walk() if isinstance(o, scf.ForOp) for r in o.results)
-    widest = max((prod(t.get_shape()) for t in carried if isinstance(t, VectorType)), default=1)
-    return target.thread_registers * (2 if 2 * widest > threads * target.thread_registers else 1)
+    return max((prod(t.get_shape()) for t in carried if isinstance(t, VectorType)), default=1)
+
+
+def _staged(fn: kernel.FuncOp) -> int:
+    """Elements on their way to shared memory through registers, and addresses of asynchronous copies: of one loop."""
+    return max((sum(map(_held, o.body.block.ops)) for o in fn.walk() if isinstance(o, scf.ForOp)), default=0)
+
+
+def _held(op: Operation) -> int:
+    """Registers of all threads that a copy to shared memory takes; an offset is computed beside the address."""
+    if isinstance(op, kernel.AsyncCopyOp):
+        return prod(op.chunks)
+    if isinstance(op, kernel.AsyncGatherOp):
+        return 2 * prod(extents(op.offsets))
+    if not isinstance(op, kernel.WriteOp) or not isinstance(op.buffer.owner, kernel.LocalOp):
+        return 0
+    return prod(extents(op.value)) if isinstance(op.value.owner, kernel.ReadOp | kernel.GatherOp) else 0
+
+
+def _scattered(fn: kernel.FuncOp) -> int:
+    """Offsets that are computed of the elements that are written, while these are held."""
+    return max((prod(extents(o.value)) for o in fn.walk() if isinstance(o, kernel.ScatterOp)), default=0)
 
 
 def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:

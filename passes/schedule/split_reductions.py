@@ -35,7 +35,6 @@ from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 
 WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
-TENSOR_CORES = 8  # products of TF32 for each of f32 (A100)
 PART = "part"  # the iterator of the parts
 _Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel that was split it has
 
@@ -47,7 +46,6 @@ class SplitReductions(ModulePass):
     isl_operations: int = ISL_OPERATIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rate = TENSOR_CORES if self.numerics == "relaxed" else 1
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE not in o.attributes]:
             statements = statements_of(fn)
             if not _is_candidate(statements):
@@ -55,7 +53,7 @@ class SplitReductions(ModulePass):
             try:
                 with bounded(fn, self.name, self.isl_operations):
                     members = next(part for part in components(statements) if statements[0] in part)
-                    parts = parts_of(members, gpu_of(ctx), rate)
+                    parts = parts_of(members, gpu_of(ctx), self.numerics)
             except IslLimit:
                 continue
             if parts > 1:

@@ -25,7 +25,7 @@ STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "pla
 USED = re.compile(
     r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores.*\n.*Used (\d+) reg"
 )
-LARGE = "(float[1300,70] a, float[70,1280] b) => (float[1300,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
+LARGE = "(float[1270,70] a, float[70,1280] b) => (float[1270,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
 
 
 def kernels(text: str, **chosen: Any) -> dict[str, str]:
@@ -58,7 +58,8 @@ def test_kernels_compile_without_spills(arch: str, source: Path) -> None:
         name for name in found if "MLC_GRID_THREAD" in source.read_text().partition(name)[2].partition("\n}\n")[0]
     }
     own = {name: use for name, use in found.items() if name not in library}
-    assert not {name: use for name, use in own.items() if use[0] or use[1] or use[2] > gpu.thread_registers}
+    most = gpu.registers // (3 * 128)  # of a thread, where three blocks of 128 run on a multiprocessor
+    assert not {name: use for name, use in own.items() if use[0] or use[1] or use[2] > most}
     assert {LDGSTS, HMMA} <= opcodes(source.with_suffix(f".{arch}").read_bytes())
 
 

@@ -87,7 +87,7 @@ def test_the_schedule_says_how_deep(depth: int, units: Path) -> None:
 
 def test_a_ring_that_does_not_fit_is_refused(units: Path) -> None:
     with pytest.raises(mlc.InputError, match=r"depth=10 needs \d+ bytes of shared memory, of 166912; 9 fit"):
-        product(300, 900, 400, units, "{m}/128p {n}/128vp | {k} | depth=10")
+        product(1300, 900, 400, units, "{m}/128p {n}/128vp | {k} | depth=10")
 
 
 def test_more_shared_memory_than_a_block_has_by_itself(units: Path) -> None:

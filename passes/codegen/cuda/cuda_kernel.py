@@ -39,6 +39,8 @@ from mlc.passes.device.spill_locals import SCRATCH
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.tile.tile_kernels import SERIAL
 
+UNROLLED = 8  # steps of a staged sum: of more the compiler would hold all operands in registers at a time
+
 
 def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
     """The CUDA function ``symbol`` of a kernel."""
@@ -300,9 +302,7 @@ class _Printer(CText):
         accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
         self.store(op, accesses, self.env[op.offsets].at)
 
-    def store(
-        self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, offset: Callable[[int], str]
-    ) -> None:
+    def store(self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, offset: Callable[[int], str]) -> None:
         """Each element of a thread that is within the extent is written by one thread."""
         held, pointer = self.env[op.value], self.pointers[op.buffer]
         for r in held.part.registers():
@@ -370,7 +370,7 @@ class _Printer(CText):
             self.env[arg] = self.env[result]
         i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
         if UNROLL in op.attributes:
-            self.line("#pragma unroll")
+            self.line(f"#pragma unroll {UNROLLED}")
         elif any(isinstance(o, kernel.MmaOp) for o in op.walk()):  # has products enough for one iteration
             self.line("#pragma unroll 1")
         self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")

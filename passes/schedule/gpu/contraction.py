@@ -5,18 +5,18 @@ A thread holds a square of the tile in registers: an operand that it reads serve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
-from mlc.dialects.semantics.dims import DimLike
+from mlc.passes.schedule.gpu.block_time import fastest_first
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum
 from mlc.target import GpuTarget
 
 SHAPES = ((128, 128), (64, 128), (64, 64), (32, 64), (32, 32), (16, 32), (8, 32))
-"""Rows × columns of a tile, the best first: a larger tile reads less, a smaller one makes more blocks. The largest is
+"""Rows × columns of a tile, the largest first: it reads less, a smaller one makes more blocks. The largest is
 for columns of one iterator, and of few accesses at computed offsets: addresses take registers."""
 DEPTHS = (2, 3)  # buffers of a staged operand that are candidates, beside as many as fit
 COMPUTED = 3  # accesses at computed offsets whose addresses a tile of the largest shape has no registers for
@@ -49,7 +49,7 @@ def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: Gpu
     first, names = statements[0], tuple(s.name for s in statements)
     shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
-    ordered = best_first(nests, first.bounds, target)
+    ordered = fastest_first(nests, first, target)
     yield from ordered
     yield from (replace(ordered[0], block=ThreadBlock(depth=depth)) for depth in DEPTHS)
 
@@ -78,18 +78,3 @@ def _band(roles: OperandRoles, m: int, n: int) -> tuple[TiledLoop, ...]:
 def _whole(item: TiledLoop) -> TiledLoop:
     """A tile of a power of two, which fragments of tensor cores cover."""
     return replace(item, sizes=((padded(item.size), None),)) if item.padded else item
-
-
-def best_first(nests: Sequence[LoopNest], bounds: Mapping[str, DimLike], target: GpuTarget) -> list[LoopNest]:
-    """Nests, given with the largest tile first: those with a block for each multiprocessor, then the others, of which
-    the smallest tile makes most blocks."""
-    enough = [nest for nest in nests if _blocks(nest, bounds) >= target.multiprocessors]
-    return list(dict.fromkeys([*enough, *reversed(nests)]))
-
-
-def _blocks(nest: LoopNest, bounds: Mapping[str, DimLike]) -> int:
-    """The number of thread blocks of a nest."""
-    total = 1
-    for item in nest.band:
-        total *= -(-points([bounds[item.iterator]]) // padded(item.size)) or 1
-    return total

@@ -1,35 +1,35 @@
-"""The number of parts of a sum that different blocks of a GPU add, by a roofline of one multiprocessor."""
+"""The number of parts of a sum that different blocks of a GPU add: their time, and that of adding the parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mlc.passes.schedule.gpu.contraction import SHAPES, contraction, roles_of
+from mlc.passes.schedule.gpu.block_time import BlockTime
+from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.strips import strips
-from mlc.passes.schedule.gpu.tile_sizes import padded, points
+from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
+from mlc.passes.schedule.gpu.tile_sizes import points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
 
 TERMS = 64  # of a part at least
 GAIN = 0.8  # of the time of a whole sum that parts may take at most
-READ = 32  # bytes that a multiprocessor reads from L2 in a cycle
-STEP = 16  # cycles of a term at least, while a block waits for its operands
 LAUNCH = 3000  # cycles of one more kernel, which adds the parts
 
 
-def parts_of(statements: Sequence[StatementView], target: GpuTarget, rate: int) -> int:
+def parts_of(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> int:
     """How many parts the sum of the first statement is split into: 1 where the tiles of whole sums are enough blocks,
-    or where no division is even. ``rate``: how many times the plain products a cycle there are (tensor cores)."""
+    or where no division is even."""
     first = statements[0]
     terms = first.bounds[first.reduced[0]] if len(first.reduced) == 1 else None
     if not isinstance(terms, int):
         return 1
-    tiles = list(_tiles(statements, target))
+    tiles = list(_tiles(statements, target, numerics))
     if not tiles:
         return 1
     results = points([first.bounds[i] for i in first.parallel])
-    cost = _Cost(tiles, terms, results, target, rate)
+    cost = _Cost(tiles, terms, results, target)
     best = min(_divisors(terms), key=cost, default=1)
     return best if cost(best) < GAIN * cost(1) else 1
 
@@ -43,26 +43,21 @@ def _divisors(terms: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """Cycles of a sum in so many parts, with the best tile: (rows, columns, number of tiles)."""
+    """Cycles of a sum in so many parts, with the best tile."""
 
-    tiles: Sequence[tuple[int, int, int]]
+    tiles: Sequence[BlockTime]
     terms: int
     results: int
     target: GpuTarget
-    rate: int
 
     def __call__(self, parts: int) -> float:
         added = LAUNCH + parts * self.results * 8 / (2 * self.target.memory_bytes / self.target.clock)
-        return min(self._tile(*tile, parts) for tile in self.tiles) + (added if parts > 1 else 0)
-
-    def _tile(self, rows: int, columns: int, count: int, parts: int) -> float:
-        rate = self.rate if rows * columns >= 1024 else 1  # smaller ones are not made of fragments
-        step = max(rows * columns / (self.target.products * rate), 4 * (rows + columns) / READ, STEP)
-        return max(1.0, count * parts / self.target.multiprocessors) * self.terms / parts * step
+        whole = min(tile.cycles(self.terms, self.target, parts) for tile in self.tiles)
+        return whole + (added if parts > 1 else 0)
 
 
-def _tiles(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[tuple[int, int, int]]:
-    """The tiles that the rules choose from: rows, columns and how many."""
+def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:
+    """The tiles that the rules choose from."""
     first = statements[0]
     if nest := next(strips(statements, target), None):
         *_, strip = nest.band
@@ -70,12 +65,7 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[t
         others = points([first.bounds[i] for i in first.parallel]) // held
         for size in (128, 64, 32):
             if strip.size >= 32:
-                yield held, size, -(-others // size)
+                yield BlockTime.of_threads(held, size, -(-others // size), target)
         return
-    roles = roles_of(first)
-    if roles is None or not any(contraction(statements, target)):
-        return
-    m, n = (points([first.bounds[i] for i in names]) for names in (roles.rows[-1:], [roles.lanes]))
-    outer = points([first.bounds[i] for i in first.parallel]) // (m * n)
-    for rows, columns in SHAPES:
-        yield min(rows, padded(m)), min(columns, padded(n)), outer * -(-m // rows) * -(-n // columns)
+    nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
+    yield from dict.fromkeys(BlockTime.of(nest, first, target) for nest in nests)

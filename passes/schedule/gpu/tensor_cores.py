@@ -10,7 +10,8 @@ from mlc.dialects.kernel import MMA_SHAPES, MmaShape
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import element_of
-from mlc.passes.schedule.gpu.contraction import COMPUTED, best_first, computed, contraction, roles_of
+from mlc.passes.schedule.gpu.block_time import fastest_first
+from mlc.passes.schedule.gpu.contraction import COMPUTED, computed, contraction, roles_of
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles
@@ -68,7 +69,7 @@ def _nests(
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
-    yield from best_first(nests, statements[0].bounds, target)
+    yield from fastest_first(nests, statements[0], target)
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]

@@ -22,3 +22,28 @@ kernel.func @rows(%a: memref<?x64xf32, #graph.dims<["n", "64"]>>, %c: memref<?x6
 kernel.func @serial(%c: memref<64xf32>) attributes {serial = "nests depend on each other"} {
   kernel.return
 }
+
+// -----
+
+// Sums and what a copy holds take more registers than a thread of four blocks has: three blocks.
+// CHECK: kernel.func @tight{{.*}}resident = 3 : i64
+kernel.func @tight(%a: memref<64x128xf32>, %c: memref<64x128xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k | warps=2x2">} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %64 = arith.constant 64 : index
+  %f = arith.constant 0.0 : f32
+  %s = kernel.local : memref<64x128xf32>
+  "scf.parallel"(%0, %1, %1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %init = vector.broadcast %f : f32 to vector<64x128xf32>
+    %sum = scf.for %k = %0 to %64 step %1 iter_args(%t = %init) -> (vector<64x128xf32>) {
+      %x = kernel.read %a[%k] {strides = array<i64: 0, 0>} : memref<64x128xf32> -> vector<64x128xf32>
+      kernel.write %x, %s[%0] {strides = array<i64: 128, 1>} : vector<64x128xf32>, memref<64x128xf32>
+      %y = arith.addf %t, %x : vector<64x128xf32>
+      scf.yield %y : vector<64x128xf32>
+    }
+    kernel.write %sum, %c[%0] {strides = array<i64: 128, 1>} : vector<64x128xf32>, memref<64x128xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  kernel.return
+}

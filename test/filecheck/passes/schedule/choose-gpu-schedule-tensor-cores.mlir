@@ -38,7 +38,7 @@ kernel.func @bytes(%a: memref<40x70xui8>, %b: memref<70x10xi8>, %c: memref<40x10
 // -----
 
 // Floats in relaxed numerics only; of a sum of fewer steps the passes choose.
-// CHECK: kernel.func @floats{{.*}}schedule = #poly.schedule<"contraction: S0 | m/8p n/32vp | k">
+// CHECK: kernel.func @floats{{.*}}schedule = #poly.schedule<"contraction: S0 | m/16p n/32vp | k">
 // RELAXED: kernel.func @floats{{.*}}schedule = #poly.schedule<"contraction: S0 | m/16p n/32vp | k | warps=1x2">
 kernel.func @floats(%a: memref<512x9xf32>, %b: memref<9x64xf32>, %c: memref<512x64xf32>) {
   poly.statement "S0" ins(%a, %b : memref<512x9xf32>, memref<9x64xf32>) outs(%c : memref<512x64xf32>) {domain = #poly.domain<"0 <= m < 512 and 0 <= n < 64 and 0 <= k < 9">, accesses = [#poly.access<"b0[m, k]">, #poly.access<"b1[k, n]">, #poly.access<"b2[m, n]">], monoid = "add", init = 0.0 : f32} do {

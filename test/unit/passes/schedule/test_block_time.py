@@ -1,0 +1,42 @@
+"""The estimated time of thread blocks: what waves, tiles and parts cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlc import target
+from mlc.passes.schedule.gpu.block_time import BlockTime
+from mlc.target import GpuTarget
+
+GPU = target.get("cuda:sm_80")
+assert isinstance(GPU, GpuTarget)
+
+
+def test_a_wave_of_few_blocks_takes_the_time_of_a_full_one() -> None:
+    tile = BlockTime.of_threads(128, 128, GPU.multiprocessors, GPU)
+    full, one_more = tile.cycles(512, GPU), replace(tile, blocks=tile.blocks + 1).cycles(512, GPU)
+    assert replace(tile, blocks=1).cycles(512, GPU) == full
+    assert one_more == 2 * full
+
+
+def test_parts_of_a_sum_shorten_an_idle_grid_and_not_a_full_one() -> None:
+    tile = BlockTime.of_threads(64, 64, 9, GPU)
+    assert tile.cycles(4096, GPU, parts=4) == tile.cycles(4096, GPU) / 4
+    full = replace(tile, blocks=8 * GPU.multiprocessors)
+    assert full.cycles(4096, GPU, parts=4) == full.cycles(4096, GPU)
+
+
+def test_larger_tiles_read_less_for_the_same_products() -> None:
+    large, small = (BlockTime.of_threads(n, n, (2048 // n) ** 2 * GPU.multiprocessors, GPU) for n in (128, 32))
+    assert large.cycles(256, GPU) < small.cycles(256, GPU)
+
+
+def test_narrow_factors_have_faster_tensor_cores() -> None:
+    wide, half = (BlockTime(128, 128, GPU.multiprocessors, 256, (2, 4), bits // 8, bits) for bits in (32, 16))
+    assert half.cycles(256, GPU) < wide.cycles(256, GPU)
+
+
+def test_a_block_waits_for_its_operands() -> None:
+    """A tile of few products takes the latency of each term."""
+    tiny = BlockTime(16, 32, 1, 64, (1, 2), 2, 16)
+    assert tiny.cycles(100, GPU) == 1600
