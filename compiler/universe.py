@@ -29,7 +29,7 @@ _PASSES = {
     " split-reductions choose-gpu-schedule partition-parallel-loops verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
-    "device": "spill-locals stage-operands use-tensor-cores use-warpgroups pipeline-copies"
+    "device": "spill-locals stage-operands use-tensor-cores use-warpgroups copy-by-tma specialize-warps pipeline-copies"
     " distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
 }

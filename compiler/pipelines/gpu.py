@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mlc.passes.autodiff.rematerialize import Rematerialize
+from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.pipeline_copies import PipelineCopies
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
+from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.device.use_tensor_cores import UseTensorCores
@@ -67,8 +69,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                       ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
-                   UseWarpgroups(), PipelineCopies(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(),
-                   VerifyLoops()]),
+                   UseWarpgroups(), CopyByTma(), SpecializeWarps(), PipelineCopies(), DistributeValues(),
+                   InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

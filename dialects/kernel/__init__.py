@@ -8,7 +8,16 @@ from xdsl.ir import Dialect
 
 from mlc.dialects.kernel.access import TileAccess, valid_of
 from mlc.dialects.kernel.async_copy import AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp, root_of
-from mlc.dialects.kernel.device import BarrierOp
+from mlc.dialects.kernel.bulk_copy import (
+    BulkCopyOp,
+    MbarrierArriveOp,
+    MbarrierExpectOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+    SpecializeOp,
+    TensorMap,
+)
+from mlc.dialects.kernel.device import BarrierOp, TurnOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.mma import (
@@ -36,8 +45,9 @@ Kernel = Dialect(
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
-        *(BarrierOp, MmaOp, MultiReductionOp),
+        *(BarrierOp, TurnOp, MmaOp, MultiReductionOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
+        *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
     ],
     [],
 )
@@ -62,6 +72,7 @@ __all__ = [
     "StepOp",
     "LanewiseOp",
     "BarrierOp",
+    "TurnOp",
     "MMA_SHAPES",
     "MmaOp",
     "MmaShape",
@@ -75,6 +86,13 @@ __all__ = [
     "AsyncWaitOp",
     "SubviewOp",
     "root_of",
+    "BulkCopyOp",
+    "MbarrierInitOp",
+    "MbarrierExpectOp",
+    "MbarrierArriveOp",
+    "MbarrierWaitOp",
+    "SpecializeOp",
+    "TensorMap",
     "TileAccess",
     "verify_yield",
     "valid_of",

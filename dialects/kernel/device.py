@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.dialects.builtin import IndexType
+from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
 
 
 @irdl_op_definition
@@ -11,3 +12,15 @@ class BarrierOp(IRDLOperation):
 
     name = "kernel.barrier"
     assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class TurnOp(IRDLOperation):
+    """How many iterations of the parallel loop around it this block has done before: ``%n = kernel.turn``."""
+
+    name = "kernel.turn"
+    result = result_def(IndexType)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[IndexType()])

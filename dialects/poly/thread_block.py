@@ -1,6 +1,6 @@
 """Thread blocks: the section of a schedule that says how the threads of a GPU's block compute a tile.
 
-    contraction: S0 S1 | m/128p n/128vp | k/32 | warps=2x4 mma=m16n8k16
+    contraction: S0 S1 | m/128p n/128vp | k/64 | warps=8 mma=m64n128k16 copy=tma depth=4
                                                  ^one key=value each
 
 What is not given, the device passes choose. A key is a field of ``ThreadBlock`` with its form: to add one, add a field.
@@ -36,17 +36,19 @@ GRID = Form(
     lambda text: tuple(map(int, text.split("x"))), lambda value: "x".join(map(str, value)),
 )  # fmt: skip
 COUNT = Form(r"[1-9][0-9]?", "4", int)
+COPY = Form(r"async|tma", "tma")
 SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 
 
 @dataclass(frozen=True)
 class ThreadBlock:
     """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
-    tensor cores' instruction; ``depth``: the buffers of a staged operand, of which all but one are in flight. None: the
-    passes choose."""
+    tensor cores' instruction; ``copy``: how operands come to shared memory, ``async`` by all threads or ``tma`` by more
+    warps; ``depth``: the buffers of a staged operand, of which all but one are in flight. None: the passes choose."""
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
+    copy: str | None = _key(COPY)
     depth: int | None = _key(COUNT)
 
     def __post_init__(self) -> None:

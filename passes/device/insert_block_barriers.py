@@ -90,6 +90,8 @@ class _Barriers:
                 body = op.regions[0].block
                 once = self.block(body, pending)
                 pending = pending.joined(self.block(body, pending.joined(once).carried()))
+            elif isinstance(op, kernel.SpecializeOp):
+                pending = pending.joined(self.block(op.consumer.block, pending))
             elif isinstance(op, scf.IfOp):
                 pending = pending.joined(self.block(op.true_region.block, pending))
             elif isinstance(op, ACCESSES) and self.shared.intersection(_buffers(op)):

@@ -21,23 +21,20 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import threads_of
-from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
 from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
-from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC, recomputed
-from mlc.passes.device.spill_locals import local_bytes, shared_bytes
+from mlc.passes.device.loops.recompute import recomputed
+from mlc.passes.device.loops.ring_depth import ring_depth
 from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
-
-DEEPEST = 4  # buffers of a ring
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,8 @@ class PipelineCopies(ModulePass):
 
 
 def _depth(fn: kernel.FuncOp, loop: scf.ForOp, copies: Sequence[Copy], target: GpuTarget) -> int:
-    """The buffers of the rings: no more than iterations, or than shared memory has room for. Raises ScheduleError where
-    the schedule wants more than that."""
-    wanted = thread_block_of(schedule_of(fn)).depth
-    used = shared_bytes(fn, target)
-    each = sum(local_bytes(copy.local) for copy in copies)
-    first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
-    trips = None if first is None or last is None or step is None else -(-(last - first) // step)
-    limit = target.shared_optin if wanted else target.shared_of(threads_of(fn, target) or target.block_threads)
-    most, room = wanted or DEEPEST, 1 + (limit - used) // each
-    depth = most if trips is None else min(most, trips)
-    if wanted and depth > room:
-        need = used + (depth - 1) * each
-        raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {limit}; {room} fit")
-    return min(depth, room)
+    threads = threads_of(fn, target) or target.block_threads
+    return ring_depth(fn, loop, [copy.local for copy in copies], threads, target)
 
 
 @dataclass
@@ -81,7 +66,7 @@ class _Pipeline:
     def run(self) -> None:
         for copy in self.copies:
             self.rings[copy] = self._ring(copy)
-        before = _Builder(self.loop)
+        before = Inserter(self.loop)
         first = before.index(0)
         for n in range(self.depth - 1):
             self._prologue(before, n)
@@ -101,12 +86,12 @@ class _Pipeline:
         block.insert_op_before(ring, copy.local)
         return ring.result
 
-    def _prologue(self, build: _Builder, n: int) -> None:
+    def _prologue(self, build: Inserter, n: int) -> None:
         """The copies of iteration ``n``, which has buffer ``n``."""
         ahead = build.add(arith.MuliOp(self.loop.step, build.index(n))).results[0]
         self._start(build, build.add(arith.AddiOp(self.loop.lb, ahead)).results[0], build.index(n))
 
-    def _start(self, build: _Builder, variable: SSAValue, slot: SSAValue) -> None:
+    def _start(self, build: Inserter, variable: SSAValue, slot: SSAValue) -> None:
         """Start the copies of the iteration that has ``variable``, to the buffers ``slot``; they are a group."""
         exists = build.add(arith.CmpiOp(variable, self.loop.ub, "slt")).results[0]
         body = self.loop.body.block
@@ -117,7 +102,7 @@ class _Pipeline:
         build.add(kernel.AsyncGroupOp())
 
     def _copy(
-        self, build: _Builder, copy: Copy, known: dict[SSAValue, SSAValue], target: SSAValue, exists: SSAValue
+        self, build: Inserter, copy: Copy, known: dict[SSAValue, SSAValue], target: SSAValue, exists: SSAValue
     ) -> Operation:
         """An asynchronous copy with the addresses of another iteration."""
         read, write = copy.read, copy.write
@@ -143,11 +128,11 @@ class _Pipeline:
         body = self.loop.body.block
         slot = body.insert_arg(IndexType(), len(body.args))
         assert body.first_op is not None
-        build = _Builder(body.first_op)
+        build = Inserter(body.first_op)
         build.add(kernel.AsyncWaitOp(self.depth - 2))
         far = build.add(arith.MuliOp(self.loop.step, build.index(self.depth - 1))).results[0]
         ahead = build.add(arith.AddiOp(body.args[0], far)).results[0]
-        self._start(build, ahead, _next(build, slot, self.depth, -1))
+        self._start(build, ahead, next_slot(build.add, slot, self.depth, -1)[0])
         for copy in self.copies:
             now = build.add(kernel.SubviewOp(self.rings[copy], slot)).results[0]
             copy.local.result.replace_all_uses_with(now)
@@ -156,43 +141,12 @@ class _Pipeline:
             op.erase()
         last = body.last_op
         assert last is not None
-        following = _next(_Builder(last), slot, self.depth, 1)
-        _Builder(last).add(scf.YieldOp(*last.operands, following))
+        following, _ = next_slot(Inserter(last).add, slot, self.depth, 1)
+        Inserter(last).add(scf.YieldOp(*last.operands, following))
         last.detach()
         last.erase()
-        _sweep(body)
+        sweep(body)
         region = Region(self.loop.body.detach_block(body))
         new = scf.ForOp(self.loop.lb, self.loop.ub, self.loop.step, [*self.loop.iter_args, first], region)
         new.attributes |= self.loop.attributes
         return new
-
-
-@dataclass(frozen=True)
-class _Builder:
-    """Inserts operations before one."""
-
-    place: Operation
-
-    def add(self, op: Operation) -> Operation:
-        assert isinstance(self.place.parent, Block)
-        self.place.parent.insert_op_before(op, self.place)
-        return op
-
-    def index(self, value: int) -> SSAValue:
-        return self.add(arith.ConstantOp(IntegerAttr(value, IndexType()))).results[0]
-
-
-def _next(build: _Builder, slot: SSAValue, depth: int, step: int) -> SSAValue:
-    """The buffer after ``slot`` in a ring, or before it with a step of -1."""
-    end, start = (depth - 1, 0) if step == 1 else (0, depth - 1)
-    moved = build.add(arith.AddiOp(slot, build.index(step))).results[0]
-    wraps = build.add(arith.CmpiOp(slot, build.index(end), "eq")).results[0]
-    return build.add(arith.SelectOp(wraps, build.index(start), moved)).results[0]
-
-
-def _sweep(block: Block) -> None:
-    """Erase index arithmetic that nobody uses."""
-    for op in reversed(list(block.ops)):
-        if isinstance(op, INDEX_ARITHMETIC) and not any(result.uses for result in op.results):
-            op.detach()
-            op.erase()

@@ -13,18 +13,19 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, VectorType, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, VectorType, i64
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.semantics.dims import DimLike, dim_max, dim_min, floordiv, parse_dim
+from mlc.dialects.semantics.dims import DimLike, dim_max, dim_min
 from mlc.dialects.types import bytes_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
+from mlc.passes.device.loops.index_dims import dim_of
 from mlc.passes.device.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
@@ -34,6 +35,7 @@ DYNAMIC = "dynamic"
 """Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
 ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight rows of all banks
 OTHERS = 56  # registers of a thread for fragments, addresses and counters, beside sums and computed offsets
+COPYING, UNIT, MOST_REGISTERS = 40, 8, 240  # registers of a thread that copies; those of others are in eights
 MOST_BLOCKS = 2**31 - 1  # of one axis of a grid (CUDA)
 
 
@@ -42,16 +44,31 @@ class SetLaunchGeometry(ModulePass):
     name = "set-launch-geometry"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = gpu_of(ctx)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            target = gpu_of(ctx)
             if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
                 fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
+            if more := producer_threads(fn):
+                fn.attributes[THREADS] = IntegerAttr(_threads(fn) + more, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
             fn.attributes[RESIDENT] = IntegerAttr(_resident(fn, target), i64)
+            for warps in (o for o in fn.walk() if isinstance(o, kernel.SpecializeOp)):
+                warps.registers = DenseArrayBase.from_list(i64, _shared_registers(fn, warps, target))
             (_, locals_), reductions = local_offsets(fn), reduction_bytes(fn, target)
             fn.attributes[SHARED] = IntegerAttr(locals_ + reductions, i64)
             if locals_ + reductions > target.shared:
                 fn.attributes[DYNAMIC] = IntegerAttr(locals_, i64)
+
+
+def producer_threads(fn: kernel.FuncOp) -> int:
+    """The threads of a block that copy what the others compute with."""
+    return sum(o.threads.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp))
+
+
+def _threads(fn: kernel.FuncOp) -> int:
+    threads = fn.attributes[THREADS]
+    assert isinstance(threads, IntegerAttr)
+    return threads.value.data
 
 
 def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
@@ -59,15 +76,21 @@ def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
 
     As of the target, but half of them where a loop carries more than half of a thread's registers, and one fewer of
     three or more where what is held while a loop runs leaves too few."""
-    attribute = fn.attributes[THREADS]
-    assert isinstance(attribute, IntegerAttr)
-    threads = attribute.value.data
-    each, carried = target.thread_registers * threads, _carried(fn)
-    if 2 * carried > each:
-        return max(1, target.registers // (2 * each))
-    resident = max(1, target.registers // each)
-    tight = carried + _staged(fn) + _scattered(fn) + OTHERS * threads >= each
+    threads, computing = _threads(fn), _threads(fn) - producer_threads(fn)
+    each, carried = target.thread_registers, _carried(fn)
+    if 2 * carried > each * computing:
+        return max(1, target.registers // (2 * each * threads))
+    resident = max(1, target.registers // (each * threads))
+    tight = carried + _staged(fn) + _scattered(fn) + OTHERS * computing >= each * computing
     return resident - 1 if tight and resident > 2 else resident
+
+
+def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTarget) -> list[int]:
+    """The registers of a thread that copies, and of one that computes (CUDA: setmaxnreg): all of a block in the end."""
+    threads, more = _threads(fn), op.threads.value.data
+    each = min(target.registers // (threads * _resident(fn, target)), MOST_REGISTERS) // UNIT * UNIT
+    taken = (each * threads - COPYING * more) // (threads - more) // UNIT * UNIT
+    return [COPYING, min(taken, MOST_REGISTERS)]
 
 
 def _carried(fn: kernel.FuncOp) -> int:
@@ -107,52 +130,28 @@ def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
     limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
     grid: DimLike = 0
     for op in fn.walk():
-        if isinstance(op, scf.ParallelOp):
+        if isinstance(op, scf.ParallelOp) and not _produces(op):
             count = _iterations(op)
             grid = grid + (target.tasks() if count is None else count)
     grid = dim_max(grid, 1)
     return dim_min(grid, limit) if isinstance(grid, int) or limit != MOST_BLOCKS else grid
 
 
+def _produces(op: scf.ParallelOp) -> bool:
+    """Whether these are the tiles of the warps that copy, which those that compute have too."""
+    around = op.parent_op()
+    return isinstance(around, kernel.SpecializeOp) and op.parent is around.producer.block
+
+
 def _iterations(op: scf.ParallelOp) -> DimLike | None:
     """The iterations of a parallel loop of step 1, as a dimension expression; None where it has none."""
     count: DimLike = 1
     for low, high in zip(op.lowerBound, op.upperBound, strict=True):
-        first, last = _dim(low), _dim(high)
+        first, last = dim_of(low), dim_of(high)
         if first is None or last is None:
             return None
         count = count * (last if first == 0 else dim_max(last - first, 0))
     return count
-
-
-def _dim(value: SSAValue) -> DimLike | None:
-    """Index arithmetic as a dimension expression."""
-    op = value.owner
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data
-    if isinstance(op, kernel.SymbolOp):
-        return parse_dim(op.dim.data)
-    if not isinstance(op, Operation) or len(op.operands) != 2:
-        return None
-    a, b = (_dim(v) for v in op.operands)
-    return None if a is None or b is None else _combined(op, a, b)
-
-
-def _combined(op: Operation, a: DimLike, b: DimLike) -> DimLike | None:
-    match op:
-        case arith.AddiOp():
-            return a + b
-        case arith.SubiOp():
-            return a - b
-        case arith.MuliOp():
-            return a * b
-        case arith.FloorDivSIOp():
-            return floordiv(a, b)
-        case arith.MinSIOp():
-            return dim_min(a, b)
-        case arith.MaxSIOp():
-            return dim_max(a, b)
-    return None
 
 
 def local_offsets(fn: kernel.FuncOp) -> tuple[dict[kernel.LocalOp, int], int]:

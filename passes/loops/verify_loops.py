@@ -15,9 +15,12 @@ LOOPS = "scf.for scf.if"
 MEMORY = "kernel.read kernel.write kernel.prefetch kernel.gather kernel.scatter"
 TILES = "kernel.symbol kernel.slide kernel.step kernel.lanewise kernel.multi_reduction"
 COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_group kernel.async_wait"
-BODY = f"{MEMORY} {COPIES} kernel.barrier kernel.mma {TILES} arith.* math.* vector.*"
+BULK = "kernel.bulk_copy kernel.mbarrier_expect kernel.mbarrier_arrive kernel.mbarrier_wait"
+WARPS = "kernel.mbarrier_init kernel.specialize"
+BODY = f"{MEMORY} {COPIES} {BULK} kernel.barrier kernel.turn kernel.mma {TILES} arith.* math.* vector.*"
 KERNELS = {
-    "kernel.func": f"kernel.local kernel.library_call kernel.return scf.parallel {LOOPS} {BODY}",
+    "kernel.func": f"kernel.local kernel.library_call kernel.return {WARPS} scf.parallel {LOOPS} {BODY}",
+    "kernel.specialize": "scf.parallel",
     "scf.parallel": f"{LOOPS} {BODY} scf.reduce",
     "scf.for": f"scf.parallel {LOOPS} {BODY} scf.yield",
     "scf.if": f"scf.parallel {LOOPS} {BODY} scf.yield",

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from mlc.passes.codegen.cuda.cuda_unit import unit
 HERE = Path(__file__).parent / "emulation"
 DEVICE = Path(__file__).parents[2] / "runtime" / "c" / "cuda"
 KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
-WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mma", "mlc_ldmatrix", "DYNAMIC_SHARED", "mlc_argsort")
+WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mma", "mlc_mbarrier", "mlc_ldmatrix", "DYNAMIC_SHARED", "mlc_argsort")
 
 needed = pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
 
@@ -65,6 +66,30 @@ def _entry(text: str) -> str:
     return f"{call}\n{head} {{ mlc_emulated_launch(call_{found[2]}, args, blocks, threads, {waits}); }}"
 
 
+@dataclass(frozen=True)
+class Map:
+    """A tensor map: the address of its buffer, the bytes of an element, extents and strides in bytes, box and span."""
+
+    start: int
+    itemsize: int
+    extents: Sequence[int]
+    strides: Sequence[int]
+    box: Sequence[int]
+    span: int
+
+    def encoded(self, library: ctypes.CDLL) -> ctypes.Array[ctypes.c_char]:
+        """The map as a parameter; AssertionError for what cuTensorMapEncodeTiled refuses."""
+        memory = ctypes.create_string_buffer(128 + 64)
+        aligned = (ctypes.c_char * 128).from_buffer(memory, -ctypes.addressof(memory) % 64)
+        extents = (ctypes.c_uint64 * len(self.extents))(*self.extents)
+        strides, box = (ctypes.c_uint64 * 4)(*self.strides), (ctypes.c_uint32 * 5)(*self.box)
+        kind, swizzle = {1: 0, 2: 1, 4: 2}[self.itemsize], {0: 0, 32: 1, 64: 2, 128: 3}[self.span]
+        place = ctypes.c_void_p(self.start)
+        rank = len(self.extents)
+        assert not library.mlc_emulated_encode_map(aligned, kind, rank, place, extents, strides, box, swizzle), self
+        return aligned
+
+
 class Emulator:
     """The kernels of a unit."""
 
@@ -74,10 +99,17 @@ class Emulator:
         self.library.mlc_emulated_end.restype = ctypes.c_char_p
 
     def launch(
-        self, symbol: str, buffers: Sequence[tuple[int, int]], dims: Sequence[int], blocks: int, threads: int
+        self,
+        symbol: str,
+        buffers: Sequence[tuple[int, int]],
+        dims: Sequence[int],
+        blocks: int,
+        threads: int,
+        maps: Sequence[Map] = (),
     ) -> None:
         """Run a kernel on buffers (address, bytes); AssertionError for a race or an access out of bounds."""
         values = [ctypes.c_void_p(address) for address, _ in buffers] + [ctypes.c_int64(n) for n in dims]
+        values += [each.encoded(self.library) for each in maps]
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
         for address, size in dict.fromkeys(buffers):
             self.library.mlc_emulated_register(ctypes.c_void_p(address), ctypes.c_int64(size), 0)

@@ -3,7 +3,7 @@
  * The device's memory is memory of the process that can be touched only within a call of the driver, so that a host
  * that reads it by mistake ends in a segmentation fault. Work is queued, and done when something waits for it. A module
  * is a shared object with `launch_SYMBOL(void **args, int64_t blocks, int threads)` and `parameters_SYMBOL` for each
- * kernel, as fake_nvcc.py makes it. Everything is counted.
+ * kernel, as fake_nvcc.py makes it; `maps_SYMBOL` of the last parameters are tensor maps. Everything is counted.
  *
  * In the environment: FAKE_CUDA_VERSION, FAKE_CUDA_DEVICES, FAKE_CUDA_ARCHITECTURE, FAKE_CUDA_MEMORY (bytes).
  * `fake_cuda_fail(n)`: the n-th call from then on fails, as without memory; 0: none. */
@@ -26,6 +26,7 @@
 extern "C" {
 #include "mlc_cuda_driver.h"
 }
+#include "emulation/tensor_map.h"
 
 namespace {
 
@@ -33,7 +34,7 @@ enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, BAD_IMAGE = 200,
 
 using Launcher = void (*)(void **, int64_t, int);
 typedef struct { void *library; std::string path; } Module;
-struct Function { Launcher launch; int parameters; void *library; int shared, allowed; };
+struct Function { Launcher launch; int parameters, maps; void *library; int shared, allowed; };
 struct Node { std::function<int()> work; Function *function; bool is_copy; std::vector<const Node *> after; };
 struct Graph { std::vector<Node *> nodes; std::set<const Node *> known; size_t edges = 0; };
 struct Exec { std::vector<const Node *> nodes; std::vector<Node> copies; };
@@ -124,11 +125,12 @@ std::function<int()> copying(void *to, const void *from, size_t bytes) {
 
 /* A launch with the parameters' values of now. */
 std::function<int()> launching(Function *f, unsigned blocks, unsigned threads, void **params) {
-  std::vector<uint64_t> values;
-  for (int i = 0; i < f->parameters; i++) values.push_back(*(uint64_t *)params[i]);
+  struct Value { alignas(64) char bytes[128]; };
+  std::vector<Value> values((size_t)f->parameters);
+  for (int i = 0; i < f->parameters; i++) memcpy(values[(size_t)i].bytes, params[i], i < f->parameters - f->maps ? 8 : 128);
   return [=]() mutable {
     std::vector<void *> pointers;
-    for (auto &value : values) pointers.push_back(&value);
+    for (auto &value : values) pointers.push_back(value.bytes);
     auto add = (void (*)(void *, int64_t, int))dlsym(f->library, "mlc_emulated_register");
     auto check_accesses = (void (*)())dlsym(f->library, "mlc_emulated_check");
     auto end = (const char *(*)())dlsym(f->library, "mlc_emulated_end");
@@ -309,7 +311,8 @@ EXPORT int cuModuleGetFunction(mlc_function *function, mlc_module module, const 
   auto parameters = (const int *)dlsym(library, (std::string("parameters_") + name).c_str());
   if (!launch || !parameters) return NOT_FOUND;
   auto shared = (const int *)dlsym(library, (std::string("dynamic_") + name).c_str());
-  Function *f = new Function{launch, *parameters, library, shared ? *shared : 0, 48 << 10};
+  auto maps = (const int *)dlsym(library, (std::string("maps_") + name).c_str());
+  Function *f = new Function{launch, *parameters, maps ? *maps : 0, library, shared ? *shared : 0, 48 << 10};
   handles[f] = "function";
   *function = (mlc_function)f;
   return OK;
@@ -320,6 +323,15 @@ EXPORT int cuFuncSetAttribute(mlc_function function, int attribute, int value) {
   if (attribute != MLC_CUDA_DYNAMIC_BYTES || value < 0 || value > 227 << 10) return INVALID;
   ((Function *)function)->allowed = value;
   return OK;
+}
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *start, const uint64_t *extents,
+                                 const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
+                                 int swizzle, int promotion, int fill) {
+  ENTER(cuTensorMapEncodeTiled)
+  if (!inside((uintptr_t)start, 1)) return INVALID;
+  memset(map, 0, 128);
+  return mlc_emulated_encode((mlc_tensor_map *)map, type, rank, start, extents, strides, box, steps, interleave, swizzle,
+                             promotion, fill);
 }
 EXPORT int cuMemAlloc_v2(mlc_address *address, size_t bytes) {
   ENTER(cuMemAlloc_v2)

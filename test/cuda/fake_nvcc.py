@@ -15,7 +15,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 EMULATION = HERE / "emulation"
 KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
-WAITS = ("__syncthreads", "mlc_shuffle", "__shared__", "DYNAMIC_SHARED", "mlc_argsort")  # kernels with barriers
+# of kernels with barriers
+WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mbarrier", "__shared__", "DYNAMIC_SHARED", "mlc_argsort")
 
 
 def entry(name: str, parameters: str, waits: bool, dynamic: str) -> str:
@@ -26,7 +27,8 @@ def entry(name: str, parameters: str, waits: bool, dynamic: str) -> str:
     call = f"static __attribute__((no_sanitize_thread)) void call_{name}(void **a) {{ {name}({values}); }}"
     head = f'extern "C" void launch_{name}(void **args, int64_t blocks, int threads)'
     launch = f"{head} {{ mlc_emulated_launch(call_{name}, args, blocks, threads, {int(waits)}); }}"
-    constants = f"extern const int parameters_{name} = {len(types)}, dynamic_{name} = {dynamic};"
+    maps = sum("mlc_tensor_map" in t for t in types)  # the last ones
+    constants = f"extern const int parameters_{name} = {len(types)}, maps_{name} = {maps}, dynamic_{name} = {dynamic};"
     return f'{call}\n{launch}\nextern "C" {{ {constants} }}'
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from emulator import Emulator
+from emulator import Emulator, Map
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
 
@@ -20,6 +20,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
+from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.passes.codegen.emit_c import program_of
 
 Array = np.ndarray[Any, Any]
@@ -128,7 +129,13 @@ class Run:
         buffers = [(self.memory[a].ctypes.data, self.memory[a].nbytes) for a in op.args]
         sizes = [self.value(parse_dim(d)) for d in fn.symbols]
         blocks = max(1, self.value(parse_dim(grid.data)))
-        self.made.emulator.launch(self.made.kernels.symbols[name], buffers, sizes, blocks, threads.value.data)
+        maps = [self.tensor_map(each, buffers[n][0]) for n, each in geometry_of(fn).maps]
+        symbol = self.made.kernels.symbols[name]
+        self.made.emulator.launch(symbol, buffers, sizes, blocks, threads.value.data, maps)
+
+    def tensor_map(self, each: kernel.TensorMap, start: int) -> Map:
+        extents = [max(1, self.value(e)) for e in each.extents]
+        return Map(start, each.itemsize, extents, each.strides, each.box, each.span)
 
     def loop(self, op: rt.LoopOp) -> None:
         step, count = op.step.data, len(op.ping)

@@ -219,6 +219,24 @@ def test_tensors_on_the_device_are_used_without_a_copy(gpu: Gpu) -> None:
         array.free()
 
 
+def test_a_tensor_that_no_map_takes_is_copied_first(gpu: Gpu, tmp_path: Path) -> None:
+    """Tensor maps begin at multiples of 16 bytes; tensors of the caller may begin at any element."""
+    w, x = random(64, 72).astype(np.float16), random(70, 64).astype(np.float16)
+    source = model("net (float16[n,64] x) => (float16[n,72] y) { a = MatMul(x, w)\n y = Relu(a) }", w=w)
+    (tmp_path / "mine").write_text("contract_1: contraction: S0 S1 | m/64p n/64vp | k/64 | warps=4 copy=tma\n")
+    moved = [OnDevice(gpu, np.zeros(n, np.float16)) for n in (70 * 64 + 1, 70 * 72 + 1)]
+    with mlc.compile(source, target=TARGET, schedule=str(tmp_path / "mine")) as net:
+        expected = net(x)
+        for array, shape in zip(moved, (x.shape, expected.shape), strict=True):
+            array.__cuda_array_interface__ |= {"data": (array.address + 2, False), "shape": shape}
+        moved[0].array[1:] = x.reshape(-1)
+        moved[0].copy("cuMemcpyHtoDAsync_v2", moved[0].address, moved[0].array.ctypes.data)
+        net.run_device({"x": moved[0]}, {"y": moved[1]})
+        np.testing.assert_array_equal(moved[1].numpy()[1:].reshape(expected.shape), expected)
+    for array in moved:
+        array.free()
+
+
 def test_a_model_for_a_cpu_takes_no_tensors_of_a_device() -> None:
     with mlc.compile(mlp()) as net, pytest.raises(RunError, match="is compiled for cpu, not for a GPU"):
         net.run_device({}, {})

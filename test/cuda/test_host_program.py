@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -232,3 +233,25 @@ def test_state_lives_on_the_device(gpu: Gpu) -> None:
     ours, theirs = (training.get_state("w") for training in trainings)
     np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
     assert trainings[0].get_state("n") == 10
+
+
+def test_tensor_maps_are_encoded_for_the_sizes_of_a_run(gpu: Gpu, tmp_path: Path) -> None:
+    """The driver checks what it encodes; runs of the same sizes and addresses have one graph."""
+    w, v = (random(*shape).astype(np.float16) for shape in ((64, 72), (72, 8)))
+    source = model(
+        """net (float16[n,64] x) => (float16[n,8] y) {
+             a = MatMul(x, w)
+             b = Relu(a)
+             y = MatMul(b, v) }""",
+        w=w, v=v,
+    )  # fmt: skip
+    tiles = "contraction: S0 S1 | m/64p n/64vp | k/64 | warps=4 copy=tma"
+    (tmp_path / "mine").write_text(f"contract_2: {tiles}\n")
+    with mlc.compile(source, target=TARGET, schedule=str(tmp_path / "mine")) as net:
+        for n in (70, 130, 130):
+            before = gpu.counts()
+            x = random(n, 64).astype(np.float16)
+            wanted = np.maximum(x.astype(float) @ w, 0) @ v
+            np.testing.assert_allclose(net(x), wanted, rtol=0, atol=2e-3 * np.abs(wanted).max())
+            assert gpu.since(before)["cuTensorMapEncodeTiled"] == 2
+        assert "cuGraphInstantiateWithFlags" not in gpu.since(before)

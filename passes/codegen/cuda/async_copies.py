@@ -1,10 +1,15 @@
-"""Asynchronous copies as C statements: a thread starts those of its chunks, whole ones where the source is aligned."""
+"""Asynchronous copies as C statements: a thread starts those of its chunks, whole ones where the source is aligned; one
+thread starts bulk copies, whose mbarriers other warps wait for (``mlc_cuda_tma.h``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from xdsl.ir import SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.types import shape_of
 from mlc.passes.codegen.cuda.cuda_memory import Accesses
 
 
@@ -59,3 +64,34 @@ class AsyncCopy:
             at = self.source.coordinates.at(self.source.part, self.axis, register)
             count = f"mlc_within({along} - {at} * {self.width}, {self.width})"
         return f"{' && '.join(conditions)} ? {count} : 0" if conditions else count
+
+
+BulkOp = (
+    kernel.BulkCopyOp
+    | kernel.MbarrierInitOp
+    | kernel.MbarrierExpectOp
+    | kernel.MbarrierArriveOp
+    | kernel.MbarrierWaitOp
+)
+
+
+def bulk_step(
+    op: BulkOp,
+    maps: Mapping[kernel.TensorMap, str],
+    pointers: Mapping[SSAValue, str],
+    scalar: Callable[[SSAValue], str],
+) -> str:
+    """The statement of an operation; ``maps`` has the parameters of tensor maps."""
+    if isinstance(op, kernel.MbarrierInitOp):
+        return f"mlc_mbarrier_init({pointers[op.barrier]}, {shape_of(op.barrier)[0]}, {op.count.value.data});"
+    assert op.barrier is not None and op.slot is not None
+    barrier = f"{pointers[op.barrier]} + {scalar(op.slot)}"
+    match op:
+        case kernel.MbarrierExpectOp():
+            return f"mlc_mbarrier_expect({barrier}, {op.bytes.value.data});"
+        case kernel.MbarrierArriveOp():
+            return f"mlc_mbarrier_arrive({barrier});"
+        case kernel.MbarrierWaitOp():
+            return f"mlc_mbarrier_wait({barrier}, (int)({scalar(op.parity)}));"
+    coordinates = ", ".join(f"(int)({scalar(v)})" for v in op.coordinates)
+    return f"mlc_bulk_copy({pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}, {coordinates});"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from mlc.dialects import rt
+from mlc.dialects import kernel, rt
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
@@ -43,6 +43,12 @@ COPIES = ("copy", "download", "upload")  # on the device, to the host, and from 
 
 def _way(op: rt.CopyOp) -> str:
     return "download" if rt.on_host(op.target) else "upload" if rt.on_host(op.source) else "copy"
+
+
+def _map(buffer: int, each: kernel.TensorMap) -> str:
+    """A tensor map as a ``mlc_cuda_map``."""
+    extents, strides, box = (", ".join(map(c_dim, dims)) for dims in (each.extents, each.strides, each.box))
+    return f"{{{buffer}, {each.itemsize}, {len(each.box)}, {each.span}, {{{extents}}}, {{{strides}}}, {{{box}}}}}"
 
 
 @dataclass
@@ -78,7 +84,10 @@ class _Body(HostProgram):
         self.launches += 1
         numbers = f"{self.launches - 1}, {self.numbers[symbol]}, {c_dim(shape.grid)}, {shape.threads}"
         buffers = f"{len(op.args)}, (void *const[]){{{pointers or '0'}}}"
-        return f"mlc_cuda_launch(c, {numbers}, {buffers}, {len(op.dims or ())}, (const int64_t[]){{{dims or '0'}}});"
+        sizes = f"{len(op.dims or ())}, (const int64_t[]){{{dims or '0'}}}"
+        maps = [_map(number, each) for number, each in shape.maps]
+        mapped = f"{len(maps)}, (const mlc_cuda_map[]){{{', '.join(maps)}}}" if maps else "0, 0"
+        return f"mlc_cuda_launch(c, {numbers}, {buffers}, {sizes}, {mapped});"
 
     def _decide(self, op: rt.LoopConditionOp) -> str:
         """Whether there is an iteration ``next``, or which branch is taken. After a failure there is none."""

@@ -24,11 +24,12 @@ from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
-from mlc.passes.codegen.cuda.async_copies import AsyncCopy
+from mlc.passes.codegen.cuda.async_copies import AsyncCopy, bulk_step
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses, busy_threads
 from mlc.passes.codegen.cuda.fragments import Operand, WarpgroupProduct, WarpProduct
+from mlc.passes.codegen.cuda.launch_geometry import tensor_maps
 from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
@@ -56,13 +57,17 @@ class _Printer(CText):
     pointers: dict[SSAValue, str] = field(default_factory=dict)
     layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
+    turn: str = "0"  # the iterations of a parallel loop that the block has done
+    barrier: str = "__syncthreads();"  # of the threads that compute
     assumed: frozenset[str] = frozenset()  # conditions on threads that hold in the block that is printed
 
     def text(self) -> str:
         self.coordinates = Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
         self.serial = SERIAL in self.fn.attributes
         self.warpgroups = any(isinstance(o, kernel.MmaOp) and o.warpgroup for o in self.fn.walk())
-        parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols)]
+        self.maps = {each: f"map{n}" for n, each in enumerate(tensor_maps(self.fn))}
+        parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols),
+                      *(f"const __grid_constant__ mlc_tensor_map {name}" for name in self.maps.values())]  # fmt: skip
         self.block(self.fn.block)
         threads, resident = self.fn.attributes[THREADS], self.fn.attributes[RESIDENT]
         assert isinstance(threads, IntegerAttr) and isinstance(resident, IntegerAttr)
@@ -150,7 +155,15 @@ class _Printer(CText):
             case kernel.MmaOp():
                 self.product(op)
             case kernel.BarrierOp():
-                self.line("mlc_proxy_fence(); __syncthreads();" if self.warpgroups else "__syncthreads();")
+                self.line(f"mlc_proxy_fence(); {self.barrier}" if self.warpgroups else self.barrier)
+            case kernel.TurnOp():
+                self.alias(op.result, self.turn)
+            case kernel.SpecializeOp():
+                self.specialize(op)
+            case kernel.BulkCopyOp() | kernel.MbarrierInitOp():
+                self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
+            case kernel.MbarrierExpectOp() | kernel.MbarrierArriveOp() | kernel.MbarrierWaitOp():
+                self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
             case kernel.SubviewOp():
                 self.subview(op)
             case kernel.AsyncCopyOp():
@@ -325,6 +338,24 @@ class _Printer(CText):
         assert total is not None
         return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates)
 
+    def specialize(self, op: kernel.SpecializeOp) -> None:
+        """The warps that copy, of which one thread does, and those that compute, which take the others' registers."""
+        threads, registers = self.fn.attributes[THREADS], op.registers
+        assert isinstance(threads, IntegerAttr) and registers is not None
+        kept, taken = registers.get_values()
+        consumers = threads.value.data - op.threads.value.data
+        self.open(f"if ({THREAD} >= {consumers})")
+        self.line(f"mlc_release_registers<{kept}>();")
+        self.open(f"if ({THREAD} == {consumers})")
+        self.block(op.producer.block)
+        self.close()
+        self.close()
+        self.open("else")
+        self.line(f"mlc_take_registers<{taken}>();")
+        self.barrier = f"mlc_group_barrier<{consumers}>();"
+        self.block(op.consumer.block)
+        self.close()
+
     # -- control -------------------------------------------------------------------------------------------------------
 
     def parallel(self, op: scf.ParallelOp) -> None:
@@ -338,6 +369,7 @@ class _Printer(CText):
         t, first, step = self.name(), *(("0", "1") if self.serial else (self.first_block(), "gridDim.x"))
         self.before.append(count)
         self.open(f"for (int64_t {t} = {first}; {t} < {count}; {t} += {step})")
+        self.turn = f"(({t} - {first}) / {step})"
         for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
             inner = " * ".join(extents_[n + 1 :])
             text = f"{t} / ({inner})" if inner else t

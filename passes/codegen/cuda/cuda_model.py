@@ -30,12 +30,13 @@ def print_model(
     dims = dims_of(program)
     listed = [symbol for unit in units for symbol in unit]
     numbers = {symbol: n for n, symbol in enumerate(listed)}
+    maps = any(shape.maps for shape in geometry.values())
     dynamic = {symbols[name]: shape.dynamic for name, shape in geometry.items()}
     body = [
         _bytes(program, dims),
         "static int64_t host_bytes(const int64_t *dim) { return place(dim, 0, 1); }",
         print_body(program, dims, symbols, numbers, geometry),
-        _code(program, listed, [n for n, unit in enumerate(units) for _ in unit], [dynamic[s] for s in listed]),
+        _code(program, listed, [n for n, unit in enumerate(units) for _ in unit], [dynamic[s] for s in listed], maps),
     ]
     head = f'#include "mlc_cuda.h"\n\nextern const unsigned char {IMAGES}[];'
     host = Host(head, "\n\n".join(body), {"device": "&device"}, f"MLC_DEFINE_DEVICE_ABI({prefix});")
@@ -58,7 +59,9 @@ def _size(op: rt.InputOp | rt.OutputOp) -> str:
     return " * ".join([str(ITEMSIZE[element_of(op.result)]), *(f"(__int128){c_dim(d)}" for d in shape)])
 
 
-def _code(program: rt.ProgramOp, symbols: Sequence[str], units: Sequence[int], dynamic: Sequence[int]) -> str:
+def _code(
+    program: rt.ProgramOp, symbols: Sequence[str], units: Sequence[int], dynamic: Sequence[int], maps: bool
+) -> str:
     counts = any(isinstance(op, rt.RunCounterOp) for op in rt.walk(program.body.block))
     names = ", ".join(f'"{symbol}"' for symbol in symbols) or "0"
     return f"""static const char *const kernel_symbols[] = {{{names}}};
@@ -71,6 +74,7 @@ static const mlc_cuda_code code = {{
   .units = kernel_units,
   .dynamic = kernel_dynamic,
   .counts_runs = {int(counts)},
+  .takes_maps = {int(maps)},
   .bytes = bytes,
   .host_bytes = host_bytes,
 }};

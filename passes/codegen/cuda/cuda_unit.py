@@ -14,6 +14,7 @@ from mlc.passes.codegen.emit_c import Kernels
 HEADER = "mlc_cuda_kernel.h"
 LIBRARY_HEADER = "mlc_cuda_library.h"
 WARPGROUP_HEADER, WARPGROUP_CALL = "mlc_cuda_warpgroup.h", "mlc_wgmma<"
+TMA_HEADER, TMA_CALL = "mlc_cuda_tma.h", "mlc_tensor_map"
 LIBRARY_CALL = "MLC_GRID_THREAD,"  # in the call of a runtime library function
 
 
@@ -26,6 +27,6 @@ def print_kernels(module: ModuleOp) -> Kernels:
 
 def unit(functions: Sequence[str]) -> str:
     """A ``.cu`` file of kernels; it includes the headers of what they call."""
-    calls = {LIBRARY_HEADER: LIBRARY_CALL, WARPGROUP_HEADER: WARPGROUP_CALL}
+    calls = {LIBRARY_HEADER: LIBRARY_CALL, WARPGROUP_HEADER: WARPGROUP_CALL, TMA_HEADER: TMA_CALL}
     headers = [header for header, call in calls.items() if any(call in text for text in functions)] or [HEADER]
     return "\n".join([*(f'#include "{header}"' for header in headers), "", *functions])

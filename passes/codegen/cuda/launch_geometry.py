@@ -1,4 +1,4 @@
-"""The geometry of a kernel's launches: blocks, threads of a block, and bytes of shared memory."""
+"""The geometry of a kernel's launches: blocks, threads of a block, bytes of shared memory, and tensor maps."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ GRID, THREADS, SHARED, DYNAMIC = "grid", "threads", "shared", "dynamic"
 @dataclass(frozen=True)
 class Geometry:
     """``grid`` blocks of ``threads`` threads, each block with ``shared`` bytes of shared memory, of which the launch
-    asks for ``dynamic``."""
+    asks for ``dynamic``. ``maps``: the tensor maps that it takes, each with the number of its buffer."""
 
     grid: DimLike
     threads: int
     shared: int
     dynamic: int = 0
+    maps: tuple[tuple[int, kernel.TensorMap], ...] = ()
 
 
 def geometry_of(fn: kernel.FuncOp) -> Geometry:
@@ -31,4 +32,11 @@ def geometry_of(fn: kernel.FuncOp) -> Geometry:
     assert isinstance(grid, StringAttr) and isinstance(threads, IntegerAttr) and isinstance(shared, IntegerAttr)
     dynamic = fn.attributes.get(DYNAMIC)
     bytes_ = dynamic.value.data if isinstance(dynamic, IntegerAttr) else 0
-    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data, bytes_)
+    args = list(fn.block.args)
+    maps = tuple((args.index(each.buffer), each) for each in tensor_maps(fn))  # type: ignore[arg-type]
+    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data, bytes_, maps)
+
+
+def tensor_maps(fn: kernel.FuncOp) -> list[kernel.TensorMap]:
+    """The tensor maps of a kernel's bulk copies, in the order of its parameters."""
+    return list(dict.fromkeys(o.map for o in fn.walk() if isinstance(o, kernel.BulkCopyOp)))

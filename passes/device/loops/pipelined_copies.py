@@ -31,8 +31,9 @@ class Copy:
     width: int
 
 
-def copies_of(fn: kernel.FuncOp, loop: scf.ForOp) -> Iterator[Copy]:
-    """The copies of a loop from what the kernel does not write to what only the loop uses."""
+def copies_of(fn: kernel.FuncOp, loop: scf.ForOp, narrow: bool = False) -> Iterator[Copy]:
+    """The copies of a loop from what the kernel does not write to what only the loop uses; ``narrow`` ones too, of
+    which no 4 bytes are neighbours (with a width of 0)."""
     written = {buffer for o in fn.walk() for buffer in written_by(o)}
     for write in (o for o in loop.body.block.ops if isinstance(o, kernel.WriteOp)):
         read, local = write.value.owner, write.buffer.owner
@@ -41,7 +42,7 @@ def copies_of(fn: kernel.FuncOp, loop: scf.ForOp) -> Iterator[Copy]:
         if not isinstance(local, kernel.LocalOp):
             continue
         alone = read.parent is write.parent and len(list(read.result.uses)) == 1 and _is_own(local, write, loop)
-        if alone and _moves(read, write, loop.body.block) and (width := _width(read, write)):
+        if alone and _moves(read, write, loop.body.block) and ((width := _width(read, write)) or narrow):
             yield Copy(read, write, local, width)
 
 

@@ -18,6 +18,7 @@ typedef struct {
   const int *units;                /* the unit of each kernel, from whose image it comes */
   const int *dynamic;              /* bytes of shared memory of each kernel that its launch asks for */
   int counts_runs;                 /* whether a kernel reads the run counter */
+  int takes_maps;                  /* whether kernels take tensor maps, for which tensors are aligned to 16 bytes */
   int64_t (*bytes)(int i, const int64_t *dim); /* of input i, or output i less the inputs */
   int64_t (*host_bytes)(const int64_t *dim);   /* of the buffers of steps on the host; -1: too many */
 } mlc_cuda_code;
@@ -29,9 +30,19 @@ int mlc_cuda_copy_state(mlc_device *device, const mlc_state_entry *entry, void *
 void mlc_cuda_device_close(mlc_device *device);
 #define MLC_CUDA_DEVICE(c) {mlc_cuda_device_open, mlc_cuda_run, mlc_cuda_copy_state, mlc_cuda_device_close, c}
 
-/* Records launch number `launch` of a kernel: so many blocks of so many threads. It takes `buffers` and then `dims`. */
+/* A tensor map (CUtensorMap): a buffer of a launch as a tensor, and the box of it that a bulk copy takes. */
+enum { MLC_MAP_AXES = 5 };
+typedef struct {
+  int buffer, itemsize, rank, span;  /* the buffer's number; bytes of an element; bytes of the rows of a swizzle, or 0 */
+  int64_t extent[MLC_MAP_AXES];      /* in elements, the fastest axis first */
+  int64_t stride[MLC_MAP_AXES];      /* in bytes, from the second axis on */
+  int box[MLC_MAP_AXES];
+} mlc_cuda_map;
+
+/* Records launch number `launch` of a kernel: so many blocks of so many threads. It takes `buffers`, then `dims`, then
+ * tensor `maps`. */
 void mlc_cuda_launch(mlc_call *c, int launch, int kernel, int64_t grid, int threads, int buffers, void *const *buffer,
-                     int dims, const int64_t *dim);
+                     int dims, const int64_t *dim, int maps, const mlc_cuda_map *map);
 
 /* Records a copy within the device's memory. */
 void mlc_cuda_copy(mlc_call *c, void *target, const void *source, int64_t bytes);

@@ -62,6 +62,10 @@ void mlc_cuda_drop_segments(mlc_device *d);
 /* Adds the times of launches to the profile; waits for them. */
 void mlc_cuda_collect_times(mlc_call *c);
 
+/* Encodes a tensor map of `buffer` to MLC_MAP_WORDS words, aligned to 64 bytes. Returns 0; else the run has failed. */
+enum { MLC_MAP_WORDS = 16 };
+int mlc_cuda_encode_map(mlc_call *c, uint64_t *words, const mlc_cuda_map *map, void *const *buffer);
+
 /* Whether a call of the driver failed, which ends the run. */
 int mlc_cuda_failed(mlc_call *c, int result, const char *what);
 

@@ -19,6 +19,9 @@ static int find_functions(void *library) {
   if (!(*(void **)&driver.name = dlsym(library, #symbol))) return missing(#symbol);
   MLC_CUDA_FUNCTIONS(MLC_CUDA_FIND)
 #undef MLC_CUDA_FIND
+#define MLC_CUDA_FIND(name, symbol, ...) *(void **)&driver.name = dlsym(library, #symbol);
+  MLC_CUDA_LATER_FUNCTIONS(MLC_CUDA_FIND)
+#undef MLC_CUDA_FIND
   return 0;
 }
 

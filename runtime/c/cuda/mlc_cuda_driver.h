@@ -98,9 +98,15 @@ enum {
   F(exec_launch, cuGraphLaunch, mlc_graph_exec, mlc_stream)                                                         \
   F(exec_destroy, cuGraphExecDestroy, mlc_graph_exec)
 
+/* Those of drivers for CUDA 12.0 and later; NULL in others. */
+#define MLC_CUDA_LATER_FUNCTIONS(F)                                                                                 \
+  F(encode_map, cuTensorMapEncodeTiled, void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,          \
+    const uint32_t *, const uint32_t *, int, int, int, int)
+
 typedef struct {
 #define MLC_CUDA_FIELD(name, symbol, ...) int (*name)(__VA_ARGS__);
   MLC_CUDA_FUNCTIONS(MLC_CUDA_FIELD)
+  MLC_CUDA_LATER_FUNCTIONS(MLC_CUDA_FIELD)
 #undef MLC_CUDA_FIELD
 } mlc_cuda_driver;
 

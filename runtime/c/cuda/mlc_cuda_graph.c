@@ -9,12 +9,12 @@
 #include "mlc_cuda_device.h"
 
 /* A step's words: the head, what it does, then arguments. */
-enum { KIND, PHASE, FUNCTION, GRID, THREADS, SHARED, ARGUMENTS, FIRST, TARGET = FUNCTION, SOURCE, BYTES, COPY_WORDS };
+enum { KIND, PHASE, FUNCTION, GRID, THREADS, SHARED, ARGUMENTS, MAPS, FIRST, TARGET = FUNCTION, SOURCE, BYTES, COPY_WORDS };
 enum { LAUNCH, COPY };
 enum { LONGEST = 4096, MOST_ALIKE = 4, MOST_ARGUMENTS = 1024 }; /* steps of a graph; graphs that differ in arguments */
 
 static size_t words_of(const uint64_t *step) {
-  return step[KIND] == LAUNCH ? FIRST + (size_t)step[ARGUMENTS] : COPY_WORDS;
+  return step[KIND] == LAUNCH ? FIRST + (size_t)(step[ARGUMENTS] + MLC_MAP_WORDS * step[MAPS]) : COPY_WORDS;
 }
 
 /* Room for a step; NULL, and the run has failed. */
@@ -39,7 +39,9 @@ static uint64_t *new_step(mlc_call *c, size_t words, int kind) {
 }
 
 static void describe_launch(const uint64_t *step, void *params[], mlc_kernel_node *node) {
-  for (size_t i = 0; i < step[ARGUMENTS]; i++) params[i] = (void *)&step[FIRST + i];
+  size_t count = step[ARGUMENTS];
+  for (size_t i = 0; i < count; i++) params[i] = (void *)&step[FIRST + i];
+  for (size_t i = 0; i < step[MAPS]; i++) params[count + i] = (void *)&step[FIRST + count + MLC_MAP_WORDS * i];
   *node = (mlc_kernel_node){.function = (mlc_function)(uintptr_t)step[FUNCTION], .grid = {(unsigned)step[GRID], 1, 1},
                             .block = {(unsigned)step[THREADS], 1, 1},
                             .shared_bytes = (unsigned)step[SHARED], .params = params};
@@ -91,23 +93,29 @@ void mlc_cuda_collect_times(mlc_call *c) {
 }
 
 void mlc_cuda_launch(mlc_call *c, int launch, int kernel, int64_t grid, int threads, int buffers, void *const *buffer,
-                     int dims, const int64_t *dim) {
+                     int dims, const int64_t *dim, int maps, const mlc_cuda_map *map) {
   mlc_device *d = c->device;
   if (grid <= 0 || mlc_failed(c)) return; /* nothing to compute */
-  if (grid > INT32_MAX || buffers + dims > MOST_ARGUMENTS) {
+  if (grid > INT32_MAX || buffers + dims + maps > MOST_ARGUMENTS) {
     mlc_fail("a kernel of model '%s' needs %lld blocks and %d arguments, more than a launch can have", d->program->name,
-             (long long)grid, buffers + dims);
+             (long long)grid, buffers + dims + maps);
     mlc_stop(c, mlc_error());
     return;
   }
   if (c->profile) mlc_cuda_flush(c);
-  uint64_t *step = new_step(c, FIRST + (size_t)(buffers + dims), LAUNCH);
+  _Alignas(64) uint64_t words[MLC_MAP_WORDS];
+  uint64_t *step = new_step(c, FIRST + (size_t)(buffers + dims + MLC_MAP_WORDS * maps), LAUNCH);
   if (!step) return;
   step[FUNCTION] = (uint64_t)(uintptr_t)d->functions[kernel];
   step[GRID] = (uint64_t)grid, step[THREADS] = (uint64_t)threads;
   step[SHARED] = (uint64_t)d->code->dynamic[kernel], step[ARGUMENTS] = (uint64_t)(buffers + dims);
+  step[MAPS] = (uint64_t)maps;
   for (int i = 0; i < buffers; i++) step[FIRST + i] = (uint64_t)(uintptr_t)buffer[i];
   for (int i = 0; i < dims; i++) step[FIRST + buffers + i] = (uint64_t)dim[i];
+  for (int i = 0; i < maps; i++) {
+    if (mlc_cuda_encode_map(c, words, map + i, buffer)) return;
+    memcpy(step + FIRST + buffers + dims + MLC_MAP_WORDS * i, words, sizeof words);
+  }
   if (c->profile) run_timed(c, launch);
 }
 
@@ -140,7 +148,7 @@ static int same_topology(const mlc_record *a, const mlc_record *b) {
   for (size_t at = 0; at < a->count; at += words_of(a->words + at)) {
     const uint64_t *x = a->words + at, *y = b->words + at;
     if (x[KIND] != y[KIND] || x[PHASE] != y[PHASE]) return 0;
-    if (x[KIND] == LAUNCH && (x[FUNCTION] != y[FUNCTION] || x[ARGUMENTS] != y[ARGUMENTS])) return 0;
+    if (x[KIND] == LAUNCH && (x[FUNCTION] != y[FUNCTION] || words_of(x) != words_of(y))) return 0;
   }
   return 1;
 }

@@ -4,7 +4,7 @@
 
 #include "mlc_cuda_device.h"
 
-enum { ALIGNMENT = 256, COUNTER_BYTES = 256 }; /* bytes: as cuMemAlloc aligns */
+enum { ALIGNMENT = 256, COUNTER_BYTES = 256, MAP_ALIGNMENT = 16 }; /* bytes: as cuMemAlloc aligns */
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
@@ -41,12 +41,20 @@ static int reserve_host(mlc_call *c) {
   return d->host ? 0 : stop(c, mlc_fail("out of memory for steps of model '%s' on the host", d->program->name));
 }
 
-/* Gives tensors that are staged their addresses: inputs, then outputs. The bytes of all, or -1: too many. */
+/* Whether a tensor, of the inputs and then the outputs, is used in memory of the model's own: one of the host, and one
+ * on the device that is not aligned for tensor maps. */
+static int is_staged(const mlc_device *d, const mlc_call *c, int i) {
+  int inputs = d->program->inputs;
+  const void *given = i < inputs ? c->in[i] : c->out[i - inputs];
+  return !c->on_device || (d->code->takes_maps && (uintptr_t)given % MAP_ALIGNMENT);
+}
+
+/* The bytes of tensors that are staged: inputs, then outputs. Returns those of all, or -1: too many. */
 static int64_t place(mlc_device *d, mlc_call *c, int64_t bytes[]) {
   int count = d->program->inputs + d->program->outputs;
   int64_t end = COUNTER_BYTES;
   for (int i = 0; i < count; i++) {
-    bytes[i] = c->on_device ? 0 : d->code->bytes(i, c->dim);
+    bytes[i] = is_staged(d, c, i) ? d->code->bytes(i, c->dim) : 0;
     if (bytes[i] < 0 || __builtin_add_overflow(end, aligned(bytes[i]), &end)) return -1;
   }
   return end;
@@ -60,9 +68,10 @@ static int take_input(mlc_call *c, int i, const void *from, int64_t bytes) {
   int64_t size = 0;
   int own = d->program->alias ? d->program->alias(i, c->dim, &size) : -1;
   const void *to = own >= 0 ? c->out[own] : c->in[i];
-  if (bytes) return d->cuda->upload(address(to), from, (size_t)bytes, d->current);
-  int moved = c->on_device && own >= 0 && size && to != c->in[i];
-  return moved ? d->cuda->copy(address(to), address(c->in[i]), (size_t)size, d->current) : 0;
+  if (bytes && !c->on_device) return d->cuda->upload(address(to), from, (size_t)bytes, d->current);
+  if (own < 0) size = bytes;
+  int moved = c->on_device && size && to != from;
+  return moved ? d->cuda->copy(address(to), address(from), (size_t)size, d->current) : 0;
 }
 
 static int take_inputs(mlc_call *c, const void *const *from, const int64_t bytes[]) {
@@ -75,9 +84,10 @@ static void download_outputs(mlc_call *c, void *const *to, const int64_t bytes[]
   mlc_device *d = c->device;
   for (int i = 0; i < d->program->outputs; i++) {
     int64_t size = bytes[d->program->inputs + i];
-    if (size && mlc_cuda_failed(c, d->cuda->download(to[i], address(c->out[i]), (size_t)size, d->current),
-                                "cannot download an output of model "))
-      return;
+    int result = !size          ? 0
+                 : c->on_device ? d->cuda->copy(address(to[i]), address(c->out[i]), (size_t)size, d->current)
+                                : d->cuda->download(to[i], address(c->out[i]), (size_t)size, d->current);
+    if (mlc_cuda_failed(c, result, "cannot download an output of model ")) return;
   }
 }
 
@@ -126,12 +136,13 @@ static void run(mlc_call *c) {
     stop(c, mlc_fail("model '%s' needs more memory than can be addressed for these dimensions", d->program->name));
   else if (!reserve_host(c) && !reserve(c, arena)) {
     char *next = (char *)(uintptr_t)d->memory + COUNTER_BYTES;
-    for (int i = 0; i < count; next += aligned(bytes[i++])) staged[i] = next;
+    for (int i = 0; i < count; next += aligned(bytes[i++]))
+      staged[i] = is_staged(d, c, i) ? next : (void *)(uintptr_t)(i < inputs ? c->in[i] : c->out[i - inputs]);
     c->arena = (char *)(uintptr_t)d->memory + end;
     c->weights = (const char *)(uintptr_t)d->weights;
     c->state = (char *)(uintptr_t)d->state;
     c->sizes = sizes;
-    if (!c->on_device) c->in = (const void *const *)staged, c->out = staged + inputs;
+    c->in = (const void *const *)staged, c->out = staged + inputs;
     compute(c, from, to, bytes);
     finish(c);
   }

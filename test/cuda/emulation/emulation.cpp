@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include <map>
 #include <vector>
 
 #include "emulation.h"
@@ -13,7 +14,7 @@ mlc_emulated_indices mlc_emulated_state;
 namespace {
 
 enum { MOST_THREADS = 1024, WARP = 32, STACK = 256 << 10 };
-enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, DONE };
+enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, AT_GROUP, AT_MBARRIER, DONE };
 
 /* An asynchronous copy that has not arrived: of the bytes that were read when it began. */
 struct copy {
@@ -41,6 +42,8 @@ struct fiber {
   bool registers;  /* wgmma.fence since the accumulators were last written */
   int product_groups;
   std::vector<product> *products;
+  const void *mbarrier; /* that it waits for, and the parity of the phase */
+  int wanted, together; /* the threads of its group barrier */
 };
 
 fiber fibers[MOST_THREADS];
@@ -69,12 +72,18 @@ struct cell {
   int16_t writer, reader;  /* threads; -1 for several readers */
   uint32_t time;           /* of the last write */
   bool in_flight;          /* an asynchronous copy to it has not arrived */
+  uint32_t arrived;        /* the time at which a bulk copy arrived; 0: written since, or never */
 };
-struct range { char *begin, *end; cell *cells; bool shared; };
+struct range {
+  char *begin, *end;
+  cell *cells;
+  bool shared;
+  uint32_t (*reads)[MOST_THREADS / WARP]; /* of shared memory: the time of each warp's last read of 16 bytes */
+};
 enum { MOST_RANGES = 4096 };
 range ranges[MOST_RANGES];
 int count;
-uint32_t now = 0; /* writes so far */
+uint32_t now = 1; /* goes on with writes and arrivals */
 uint32_t interval = 1, first_of_block = 1, first_of_launch = 1;
 
 extern "C" char __start_mlc_shared[] __attribute__((weak)), __stop_mlc_shared[] __attribute__((weak));
@@ -100,6 +109,8 @@ bool conflicts(uint32_t when, int16_t who, bool shared) {
   return when == interval && who != (int16_t)mlc_emulated_state.thread.x;
 }
 
+bool has_arrived(const cell &c);
+
 void access(const void *address, size_t size, bool write) {
   const char *p = (const char *)address;
   range *r = find(p);
@@ -111,11 +122,13 @@ void access(const void *address, size_t size, bool write) {
   }
   const int16_t me = (int16_t)mlc_emulated_state.thread.x;
   now += write;
+  if (r->shared && !write) r->reads[(p - r->begin) / 16][me / WARP] = now;
   for (cell *c = r->cells + (p - r->begin), *end = c + size; c < end; c++) {
     if (c->in_flight) fail("an access of what is in flight", p, c->writer);
     if (conflicts(c->written, c->writer, r->shared)) fail(write ? "two writes" : "a read of a write", p, c->writer);
     if (write && conflicts(c->read, c->reader, r->shared)) fail("a write of what is read", p, c->reader);
-    if (write) c->written = interval, c->writer = me, c->time = now;
+    if (!has_arrived(*c)) fail("an access of a bulk copy without a wait", p, -1);
+    if (write) c->written = interval, c->writer = me, c->time = now, c->arrived = 0;
     else c->reader = c->read == interval && c->reader != me ? -1 : me, c->read = interval;
   }
 }
@@ -134,6 +147,10 @@ void arrive(const copy &c) {
   memset(c.to, 0, (size_t)c.bytes);
   memcpy(c.to, c.data, (size_t)c.valid);
 }
+
+#include "bulk_copies.h"
+
+bool has_arrived(const cell &c) { return c.arrived <= known[mlc_emulated_state.thread.x].arrived; }
 
 /* -- products of warpgroups (PTX ISA, asynchronous warpgroup level matrix instructions) ----------------------------- */
 
@@ -211,6 +228,7 @@ void prepare(int n) {
   fibers[n].parity = fibers[n].groups = fibers[n].product_groups = 0;
   fibers[n].registers = false;
   fibers[n].fenced = 0;
+  known[n] = {};
 }
 
 bool all(int first, int last, wait state) {
@@ -224,13 +242,20 @@ bool released(int threads) {
   bool some = false, waits = false;
   for (int w = 0; w < threads; w += WARP) {
     const int end = w + WARP < threads ? w + WARP : threads;
-    for (int n = w; n < end; n++) waits |= fibers[n].state == AT_SHUFFLE || fibers[n].state == AT_BARRIER;
+    for (int n = w; n < end; n++) {
+      fiber &f = fibers[n];
+      waits |= f.state != RUNS && f.state != DONE;
+      if (f.state == AT_MBARRIER && has_ended(f.mbarrier, f.wanted)) f.state = RUNS, some = true;
+    }
     if (fibers[w].state != AT_SHUFFLE || !all(w, end, AT_SHUFFLE)) continue;
     for (int n = w; n < end; n++) fibers[n].state = RUNS;
     some = true;
   }
-  if (!some && waits && all(0, threads, AT_BARRIER)) {
-    for (int n = 0; n < threads; n++) fibers[n].state = fibers[n].state == AT_BARRIER ? RUNS : DONE;
+  const int group = fibers[0].state == AT_GROUP ? fibers[0].together : 0;
+  const int together = group ? group : threads;
+  if (!some && waits && all(0, together, group ? AT_GROUP : AT_BARRIER)) {
+    for (int n = 0; n < together; n++) fibers[n].state = fibers[n].state == DONE ? DONE : RUNS;
+    meet(0, together);
     interval++;
     some = true;
   }
@@ -238,6 +263,7 @@ bool released(int threads) {
 }
 
 void run_block(int threads) {
+  mbarriers.clear();
   for (int n = 0; n < threads; n++) prepare(n);
   for (bool going = true; going;) {
     going = false;
@@ -245,6 +271,8 @@ void run_block(int threads) {
       if (fibers[n].state == RUNS) enter(n), going = true;
     if (!released(threads)) return fail("threads wait for each other at different steps", 0, -1);
   }
+  for (auto &each : mbarriers)
+    if (!each.second.copies.empty()) fail("bulk copies in flight at the end", each.first, -1);
 }
 
 }  // namespace
@@ -313,6 +341,58 @@ void mlc_emulated_wgmma_wait(int groups) {
   me->products->erase(me->products->begin(), me->products->begin() + (long)arrived);
 }
 
+/* -- bulk copies of tensors ---------------------------------------------------------------------------------------- */
+
+int mlc_emulated_encode_map(mlc_tensor_map *map, int type, unsigned rank, const void *start, const uint64_t *extents,
+                            const uint64_t *strides, const uint32_t *box, int swizzle) {
+  const uint32_t steps[MLC_MOST_AXES] = {1, 1, 1, 1, 1};
+  return mlc_emulated_encode(map, type, rank, start, extents, strides, box, steps, 0, swizzle, 0, 0);
+}
+
+void mlc_emulated_warp(void) { leave(AT_SHUFFLE); }
+
+void mlc_emulated_group_barrier(int threads) {
+  fibers[mlc_emulated_state.thread.x].together = threads;
+  leave(AT_GROUP);
+}
+
+void mlc_emulated_mbarrier_init(int64_t *at, int count) {
+  mbarriers[at] = {count, count, 0, 0, interval, {}, {}, {}};
+}
+
+/* The arrival of a thread's warp, which expects so many bytes. */
+void mlc_emulated_mbarrier_arrive(int64_t *at, int bytes) {
+  mbarrier *b = find_mbarrier(at);
+  if (!b) return;
+  const unsigned me = mlc_emulated_state.thread.x;
+  b->arriving.join(known[me]);
+  b->arriving.of[me / WARP] = now++;
+  b->bytes += bytes;
+  if (b->pending-- == 0) fail("an arrival too many", at, -1);
+  end_phase(b);
+}
+
+void mlc_emulated_mbarrier_wait(int64_t *at, int parity) {
+  fiber *me = fibers + mlc_emulated_state.thread.x;
+  me->mbarrier = at, me->wanted = parity;
+  if (parity < 0 || parity > 1) fail("a parity is 0 or 1", at, -1);
+  if (!has_ended(at, parity)) leave(AT_MBARRIER);
+  if (mbarrier *b = find_mbarrier(at)) known[mlc_emulated_state.thread.x].join(b->last);
+}
+
+/* cp.async.bulk.tensor: nothing is there before a wait for the barrier; until then nobody may access it. */
+void mlc_emulated_bulk_copy(void *to, const mlc_tensor_map *map, int64_t *at, int rank, const int *place) {
+  mbarrier *b = find_mbarrier(at);
+  if (!b || (uintptr_t)to % 128 || rank != map->rank) return fail("a bulk copy is not aligned, or of another rank", to, -1);
+  bulk_copy c = {(char *)to, *map, {}, {}};
+  memcpy(c.at, place, (size_t)rank * sizeof *place);
+  take(c, c.data, true);
+  check_free(c);
+  memset(to, 0xff, c.data.size()); /* NaN, and no index */
+  set_in_flight(c.to, (int)c.data.size(), true);
+  b->copies.push_back(std::move(c));
+}
+
 /* Threads that never wait run one after another on one stack. */
 void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, int threads, int waits) {
   if (!stacks) stacks = (char *)mmap(0, (size_t)MOST_THREADS * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -332,7 +412,8 @@ void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, i
 void mlc_emulated_register(void *begin, int64_t bytes, int shared) {
   if (count == MOST_RANGES || !bytes) return;
   cell *cells = (cell *)calloc((size_t)bytes, sizeof(cell));
-  ranges[count++] = {(char *)begin, (char *)begin + bytes, cells, shared != 0};
+  auto reads = (uint32_t (*)[MOST_THREADS / WARP])(shared ? calloc((size_t)bytes / 16 + 1, sizeof *ranges->reads) : 0);
+  ranges[count++] = {(char *)begin, (char *)begin + bytes, cells, shared != 0, reads};
 }
 
 void mlc_emulated_check(void) {
@@ -342,7 +423,7 @@ void mlc_emulated_check(void) {
 /* Forgets the buffers and returns the first error since the last call; empty where there was none. */
 const char *mlc_emulated_end(void) {
   static char last[sizeof failure];
-  for (int n = 0; n < count; n++) free(ranges[n].cells);
+  for (int n = 0; n < count; n++) free(ranges[n].cells), free(ranges[n].reads);
   count = 0;
   for (range &r : ranges) {
     if (!r.begin) break;

@@ -10,9 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tensor_map.h"
+
 #define MLC_EMULATED 1
 #define __device__
 #define __global__
+#define __grid_constant__
 #define __forceinline__ inline
 #define __launch_bounds__(threads, blocks)
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -44,6 +47,14 @@ void mlc_emulated_wgmma_fence(void);
 void mlc_emulated_wgmma(float *c, int columns, struct mlc_matrix a, struct mlc_matrix b, int bf16);
 void mlc_emulated_wgmma_group(void);
 void mlc_emulated_wgmma_wait(int groups);
+int mlc_emulated_encode_map(struct mlc_tensor_map *map, int type, unsigned rank, const void *start,
+                            const uint64_t *extents, const uint64_t *strides, const uint32_t *box, int swizzle);
+void mlc_emulated_warp(void);
+void mlc_emulated_group_barrier(int threads);
+void mlc_emulated_mbarrier_init(int64_t *barrier, int count);
+void mlc_emulated_mbarrier_arrive(int64_t *barrier, int bytes);
+void mlc_emulated_mbarrier_wait(int64_t *barrier, int parity);
+void mlc_emulated_bulk_copy(void *to, const struct mlc_tensor_map *map, int64_t *barrier, int rank, const int *at);
 void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, int threads, int waits);
 }
 

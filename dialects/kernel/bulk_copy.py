@@ -1,0 +1,205 @@
+"""Bulk copies of tensors to shared memory (CUDA: TMA, ``cp.async.bulk.tensor``; MLIR: ``nvgpu.tma.async.load``), and
+the barriers (``mbarrier``) by which the warps that copy and those that compute wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, StringAttr, i64
+from xdsl.ir import Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from mlc.dialects.semantics.dims import DimLike, parse_dim
+from mlc.dialects.types import ITEMSIZE, element_of
+
+SPANS = (0, 32, 64, 128)  # bytes of a row of a box in which 16-byte chunks are permuted; 0: none are
+MOST_BOX, MOST_AXES = 256, 5  # elements of a box along an axis; axes of a tensor
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor map (CUDA: ``CUtensorMap``): a buffer as a tensor, and the box of it that a bulk copy takes.
+
+    ``extents`` in elements, the fastest axis first; ``strides`` in bytes, from the second axis on, multiples of 16;
+    ``span``: the bytes of rows of a box whose 16-byte chunks are swizzled.
+    """
+
+    buffer: SSAValue
+    extents: tuple[DimLike, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    span: int
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return ITEMSIZE[element_of(self.buffer)]
+
+
+@irdl_op_definition
+class BulkCopyOp(IRDLOperation):
+    """A bulk copy: one thread copies a box of a tensor to shared memory, whose bytes count in a phase of an mbarrier.
+
+    ``kernel.bulk_copy %a[%x, %y] to %s[%at] barrier %full[%slot] {extents = ["160", "520"], strides = array<i64: 320>,
+    box = array<i64: 64, 128>, span = 128 : i64} : memref<520x160xf16>, memref<128x64xf16>, memref<4xi64>``
+
+    The box begins at (x, y, …), the fastest coordinate first, and is in row-major order from element ``at`` of the
+    target on, but for its swizzle. Zeros arrive for what is outside the tensor. Without a barrier the copy is there
+    when the operation has ended: so it is until ``specialize-warps``.
+    """
+
+    name = "kernel.bulk_copy"
+    buffer = operand_def(MemRefType)
+    coordinates = var_operand_def(IndexType)
+    target = operand_def(MemRefType)
+    at = operand_def(IndexType)
+    barrier = opt_operand_def(MemRefType)
+    slot = opt_operand_def(IndexType)
+    extents = prop_def(ArrayAttr)
+    strides = prop_def(DenseArrayBase)
+    box = prop_def(DenseArrayBase)
+    span = prop_def(IntegerAttr)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$buffer `[` $coordinates `]` `to` $target `[` $at `]` (`barrier` $barrier^ `[` $slot `]`)? attr-dict "
+        "`:` type($buffer) `,` type($target) (`,` type($barrier)^)?"
+    )
+
+    def __init__(
+        self,
+        map_: TensorMap,
+        coordinates: Sequence[SSAValue],
+        target: SSAValue,
+        at: SSAValue,
+        barrier: tuple[SSAValue, SSAValue] | None = None,
+    ):
+        properties = {
+            "extents": ArrayAttr([StringAttr(str(e)) for e in map_.extents]),
+            "strides": DenseArrayBase.from_list(i64, list(map_.strides)),
+            "box": DenseArrayBase.from_list(i64, list(map_.box)),
+            "span": IntegerAttr(map_.span, i64),
+        }
+        ends = barrier or (None, None)
+        super().__init__(operands=[map_.buffer, list(coordinates), target, at, *ends], properties=properties)
+
+    @property
+    def map(self) -> TensorMap:
+        extents = tuple(parse_dim(e.data) for e in self.extents if isinstance(e, StringAttr))
+        strides, box = (tuple(map(int, each.get_values())) for each in (self.strides, self.box))
+        return TensorMap(self.buffer, extents, strides, box, self.span.value.data)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that arrive: of the whole box."""
+        total = self.map.itemsize
+        for extent in self.map.box:
+            total *= extent
+        return total
+
+    def verify_(self) -> None:
+        map_, rank = self.map, len(self.coordinates)
+        if not 2 <= rank <= MOST_AXES or not rank == len(map_.extents) == len(map_.box) == len(map_.strides) + 1:
+            raise VerifyException(f"{self.name}: 2 to {MOST_AXES} coordinates, and as many extents and box sizes")
+        if any(s % 16 for s in map_.strides) or any(not 1 <= n <= MOST_BOX for n in map_.box):
+            raise VerifyException(f"{self.name}: strides are multiples of 16 bytes, and a box has at most {MOST_BOX}")
+        row = map_.box[0] * map_.itemsize
+        if map_.span not in SPANS or row % 16 or (map_.span and row > map_.span):
+            raise VerifyException(f"{self.name}: rows of {row} bytes have no swizzle of {map_.span}")
+        if element_of(self.buffer) != element_of(self.target):
+            raise VerifyException(f"{self.name}: {self.buffer.type} and {self.target.type} have different elements")
+
+
+@irdl_op_definition
+class MbarrierInitOp(IRDLOperation):
+    """Barriers in shared memory: a phase of each ends with ``count`` arrivals and the bytes that they expect.
+
+    ``kernel.mbarrier_init %full {count = 1 : i64} : memref<4xi64>``
+    """
+
+    name = "kernel.mbarrier_init"
+    barrier = operand_def(MemRefType)
+    count = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$barrier attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, count: int):
+        super().__init__(operands=[barrier], properties={"count": IntegerAttr(count, i64)})
+
+
+@irdl_op_definition
+class MbarrierExpectOp(IRDLOperation):
+    """The arrival of one thread, and the bytes that the phase waits for (CUDA: mbarrier.arrive.expect_tx)."""
+
+    name = "kernel.mbarrier_expect"
+    barrier = operand_def(MemRefType)
+    slot = operand_def(IndexType)
+    bytes = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$barrier `[` $slot `]` attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, slot: SSAValue, bytes_: int):
+        super().__init__(operands=[barrier, slot], properties={"bytes": IntegerAttr(bytes_, i64)})
+
+
+@irdl_op_definition
+class MbarrierArriveOp(IRDLOperation):
+    """The arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``."""
+
+    name = "kernel.mbarrier_arrive"
+    barrier = operand_def(MemRefType)
+    slot = operand_def(IndexType)
+    assembly_format = "$barrier `[` $slot `]` attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, slot: SSAValue):
+        super().__init__(operands=[barrier, slot])
+
+
+@irdl_op_definition
+class MbarrierWaitOp(IRDLOperation):
+    """A wait for the end of the phase of a parity, 0 or 1 (CUDA: mbarrier.try_wait.parity). Before the first phase,
+    that of parity 1 has ended."""
+
+    name = "kernel.mbarrier_wait"
+    barrier = operand_def(MemRefType)
+    slot = operand_def(IndexType)
+    parity = operand_def(IndexType)
+    assembly_format = "$barrier `[` $slot `]` `parity` $parity attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, slot: SSAValue, parity: SSAValue):
+        super().__init__(operands=[barrier, slot, parity])
+
+
+@irdl_op_definition
+class SpecializeOp(IRDLOperation):
+    """Warp specialization: one thread of more warps runs ``producer``, the threads of the tile run ``consumer``.
+
+    ``kernel.specialize {threads = 128 : i64} producer {…} consumer {…}``: with so many more threads, a warpgroup that
+    keeps few registers, which those that compute take (``registers``, of a thread of each, in the launch geometry).
+    """
+
+    name = "kernel.specialize"
+    threads = prop_def(IntegerAttr)
+    registers = opt_prop_def(DenseArrayBase)
+    producer = region_def("single_block")
+    consumer = region_def("single_block")
+    traits = traits_def(NoTerminator())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict `producer` $producer `consumer` $consumer"
+
+    def __init__(self, threads: int, producer: Region, consumer: Region):
+        super().__init__(regions=[producer, consumer], properties={"threads": IntegerAttr(threads, i64)})

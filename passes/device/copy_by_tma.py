@@ -1,0 +1,189 @@
+"""Bulk copy of operands (``copy-by-tma``): where the schedule has ``copy=tma``, one thread copies each staged operand
+as boxes of a tensor (TMA of sm_90).
+
+    scf.for %k = 0 to %n step 64 {                        scf.for %k = 0 to %n step 64 {
+      kernel.write (kernel.read %A[…%k…] valid(…)), %s      kernel.bulk_copy %A[%k, %m] to %s {extents, strides, box, …}
+      kernel.write (kernel.read %B[…%k…] valid(…)), %t  →   kernel.bulk_copy %B[%n, %k] to %t {…}
+      kernel.mma %acc, %s, %t }                             kernel.mma %acc, %s, %t }
+
+Elements outside the tensor arrive as zeros, so boxes need no limits. What a tensor map cannot say (strides that are no
+multiples of 16 bytes or not known, offsets that are not linear in the tile's place) is copied as before, if a rule has
+chosen the schedule; else the error says it. ``specialize-warps`` then has other warps copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, VectorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
+from mlc.dialects.types import ITEMSIZE, element_of
+from mlc.passes.context import gpu_of
+from mlc.passes.device.distribution.swizzle import LAYOUT
+from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
+from mlc.passes.device.loops.argument_alignment import are_aligned
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.index_dims import dim_of
+from mlc.passes.device.loops.pipelined_copies import copies_of
+from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
+from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.target import GpuTarget
+
+TMA = "tma"
+
+
+@dataclass(frozen=True)
+class CopyByTma(ModulePass):
+    name = "copy-by-tma"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if thread_block_of(schedule_of(fn)).copy == TMA:
+                with following(fn):
+                    _copy(fn, gpu_of(ctx))
+
+
+def _copy(fn: kernel.FuncOp, target: GpuTarget) -> None:
+    loop = _pipeline(fn, target)
+    copies = loop if isinstance(loop, str) else _copies(fn, loop)
+    if isinstance(copies, str):
+        if is_given(fn):
+            raise ScheduleError(f"'copy=tma': {copies}")
+        return
+    for copy in copies:
+        copy.replace()
+
+
+def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
+    """The loop whose operands other warps copy; or why there is none. It is the sum of the only tile of a block, which
+    warpgroups compute: they read shared memory as bulk copies write it."""
+    products = [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]
+    tiles = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
+    if not target.warpgroups:
+        return f"'{target.name}' has no bulk copies of tensors, sm_90 has them (cuda:sm_90)"
+    if len(products) != 1 or products[0].warpgroup is None:
+        return "the operands are not those of one product of warpgroups (mma=m64n…)"
+    loop = products[0].parent_op()
+    if len(tiles) != 1 or not isinstance(loop, scf.ForOp) or loop.parent_op() is not tiles[0]:
+        return "the sum of the product is not one loop of a tile"
+    if tiles[0].parent is not fn.block or any(constant_of(low) != 0 for low in (*tiles[0].lowerBound, loop.lb)):
+        return "the kernel has more than one band of tiles"
+    if any(isinstance(o, kernel.MultiReductionOp) or o.name == "vector.reduction" for o in fn.walk()):
+        return "the kernel reduces among threads after the product"
+    return loop
+
+
+def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> list[_BulkCopy] | str:
+    """The copies of a loop, which has nothing else but its product; or why they cannot be bulk copies."""
+    variables = _variables(loop)
+    copies, made = list(copies_of(fn, loop, narrow=True)), list[_BulkCopy]()
+    known = {o for copy in copies for o in (copy.read, copy.write, copy.local)}
+    others = [o for o in loop.body.block.ops if o not in known and not isinstance(o, _BESIDE)]
+    if len(copies) != 2 or others or variables is None:
+        return "the loop of the sum does more than copy two operands as they are and multiply them"
+    for copy in copies:
+        axes = tensor_axes(copy.read, variables) if isinstance(copy.read, kernel.ReadOp) else "an operand is gathered"
+        why = axes if isinstance(axes, str) else refused(axes, ITEMSIZE[element_of(copy.read.buffer)])
+        if not isinstance(axes, str):
+            made.append(_BulkCopy(copy.read, copy.write, copy.local, axes, variables))
+        if not why and not are_aligned(fn, fn.block.args.index(copy.read.buffer), CHUNK):
+            why = f"an operand is a part of another tensor, from an offset on that is no multiple of {CHUNK} bytes"
+        if why or not made[-1].fits():
+            return why or "an operand has another layout in shared memory than boxes have"
+    return made
+
+
+_BESIDE = (*INDEX_ARITHMETIC, kernel.MmaOp, scf.YieldOp)
+
+
+def _variables(loop: scf.ForOp) -> dict[SSAValue, Variable] | None:
+    """The variables of a loop and of the tiles around it; None where bounds are no dimensions."""
+    tiles, step, end = loop.parent_op(), constant_of(loop.step), dim_of(loop.ub)
+    assert isinstance(tiles, scf.ParallelOp)
+    ends = [dim_of(high) for high in tiles.upperBound]
+    if step is None or end is None or None in ends:
+        return None
+    values = [*zip(tiles.body.block.args, [1] * len(ends), ends, strict=True), (loop.body.block.args[0], step, end)]
+    return {value: Variable(f"%{n}", size, last) for n, (value, size, last) in enumerate(values) if last is not None}
+
+
+@dataclass(frozen=True)
+class _BulkCopy:
+    read: kernel.ReadOp | kernel.GatherOp
+    write: kernel.WriteOp
+    local: kernel.LocalOp
+    axes: Sequence[Axis]
+    variables: Mapping[SSAValue, Variable]
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Rows and columns, which are contiguous."""
+        (columns,) = (axis.tile for axis in self.axes if axis.stride == 1)
+        return next((axis.tile for axis in self.axes if axis.stride > 1 and axis.tile > 1), 1), columns
+
+    @property
+    def itemsize(self) -> int:
+        return ITEMSIZE[element_of(self.read.buffer)]
+
+    @property
+    def row(self) -> int:
+        """Elements of a row of a box."""
+        return min(self.tile[1], ROW // self.itemsize)
+
+    def fits(self) -> bool:
+        """Whether the local array has the layout that boxes have."""
+        layout, (rows, columns) = self.local.attributes.get(LAYOUT), self.tile
+        shape = self.read.result.type
+        assert isinstance(shape, VectorType)
+        assert isinstance(self.read, kernel.ReadOp)
+        pairs = zip(shape.get_shape(), self.read.mixed_strides, self.write.mixed_strides, strict=True)
+        order = {source: target for extent, source, target in pairs if extent > 1}
+        plain = order.pop(1, None) == 1 and list(order.values()) == [columns] and constant_of(self.write.offset) == 0
+        same = isinstance(layout, StringAttr) and layout.data == str(box_layout(rows, columns, self.itemsize))
+        return plain and same and self.row * self.itemsize % 32 == 0
+
+    def replace(self) -> None:
+        for n in range(self.tile[1] // self.row):
+            for op in self._box(n):
+                assert self.write.parent is not None
+                self.write.parent.insert_op_before(op, self.write)
+        for op in (self.write, self.read):
+            op.detach()
+            op.erase()
+
+    def _box(self, n: int) -> Generator[Operation, None, None]:
+        """The copy of one box: of the n-th columns."""
+        rows, _ = self.tile
+        coordinates = list[SSAValue]()
+        for axis in self.axes:
+            coordinate = yield from self._coordinate(axis, n * self.row if axis.stride == 1 else 0)
+            coordinates.append(coordinate)
+        yield (at := _index(n * self.row * rows))
+        strides = tuple(axis.stride * self.itemsize for axis in self.axes[1:])
+        box = tuple(self.row if axis.stride == 1 else axis.tile for axis in self.axes)
+        extents = tuple(axis.extent for axis in self.axes)
+        made = kernel.TensorMap(self.read.buffer, extents, strides, box, self.row * self.itemsize)
+        yield kernel.BulkCopyOp(made, coordinates, self.local.result, at.result)
+
+    def _coordinate(self, axis: Axis, more: int) -> Generator[Operation, None, SSAValue]:
+        """The place of a box along an axis."""
+        yield (start := _index(axis.start + more))
+        total: SSAValue = start.result
+        for value, variable in self.variables.items():
+            if factor := axis.moves.get(variable.name):
+                yield (by := _index(factor))
+                yield (part := arith.MuliOp(value, by.result))
+                yield (added := arith.AddiOp(total, part.result))
+                total = added.result
+        return total
+
+
+def _index(value: int) -> arith.ConstantOp:
+    return arith.ConstantOp(IntegerAttr(value, IndexType()))

@@ -1,0 +1,52 @@
+"""The alignment of a kernel's arguments in memory: whole buffers are aligned, views of parts may not be."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.graph import ConcatOp, SliceOp
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import ITEMSIZE, element_of
+from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
+
+
+def are_aligned(fn: kernel.FuncOp, argument: int, unit: int) -> bool:
+    """Whether an argument of all calls of a kernel begins at a multiple of ``unit`` bytes of an aligned buffer."""
+    module = fn.parent_op()
+    assert isinstance(module, ModuleOp)
+    calls = (o for o in module.walk() if isinstance(o, kernel.CallOp) and o.callee.root_reference == fn.sym_name)
+    return all(_is_aligned(call.args[argument], unit) for call in calls if argument < len(call.args))
+
+
+def _is_aligned(value: SSAValue, unit: int) -> bool:
+    """Of slices, which are views of their operands, and of the parts of concatenations, which are written in place."""
+    source = source_of(value)
+    offsets: list[DimLike | None] = []
+    if isinstance(source.owner, SliceOp):
+        offsets.append(slice_offset(source.owner))
+        if not _is_aligned(source.owner.input, unit):
+            return False
+    for op in (o for o in _users(source) if isinstance(o, ConcatOp)):
+        parts = part_offsets(op) or []
+        offsets += [at for part, at in zip(op.args, parts, strict=False) if source_of(part) is source]
+    return all(at is not None and _divisor(at) * ITEMSIZE[element_of(value)] % unit == 0 for at in offsets)
+
+
+def _users(value: SSAValue) -> list[object]:
+    """The operations that use a value, through reshapes too."""
+    found = list[object]()
+    for use in value.uses:
+        found.append(use.operation)
+        for result in use.operation.results:
+            if source_of(result) is value:
+                found += _users(result)
+    return found
+
+
+def _divisor(dim: DimLike) -> int:
+    """A number that divides a dimension for all sizes."""
+    return gcd(*(c for _, c in dim.terms)) if isinstance(dim, Dim) else dim

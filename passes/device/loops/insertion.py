@@ -1,0 +1,49 @@
+"""Insertion of operations before a place, and the arithmetic of rings of buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
+
+
+@dataclass(frozen=True)
+class Inserter:
+    """Inserts operations before one."""
+
+    place: Operation
+
+    def add(self, op: Operation) -> Operation:
+        assert isinstance(self.place.parent, Block)
+        self.place.parent.insert_op_before(op, self.place)
+        return op
+
+    def index(self, value: int) -> SSAValue:
+        return self.add(arith.ConstantOp(IntegerAttr(value, IndexType()))).results[0]
+
+
+def next_slot(add: Callable[[Operation], object], slot: SSAValue, depth: int, step: int) -> tuple[SSAValue, SSAValue]:
+    """The buffer after ``slot`` in a ring, or before it with a step of -1; and whether the ring begins again there."""
+
+    def index(value: int) -> SSAValue:
+        add(op := arith.ConstantOp(IntegerAttr(value, IndexType())))
+        return op.result
+
+    end, start = (depth - 1, 0) if step == 1 else (0, depth - 1)
+    add(moved := arith.AddiOp(slot, index(step)))
+    add(wraps := arith.CmpiOp(slot, index(end), "eq"))
+    add(chosen := arith.SelectOp(wraps.result, index(start), moved.result))
+    return chosen.result, wraps.result
+
+
+def sweep(block: Block) -> None:
+    """Erase index arithmetic that nobody uses."""
+    for op in reversed(list(block.ops)):
+        if isinstance(op, INDEX_ARITHMETIC) and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()

@@ -1,0 +1,199 @@
+"""Warp specialization (``specialize-warps``): more warps copy what the others multiply, through rings of buffers.
+
+    scf.parallel (%i, %j) {                    kernel.mbarrier_init %full {count = 1}, %empty {count = 8}
+      scf.for %k … iter_args(%acc) {           kernel.specialize {threads = 128} producer {
+        kernel.bulk_copy %A[…] to %s             scf.parallel (%i, %j) { scf.for %k … iter_args(%slot, %parity) {
+        kernel.bulk_copy %B[…] to %t      →        kernel.mbarrier_wait %empty[%slot] parity 1 - %parity
+        kernel.mma %acc, %s, %t }                  kernel.mbarrier_expect %full[%slot] {bytes}
+      … }                                          kernel.bulk_copy %A[…] to %s[%slot] barrier %full[%slot], … } }
+                                               } consumer {
+                                                 scf.parallel (%i, %j) { scf.for %k … iter_args(%acc, %slot, %parity) {
+                                                   kernel.mbarrier_wait %full[%slot] parity %parity
+                                                   kernel.mma %acc, %s[%slot], %t[%slot]
+                                                   kernel.mbarrier_arrive %empty[%slot] } … } }
+
+One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. The ring has
+``depth`` buffers, as many as the schedule says or as shared memory has room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.types import element_of, memref, shape_of
+from mlc.passes.context import gpu_of
+from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.warpgroup import WARPS
+from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
+from mlc.passes.device.loops.ring_depth import ring_depth
+from mlc.passes.schedule.apply_schedules import following
+from mlc.target import GpuTarget
+
+Add = Callable[[Operation], object]
+"""Adds an operation where it is needed."""
+
+
+@dataclass(frozen=True)
+class SpecializeWarps(ModulePass):
+    name = "specialize-warps"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if copies := [o for o in fn.walk() if isinstance(o, kernel.BulkCopyOp) and o.barrier is None]:
+                with following(fn):
+                    _Specialization(fn, copies, gpu_of(ctx)).run()
+
+
+@dataclass
+class _Specialization:
+    fn: kernel.FuncOp
+    copies: Sequence[kernel.BulkCopyOp]
+    target: GpuTarget
+
+    def run(self) -> None:
+        loop = self.copies[0].parent_op()
+        assert isinstance(loop, scf.ForOp)
+        tiles = loop.parent_op()
+        assert isinstance(tiles, scf.ParallelOp) and isinstance(tiles.parent, Block)
+        self.loop, self.tiles = loop, tiles
+        threads = threads_of(self.fn, self.target) or self.target.block_threads
+        self.extra = WARPS * self.target.warp
+        locals_ = list(dict.fromkeys(copy.target.owner for copy in self.copies))
+        self.locals = [o for o in locals_ if isinstance(o, kernel.LocalOp)]
+        self.depth = ring_depth(self.fn, loop, self.locals, threads + self.extra, self.target)
+        self.rings: dict[SSAValue, SSAValue] = {local.result: self._ring(local) for local in self.locals}
+        self.full, self.empty = (self._barriers(tiles, count) for count in (1, threads // self.target.warp))
+        build = Inserter(tiles)
+        build.add(kernel.BarrierOp())
+        producer = Block([self._producer()])
+        self._consume()
+        place = tiles.parent
+        after = tiles.next_op
+        tiles.detach()
+        made = kernel.SpecializeOp(self.extra, Region(producer), Region(Block([tiles])))
+        assert after is not None
+        place.insert_op_before(made, after)
+
+    def _ring(self, local: kernel.LocalOp) -> SSAValue:
+        ring = kernel.LocalOp(memref(element_of(local.result), (self.depth, *shape_of(local.result))))
+        ring.attributes |= local.attributes
+        return Inserter(local).add(ring).results[0]
+
+    def _barriers(self, place: Operation, count: int) -> SSAValue:
+        """The barriers of a ring, at the head of the kernel."""
+        build = Inserter(place)
+        barriers = build.add(kernel.LocalOp(memref("i64", (self.depth,)))).results[0]
+        build.add(kernel.MbarrierInitOp(barriers, count))
+        return barriers
+
+    # -- the warps that copy -------------------------------------------------------------------------------------------
+
+    def _producer(self) -> scf.ParallelOp:
+        """The tiles of a block again, with the loop and its copies alone."""
+        args = self.tiles.body.block.args
+        block = Block(arg_types=[a.type for a in args])
+        known: dict[SSAValue, SSAValue] = dict(zip(args, block.args, strict=True))
+
+        def again(value: SSAValue) -> SSAValue:
+            return _again(value, known, self.tiles, block.add_op)
+
+        low, high, step = [again(v) for v in (self.loop.lb, self.loop.ub, self.loop.step)]
+        start = self._first(block.add_op, low, high, step)
+        block.add_op(scf.ForOp(low, high, step, start, Region(self._copying(known))))
+        block.add_op(scf.ReduceOp())
+        return scf.ParallelOp(self.tiles.lowerBound, self.tiles.upperBound, self.tiles.step, Region(block))
+
+    def _copying(self, known: dict[SSAValue, SSAValue]) -> Block:
+        """The body of the loop that copies: it waits until a buffer is free and starts the copies of its operands."""
+        block = Block(arg_types=[IndexType()] * 3)
+        variable, slot, parity = block.args
+        inside = {**known, self.loop.body.block.args[0]: variable}
+        one = _constant(block.add_op, 1)
+        block.add_op(other := arith.SubiOp(one, parity))
+        block.add_op(kernel.MbarrierWaitOp(self.empty, slot, other.result))
+        block.add_op(kernel.MbarrierExpectOp(self.full, slot, sum(copy.bytes for copy in self.copies)))
+        for copy in self.copies:
+            indices = [_again(v, inside, self.tiles, block.add_op) for v in (*copy.coordinates, copy.at)]
+            block.add_op(buffer := kernel.SubviewOp(self.rings[copy.target], slot))
+            *coordinates, at = indices
+            block.add_op(kernel.BulkCopyOp(copy.map, coordinates, buffer.result, at, (self.full, slot)))
+        block.add_op(scf.YieldOp(*self._next(block.add_op, slot, parity)))
+        return block
+
+    # -- the warps that compute ----------------------------------------------------------------------------------------
+
+    def _consume(self) -> None:
+        """The loop waits for the copies of a buffer, and frees it after the product."""
+        body, old = self.loop.body.block, self.loop
+        slot, parity = (body.insert_arg(IndexType(), len(body.args)) for _ in range(2))
+        assert body.first_op is not None and body.last_op is not None
+        first = Inserter(body.first_op)
+        first.add(kernel.MbarrierWaitOp(self.full, slot, parity))
+        now = {local: first.add(kernel.SubviewOp(ring, slot)).results[0] for local, ring in self.rings.items()}
+        for copy in self.copies:
+            copy.detach()
+            copy.erase()
+        for local, view in now.items():
+            local.replace_all_uses_with(view)
+        for op in self.locals:
+            op.detach()
+            op.erase()
+        last = Inserter(body.last_op)
+        last.add(kernel.MbarrierArriveOp(self.empty, slot))
+        last.add(scf.YieldOp(*body.last_op.operands, *self._next(last.add, slot, parity)))
+        body.last_op.detach()
+        sweep(body)
+        start = self._first(Inserter(old).add, old.lb, old.ub, old.step)
+        new = scf.ForOp(old.lb, old.ub, old.step, [*old.iter_args, *start], Region(old.body.detach_block(body)))
+        new.attributes |= old.attributes
+        Inserter(old).add(new)
+        for result, again in zip(old.results, new.results, strict=False):
+            result.replace_all_uses_with(again)
+        old.detach()
+        old.erase()
+
+    def _first(self, add: Add, low: SSAValue, high: SSAValue, step: SSAValue) -> list[SSAValue]:
+        """The buffer and the parity with which the loop of a tile begins: after those of a block's tiles before."""
+
+        def made(kind: type[arith.SignlessIntegerBinaryOperation], a: SSAValue, b: SSAValue | int) -> SSAValue:
+            add(op := kind(a, _constant(add, b) if isinstance(b, int) else b))
+            return op.result
+
+        last = made(arith.SubiOp, made(arith.AddiOp, made(arith.SubiOp, high, low), step), 1)
+        add(turn := kernel.TurnOp())
+        before = made(arith.MuliOp, turn.result, made(arith.FloorDivSIOp, last, step))
+        rounds = made(arith.FloorDivSIOp, before, self.depth)
+        return [made(arith.RemSIOp, before, self.depth), made(arith.RemSIOp, rounds, 2)]
+
+    def _next(self, add: Add, slot: SSAValue, parity: SSAValue) -> list[SSAValue]:
+        """The buffer after ``slot``, and the parity of its phase, which changes with each turn of the ring."""
+        after, wraps = next_slot(add, slot, self.depth, 1)
+        one = _constant(add, 1)
+        add(other := arith.SubiOp(one, parity))
+        add(chosen := arith.SelectOp(wraps, other.result, parity))
+        return [after, chosen.result]
+
+
+def _constant(add: Add, value: int) -> SSAValue:
+    add(op := arith.ConstantOp(IntegerAttr(value, IndexType())))
+    return op.result
+
+
+def _again(value: SSAValue, known: dict[SSAValue, SSAValue], around: Operation, add: Add) -> SSAValue:
+    """A value that is computed within ``around``, computed again."""
+    op = value.owner
+    if value in known or not isinstance(op, Operation) or not around.is_ancestor(op):
+        return known.get(value, value)
+    for operand in op.operands:
+        known[operand] = _again(operand, known, around, add)
+    add(copy := op.clone(known))
+    known[value] = copy.results[0]
+    return known[value]

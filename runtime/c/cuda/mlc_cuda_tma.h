@@ -1,0 +1,109 @@
+/* Bulk copies of tensors to shared memory (TMA), the barriers that count their bytes (mbarrier), and the division of a
+ * block into warps that copy and warps that compute: sm_90 (PTX ISA 8.5, "Tensor copy", "mbarrier", "setmaxnreg"). */
+#ifndef MLC_CUDA_TMA_H
+#define MLC_CUDA_TMA_H
+
+#include "mlc_cuda_kernel.h"
+
+#ifndef MLC_EMULATED
+/* A tensor map (CUtensorMap), which the host program encodes. */
+struct __align__(64) mlc_tensor_map { uint64_t opaque[16]; };
+
+MLC_DEVICE uint32_t mlc_shared(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+#endif
+
+/* Barriers whose phases end with `count` arrivals and the bytes that these expect. The first thread makes them; the
+ * others see them after a block barrier. */
+MLC_DEVICE void mlc_mbarrier_init(int64_t *barrier, int number, int count) {
+  if (threadIdx.x) return;
+  for (int i = 0; i < number; i++) {
+#ifdef MLC_EMULATED
+    mlc_emulated_mbarrier_init(barrier + i, count);
+#else
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(mlc_shared(barrier + i)), "r"(count) : "memory");
+#endif
+  }
+#ifndef MLC_EMULATED
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+/* Arrives, and adds to the bytes that this phase waits for. */
+MLC_DEVICE void mlc_mbarrier_expect(int64_t *barrier, int bytes) {
+#ifdef MLC_EMULATED
+  mlc_emulated_mbarrier_arrive(barrier, bytes);
+#else
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mlc_shared(barrier)), "r"(bytes) : "memory");
+#endif
+}
+
+/* One arrival for a warp, after all its threads are here. */
+MLC_DEVICE void mlc_mbarrier_arrive(int64_t *barrier) {
+#ifdef MLC_EMULATED
+  mlc_emulated_warp();
+  if (threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive(barrier, 0);
+#else
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mlc_shared(barrier)) : "memory");
+#endif
+}
+
+/* Waits until the phase of this parity has ended; before the first phase that of parity 1 has. */
+MLC_DEVICE void mlc_mbarrier_wait(int64_t *barrier, int parity) {
+#ifdef MLC_EMULATED
+  mlc_emulated_mbarrier_wait(barrier, parity);
+#else
+  uint32_t ended = 0;
+  while (!ended)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended) : "r"(mlc_shared(barrier)), "r"(parity) : "memory");
+#endif
+}
+
+/* Starts the copy of the box of a tensor at (x, y, ...), the fastest coordinate first; zeros arrive for what is outside
+ * the tensor. The bytes of the whole box count in the barrier's phase. */
+#ifdef MLC_EMULATED
+#define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                                   \
+  MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                  \
+    const int at[] = {__VA_ARGS__};                                                                                    \
+    mlc_emulated_bulk_copy(to, &map, barrier, rank, at);                                                               \
+  }
+#else
+#define MLC_PLACE(x) "r"(x)
+#define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                                   \
+  MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                  \
+    const int at[5] = {__VA_ARGS__};                                                                                   \
+    asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {"    \
+                 coordinates "}], [%2];" ::"r"(mlc_shared(to)), "l"(&map), "r"(mlc_shared(barrier)), "r"(at[0]),            \
+                 "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]) : "memory");                                           \
+  }
+#endif
+#define MLC_PARAMETERS(...) __VA_ARGS__
+MLC_BULK_COPY(2, "%3, %4", MLC_PARAMETERS(int x, int y), x, y)
+MLC_BULK_COPY(3, "%3, %4, %5", MLC_PARAMETERS(int x, int y, int z), x, y, z)
+MLC_BULK_COPY(4, "%3, %4, %5, %6", MLC_PARAMETERS(int x, int y, int z, int u), x, y, z, u)
+MLC_BULK_COPY(5, "%3, %4, %5, %6, %7", MLC_PARAMETERS(int x, int y, int z, int u, int v), x, y, z, u, v)
+
+/* The warps of a warpgroup keep N registers a thread and release the others, or wait until there are N. */
+template <int N> MLC_DEVICE void mlc_release_registers() {
+#ifndef MLC_EMULATED
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+template <int N> MLC_DEVICE void mlc_take_registers() {
+#ifndef MLC_EMULATED
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+
+/* A barrier of the first THREADS threads of a block: those that compute. */
+template <int THREADS> MLC_DEVICE void mlc_group_barrier() {
+#ifdef MLC_EMULATED
+  mlc_emulated_group_barrier(THREADS);
+#else
+  asm volatile("barrier.sync.aligned 1, %0;" ::"n"(THREADS) : "memory");
+#endif
+}
+
+#endif

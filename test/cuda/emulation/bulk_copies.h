@@ -1,0 +1,118 @@
+/* Bulk copies and mbarriers of the emulation, a part of emulation.cpp.
+ *
+ * A copy arrives when a thread waits for its barrier, and no earlier. What one warp knows of another's steps comes from
+ * the barriers: a vector clock of each thread, with an entry for each warp and one for what has arrived. */
+struct clocks {
+  uint32_t of[MOST_THREADS / WARP], arrived;
+  void join(const clocks &other) {
+    for (int n = 0; n < MOST_THREADS / WARP; n++) of[n] = of[n] > other.of[n] ? of[n] : other.of[n];
+    arrived = arrived > other.arrived ? arrived : other.arrived;
+  }
+};
+
+struct bulk_copy {
+  char *to;
+  mlc_tensor_map map;
+  int at[MLC_MOST_AXES];
+  std::vector<char> data; /* as it lies in shared memory */
+};
+
+struct mbarrier {
+  int count, pending;
+  int64_t bytes; /* that have been announced and have not arrived */
+  uint32_t phase, made; /* the interval in which it was made */
+  clocks arriving, last; /* of this phase and of the one before */
+  std::vector<bulk_copy> copies;
+};
+
+clocks known[MOST_THREADS];
+std::map<const void *, mbarrier> mbarriers;
+
+/* The elements of a box where the copy puts them: chunks of 16 bytes are swizzled by address bits 7 to 9. */
+void take(const bulk_copy &c, std::vector<char> &data, bool check) {
+  const mlc_tensor_map &m = c.map;
+  int64_t count = 1;
+  for (int n = 0; n < m.rank; n++) count *= m.box[n];
+  data.assign((size_t)(count * m.bytes), 0);
+  for (int64_t row = 0; row < count / m.box[0]; row++) {
+    int64_t rest = row, from = 0;
+    bool inside = true;
+    for (int n = 1; n < m.rank; rest /= m.box[n++]) {
+      const int64_t at = c.at[n] + rest % m.box[n];
+      inside = inside && at >= 0 && at < m.extent[n];
+      from += at * m.stride[n - 1];
+    }
+    for (int x = 0; inside && x < m.box[0]; x++) {
+      const int64_t at = c.at[0] + x;
+      if (at < 0 || at >= m.extent[0]) continue;
+      uintptr_t place = (uintptr_t)c.to + (uintptr_t)((row * m.box[0] + x) * m.bytes);
+      if (m.span) place ^= (place >> 7 & (uintptr_t)(m.span / 16 - 1)) << 4;
+      const char *source = m.start + from + at * m.bytes;
+      if (check) access(source, (size_t)m.bytes, false);
+      memcpy(&data[place - (uintptr_t)c.to], source, (size_t)m.bytes);
+    }
+  }
+}
+
+mbarrier *find_mbarrier(const void *at) {
+  auto found = mbarriers.find(at);
+  if (found == mbarriers.end()) return fail("no mbarrier was made here", at, -1), nullptr;
+  if (found->second.made == interval) fail("no block barrier after an mbarrier was made", at, -1);
+  return &found->second;
+}
+
+void end_phase(mbarrier *b) {
+  if (b->pending || b->bytes) return;
+  b->last = b->arriving, b->last.arrived = now++;
+  b->arriving = {};
+  b->pending = b->count, b->phase++;
+}
+
+/* What has been started arrives. */
+void deliver(mbarrier *b) {
+  std::vector<bulk_copy> copies;
+  copies.swap(b->copies);
+  for (bulk_copy &c : copies) {
+    std::vector<char> again;
+    take(c, again, false);
+    if (again != c.data) fail("a write of what is being copied", c.to, -1);
+    set_in_flight(c.to, (int)c.data.size(), false);
+    memcpy(c.to, c.data.data(), c.data.size());
+    range *r = find(c.to);
+    for (size_t n = 0; r && n < c.data.size(); n++) r->cells[c.to - r->begin + (long)n].arrived = now;
+    b->bytes -= (int64_t)c.data.size();
+    if (b->bytes < 0) fail("bytes arrive that nobody expects", c.to, -1);
+  }
+  if (!copies.empty()) end_phase(b);
+}
+
+/* Whether a thread need not wait any more. */
+bool has_ended(const void *at, int parity) {
+  mbarrier *b = find_mbarrier(at);
+  if (b && (int)(b->phase & 1) == parity) deliver(b);
+  return !b || (int)(b->phase & 1) != parity;
+}
+
+/* A copy may begin where all that was read there happened before, as its thread knows. */
+void check_free(const bulk_copy &c) {
+  range *r = find(c.to);
+  if (!r || !r->shared || c.to + c.data.size() > r->end) return fail("a bulk copy to what is not in shared memory", c.to, -1);
+  const unsigned me = mlc_emulated_state.thread.x;
+  for (long n = c.to - r->begin; n < c.to - r->begin + (long)c.data.size(); n++) {
+    cell &at = r->cells[n];
+    if (at.in_flight) fail("a bulk copy to what is in flight", c.to, -1);
+    for (unsigned w = 0; n % 16 == 0 && w < MOST_THREADS / WARP; w++)
+      if (w != me / WARP && r->reads[n / 16][w] > known[me].of[w]) fail("a bulk copy to what is being read", c.to, (int)w * WARP);
+    if (conflicts(at.written, at.writer, true) && at.written) fail("a bulk copy to what is being written", c.to, at.writer);
+    at.written = 0;
+  }
+}
+
+/* All threads of `first` to `last` know of all that they did. */
+void meet(int first, int last) {
+  clocks all = {};
+  for (int n = first; n < last; n++) all.join(known[n]);
+  for (int n = first; n < last; n++) all.of[n / WARP] = now;
+  now++;
+  for (int n = first; n < last; n++) known[n] = all;
+}

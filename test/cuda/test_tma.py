@@ -1,0 +1,133 @@
+"""Bulk copies of tensors by specialized warps (TMA, mbarriers), emulated, against float64; their cubins for sm_90a."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from emulator import DEVICE, needed
+from launcher import Program
+from ml_dtypes import bfloat16
+from test_cubins import USED, opcodes
+from test_cuda_operators import model_of
+from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
+from test_warpgroups import HGMMA
+
+import mlc
+from mlc import target
+from mlc.passes.codegen.cuda.cuda_unit import unit
+
+pytestmark = needed
+
+HOPPER = {"target": target.get("cuda:sm_90")}
+EVEN = {"70": "200", "77": "136", "100": "152"}  # strides of 16 bytes, and extents beside those of tiles and steps
+TILES = [
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma",
+    "{m}/64p {n}/128vp | {k}/32 | warps=4 copy=tma depth=3",
+    "{m}/128p {n}/64vp | {k}/16 | warps=8 copy=tma depth=4",
+    "{m}/64p {n}/128vp | {k}/64 | warps=4x2 mma=m64n64k16 copy=tma depth=2",
+]
+
+
+def even(text: str, element: str = "float16") -> str:
+    for old, new in EVEN.items():
+        text = text.replace(old, new)
+    return text.replace("TYPE", element)
+
+
+@pytest.mark.parametrize("band", TILES)
+@pytest.mark.parametrize("element, dtype", [("float16", np.float16), ("bfloat16", bfloat16)])
+def test_products(element: str, dtype: Any, band: str, units: Path) -> None:
+    program, text = made(model_of(even(PLAIN, element)), units, band, **HOPPER)
+    assert "mlc_bulk_copy(" in text and "mlc_copy_async" not in text
+    a, b = reals(200, 136, dtype=dtype), reals(136, 152, dtype=dtype)
+    wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, dtype)
+
+
+@pytest.mark.parametrize("text", [TRANSPOSED, LEFT])
+@pytest.mark.parametrize("steps", [16, 32, 64])
+def test_neighbours_along_the_sum_and_across(text: str, steps: int, units: Path) -> None:
+    band = f"{{m}}/64p {{n}}/128vp | {{k}}/{steps} | warps=4x2 copy=tma"
+    program, printed = made(model_of(even(text)), units, band, **HOPPER)
+    assert printed.count("mlc_bulk_copy(") == (3 if text == LEFT else 2)  # 128 columns are two boxes
+    shapes = ((136, 200), (136, 152)) if text == LEFT else ((200, 136), (152, 136))
+    a, b = (reals(*shape, dtype=np.float16) for shape in shapes)
+    wanted = a.astype(float).T @ b.astype(float) if text == LEFT else a.astype(float) @ b.astype(float).T
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+LARGE = PLAIN.replace("70", "4096").replace("77", "7680").replace("100", "4096")
+BATCHED = """(float16[3,70,72] a, float16[3,72,88] b, float16[88] c) => (float16[3,70,88] y) {
+  d = MatMul (a, b)  y = Add (d, c) }"""
+
+
+def test_a_batch_is_an_axis_of_the_tensor(units: Path) -> None:
+    schedule = "contract_0: contraction: S0 S1 | a m/64p n/64vp | k/64 | warps=4 copy=tma"
+    program = Program.of(model_of(BATCHED), units, schedule=schedule, **HOPPER)
+    assert re.search(r"mlc_bulk_copy\(.*(, \(int\).*){3}\);", "".join(program.kernels.strings.values()))
+    a, b, c = (reals(*shape, dtype=np.float16) for shape in ((3, 70, 72), (3, 72, 88), (88,)))
+    wanted = a.astype(float) @ b.astype(float) + c  # the product is rounded before the sum
+    actual = program.run({"a": a, "b": b, "c": c})["y"]
+    np.testing.assert_allclose(actual, wanted, rtol=0, atol=1e-3 * np.abs(wanted).max())
+
+
+PARTS = """(float16[200,64] a, float16[9000] s) => (float16[200,72] y) {
+  b = Constant<value = int64[1] {FIRST}>() e = Constant<value = int64[1] {LAST}>()
+  d = Constant<value = int64[2] {64, 72}>()
+  p = Slice(s, b, e) q = Reshape(p, d) y = MatMul(a, q) }"""
+
+
+@pytest.mark.parametrize("first", [8, 4])
+def test_a_part_of_a_tensor_is_copied_where_it_is_aligned(first: int, units: Path) -> None:
+    model = model_of(PARTS.replace("FIRST", str(first)).replace("LAST", str(first + 64 * 72)))
+    band = "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma"
+    if first % 8:
+        with pytest.raises(mlc.InputError, match="a part of another tensor, from an offset"):
+            made(model, units, band, **HOPPER)
+        return
+    program, _ = made(model, units, band, **HOPPER)
+    a, s = reals(200, 64, dtype=np.float16), reals(9000, dtype=np.float16)
+    wanted = a.astype(float) @ s[first : first + 64 * 72].reshape(64, 72).astype(float)
+    assert within_a_rounding(program.run({"a": a, "s": s})["y"], wanted, np.float16)
+
+
+REFUSED = [
+    (PLAIN, "cuda:sm_90", "warps=4 copy=tma", "a stride of 154 bytes, which is no multiple of 16"),
+    (PLAIN, "cuda", "warps=4 copy=tma", "has no bulk copies of tensors"),
+    (PLAIN, "cuda:sm_90", "warps=2x2 copy=tma", "not those of one product of warpgroups"),
+    (LARGE, "cuda:sm_90", "warps=4 copy=tma depth=99", "depth=99 needs"),
+]
+
+
+@pytest.mark.parametrize("text, name, section, words", REFUSED)
+def test_what_bulk_copies_cannot_do(text: str, name: str, section: str, words: str, units: Path) -> None:
+    model = model_of(text.replace("TYPE", "float16") if "stride" in words else even(text))
+    with pytest.raises(mlc.InputError, match=words):
+        made(model, units, f"{{m}}/64p {{n}}/64vp | {{k}}/64 | {section}", target=target.get(name))
+
+
+UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as nvdisasm names them
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) -> None:
+    printed = []
+    for tile in ("{m}/128p {n}/128vp", "{m}/256p {n}/128vp", "{m}/64p {n}/128vp"):
+        warps = 4 if "/64p" in tile else 8
+        model = model_of(LARGE.replace("TYPE", "float16"))
+        printed += [made(model, units, f"{tile} | {{k}}/64 | warps={warps} copy=tma depth=4", **HOPPER)[1]]
+    source = tmp_path / "kernels.cu"
+    source.write_text(unit(printed))
+    command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
+    done = subprocess.run([*command, "-o", tmp_path / "cubin"], capture_output=True, text=True, check=True)
+    found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
+    assert len(found) == 3 and not any(stack or spills for stack, spills, _ in found)
+    assert sorted(registers for *_, registers in found) == [128, 168, 168]  # before setmaxnreg shares them anew
+    assert "serialized" not in done.stderr and "ignored" not in done.stderr
+    assert {HGMMA, UTMALDG, SYNCS} <= opcodes((tmp_path / "cubin").read_bytes())
