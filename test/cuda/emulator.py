@@ -18,7 +18,16 @@ from mlc.passes.codegen.cuda.cuda_unit import unit
 HERE = Path(__file__).parent / "emulation"
 DEVICE = Path(__file__).parents[2] / "runtime" / "c" / "cuda"
 KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
-WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mma", "mlc_mbarrier", "mlc_ldmatrix", "DYNAMIC_SHARED", "mlc_argsort")
+WAITS = (
+    "__syncthreads",
+    "mlc_shuffle",
+    "mlc_mma",
+    "mlc_mbarrier",
+    "mlc_ldmatrix",
+    "DYNAMIC_SHARED",
+    "mlc_argsort",
+    "mlc_scatter",
+)
 
 needed = pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
 

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 EMULATION = HERE / "emulation"
 KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
 # of kernels with barriers
-WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mbarrier", "__shared__", "DYNAMIC_SHARED", "mlc_argsort")
+WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mbarrier", "__shared__", "DYNAMIC_SHARED", "mlc_argsort", "mlc_scatter")
 
 
 def entry(name: str, parameters: str, waits: bool, dynamic: str) -> str:

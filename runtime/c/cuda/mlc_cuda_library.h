@@ -160,31 +160,112 @@ MLC_DEVICE void mlc_scan(const T *x, T *y, int64_t rows, int64_t n, int64_t widt
   }
 }
 
-/* A thread copies its cells, and applies the updates whose index is one of them, in order. */
-template <class T, class F>
-MLC_DEVICE void mlc_scatter_cells(const T *data, const int64_t *indices, const T *updates, T *y, int64_t cells,
-                                  int64_t count, int64_t width, int64_t tid, int64_t threads, F combine) {
-  const int64_t low = cells * tid / threads, high = cells * (tid + 1) / threads;
-  for (int64_t n = low * width; n < high * width; n++) y[n] = data[n];
-  for (int64_t i = 0; i < count; i++) {
+/* Updates that a block has found among those scanned together, in order: the cell of each, counted from the block's
+ * first, and its position. Of a batch of them, `next` is the next one of the same cell, and `first` says which are the
+ * first of their cell. */
+enum { MLC_SCANNED = 4096, MLC_BATCH = 512, MLC_LAST = 0xffff };
+struct mlc_updates {
+  int32_t cell[MLC_SCANNED];
+  uint16_t position[MLC_SCANNED], next[MLC_BATCH];
+  uint8_t first[MLC_BATCH];
+};
+MLC_DEVICE mlc_updates *mlc_block_updates() {
+  __shared__ mlc_updates found;
+  return &found;
+}
+
+/* Each thread looks at neighbouring indices; the number of updates of the cells from `low` to `high`. */
+MLC_DEVICE int64_t mlc_find_updates(mlc_updates *found, const int64_t *indices, int64_t count, int64_t low,
+                                    int64_t high) {
+  const int64_t each = MLC_SCANNED / blockDim.x, start = threadIdx.x * each;
+  int64_t mine = 0, at;
+  for (int64_t i = start; i < start + each && i < count; i++) mine += indices[i] >= low && indices[i] < high;
+  const int64_t all = mlc_block_sum(mine, &at);
+  for (int64_t i = start; mine && i < start + each && i < count; i++) {
     const int64_t index = indices[i];
     if (index < low || index >= high) continue;
-    for (int64_t n = 0; n < width; n++) y[index * width + n] = combine(y[index * width + n], updates[i * width + n]);
+    found->cell[at] = (int32_t)(index - low);
+    found->position[at++] = (uint16_t)i;
   }
+  __syncthreads();
+  return all;
+}
+
+/* Lists of the updates of each cell, in a batch. */
+MLC_DEVICE void mlc_link_updates(mlc_updates *found, const int32_t *cell, int64_t size) {
+  MLC_BLOCK_UNITS(e, size) {
+    int64_t other = e + 1;
+    while (other < size && cell[other] != cell[e]) other++;
+    found->next[e] = (uint16_t)(other < size ? other : MLC_LAST);
+    found->first[e] = 1;
+  }
+  __syncthreads();
+  MLC_BLOCK_UNITS(e, size)
+    if (found->next[e] != MLC_LAST) found->first[found->next[e]] = 0;
+  __syncthreads();
+}
+
+/* A block copies its cells, and applies the updates whose index is one of them, those of a cell in order: results are
+ * the same in each run. All blocks read all indices, the threads of a block at a time. Few cells have several blocks
+ * each, which share the columns. */
+template <class T, class F>
+MLC_DEVICE void mlc_scatter_cells(const T *data, const int64_t *indices, const T *updates, T *y, int64_t cells,
+                                  int64_t count, int64_t width, F combine) {
+  mlc_updates *found = mlc_block_updates();
+  const int64_t blocks = gridDim.x, most = (width + blockDim.x - 1) / blockDim.x, several = cells ? blocks / cells : 0;
+  const int64_t parts = several < 2 || most < 2 ? 1 : several < most ? several : most;
+  const int64_t groups = blocks / parts, group = blockIdx.x / parts, part = blockIdx.x % parts;
+  const int64_t low = cells * group / groups, high = group < groups ? cells * (group + 1) / groups : low;
+  const int64_t left = width * part / parts, columns = width * (part + 1) / parts - left;
+  if (low == high) return;
+  data += low * width + left;
+  y += low * width + left;
+  MLC_BLOCK_UNITS(u, (high - low) * columns) {
+    const int64_t n = u / columns * width + u % columns;
+    y[n] = data[n];
+  }
+  for (int64_t base = 0; base < count; base += MLC_SCANNED) {
+    const int64_t all = mlc_find_updates(found, indices + base, count - base, low, high);
+    for (int64_t start = 0; start < all; start += MLC_BATCH) {
+      const int64_t size = all - start < MLC_BATCH ? all - start : MLC_BATCH;
+      mlc_link_updates(found, found->cell + start, size);
+      MLC_BLOCK_UNITS(u, size * columns) {
+        const int64_t e = u / columns, n = u % columns;
+        if (!found->first[e]) continue;
+        T *const cell = y + found->cell[start + e] * width + n;
+        T total = *cell;
+        for (int64_t v = e; v != MLC_LAST; v = found->next[v])
+          total = combine(total, updates[(base + found->position[start + v]) * width + left + n]);
+        *cell = total;
+      }
+      __syncthreads();
+    }
+  }
+}
+
+template <class T>
+MLC_DEVICE void mlc_scatter_words(const void *data, const void *indices, const void *updates, void *y, int64_t cells,
+                                  int64_t count, int64_t bytes) {
+  mlc_scatter_cells((const T *)data, (const int64_t *)indices, (const T *)updates, (T *)y, cells, count,
+                    bytes / (int64_t)sizeof(T), [](T, T b) { return b; });
 }
 
 #define MLC_GRID_ARGUMENTS int64_t tid, int64_t threads
 MLC_DEVICE void mlc_scatter(const void *data, const void *indices, const void *updates, void *y, int64_t cells,
                             int64_t count, int64_t bytes, MLC_GRID_ARGUMENTS) {
-  mlc_scatter_cells((const uint8_t *)data, (const int64_t *)indices, (const uint8_t *)updates, (uint8_t *)y, cells, count,
-                    bytes, tid, threads, [](uint8_t, uint8_t b) { return b; });
+  (void)tid, (void)threads;
+  if ((((uint64_t)data | (uint64_t)updates | (uint64_t)y | (uint64_t)bytes) & 3) == 0)
+    mlc_scatter_words<uint32_t>(data, indices, updates, y, cells, count, bytes);
+  else
+    mlc_scatter_words<uint8_t>(data, indices, updates, y, cells, count, bytes);
 }
 
 #define MLC_SCATTER(name, op, T, E)                                                                                  \
   MLC_DEVICE void mlc_scatter_##name##_##E(const void *data, const void *indices, const void *updates, void *y,      \
                                            int64_t cells, int64_t count, int64_t width, MLC_GRID_ARGUMENTS) {        \
-    mlc_scatter_cells((const T *)data, (const int64_t *)indices, (const T *)updates, (T *)y, cells, count, width, tid,\
-                      threads, [](T a, T b) { return (T)(op); });                                                    \
+    (void)tid, (void)threads;                                                                                        \
+    mlc_scatter_cells((const T *)data, (const int64_t *)indices, (const T *)updates, (T *)y, cells, count, width,    \
+                      [](T a, T b) { return (T)(op); });                                                             \
   }
 #define MLC_SCAN(name, product, T, W, E)                                                                             \
   MLC_DEVICE void mlc_scan_##name##_##E(const void *x, void *y, int64_t rows, int64_t n, int64_t width,              \
