@@ -106,12 +106,14 @@ def _tile_rates(conv: ConvOp, m: int, moved: int, target: CpuTarget) -> tuple[fl
 
 
 def _fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
-    """Whether a row of tiles fits in L2, so that one kernel computes all stages row by row. The weights fit beside the
-    row, or are read from L3 once a row, hidden by the products. An eighth of the stack is reserved for other arrays."""
+    """Whether a row of tiles fits in L2, so that one kernel computes all stages row by row, image by image. The weights
+    fit beside the row, or are read from L3 once a row, hidden by the products. An eighth of the stack is reserved for
+    other arrays."""
     filters, channels, h, w = _sizes(conv)
     areas, tiles = (m + TAPS - 1) ** 2, w // m
     row, weights = areas * tiles * (channels + filters) * FLOAT, areas * channels * filters * FLOAT
-    rows = h // m if h % m == w % m == 0 and shape_of(conv.result)[0] == 1 else 0
+    batch = shape_of(conv.result)[0]
+    rows = batch * h // m if h % m == w % m == 0 and isinstance(batch, int) else 0
     hidden = 2 * tiles / target.flops >= FLOAT / target.rates.l3_bytes  # both sides: seconds a weight
     stays = row + weights <= target.l2.size or hidden and row <= target.l2.size
     return rows >= target.tasks(2) and row <= target.local_bytes * 7 // 8 and stays

@@ -164,19 +164,30 @@ def _kept(
 
 
 def slice_of_conv(op: SliceOp) -> Rewrite:
-    """slice(conv(x, w)) → conv(slice(x), w), which computes only what is read, where nothing else reads the result."""
+    """slice(conv(x, w)) → conv(slice(x), w), which computes only what is read, where nothing else reads the result. Of
+    the first window alone, the convolution has a stride beyond the image, and the image stays whole."""
     conv, starts, sizes = producer(op.input, ConvOp), dims_of(op.starts), dims_of(op.sizes)
     if conv is None or not op.input.has_one_use() or conv.layouts or any(s != 1 for s in ints_of(op.steps)):
         return None
     image, weight = shape_of(conv.input), shape_of(conv.weight)
     if starts[1] != 0 or sizes[1] != weight[0]:
         return None
-    reads = list(zip(starts[2:], sizes[2:], weight[2:], *conv.window, strict=True))
+    windows = zip(starts[2:], sizes[2:], image[2:], weight[2:], *conv.window, strict=True)
+    strides, dilations = [_only_window(*each) for each in windows], ints_of(conv.dilations)
+    reads = list(zip(starts[2:], sizes[2:], weight[2:], strides, dilations, strict=True))
     first = [starts[0], 0, *(start * s for start, _, _, s, _ in reads)]
     read = [sizes[0], image[1], *((size - 1) * s + d * (k - 1) + 1 for _, size, k, s, d in reads)]
-    inner = SliceOp(conv.input, first, read, [1] * len(first))
-    less = ConvOp(inner.result, conv.weight, *conv.window, conv.groups.value.data, conv.product)
+    whole = [x if s != old else n for x, n, s, old in zip(image[2:], read[2:], strides, conv.window[0], strict=True)]
+    inner = SliceOp(conv.input, first, [*read[:2], *whole], [1] * len(first))
+    less = ConvOp(inner.result, conv.weight, strides, dilations, conv.groups.value.data, conv.product)
     return [inner, with_nodes(less, source_nodes(conv))]
+
+
+def _only_window(start: DimLike, size: DimLike, image: DimLike, kernel: DimLike, stride: int, dilation: int) -> int:
+    """A stride with which the window at ``start`` 0 is the only one, if it is the only one that is read."""
+    if (start, size) != (0, 1) or not isinstance(image, int) or not isinstance(kernel, int):
+        return stride
+    return max(stride, image - dilation * (kernel - 1))
 
 
 def drop_pad(op: PadOp) -> Rewrite:

@@ -1,7 +1,7 @@
 // RUN: mlc-opt %s -p 'winograd{gain=0.0}' --split-input-file | filecheck %s
 // RUN: mlc-opt %s --for-target x86-64-v4:l2=2K -p 'winograd{gain=0.0}' --split-input-file | filecheck %s --check-prefix SMALL
 
-// One image, 8 rows of whole tiles, and a row that fits: the products keep the dimension of rows. Else a reshape makes one of rows and columns.
+// 8 rows of whole tiles, and a row that fits: the products keep the dimension of rows. Else a reshape makes one of rows and columns.
 
 func.func @fits(%x: tensor<1x1x34x10x4xf32>) -> tensor<1x2x32x8x4xf32> {
   %w = graph.weight "w" : tensor<2x1x3x3x4x4xf32>
@@ -23,7 +23,7 @@ func.func @fits(%x: tensor<1x1x34x10x4xf32>) -> tensor<1x2x32x8x4xf32> {
 
 // -----
 
-// Two images.
+// Two images, whose rows are blocks as well.
 
 func.func @images(%x: tensor<2x1x34x10x4xf32>) -> tensor<2x2x32x8x4xf32> {
   %w = graph.weight "w" : tensor<2x1x3x3x4x4xf32>
@@ -32,8 +32,9 @@ func.func @images(%x: tensor<2x1x34x10x4xf32>) -> tensor<2x2x32x8x4xf32> {
 }
 
 // CHECK:      func.func @images
-// CHECK:      [[TILES:%\w+]] = graph.winograd_input({{%\w+}}) {m = 4 : i64} :
-// CHECK-NEXT: graph.reshape([[TILES]])
+// CHECK:      graph.winograd_input({{%\w+}}) {m = 4 : i64} : (tensor<2x1x8x6x10x4xf32>) -> tensor<2x36x8x2x4xf32>
+// CHECK:      graph.reshape({{%\w+}}) {shape = ["72", "1", "1", "1", "4", "4"]}
+// CHECK-NEXT: graph.conv({{.*}} -> tensor<2x72x8x2x4xf32>
 // SMALL:      func.func @images
 
 // -----
