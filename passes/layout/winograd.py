@@ -48,6 +48,7 @@ from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import target_of
 from mlc.passes.graph.patterns.constants import constant_values, sole_user
 from mlc.passes.layout.blocking.blocked_layout import blocked_conv
+from mlc.passes.layout.blocking.reversed_axes import before_reversal
 from mlc.passes.layout.blocking.whole_tiles import whole_tiles
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
@@ -163,9 +164,12 @@ def _products(tiles: SSAValue, weight: SSAValue, m: int, by_rows: bool, builder:
 
 
 def _filters(weight: SSAValue, m: int, ones: Sequence[int], builder: OpBuilder) -> SSAValue:
-    """G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, *ones, b, b']."""
-    g = builder.emit(ConstantOp(np.asarray(matrices(m)[1], np.float32)))
-    rows: Operation = ContractOp("ai,FCijcf->FCajcf", g, weight)
+    """G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, *ones, b, b']. Of reversed filters, as those of a
+    derivative by the image, G is reversed instead."""
+    straight = before_reversal(weight, (2, 3), builder)
+    matrix = np.asarray(matrices(m)[1], np.float32)
+    g = builder.emit(ConstantOp(np.ascontiguousarray(matrix[:, ::-1]) if straight else matrix))
+    rows: Operation = ContractOp("ai,FCijcf->FCajcf", g, straight or weight)
     both = builder.emit(ContractOp("bj,FCajcf->abFCcf", g, builder.emit(rows)))
     a, _, f, c, *blocks = shape_of(both)
     return builder.reshape(both, (a * a * f, c, *ones, *blocks))

@@ -9,9 +9,21 @@ import pytest
 from graph_checks import GraphBuilder, apply, check, ops
 from xdsl.ir import SSAValue
 
-from mlc.dialects.graph import ConvOp, MapOp, PadOp, WinogradInputOp, WinogradOutputOp, ints_of, source_nodes
+from mlc.dialects.graph import (
+    ConvOp,
+    MapOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+    WinogradInputOp,
+    WinogradOutputOp,
+    ints_of,
+    source_nodes,
+)
 from mlc.dialects.graph.minimal_filtering import matrices
 from mlc.dialects.types import shape_of
+from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
 from mlc.passes.graph.fold_constants import FoldConstants
 from mlc.passes.layout import layout_pipeline
 from mlc.passes.layout.blocking.blocked_layout import blocked_conv
@@ -127,3 +139,17 @@ def test_the_cost_model_takes_it_where_products_are_the_most_work(channels: int,
 @pytest.mark.parametrize(("numerics", "expected"), [("strict", False), ("default", True), ("relaxed", True)])
 def test_strict_numerics_leave_it_out(numerics: str, expected: bool) -> None:
     assert any(isinstance(p, Winograd) for p in layout_pipeline(numerics)) == expected
+
+
+@pytest.mark.parametrize("axes", [(2, 3), (3,), (1, 2, 3)])
+def test_reversed_filters_reverse_the_matrix(axes: tuple[int, ...]) -> None:
+    """As of a derivative by the image: filters are not copied only to be reversed. Others stay."""
+    b = GraphBuilder()
+    x, weight = b.input(3, 2, 9, 8, BLOCK), b.input(8, 8, 3, 3)
+    shape, steps = (8, 8, 3, 3), [-1 if n in axes else 1 for n in range(4)]
+    flipped = b.add(SliceOp(weight, [d - 1 if s < 0 else 0 for d, s in zip(shape, steps, strict=True)], shape, steps))
+    parts = b.add(ReshapeOp(flipped, (2, BLOCK, 2, BLOCK, 3, 3)))
+    packed = b.add(TransposeOp(parts, [2, 0, 4, 5, 1, 3]))
+    y = b.add(ConvOp(x, packed, [1, 1], [1, 1], layouts=LAYOUTS))
+    module = check(b, [y], always(4), CanonicalizeGraph(), tolerance=TOLERANCE)
+    assert bool(ops(module, SliceOp)) == (axes != (2, 3))
