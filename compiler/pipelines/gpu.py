@@ -58,14 +58,15 @@ if TYPE_CHECKING:
 def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
     given = [ApplySchedules(options.schedule)] if options.schedule else []
+    tuned = ApplyTuned(options.tuned_lines())
     return [
         ("graph", graph_pipeline(options.numerics, [SinkCasts()])),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
         ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
-                  ApplyTuned(options.tuned_lines())]),
+                  tuned]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), *given,
+        ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), tuned, *given,
                       ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),

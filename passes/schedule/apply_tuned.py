@@ -5,7 +5,8 @@
             schedule = #poly.schedule<"contraction: S0 S1 | m/8 n/32v | k">, schedule_tuned} {…}
 
 The key of a kernel is the hash of its text before lowering, without its name, so that equal kernels of all models share
-a schedule. The attribute ``digest`` keeps it.
+a schedule. The attribute ``digest`` keeps it: kernels that have one are as they are, so that the pass may run again for
+those that a later pass has made (``split-reductions``).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ApplyTuned(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tuned = {digest: schedule for digest, _, schedule in (line.partition(": ") for line in self.text.splitlines())}
-        for fn in _kernels(op):
+        for fn in [o for o in _kernels(op) if DIGEST not in o.attributes]:
             digest = hashlib.sha256(text_of(fn).encode()).hexdigest()[:32]
             fn.attributes[DIGEST] = StringAttr(digest)
             if schedule := tuned.get(digest):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from test_host_program import TARGET
 import mlc
 from mlc.api import make_options
 from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of, schedule_text
 from mlc.driver.lower import run
 from mlc.driver.sources import source_of
 from mlc.errors import InputError
@@ -21,6 +23,7 @@ from mlc.tools import gpu_peak
 from mlc.tools.cuda_device import NoDevice, open_driver
 from mlc.tools.peak import peak_of
 from mlc.tuning import tuner
+from mlc.tuning.variants import Variants
 
 
 def product() -> onnx.ModelProto:
@@ -50,6 +53,20 @@ def test_fewer_buffers_of_staged_operands_are_candidates() -> None:
     (fn,) = (o for o in imported.module.ops if isinstance(o, kernel.FuncOp))
     found = [each.text for each in options.target.candidates(fn)]
     assert "depth" not in found[0] and sum(each.endswith("| depth=3") for each in found) == 1
+
+
+def test_both_kernels_of_a_split_sum_have_schedules_of_their_own(tmp_path: Path) -> None:
+    """A tuned schedule of the parts is found by their digest, and the others stay."""
+    source = model("net (float[32,4096] x) => (float[32,32] y) { c = MatMul(x, w)\n y = Relu(c) }", w=random(4096, 32))
+    first = Variants(source_of(source), make_options(TARGET), tmp_path)
+    parts, total = (next(name for name in first.kernels if name.endswith("_parts") == split) for split in (True, False))
+    assert {parts, total} == set(first.digests) and len(set(first.digests.values())) == 2
+    other = next(s for s in first.candidates(parts) if s != first.chosen(parts) and first.legal(parts, s))
+    options = replace(make_options(TARGET), tuned={first.digests[parts]: other})
+    imported = source_of(source).imported({})
+    run(imported.module, imported.weights, options, ("graph", "layout", "fuse", "kernel", "schedule"))
+    found = {o.sym_name.data: schedule_of(o) for o in imported.module.ops if isinstance(o, kernel.FuncOp)}
+    assert {name: schedule_text(each) for name, each in found.items()} == {parts: other, total: first.chosen(total)}
 
 
 def test_without_a_gpu_tuning_says_so(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
