@@ -12,7 +12,7 @@ than the bytes that would move between cores.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -72,6 +72,9 @@ class _Search:
         }
         self._region = cache(self._region_of)
         self._followed: dict[tuple[Any, ...], str] = {}
+        self._changed: dict[PartitionedKernel, int] = defaultdict(int)  # the number of the change
+        self._costs: dict[tuple[PartitionedKernel, int], tuple[int, float]] = {}
+        self._failed: dict[tuple[Any, ...], int] = {}
         better = True
         while better:
             tries = [self._improve(each, choice) for each in self.edges_of for choice in each.choices]
@@ -83,22 +86,40 @@ class _Search:
     def _try(self, each: PartitionedKernel, choice: str, reach: int, leads: bool) -> bool:
         """Whether a choice, with the choices that follow from it, costs less. With ``leads``, a long chain of kernels
         changes in one step: single changes would cost more, as each kernel agrees with its other neighbour."""
-        region, edges = self._region(each, reach)
+        region, latest = self._region(each, reach), self._latest(each, reach)
+        if self._failed.get((each, choice, reach, leads), -1) >= latest:
+            return False
         before = {k: k.chosen for k in region}
         each.chosen, done = choice, {each}
         for other in region[1:]:
             if len(other.choices) > 1:
                 other.chosen = self._follow(other, done if leads else None)
             done.add(other)
-        after = {k: k.chosen for k in region}
-        if after == before:
-            return False
-        cost = self._cost(edges, region)
+        after = {k: k.chosen for k in region if k.chosen != before[k]}
+        cost = self._cost_of(after)
         self._choose(before)
-        if cost < self._cost(edges, region) * (1 - GAIN):
+        if after and self._cost_of(after) - cost > GAIN * self._region_cost(each, reach, latest):
             self._choose(after)
+            self._changed |= dict.fromkeys(after, max(self._changed.values(), default=0) + 1)
             return True
+        self._failed[each, choice, reach, leads] = latest
         return False
+
+    def _latest(self, each: PartitionedKernel, reach: int) -> int:
+        """The number of the last change of a kernel in the region, or beside it: on others its costs do not depend."""
+        beside = self._region(each, reach + 1)
+        return max(map(self._changed.__getitem__, beside))
+
+    def _region_cost(self, each: PartitionedKernel, reach: int, latest: int) -> float:
+        """The cost of a region, which is kept until a kernel in or beside it changes."""
+        known = self._costs.get((each, reach))
+        if known is None or known[0] < latest:
+            known = self._costs[each, reach] = latest, self._cost_of(self._region(each, reach))
+        return known[1]
+
+    def _cost_of(self, kernels: Iterable[PartitionedKernel]) -> float:
+        """The cost of some kernels and all of their edges."""
+        return self._cost(dict.fromkeys(e for k in kernels for e in self.edges_of[k]), kernels)
 
     def _choose(self, chosen: Mapping[PartitionedKernel, str | None]) -> None:
         for each, choice in chosen.items():
@@ -114,13 +135,12 @@ class _Search:
             known = self._followed[key] = min(other.choices, key=partial(self._cost_with, other, seen))
         return known
 
-    def _region_of(self, each: PartitionedKernel, reach: int) -> tuple[list[PartitionedKernel], list[Edge]]:
-        """The kernel and its neighbours within ``reach`` edges, the nearest first; all their edges."""
+    def _region_of(self, each: PartitionedKernel, reach: int) -> list[PartitionedKernel]:
+        """The kernel and its neighbours within ``reach`` edges, the nearest first."""
         region = {each: None}
         for _ in range(reach):
-            for edge in [e for k in region for e in self.edges_of[k]]:
-                region |= dict.fromkeys(edge.ends)
-        return list(region), [*dict.fromkeys(e for k in region for e in self.edges_of[k])]
+            region |= dict.fromkeys([end for k in region for end in self._neighbours[k]])
+        return list(region)
 
     def _cost_with(self, each: PartitionedKernel, edges: Sequence[Edge], choice: str) -> float:
         was, each.chosen = each.chosen, choice
@@ -128,6 +148,6 @@ class _Search:
         each.chosen = was
         return cost
 
-    def _cost(self, edges: Sequence[Edge], kernels: Sequence[PartitionedKernel]) -> float:
+    def _cost(self, edges: Iterable[Edge], kernels: Iterable[PartitionedKernel]) -> float:
         moved = sum(edge.cost() * edge.count for edge in edges)
         return moved + sum(each.idle_seconds(each.chosen) * self.calls[each] for each in kernels)
