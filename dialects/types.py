@@ -219,8 +219,12 @@ def _tensor(element: str, dims: tuple[DimLike, ...]) -> TensorType:
 
 
 def memref(element: str, dims: Iterable[DimLike]) -> MemRefType:
-    """The row-major buffer type of an element name and dimensions."""
-    dims = tuple(dims)
+    """The row-major buffer type of an element name and dimensions; one object for equal ones."""
+    return _memref(element, tuple(dims))
+
+
+@lru_cache(maxsize=1 << 14)
+def _memref(element: str, dims: tuple[DimLike, ...]) -> MemRefType:
     return MemRefType(ELEMENTS[element], _static(dims), _dims_attr(dims))
 
 

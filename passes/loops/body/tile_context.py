@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
@@ -82,7 +83,12 @@ def vector_type(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) 
 
 
 def spread(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> VectorType:
-    return VectorType(element, [a.size if a.iterator in axes else 1 for a in tile])
+    return _vector(element, tuple(a.size if a.iterator in axes else 1 for a in tile))
+
+
+@lru_cache(maxsize=1 << 12)
+def _vector(element: Attribute, shape: tuple[int, ...]) -> VectorType:
+    return VectorType(element, shape)
 
 
 def element_type(type_: Attribute) -> Attribute:

@@ -41,7 +41,7 @@ class IndexBuilder:
         return op.results[0]
 
     def constant(self, value: int) -> SSAValue:
-        return self._index(arith.ConstantOp, IntegerAttr(value, IndexType()))
+        return self._index(_constant, value)
 
     def dim(self, value: DimLike) -> SSAValue:
         """``value`` as an ``index``; a name is a loop variable, else a symbolic dimension."""
@@ -102,6 +102,10 @@ class IndexBuilder:
             self.lanes(s, shapes, full) if mentions_axis(s) else self._splat(self.dim(s), full) for s in (lhs, rhs)
         ]
         return self.emit(op(sides[0], sides[1]))
+
+
+def _constant(value: int) -> Operation:
+    return arith.ConstantOp(IntegerAttr(value, IndexType()))
 
 
 def mentions_axis(value: DimLike) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-Range = tuple[int, int]  # the first and the last step at which a buffer is alive
+Range = tuple[int, int]  # the first and the last step at which a buffer is alive; bytes, without the last
 ENOUGH = 1.02  # a plan of this many times the lower bound ends the search
 VISITS = 2_000_000  # pairs of buffers to visit, which limits the search to about a second
 STALE = 40  # rounds without a better plan after which the search ends
@@ -64,15 +64,21 @@ def _improved(
     """(arena, offsets): the best of repeated placements; each moves the buffers at the top of the last one forward."""
     best: tuple[int, list[int]] | None = None
     stale = 0
+    spans: list[Range | None] = [None] * len(sizes)
+    same = 0  # buffers that have been placed already, and in this order
     for _ in range(1 + VISITS // (1 + sum(map(len, meets)))):
-        offsets = _greedy(order, sizes, meets)
-        top = max((o + s for o, s in zip(offsets, sizes, strict=True)), default=0)
+        _greedy(order[same:], sizes, meets, spans)
+        ends = [span[1] for span in spans if span is not None]
+        top = max(ends, default=0)
         stale += 1
         if best is None or top < best[0]:
-            best, stale = (top, offsets), 0
+            best, stale = (top, [span[0] for span in spans if span is not None]), 0
         if best[0] <= enough or stale > STALE:
             break
-        order = _blamed_first(order, {n for n in order if offsets[n] + sizes[n] == top})
+        before, order = order, _blamed_first(order, {n for n in order if ends[n] == top})
+        same = next((k for k, (old, new) in enumerate(zip(before, order, strict=True)) if old != new), None)
+        if same is None:
+            break  # the same plan again
     assert best is not None
     return best
 
@@ -85,12 +91,16 @@ def _blamed_first(order: Sequence[int], blamed: set[int]) -> list[int]:
     return sorted(order, key=lambda n: rank[n])
 
 
-def _greedy(order: Sequence[int], sizes: Sequence[int], meets: Sequence[Sequence[int]]) -> list[int]:
-    offsets = [-1] * len(sizes)
+def _greedy(
+    order: Sequence[int], sizes: Sequence[int], meets: Sequence[Sequence[int]], spans: list[Range | None]
+) -> None:
+    """Place the buffers of ``order`` anew, in this order, beside the others: ``spans`` are their bytes."""
     for n in order:
-        busy = sorted((offsets[k], offsets[k] + sizes[k]) for k in meets[n] if offsets[k] >= 0)
-        offsets[n] = _gap(busy, sizes[n])
-    return offsets
+        spans[n] = None
+    for n in order:
+        busy = sorted([span for k in meets[n] if (span := spans[k]) is not None])
+        start = _gap(busy, sizes[n])
+        spans[n] = start, start + sizes[n]
 
 
 def _gap(busy: Sequence[tuple[int, int]], size: int) -> int:
