@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
@@ -12,6 +12,10 @@ from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, start_body
+from mlc.passes.plan.program.arena import buffers_of
+
+LAUNCHES = 64
+"""Of a function: the C compiler takes twice as long for one of 1,000 launches as for its parts."""
 
 
 def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str]) -> str:
@@ -19,12 +23,31 @@ def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str,
     fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
     body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), fails=fails)
     body.block(program.body.block, "  ")
-    return "\n".join([*start_body(program, dims), *body.lines, "  (void)c;", "}"])
+    functions, lines = _divided(body.lines, body.ends) if _is_straight(program, dims) else ([], body.lines)
+    return "\n".join([*functions, *start_body(program, dims), *lines, "  (void)c;", "}"])
+
+
+def _is_straight(program: rt.ProgramOp, dims: Sequence[str]) -> bool:
+    """Whether no phase reads a variable that an earlier line of the body declares."""
+    fixed = all(buffer.offset is not None for buffer in buffers_of(program))
+    nested = any(isinstance(op, rt.NESTS) for op in program.body.block.ops)
+    return fixed and not (nested or dims or program.bound_of)
+
+
+def _divided(lines: Sequence[str], ends: Sequence[int]) -> tuple[list[str], list[str]]:
+    """The groups of phases, which end before the lines ``ends``, as functions, and their calls with the rest."""
+    functions: list[str] = []
+    for n, (first, last) in enumerate(zip((0, *ends), ends, strict=False)):
+        functions += [f"static MLC_NOINLINE void body_{n}(mlc_call *c) {{", *lines[first:last], "}", ""]
+    rest = lines[ends[-1] :] if ends else lines
+    return functions, [*(f"  body_{n}(c);" for n in range(len(ends))), *rest]
 
 
 @dataclass
 class _Body(HostProgram):
     fails: bool = False  # a run-time dimension may be out of bounds, which ends the run
+    ends: list[int] = field(default_factory=list)  # of groups of consecutive phases: the number of the next line
+    begun: int = 0  # launches before the last group
     counter = "(void *)&c->number"
 
     def _phase(self, ops: Sequence[Operation], indent: str) -> None:
@@ -42,6 +65,13 @@ class _Body(HostProgram):
         if self.launches > before:
             self.lines.append(f"{indent}mlc_mark(c, {self.launches - 1});")
         self._sizes_of(ops, indent)
+        self._end_group()
+
+    def _end_group(self) -> None:
+        """Begin the next group of phases after LAUNCHES launches."""
+        if self.launches - self.begun >= LAUNCHES:
+            self.ends.append(len(self.lines))
+            self.begun = self.launches
 
     def _step(self, op: Operation) -> list[str]:
         match op:

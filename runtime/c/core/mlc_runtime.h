@@ -200,6 +200,7 @@ const char *mlc_error(void);
 #define MLC_SIGNATURE __attribute__((section(".mlc.signature")))
 
 #define MLC_EXPORT __attribute__((visibility("default")))
+#define MLC_NOINLINE __attribute__((noinline))
 
 /* Declares and defines the exported functions of the model whose program is `p##_program`. A program that includes the
  * header creates the model by the symbol that carries the digest of the interface: one of another interface does not

@@ -16,6 +16,7 @@ ALLOWED = {
     "autodiff/saving/elementwise.py LARGEST": "compile time",
     "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
+    "codegen/cpu/c_body.py LAUNCHES": "compile time",
     "codegen/cpu/c_model.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
     "codegen/cuda/cuda_memory.py WARP_BITS": "the threads of a warp, the same for every GPU of CUDA",
     "codegen/emit_c.py FILE_BYTES": "compile time",
