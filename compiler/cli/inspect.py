@@ -9,7 +9,6 @@ from typing import Any
 import typer
 
 from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
-from mlc.runtime.sealed import read_signature
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
 
@@ -54,6 +53,7 @@ def command(
 def _read(library: Path) -> dict[str, Any]:
     """The signature of an artifact; of one for a GPU with what the CUDA compiler has decided about each kernel."""
     from mlc.driver.artifact.cubins import embedded_cubins
+    from mlc.runtime.sealed import read_signature
     from mlc.tools.cubin import resources
 
     signature = read_signature(library)

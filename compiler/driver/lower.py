@@ -17,7 +17,6 @@ from mlc.driver.artifact.payload import Payload, spool
 from mlc.driver.instrument import Instrument, step
 from mlc.options import Options
 from mlc.passes.codegen.cpu.c_model import Weights
-from mlc.passes.codegen.cuda.emit_cuda import emit_cuda
 from mlc.passes.codegen.emit_c import FILE_BYTES, emit_c, program_of
 from mlc.passes.context import MlcContext
 from mlc.passes.schedule.apply_tuned import digests
@@ -97,6 +96,8 @@ def code(
         about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features)}
         about_weights = Weights(made.size, made.digest.hex(), file)
         if isinstance(target, GpuTarget):
+            from mlc.passes.codegen.cuda.emit_cuda import emit_cuda  # which a CPU does not need
+
             printed = emit_cuda(module, prefix, kernels, about_weights, about, file_bytes)
         else:
             printed = emit_c(module, prefix, kernels, target.features, about_weights, about, file_bytes)

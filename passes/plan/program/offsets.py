@@ -76,8 +76,8 @@ def _improved(
         if best[0] <= enough or stale > STALE:
             break
         before, order = order, _blamed_first(order, {n for n in order if ends[n] == top})
-        same = next((k for k, (old, new) in enumerate(zip(before, order, strict=True)) if old != new), None)
-        if same is None:
+        same = next((k for k, (old, new) in enumerate(zip(before, order, strict=True)) if old != new), len(order))
+        if same == len(order):
             break  # the same plan again
     assert best is not None
     return best

@@ -1,0 +1,34 @@
+"""What is imported only where it is needed, as imports are a part of each command and each first compilation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HELP = """
+import sys
+from mlc.cli import main
+sys.argv = ["mlc", "--help"]
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+"""
+CPU = "import mlc.driver.compile, mlc.driver.lower, mlc.pipelines.cpu"
+
+
+@pytest.mark.parametrize(
+    ("program", "needed", "unneeded"),
+    [
+        (HELP, {"typer"}, {"numpy", "onnx", "xdsl", "islpy", "mlc.runtime"}),
+        (CPU, {"xdsl", "islpy"}, {"onnx", "mlc.passes.codegen.cuda.emit_cuda", "mlc.passes.device.distribute_values"}),
+    ],
+)
+def test_modules(program: str, needed: set[str], unneeded: set[str]) -> None:
+    program += "\nimport sys\nprint(*sorted(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = set(done.stderr.split())
+    assert needed <= modules
+    assert not modules & unneeded
