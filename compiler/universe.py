@@ -30,7 +30,7 @@ _PASSES = {
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "device": "spill-locals stage-operands use-tensor-cores use-warpgroups copy-by-tma specialize-warps pipeline-copies"
-    " distribute-values insert-block-barriers set-launch-geometry",
+    " raster-tiles distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
 }
 """The passes of each stage: ``fold-constants`` is the class ``FoldConstants`` of the file ``fold_constants.py``."""

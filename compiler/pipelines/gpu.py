@@ -9,6 +9,7 @@ from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.pipeline_copies import PipelineCopies
+from mlc.passes.device.raster_tiles import RasterTiles
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.spill_locals import SpillLocals
@@ -70,8 +71,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                       ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
-                   UseWarpgroups(), CopyByTma(), SpecializeWarps(), PipelineCopies(), DistributeValues(),
-                   InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
+                   UseWarpgroups(), CopyByTma(), SpecializeWarps(), PipelineCopies(), RasterTiles(),
+                   DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

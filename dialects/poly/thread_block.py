@@ -36,6 +36,7 @@ GRID = Form(
     lambda text: tuple(map(int, text.split("x"))), lambda value: "x".join(map(str, value)),
 )  # fmt: skip
 COUNT = Form(r"[1-9][0-9]?", "4", int)
+FLAG = Form(r"", "", lambda _: True, lambda _: "")  # the key alone
 COPY = Form(r"async|tma", "tma")
 SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 
@@ -44,12 +45,16 @@ SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 class ThreadBlock:
     """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
     tensor cores' instruction; ``copy``: how operands come to shared memory, ``async`` by all threads or ``tma`` by more
-    warps; ``depth``: the buffers of a staged operand, of which all but one are in flight. None: the passes choose."""
+    warps; ``depth``: the buffers of a staged operand, of which all but one are in flight; ``raster``: the rows of
+    tiles whose columns follow each other; ``persist``: as many blocks as run at a time take all tiles. None: the passes
+    choose."""
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
     copy: str | None = _key(COPY)
     depth: int | None = _key(COUNT)
+    raster: int | None = _key(COUNT)
+    persist: bool | None = _key(FLAG)
 
     def __post_init__(self) -> None:
         if any(n & (n - 1) for n in self.warps or ()):
@@ -62,7 +67,7 @@ class ThreadBlock:
     def __str__(self) -> str:
         """The items that ``parse`` reads."""
         given = ((f, getattr(self, f.name)) for f in fields(self))
-        return " ".join(f"{f.name}={_form(f).text(value)}" for f, value in given if value is not None)
+        return " ".join(_item(f.name, _form(f).text(value)) for f, value in given if value is not None)
 
     @classmethod
     def parse(cls, items: Sequence[str]) -> ThreadBlock:
@@ -71,13 +76,18 @@ class ThreadBlock:
         for item in items:
             key, _, value = item.partition("=")
             if key not in known:
-                raise ScheduleError(f"block item {item!r} is not one of {', '.join(f'{k}=' for k in known)}")
+                names = ", ".join(_item(k, form.example) for k, form in known.items())
+                raise ScheduleError(f"block item {item!r} is not one of {names}")
             if key in found:
                 raise ScheduleError(f"block item {item!r}: {key} is given twice")
-            if not re.fullmatch(known[key].pattern, value):
-                raise ScheduleError(f"block item {item!r}: write {key}={known[key].example}")
+            if not re.fullmatch(known[key].pattern, value) or item == f"{key}=":
+                raise ScheduleError(f"block item {item!r}: write {_item(key, known[key].example)}")
             found[key] = known[key].parse(value)
         return cls(**found)
+
+
+def _item(key: str, value: str) -> str:
+    return f"{key}={value}" if value else key
 
 
 def _form(of: Field[Any]) -> Form:

@@ -4,7 +4,8 @@
       →   kernel.func @k(…) attributes {threads = 256, resident = 2, grid = "n", shared = 4352} {…}
 
 The iterations of the outermost parallel loops are the blocks. A grid may be smaller than the iterations: each block
-takes every grid-th one. A serial kernel has one block.
+takes every grid-th one; with ``persist`` in the schedule there are as many blocks as run at a time. A serial kernel has
+one block.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.semantics.dims import DimLike, dim_max, dim_min
 from mlc.dialects.types import bytes_of
 from mlc.passes.context import gpu_of
@@ -128,6 +130,8 @@ def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
         return target.multiprocessors
     most = fn.attributes.get(BLOCKS)
     limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
+    if thread_block_of(schedule_of(fn)).persist:
+        limit = min(limit, target.multiprocessors * _resident(fn, target))
     grid: DimLike = 0
     for op in fn.walk():
         if isinstance(op, scf.ParallelOp) and not _produces(op):

@@ -20,7 +20,7 @@ WARPS = "kernel.mbarrier_init kernel.specialize"
 BODY = f"{MEMORY} {COPIES} {BULK} kernel.barrier kernel.turn kernel.mma {TILES} arith.* math.* vector.*"
 KERNELS = {
     "kernel.func": f"kernel.local kernel.library_call kernel.return {WARPS} scf.parallel {LOOPS} {BODY}",
-    "kernel.specialize": "scf.parallel",
+    "kernel.specialize": "scf.parallel arith.*",
     "scf.parallel": f"{LOOPS} {BODY} scf.reduce",
     "scf.for": f"scf.parallel {LOOPS} {BODY} scf.yield",
     "scf.if": f"scf.parallel {LOOPS} {BODY} scf.yield",

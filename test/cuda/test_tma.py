@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from test_cubins import USED, opcodes
 from test_cuda_operators import model_of
 from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
 from test_warpgroups import HGMMA
+from xdsl.dialects.builtin import StringAttr
 
 import mlc
 from mlc import target
+from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.passes.codegen.cuda.cuda_unit import unit
 
 pytestmark = needed
@@ -77,23 +80,23 @@ def test_a_batch_is_an_axis_of_the_tensor(units: Path) -> None:
     np.testing.assert_allclose(actual, wanted, rtol=0, atol=1e-3 * np.abs(wanted).max())
 
 
-PARTS = """(float16[200,64] a, float16[9000] s) => (float16[200,72] y) {
+PARTS = """(float16[200,136] a, float16[20000] s) => (float16[200,72] y) {
   b = Constant<value = int64[1] {FIRST}>() e = Constant<value = int64[1] {LAST}>()
-  d = Constant<value = int64[2] {64, 72}>()
+  d = Constant<value = int64[2] {136, 72}>()
   p = Slice(s, b, e) q = Reshape(p, d) y = MatMul(a, q) }"""
 
 
 @pytest.mark.parametrize("first", [8, 4])
 def test_a_part_of_a_tensor_is_copied_where_it_is_aligned(first: int, units: Path) -> None:
-    model = model_of(PARTS.replace("FIRST", str(first)).replace("LAST", str(first + 64 * 72)))
+    model = model_of(PARTS.replace("FIRST", str(first)).replace("LAST", str(first + 136 * 72)))
     band = "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma"
     if first % 8:
         with pytest.raises(mlc.InputError, match="a part of another tensor, from an offset"):
             made(model, units, band, **HOPPER)
         return
     program, _ = made(model, units, band, **HOPPER)
-    a, s = reals(200, 64, dtype=np.float16), reals(9000, dtype=np.float16)
-    wanted = a.astype(float) @ s[first : first + 64 * 72].reshape(64, 72).astype(float)
+    a, s = reals(200, 136, dtype=np.float16), reals(20000, dtype=np.float16)
+    wanted = a.astype(float) @ s[first : first + 136 * 72].reshape(136, 72).astype(float)
     assert within_a_rounding(program.run({"a": a, "s": s})["y"], wanted, np.float16)
 
 
@@ -131,3 +134,46 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     assert sorted(registers for *_, registers in found) == [128, 168, 168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
     assert {HGMMA, UTMALDG, SYNCS} <= opcodes((tmp_path / "cubin").read_bytes())
+
+
+PERSISTENT = [
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma depth=2 persist",
+    "{m}/64p {n}/64vp | {k}/32 | warps=4 copy=tma depth=3 raster=2 persist",
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=async raster=3 persist",
+]
+
+
+@pytest.mark.parametrize("band", PERSISTENT)
+def test_persistent_blocks_go_on_with_the_ring(band: str, units: Path) -> None:
+    """With 5 blocks for 12 tiles of 3 or 5 steps, tiles begin in any buffer of the ring and at any parity."""
+    chip = replace(target.get("cuda:sm_90"), multiprocessors=5, registers=128 * 256)  # type: ignore[type-var]
+    program, _ = made(model_of(even(PLAIN)), units, band, target=chip)
+    (fn,) = program.functions.values()
+    assert fn.attributes["grid"] == StringAttr("5" if "tma" in band else "10")
+    a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
+    wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+SMALL = {"target": replace(target.get("cuda:sm_90"), multiprocessors=1)}  # type: ignore[type-var]
+
+
+def test_rules_choose_bulk_copies_and_persistent_blocks(units: Path) -> None:
+    program = Program.of(model_of(even(PLAIN)), units, **SMALL)
+    (fn,) = program.functions.values()
+    block = thread_block_of(schedule_of(fn))
+    assert (block.copy, block.raster, block.persist) == ("tma", 8, True)
+    a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
+    wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+def test_what_no_tensor_map_says_is_copied_by_all_threads(units: Path) -> None:
+    """The rule sees strides; that a part of a tensor is not aligned, the pass does."""
+    program = Program.of(model_of(PARTS.replace("FIRST", "4").replace("LAST", str(4 + 136 * 72))), units, **SMALL)
+    text = "".join(program.kernels.strings.values())
+    assert thread_block_of(schedule_of(next(iter(program.functions.values())))).copy == "tma"
+    assert "mlc_bulk_copy(" not in text and "mlc_copy_async<" in text
+    a, s = reals(200, 136, dtype=np.float16), reals(20000, dtype=np.float16)
+    wanted = a.astype(float) @ s[4 : 4 + 136 * 72].reshape(136, 72).astype(float)
+    assert within_a_rounding(program.run({"a": a, "s": s})["y"], wanted, np.float16)

@@ -21,6 +21,7 @@ from mlc.target import GpuTarget
 READ = 32  # bytes that a multiprocessor reads from L2 in a cycle
 SHARED = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
 STEP = 16  # cycles of a term at least, while a block waits for its operands
+WARPGROUP = 4  # warps that copy the operands of others
 CLOSE = 1.1  # a ratio of times that an estimate does not tell apart
 FLOAT = ITEMSIZE["f32"]  # of an element that threads multiply without tensor cores
 
@@ -29,7 +30,7 @@ FLOAT = ITEMSIZE["f32"]  # of an element that threads multiply without tensor co
 class BlockTime:
     """The tile of a sum of products, rows × columns, of ``blocks`` blocks; ``grid``: the rows and columns of threads,
     or of warps with tensor cores, that each have an equal part of it; ``size``: bytes of a factor's element; ``bits``:
-    those of an instruction of tensor cores, None without."""
+    those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands."""
 
     rows: int
     columns: int
@@ -38,6 +39,7 @@ class BlockTime:
     grid: tuple[float, float]
     size: int = FLOAT
     bits: int | None = None
+    bulk: bool = False
 
     @classmethod
     def of(cls, nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime:
@@ -51,7 +53,8 @@ class BlockTime:
         across, along = nest.block.warps
         mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp
         grid = (max(across / 4, 1), along) if target.warpgroups and nest.block.mma is None else (across, along)
-        return cls(rows, columns, blocks, threads, grid, size, mma.bits)
+        bulk = nest.block.copy == "tma"
+        return cls(rows, columns, blocks, threads, grid, size, mma.bits, bulk)
 
     @classmethod
     def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
@@ -62,7 +65,8 @@ class BlockTime:
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
         blocks = -(-self.blocks * parts // target.multiprocessors)
-        together = max(1, target.registers // (self.threads * target.thread_registers))
+        threads = self.threads + (WARPGROUP * target.warp if self.bulk else 0)
+        together = max(1, target.registers // (threads * target.thread_registers))
         busy = max(self._multiplied(target), self.size * (self.rows + self.columns) / READ)
         return terms / parts * max(blocks * busy, -(-blocks // together) * STEP)
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import prod
 
 from mlc.dialects.kernel import MMA_SHAPES, MmaShape
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.types import element_of
+from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.schedule.gpu.block_time import fastest_first
 from mlc.passes.schedule.gpu.contraction import COMPUTED, computed, contraction, roles_of
-from mlc.passes.schedule.gpu.tile_sizes import padded
+from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles
 from mlc.target import GpuTarget
@@ -24,6 +25,9 @@ SHAPES = (
 """Tiles (rows, columns), the best first, and the grid of warps that share each."""
 WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
 """The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
+BULK = (((256, 128), (8, 1)), *WARPGROUPS)
+"""The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
+RASTER = 8  # rows of tiles whose columns follow each other
 SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
 STEPS = 32  # of a sum that are staged together, of halves and bytes; twice as many of what warpgroups multiply
 
@@ -63,7 +67,9 @@ def _nests(
     """Candidates, the best first; of one tile those of warpgroups."""
     names = tuple(s.name for s in statements)
     groups = WARPGROUPS if target.warpgroups and mma.bits == 16 else ()
-    tiles = [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
+    bulk = BULK if groups and _has_tensor_maps(roles.s) else ()
+    tiles = [_persistent(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in bulk]
+    tiles += [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
     few = computed(statements, roles.lanes) >= COMPUTED
     shapes = [(tile, warps) for tile, warps in SHAPES if not few or prod(tile) <= SUMS * target.warp * prod(warps)]
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
@@ -97,6 +103,24 @@ def _tile(
     inner = (*map(TiledLoop, sums), TiledLoop(last, ((steps, None),)) if whole else TiledLoop(last))
     known = str(mma) if whole and not warpgroup else None  # fewer steps may not be whole fragments: the passes see
     return (*map(TiledLoop, (*shared, *outer)), *tile), inner, ThreadBlock(grid, known)
+
+
+def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | None:
+    """A tile whose operands other warps copy; where there are more than multiprocessors, blocks take several, and copy
+    the operands of one while the results of another are written."""
+    if tile is None:
+        return None
+    band, inner, block = tile
+    count = prod(-(-points([s.bounds[item.iterator]]) // padded(item.size)) or 1 for item in band)
+    many = count > target.multiprocessors
+    return band, inner, replace(block, copy="tma", raster=RASTER if many else None, persist=many or None)
+
+
+def _has_tensor_maps(s: StatementView) -> bool:
+    """Whether the factors are tensors that bulk copies take: with strides of 16 bytes or of one element."""
+    unit, iterators = 16 // ITEMSIZE[element_of(s.op.ins[0])], (*s.parallel, *s.reduced)
+    strides = [access.stride(i) for access in s.reads for i in iterators]
+    return all(isinstance(n, int) and (n == 1 or n % unit == 0) for n in strides)
 
 
 def _fitting(extent: DimLike, size: int, least: int) -> int:

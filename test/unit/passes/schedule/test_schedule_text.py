@@ -77,7 +77,10 @@ def test_a_split_and_what_follows_in_its_blocks() -> None:
         ("x: S0 | y@4 y | k; & x: S1 | y@4 y |", "schedule '' is not"),
         ("x: S0 | y@4 y | k & S1", "schedule 'S1' is not"),
         ("x: S0 | y | k | warps=8 | 3", "schedule 'x: S0 | y | k | warps=8 | 3' is not"),
-        ("x: S0 | y | k | wraps=8", "block item 'wraps=8' is not one of warps=, mma=, depth="),
+        ("x: S0 | y | k | wraps=8", "block item 'wraps=8' is not one of warps=2x4 or 8, mma=m16n8k16, copy=tma"),
+        ("x: S0 | y | k | persist=1", "block item 'persist=1': write persist"),
+        ("x: S0 | y | k | persist=", "block item 'persist=': write persist"),
+        ("x: S0 | y | k | copy=dma", "block item 'copy=dma': write copy=tma"),
         ("x: S0 | y | k | depth=0", "block item 'depth=0': write depth=4"),
         ("x: S0 | y | k | warps=2x", "block item 'warps=2x': write warps=2x4 or 8"),
         ("x: S0 | y | k | mma=16x8x16", "block item 'mma=16x8x16': write mma=m16n8k16"),
@@ -94,6 +97,6 @@ def test_what_cannot_be_read(text: str, words: str) -> None:
 
 def test_the_nests_of_a_kernel_share_its_thread_blocks() -> None:
     nests = parse_schedule("x: S0 | y | k/32 | warps=2x4 mma=m16n8k16 depth=3; y: S1 | y | ")
-    assert thread_block_of(nests) == ThreadBlock((2, 4), "m16n8k16", 3) and nests[0].inner[0].staged == 32
+    assert thread_block_of(nests) == ThreadBlock((2, 4), "m16n8k16", depth=3) and nests[0].inner[0].staged == 32
     with pytest.raises(ScheduleError, match="share its thread blocks: 'warps=8' is not 'warps=4'"):
         thread_block_of(parse_schedule("x: S0 | y | k | warps=8; y: S1 | y | | warps=4"))

@@ -1,0 +1,81 @@
+"""Raster order (``raster-tiles``): blocks that run together have tiles of few rows and columns, which L2 then holds.
+
+    scf.parallel (%b, %i, %j) = 0 to (B, M, N)   →   scf.parallel (%b, %t) = 0 to (B, M * N) {
+                                                       %i, %j = the t-th tile of groups of 8 rows, column by column
+
+With ``raster=8`` in the schedule; otherwise tiles follow each other row by row (CUTLASS: raster order and swizzle;
+Triton: grouped ordering). The last group has the rows that are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.insertion import Inserter
+from mlc.passes.schedule.apply_schedules import following, is_given
+
+
+@dataclass(frozen=True)
+class RasterTiles(ModulePass):
+    name = "raster-tiles"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if rows := thread_block_of(schedule_of(fn)).raster:
+                with following(fn):
+                    _order(fn, rows)
+
+
+def _order(fn: kernel.FuncOp, rows: int) -> None:
+    loops = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
+    plain = all(constant_of(low) == 0 for o in loops for low in o.lowerBound)
+    if not plain and is_given(fn):
+        raise ScheduleError(f"'raster={rows}': the kernel has tiles of several sizes")
+    for loop in loops:
+        if plain and len(loop.lowerBound) > 1:  # a single row has one order
+            _replace(loop, rows)
+
+
+def _replace(old: scf.ParallelOp, rows: int) -> None:
+    """The last two loops become one, whose iterations are the tiles in groups of ``rows``."""
+    build = Inserter(old)
+    *outer, high, width = old.upperBound
+    count = build.add(arith.MuliOp(high, width)).results[0]
+    zero, one = build.index(0), build.index(1)
+    block = Block(arg_types=[IndexType()] * (len(outer) + 1))
+    *before, tile = block.args
+    new = [*before, *_tile(block, tile, high, width, rows)]
+    body = old.body.block
+    for arg, value in zip(body.args, new, strict=True):
+        arg.replace_all_uses_with(value)
+    for op in list(body.ops):
+        op.detach()
+        block.add_op(op)
+    number = len(outer) + 1
+    build.add(scf.ParallelOp([zero] * number, [*outer, count], [one] * number, Region(block)))
+    old.detach()
+    old.erase()
+
+
+def _tile(block: Block, tile: SSAValue, high: SSAValue, width: SSAValue, rows: int) -> tuple[SSAValue, SSAValue]:
+    """The row and the column of the ``tile``-th of ``high`` × ``width`` tiles: columns of a group follow each other."""
+
+    def add(op: Operation) -> SSAValue:
+        block.add_op(op)
+        return op.results[0]
+
+    most = add(arith.ConstantOp(IntegerAttr(rows, IndexType())))
+    whole = add(arith.MuliOp(most, width))
+    first = add(arith.MuliOp(add(arith.FloorDivSIOp(tile, whole)), most))
+    size = add(arith.MinSIOp(most, add(arith.SubiOp(high, first))))
+    inside = add(arith.RemSIOp(tile, whole))
+    return add(arith.AddiOp(first, add(arith.RemSIOp(inside, size)))), add(arith.FloorDivSIOp(inside, size))
