@@ -87,7 +87,7 @@ def losses(name: str, steps: int, seed: int | None = None) -> tuple[list[float],
         return optim.apply_updates(model, updates), state, value
 
     their_optimizer = reference(theirs.parameters())
-    inputs, targets = torch.from_numpy(x), torch.from_numpy(y)
+    inputs, targets = (torch.tensor(each, dtype=torch.get_default_dtype()) for each in (x, y))
 
     def closure() -> Any:
         their_optimizer.zero_grad()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import mlc
+from benchmarks.models import minilm
 from examples.training import adversarial, digits, fine_tuning, heat, private, regression, second_order, transformer
 from mlc import nn, optim, train
 from mlc.numpy import random
@@ -34,14 +36,33 @@ def numbers(state: dict[str, Any]) -> dict[str, Any]:
     return {name: torch.tensor(value) for name, value in state.items()}
 
 
-def torch_losses(steps: int, batches: Iterable[Any], optimizer: Any, loss: Callable[..., Any]) -> Losses:
-    """A loop of eager torch; ``loss`` takes the tensors of a batch."""
+def tensor(array: Any) -> Any:
+    """For torch: floats in its default type, which is float64 for a reference (``in_float64``)."""
     import torch
 
+    made = torch.as_tensor(array)
+    return made.to(torch.get_default_dtype()) if made.is_floating_point() else made
+
+
+@contextmanager
+def in_float64() -> Iterator[None]:
+    """New parameters of torch, and what ``tensor`` makes, are in float64."""
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def torch_losses(steps: int, batches: Iterable[Any], optimizer: Any, loss: Callable[..., Any]) -> Losses:
+    """A loop of eager torch; ``loss`` takes the tensors of a batch."""
     found = []
     for batch in islice(batches, steps):
         optimizer.zero_grad()
-        value = loss(*map(torch.as_tensor, batch))
+        value = loss(*map(tensor, batch))
         value.backward()
         optimizer.step()
         found.append(value.item())
@@ -209,12 +230,12 @@ def of_private() -> Twin:
         for n, (x, labels) in enumerate(islice(batches, steps)):
             parameters = {name: p.detach() for name, p in net.named_parameters()}
             each = torch.func.vmap(torch.func.grad(one), (None, 0, 0))
-            gradients = each(parameters, torch.as_tensor(x), torch.as_tensor(labels))
+            gradients = each(parameters, tensor(x), tensor(labels))
             norms = sum(g.flatten(1).square().sum(1) for g in gradients.values()).sqrt()
             factor = (private.CLIP / norms).clamp(max=1)
             noise = draws(random.fold_in(random.key(0), n))
             for (name, p), drawn in zip(net.named_parameters(), noise, strict=True):
-                hidden = torch.tensor(drawn.numpy()) * private.NOISE * private.CLIP
+                hidden = tensor(drawn.numpy()) * private.NOISE * private.CLIP
                 p.grad = (torch.tensordot(factor, gradients[name], 1) + hidden) / len(x)
             optimizer.step()
             found.append(norms.max().item())
@@ -246,7 +267,7 @@ def of_adversarial() -> Twin:
             return adversarial.ring(random.fold_in(key, 0)), *noises
 
         def loss(n: int) -> Any:
-            real, first, second = (torch.tensor(x.numpy()) for x in draws(random.fold_in(random.key(1), n)))
+            real, first, second = (tensor(x.numpy()) for x in draws(random.fold_in(random.key(1), n)))
             value = T.functional.softplus(-d(real)).mean() + T.functional.softplus(d(g(first).detach())).mean()
             for optimizer, each in ((of_d, value), (of_g, None)):
                 optimizer.zero_grad()
@@ -291,10 +312,10 @@ def of_second_order() -> Twin:
     return Twin(ours, theirs)
 
 
-def of_fine_tuning(layers: int = 2, hidden: int = 128, heads: int = 4, batch: int = 32) -> Twin:
-    """Beside transformers' BERT."""
+def of_fine_tuning(layers: int = 2, hidden: int = 128, heads: int = 4, batch: int = 32, trained: Any = None) -> Twin:
+    """Beside transformers' BERT; ``trained``: the weights of the encoder."""
     data = train.ArrayData(fine_tuning.sentences(4000, seed=1), batch)
-    model = fine_tuning.classifier(batch, layers, hidden, heads)
+    model = fine_tuning.classifier(batch, layers, hidden, heads, trained)
 
     def make(threads: int) -> tuple[train.Trainer, Any]:
         optimizer = optim.adamw(5e-4, weight_decay=1e-2)
@@ -306,12 +327,12 @@ def of_fine_tuning(layers: int = 2, hidden: int = 128, heads: int = 4, batch: in
         from transformers import BertConfig, BertModel
 
         config = BertConfig(
-            vocab_size=fine_tuning.WORDS,
+            vocab_size=len(model.encoder.weights["embeddings.word_embeddings.weight"].numpy()),
             hidden_size=hidden,
             num_hidden_layers=layers,
             num_attention_heads=heads,
             intermediate_size=4 * hidden,
-            max_position_embeddings=fine_tuning.TOKENS,
+            max_position_embeddings=len(model.encoder.weights["embeddings.position_embeddings.weight"].numpy()),
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
         )
@@ -333,6 +354,15 @@ def of_fine_tuning(layers: int = 2, hidden: int = 128, heads: int = 4, batch: in
     return of_trainer(make, theirs)
 
 
+def of_minilm() -> Twin:
+    """Six layers of 384: all-MiniLM-L6-v2 where its package is installed, else its form with random weights."""
+    try:
+        trained = minilm.weights()
+    except ModuleNotFoundError:
+        trained = None
+    return of_fine_tuning(6, 384, 12, trained=trained)
+
+
 EXAMPLES: dict[str, Callable[[], Twin]] = {
     "digits": of_digits,
     "regression": of_regression,
@@ -342,4 +372,5 @@ EXAMPLES: dict[str, Callable[[], Twin]] = {
     "adversarial": of_adversarial,
     "second_order": of_second_order,
     "fine_tuning": of_fine_tuning,
+    "minilm": of_minilm,
 }

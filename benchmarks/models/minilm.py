@@ -31,7 +31,8 @@ def directory() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def _weights() -> dict[str, np.ndarray]:
+def weights() -> dict[str, np.ndarray]:
+    """The trained weights by name; raises ModuleNotFoundError without the package."""
     from safetensors.numpy import load_file
 
     tensors = load_file(directory() / "model.safetensors")
@@ -55,7 +56,7 @@ def _normalize(b: Builder, x: str) -> str:
 
 def minilm(batch: Dim = "batch", tokens: int = TOKENS) -> onnx.ModelProto:
     """input_ids, attention_mask and token_type_ids, int64 [batch, tokens] → embedding [batch, 384] of length one."""
-    b = Builder("minilm", weights=_weights())
+    b = Builder("minilm", weights=weights())
     x, mask = encoder(b, batch, tokens, layers=6, hidden=384, heads=12, vocabulary=30522, positions=512)
     b.output(_normalize(b, _mean(b, x, mask)), "embedding", [batch, 384])
     return b.model()

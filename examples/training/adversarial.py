@@ -13,6 +13,7 @@ import numpy as np
 
 import mlc
 import mlc.numpy as mnp
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim
 from mlc.numpy import random
 
@@ -72,5 +73,5 @@ def samples(generator: Any, count: int = 500) -> np.ndarray[Any, Any]:
 
 
 if __name__ == "__main__":
-    radius = np.linalg.norm(samples(trained(2000)[0]), axis=1)
+    radius = np.linalg.norm(samples(trained(chosen_steps(__doc__, 2000))[0]), axis=1)
     print(f"radius of the points {radius.mean():.2f} ± {radius.std():.2f}, where data have 2.00 ± 0.10")

@@ -13,6 +13,7 @@ import numpy as np
 
 import mlc
 import mlc.numpy as mnp
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim, train
 
 SIZE = 14
@@ -80,4 +81,4 @@ def accuracy(model: Any, count: int = 2000) -> float:
 
 
 if __name__ == "__main__":
-    print(f"{accuracy(trained(600).model):.1%} of the test images are read")
+    print(f"{accuracy(trained(chosen_steps(__doc__, 600)).model):.1%} of the test images are read")

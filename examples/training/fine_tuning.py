@@ -10,6 +10,7 @@ layer are trained, the rest stays. Source: Devlin et al., 2018; Reimers and Gure
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import onnx
 import mlc
 import mlc.numpy as mnp
 from benchmarks.models.bert import bert
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim, train
 
 TOKENS, WORDS = 12, 300
@@ -63,11 +65,16 @@ class Classifier:
         return name.startswith(("head.", self.last))
 
 
-def classifier(batch: int = 32, layers: int = 6, hidden: int = 384, heads: int = 12) -> Classifier:
-    """Of an ONNX file in the form of MiniLM."""
+def classifier(
+    batch: int = 32, layers: int = 6, hidden: int = 384, heads: int = 12, weights: Mapping[str, Any] | None = None
+) -> Classifier:
+    """Of an ONNX file in the form of MiniLM, with random weights unless ``weights`` are given."""
+    words, positions = WORDS, TOKENS
+    if weights is not None:
+        words, positions = (len(weights[f"embeddings.{name}_embeddings.weight"]) for name in ("word", "position"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "encoder.onnx"
-        onnx.save(bert(batch, TOKENS, layers, hidden, heads, vocabulary=WORDS, positions=TOKENS), path)
+        onnx.save(bert(batch, TOKENS, layers, hidden, heads, words, positions, weights=weights), path)
         return Classifier(path)
 
 
@@ -88,6 +95,7 @@ def accuracy(model: Classifier, parameters: Any, batch: int = 32) -> float:
 
 
 if __name__ == "__main__":
+    count = chosen_steps(__doc__, 600)
     model = classifier()
     before = accuracy(model, model.parameters)
-    print(f"{before:.1%} are right before, {accuracy(model, tuned(model, 600).model):.1%} after fine-tuning")
+    print(f"{before:.1%} are right before, {accuracy(model, tuned(model, count).model):.1%} after fine-tuning")

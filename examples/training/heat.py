@@ -15,6 +15,7 @@ import numpy as np
 
 import mlc
 import mlc.numpy as mnp
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim, train
 
 DIFFUSIVITY = 0.1
@@ -65,5 +66,5 @@ def error(model: Any) -> float:
 
 
 if __name__ == "__main__":
-    trainer = trained(1500)
+    trainer = trained(chosen_steps(__doc__, 1500))
     print(f"largest error of the temperature {error(trainer.model):.1e}")

@@ -1,16 +1,18 @@
-"""Draws what the examples learn: ``python -m examples.training.pictures docs/training.svg``, which takes minutes.
+"""Draws what the examples learn, which takes minutes.
+
+    python -m examples.training.pictures docs/training.svg
 
 It needs matplotlib (``pip install '.[plots]'``).
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
 from examples.training import adversarial, digits, heat, second_order, transformer
+from examples.training.arguments import parser
 
 
 def curves(axes: Any) -> None:
@@ -59,4 +61,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    command = parser(__doc__)
+    command.add_argument("path", help="a file whose suffix says the format, such as .svg or .png")
+    main(command.parse_args().path)

@@ -15,6 +15,7 @@ import numpy as np
 
 import mlc
 import mlc.numpy as mnp
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim, train
 from mlc.numpy import random
 
@@ -71,5 +72,5 @@ def accuracy(model: Any) -> float:
 
 
 if __name__ == "__main__":
-    model, norms = trained(300)
+    model, norms = trained(chosen_steps(__doc__, 300))
     print(f"{accuracy(model):.1%} are right; gradients of a sample had norms up to {max(norms):.1f}, clipped to {CLIP}")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim, train
 
 DECAY = 0.05
@@ -42,7 +43,7 @@ def solved() -> np.ndarray[Any, Any]:
 
 
 if __name__ == "__main__":
-    trainer = fitted(300)
+    trainer = fitted(chosen_steps(__doc__, 300))
     x, y = data()
     explained = 1 - np.square(trainer.model(x).numpy()[:, 0] - y).sum() / np.square(y).sum()
     difference = np.abs(trainer.model.weight.numpy()[0] - solved()).max()

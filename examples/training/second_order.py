@@ -1,6 +1,8 @@
 """Gauss–Newton steps by conjugate gradients beside Adam: a small network fits a curve.
 
-python -m examples.training.second_order
+    python -m examples.training.second_order
+
+Source: Schraudolph, 2002; Martens, 2010.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import mlc
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim
 
 X = np.linspace(-1, 1, 64, dtype=np.float32)[:, None]
@@ -46,5 +49,6 @@ def both(steps: int) -> tuple[list[float], list[float]]:
 
 
 if __name__ == "__main__":
-    newton, adam = both(60)
-    print(f"after 60 steps: Gauss–Newton {newton[-1]:.1e}, Adam {adam[-1]:.1e}")
+    count = chosen_steps(__doc__, 60)
+    newton, adam = both(count)
+    print(f"after {count} steps: Gauss–Newton {newton[-1]:.1e}, Adam {adam[-1]:.1e}")

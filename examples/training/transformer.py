@@ -14,6 +14,7 @@ import numpy as np
 
 import mlc
 import mlc.numpy as mnp
+from examples.training.arguments import chosen_steps
 from mlc import nn, optim, train
 
 ROOT = Path(__file__).parents[2]
@@ -106,6 +107,6 @@ def sample(model: Any, count: int, context: int = 64, seed: int = 0) -> str:
 
 
 if __name__ == "__main__":
-    trainer = trained(1000)
+    trainer = trained(chosen_steps(__doc__, 1000))
     print(f"loss {trainer.history[0][1]['loss']:.2f} -> {trainer.history[-1][1]['loss']:.2f} nats a character")
     print(sample(trainer.model, 300))

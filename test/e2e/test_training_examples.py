@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples/training"
+EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if "__main__" in path.read_text())
 
 
 def test_digits_are_read() -> None:
@@ -87,3 +94,15 @@ def test_the_head_of_an_encoder_is_tuned() -> None:
     for name, weight in model.encoder.weights.items():
         stays = np.array_equal(found["encoder"][name], weight)
         assert stays != f"encoder.{name}".startswith(model.last), name
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_options(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each example says what it is, and refuses what it does not know."""
+    usage = f"python -m examples.training.{path.stem}"
+    for option, says in (("--help", usage), ("--stesp=3", "unrecognized arguments")):
+        monkeypatch.setattr("sys.argv", [path.stem, *(["x.svg"] if path.stem == "pictures" else []), option])
+        with pytest.raises(SystemExit):
+            runpy.run_path(str(path), run_name="__main__")
+        captured = capsys.readouterr()
+        assert says in captured.out + captured.err
