@@ -5,7 +5,7 @@ eager and compiled with fused Adam, JAX its jit with donated arguments, in turn 
 ratio is the median over the rounds; over 1, mlc is faster. A turn of steps shorter than 20 ms is several of them, as in
 training, after one that finds caches and threads as the other library left them. The losses of all steps are compared.
 Cold compile seconds (of the clock, and of CPUs with the C compiler's) and peak memory (growth of the resident set after
-the imports, compiled before) are of a process each. The networks in ``BUDGETS`` are compiled within a budget of memory.
+the imports, compiled before) are of a process each.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ from benchmarks.training_networks import NETWORKS, OURS, Network, jax_functions,
 
 Step = Callable[[], float]
 TURN = 0.02  # seconds of short steps
-BUDGETS = {"bert6": 180_000_000, "resnet18": 190_000_000}
-"""Bytes of intermediate values, for networks that would need over 0.7 of torch's memory; others have the default."""
 RATE, FIRST, SECOND, EPSILON = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba, 2015), torch's defaults
 
 
@@ -53,12 +51,12 @@ def start(parameters: Any) -> dict[str, Any]:
     return {"m": zeros, "v": optree.tree_map(np.zeros_like, parameters), "t": np.float32(0)}
 
 
-def ours(network: Network, threads: int, budget: int = 0) -> Step:
+def ours(network: Network, threads: int) -> Step:
     def step(params: Any, opt: Any, x: Any, labels: Any) -> Any:
         loss, gradient = mlc.value_and_grad(lambda p: network.loss(OURS, p, x, labels))(params)
         return *adam(params, opt, gradient, mnp.sqrt), loss
 
-    compiled = mlc.jit(step, state=("params", "opt"), threads=threads, peak_memory=budget)
+    compiled = mlc.jit(step, state=("params", "opt"), threads=threads)
     training = compiled.create(network.parameters, start(network.parameters))
     return lambda: float(training(network.x, network.labels))
 
@@ -107,10 +105,10 @@ def jaxs(network: Network) -> Step:
     return run
 
 
-def maker(library: str, name: str, threads: int) -> Callable[[Network], Step]:
+def maker(library: str, threads: int) -> Callable[[Network], Step]:
     """What makes the step of a network in a library."""
     return {
-        "mlc": lambda network: ours(network, threads, BUDGETS.get(name, 0)),
+        "mlc": lambda network: ours(network, threads),
         "torch": lambda network: torchs(network, False),
         "torch.compile": lambda network: torchs(network, True),
         "jax": jaxs,
@@ -133,7 +131,7 @@ def _alone(name: str, library: str, threads: int) -> None:
     if library != "mlc":
         __import__(library.partition(".")[0])
     before, begin, cpu = _resident(), time.perf_counter(), _cpu_seconds()
-    step = maker(library, name, threads)(network)
+    step = maker(library, threads)(network)
     step()
     seconds = time.perf_counter() - begin, _cpu_seconds() - cpu
     for _ in range(2):
@@ -183,7 +181,7 @@ def main(
 
 def _measured(name: str, libraries: list[str], rounds: int, threads: int, cpu: bool) -> list[str]:
     network = NETWORKS[name](np.random.default_rng(7))
-    steps = {key: maker(key, name, threads)(network) for key in libraries}
+    steps = {key: maker(key, threads)(network) for key in libraries}
     losses = {key: [step()] for key, step in steps.items()}
     times: dict[str, list[float]] = {key: [] for key in steps}
     clock = time.process_time if cpu else time.perf_counter

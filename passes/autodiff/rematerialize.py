@@ -7,16 +7,18 @@
 
 The boundary is where most bytes are alive: what is computed before it and read after it is saved. A minimum cut by
 bytes chooses what stays saved; the rest is written into its later readers where these then move no more bytes.
-Functions without derivatives (attribute ``graph.derivatives``) stay as they are.
+Then a small share of the time is spent for less memory: values that cost least for a byte are computed anew just before
+they are read. Functions without derivatives (attribute ``graph.derivatives``) stay as they are.
 
 ``peak_memory``, in bytes, is a budget of the arena of any function: until the memory plan fits in it, more values are
-computed anew just before they are read, those first whose computation costs least for a byte.
+computed anew in this way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,7 +27,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from mlc.errors import InputError
-from mlc.passes.autodiff.saving.budget import Budget
+from mlc.passes.autodiff.saving.budget import Budget, Recomputation
 from mlc.passes.autodiff.saving.elementwise import Boundary
 from mlc.passes.autodiff.saving.live_values import LiveValues
 from mlc.passes.autodiff.saving.planned import planned_arena
@@ -35,6 +37,7 @@ from mlc.passes.fuse.grouping.kernel_order import ops_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 
 DERIVATIVES = "graph.derivatives"
+SHARE = 0.025  # of the estimated time of a function with derivatives, to spend for less memory
 ROUNDS = 3  # boundaries, the largest first: a derivative of a derivative has several
 ATTEMPTS = 8  # to fit in a budget: the plan of buffers may need more than the bytes alive
 
@@ -55,6 +58,8 @@ class Rematerialize(ModulePass):
                 live = LiveValues(function.body.block, machine_of(ctx))
                 if not Boundary(live, live.boundary()).recompute():
                     break
+            if _recompute(ctx, function.body.block, lambda budget: budget.choose_cheap(SHARE)):
+                eliminate_dead(op)
         if self.peak_memory:
             _fit(ctx, op, self.peak_memory)
 
@@ -79,7 +84,8 @@ def _attempts(ctx: Context, module: ModuleOp, arena: int, most: int) -> Iterator
     trial = module.clone()
     for _ in range(ATTEMPTS):
         before = arena
-        helps = [_recompute(ctx, f.body.block, most, arena - most) for f in trial.ops if isinstance(f, FuncOp)]
+        fits = partial(_fits, most=most, over=arena - most)
+        helps = [_recompute(ctx, f.body.block, fits) for f in trial.ops if isinstance(f, FuncOp)]
         if not any(helps):
             return
         eliminate_dead(trial)
@@ -97,17 +103,21 @@ def _arena(ctx: Context, module: ModuleOp) -> int:
     return arena
 
 
-def _recompute(ctx: Context, block: Block, most: int, over: int) -> bool:
-    """Compute values anew until at most ``most`` bytes are alive at each step, or nothing helps; returns whether one
-    is. Where they are already, the plan needs ``over`` bytes more, by which they must become fewer."""
+def _fits(budget: Budget, most: int, over: int) -> list[Recomputation]:
+    """What is computed anew until at most ``most`` bytes are alive at each step, or nothing helps. Where they are
+    already, the plan needs ``over`` bytes more, by which they must become fewer."""
+    alive = max(budget.alive, default=0)
+    return budget.choose(most if alive > most else alive - over)
+
+
+def _recompute(ctx: Context, block: Block, choose: Callable[[Budget], list[Recomputation]]) -> bool:
+    """Compute the chosen values anew; returns whether there are some."""
     for item in LiveValues(block, machine_of(ctx)).order:
         for op in ops_of(item):
             op.detach()
             block.add_op(op)
     live = LiveValues(block, machine_of(ctx))
-    budget = Budget(live)
-    alive = max(budget.alive, default=0)
-    chosen = budget.choose(most if alive > most else alive - over)
+    chosen = choose(Budget(live))
     Recompute(block, live).run(chosen)
     return bool(chosen)
 

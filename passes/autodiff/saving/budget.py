@@ -1,4 +1,5 @@
-"""Which values to compute anew, and when, so that the bytes alive at each step fit in a budget.
+"""Which values to compute anew, and when, so that the bytes alive at each step fit in a budget, or that this costs no
+more than a share of the time.
 
 Greedy, as XLA's rematerialization: of the values that are alive at the step with the most bytes but not read there, the
 one whose computation costs least for a byte is computed anew just before its next reader, from what is alive then.
@@ -11,15 +12,20 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from mlc.dialects.graph import ConcatOp, StructuredOp
+from mlc.dialects.graph import ConcatOp, MapOp, StructuredOp
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import evaluate, product, symbols_of
+from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import shape_of
 from mlc.passes.assumed_extents import PLANNED
 from mlc.passes.autodiff.saving.live_values import LiveValues, size
+from mlc.passes.graph.fuse_maps import is_cheap
 
 PRODUCTS = 4  # multiply-adds in the time in which a byte is moved
 OPERATORS = 64  # that compute one value anew
+KERNEL = 32_768  # bytes moved in the time that a kernel takes to begin
+FUNCTION = 4  # bytes moved in the time of a function that is not cheap, such as erf
+SMALL = 500  # values of less than this part of the bytes alive are not worth their kernels
 
 
 @dataclass(frozen=True)
@@ -48,14 +54,26 @@ class Budget:
 
     def choose(self, goal: int) -> list[Recomputation]:
         """What is computed anew until no step has more than ``goal`` bytes alive, or nothing helps."""
+        return self._choose(goal, None)
+
+    def choose_cheap(self, share: float) -> list[Recomputation]:
+        """What is computed anew for fewer bytes alive, at a cost of at most this share of that of all operators."""
+        ops = [op for op in self.live.step if isinstance(op, StructuredOp) and op not in self.live.views]
+        return self._choose(0, int(share * sum(map(self._cost, ops))))
+
+    def _choose(self, goal: int, cost: int | None) -> list[Recomputation]:
+        """``cost``: the most of all choices; None: no limit."""
         chosen: list[Recomputation] = []
         while (most := max(self.alive, default=0)) > goal:
-            found = list(self._candidates(self.alive.index(most)))
-            if not found:
+            found = self._candidates(self.alive.index(most))
+            if cost is not None:
+                found = (each for each in found if each.cost <= cost and size(each.value) * SMALL >= most)
+            best = min(found, key=lambda each: (each.cost / size(each.value), each.at), default=None)
+            if best is None:
                 break
-            best = min(found, key=lambda each: (each.cost / size(each.value), each.at))
             self._take(best)
             chosen.append(best)
+            cost = None if cost is None else cost - best.cost
         return chosen
 
     def _add(self, first: int, last: int, more: int) -> None:
@@ -82,7 +100,7 @@ class Budget:
             work += [x for x in op.operands if not self.is_there(x, at) and x.owner not in ops]
         order = tuple(sorted(ops, key=self.rank.__getitem__))
         made = [op.results[0] for op in order if op.results[0] in self.ranges and op is not value.owner]
-        return Recomputation(value, at, order, sum(map(self._cost, order)), sum(map(size, made)))
+        return Recomputation(value, at, order, KERNEL + sum(map(self._cost, order)), sum(map(size, made)))
 
     def _may_repeat(self, op: StructuredOp) -> bool:
         """Whether it has no run-time dimensions; a concatenation in place has no kernel of its own."""
@@ -118,8 +136,15 @@ class Budget:
 
 
 def _cost(op: Operation) -> int:
-    """Bytes that an operator moves, and those that would be moved in the time of its products."""
+    """Bytes that an operator moves, and those that would be moved in the time of its products and functions."""
     assert isinstance(op, StructuredOp)
-    reduced = [product(each.bounds) for each in op.statements() if each.monoid]
-    counts = (evaluate(points, dict.fromkeys(symbols_of([points]), PLANNED)) for points in reduced)
-    return sum(map(size, (*op.operands, *op.results))) + sum(n for n in counts if isinstance(n, int)) // PRODUCTS
+    statements = op.statements()
+    products = sum(_points(each) for each in statements if each.monoid) // PRODUCTS
+    functions = sum(map(_points, statements)) * FUNCTION if isinstance(op, MapOp) and not is_cheap(op.scalar) else 0
+    return sum(map(size, (*op.operands, *op.results))) + products + functions
+
+
+def _points(statement: Statement) -> int:
+    points = product(statement.bounds)
+    count = evaluate(points, dict.fromkeys(symbols_of([points]), PLANNED))
+    return count if isinstance(count, int) else 0

@@ -26,8 +26,10 @@ class Recompute:
     made: dict[SSAValue, list[tuple[int, SSAValue]]] = field(default_factory=dict)  # by the step, in order
 
     def run(self, chosen: Sequence[Recomputation]) -> None:
-        """Insert the copies, and let later readers read them; what nobody reads stays."""
-        for each in sorted(chosen, key=lambda each: each.at):
+        """Insert the copies, and let later readers read them; what nobody reads stays. Of those of one step, a value
+        that another one reads is first."""
+        rank = {op: n for n, op in enumerate(self.live.step)}
+        for each in sorted(chosen, key=lambda each: (each.at, rank[each.ops[-1]])):
             self._copy(each)
         for op, step in self.live.step.items():
             if op not in self.live.views:
@@ -38,11 +40,16 @@ class Recompute:
         copies: dict[SSAValue, SSAValue] = {}
         for op in each.ops:
             outside = [x for x in op.operands if x not in copies]
-            values = copies | {x: self._saved(self._latest(x, each.at, before), before) for x in outside}
+            values = copies | {x: self._operand(x, each.at, before) for x in outside}
             copy = op.clone(dict(values))
             self.block.insert_op_before(copy, before)
             copies[op.results[0]] = copy.results[0]
         self.made.setdefault(each.value, []).append((each.at, copies[each.value]))
+
+    def _operand(self, value: SSAValue, at: int, before: Operation) -> SSAValue:
+        """What a copy reads in place of ``value``: what was computed anew at this step may fuse with it."""
+        latest, made = self._latest(value, at, before), self.made.get(self.live.buffer(value), ())
+        return latest if made and made[-1][0] == at else self._saved(latest, before)
 
     def _saved(self, value: SSAValue, before: Operation) -> SSAValue:
         """``value`` after a barrier, unless no kernel computes it."""

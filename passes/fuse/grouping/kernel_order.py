@@ -1,20 +1,29 @@
-"""The order of kernels: a topological order of fusion groups and of the operators in no group."""
+"""The order of kernels: a topological order of fusion groups and of the operators in no group.
+
+An update in place runs right after what it waits for, so that its gradient is freed at once.
+"""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
 
-from xdsl.ir import Operation
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.graph.loop import size_made
+from mlc.dialects.semantics.dims import evaluate
+from mlc.dialects.types import bytes_of
+from mlc.passes.fuse.grouping.aliases import aliases_of
 from mlc.passes.fuse.grouping.groups import Group, shape_epochs
 
 Item = Operation | Group
+LARGE = 65_536  # bytes: to free less is not worth a barrier
 
 
 def kernel_order(ops: Sequence[Operation], groups: Sequence[Group]) -> list[Item]:
-    """A topological order of groups and remaining operations, as close to the original order as possible."""
+    """A topological order of groups and remaining operations, as close to the original order as possible; updates in
+    place are as early as possible."""
     item_of: dict[Operation, Item] = {o: o for o in ops} | {o: g for g in groups for o in g.ops}
     rank = {op: n for n, op in enumerate(ops)}
     first = {item: min(rank[o] for o in ops_of(item)) for item in item_of.values()}
@@ -24,6 +33,7 @@ def kernel_order(ops: Sequence[Operation], groups: Sequence[Group]) -> list[Item
     }
     for item, sized in _sizes_before(item_of, ops).items():
         needs[item].add(sized)
+    updates = _updates(ops, list(first))
     users: dict[Item, list[Item]] = {item: [] for item in first}
     for item, before in needs.items():
         for b in before:
@@ -38,8 +48,32 @@ def kernel_order(ops: Sequence[Operation], groups: Sequence[Group]) -> list[Item
         for user in users[item]:
             waiting[user] -= 1
             if not waiting[user]:
-                heapq.heappush(ready, (first[user], first[user] + len(first), user))
+                heapq.heappush(ready, (-1 if user in updates else first[user], first[user] + len(first), user))
     return out
+
+
+def _updates(ops: Sequence[Operation], items: Sequence[Item]) -> set[Item]:
+    """The items that compute only what replaces arguments of a function, and read a large value of another item."""
+    main = ops[0].parent_op() if ops else None
+    new = {alias.new for alias in aliases_of(main)} if isinstance(main, FuncOp) else set()
+    return {item for item in items if new and _outputs(item) <= new and any(map(_is_large, _inputs(item)))}
+
+
+def _outputs(item: Item) -> set[SSAValue]:
+    """What other items read of an item."""
+    inside = set(ops_of(item))
+    return {v for op in inside for v in op.results if any(use.operation not in inside for use in v.uses)}
+
+
+def _inputs(item: Item) -> set[SSAValue]:
+    """What an item reads of others."""
+    inside = set(ops_of(item))
+    return {v for op in inside for v in op.operands if isinstance(v.owner, Operation) and v.owner not in inside}
+
+
+def _is_large(value: SSAValue) -> bool:
+    size = evaluate(bytes_of(value), {})
+    return not isinstance(size, int) or size >= LARGE
 
 
 def _sizes_before(item_of: dict[Operation, Item], ops: Sequence[Operation]) -> dict[Item, Item]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from graph_checks import GraphBuilder, apply, ops
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import SSAValue
 
 from mlc import target as targets
-from mlc.dialects.graph import ContractOp, MapOp, ReduceOp
+from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ReshapeOp, StructuredOp
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.passes.autodiff.rematerialize import DERIVATIVES, Rematerialize
+from mlc.passes.autodiff.saving.budget import Budget
 from mlc.passes.autodiff.saving.live_values import LiveValues, size
+from mlc.passes.autodiff.saving.recompute import Recompute
+from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.target import CpuTarget
 
 CHEAP = ("max(x0, x1)", "x0 - x1", "0.5 * x0 + x1", "min(abs(x0), 2) * min(abs(x1), 2)")
@@ -109,6 +113,51 @@ def test_what_a_product_reads_is_saved() -> None:
     n, d = normalized(b)
     module, before, after = checked(b, [b.add(ContractOp("mk,mn->kn", n, d))])
     assert before == after
+
+
+def read_by_products(b: GraphBuilder, rows: int, width: int = 256, layers: int = 4) -> list[SSAValue]:
+    """Layers whose values, before and after the activation, are read by a walk back: for its products, twice each."""
+    w = b.weight(width, width)
+    values = [b.input(rows, width)]
+    saved = []
+    for _ in range(layers):
+        c = b.add(ContractOp("mk,kn->mn", values[-1], w))
+        d = b.add(MapOp("x0 - x1", [c, b.weight(rows, 1)]))
+        values.append(b.add(MapOp("max(x0, 0) * 0.5", [d])))
+        saved.append((c, d))
+    g, results = values[-1], []
+    for (c, d), y in zip(reversed(saved), reversed(values[1:]), strict=True):
+        results.append(b.add(MapOp("x0 * x1", [b.add(ContractOp("mk,mn->kn", y, d)), w])))
+        g = b.add(ContractOp("mk,nk->mn", b.add(MapOp("where(x0 > 0, x1, 0)", [c, g])), w))
+    return [*results, g]
+
+
+def test_large_values_are_computed_anew_for_a_share_of_the_time() -> None:
+    """What products read is written again; small values are not worth it."""
+    b = GraphBuilder()
+    module, before, after = checked(b, read_by_products(b, rows=512))
+    assert after < 0.9 * before
+    b = GraphBuilder()
+    assert not ops(checked(b, read_by_products(b, rows=8, width=16))[0], ReshapeOp)
+
+
+@pytest.mark.parametrize("share", (0, 0.01, 0.03, 0.3))
+def test_the_time_that_is_spent_is_limited(share: float) -> None:
+    """And what is alive then is what was chosen for: a value is there before another one is computed from it."""
+    b = GraphBuilder()
+    module = b.module(*read_by_products(b, rows=512))
+    block = module.body.block.first_op.body.block  # type: ignore[union-attr]
+    target = targets.get("x86-64-v4")
+    assert isinstance(target, CpuTarget)
+    live = LiveValues(block, target)
+    budget = Budget(live)
+    most, costs = max(budget.alive), sum(budget._cost(op) for op in block.ops if isinstance(op, StructuredOp))
+    chosen = budget.choose_cheap(share)
+    assert sum(each.cost for each in chosen) <= share * costs
+    assert (max(budget.alive) < most) == bool(chosen) == (share > 0)
+    Recompute(block, live).run(chosen)
+    eliminate_dead(module)
+    assert max(Budget(LiveValues(block, target)).alive) <= max(budget.alive)
 
 
 def test_more_bytes_to_read_than_to_save() -> None:
