@@ -239,7 +239,7 @@ def _shaped(value: SSAValue | Attribute) -> _Shaped:
 
 def _kept(value: SSAValue | Attribute, name: str, make: Callable[[_Shaped], Any]) -> Any:
     """A fact of a type, kept in the type itself: a dictionary by type would hash all of it each time."""
-    type_ = value.type if isinstance(value, SSAValue) else value
+    type_ = getattr(value, "type", value)  # of a value; isinstance is slow for classes of xDSL, which are abstract
     kept = type_.__dict__
     if name not in kept:
         kept[name] = make(_shaped(type_))

@@ -23,6 +23,7 @@ class DimError(VerifyException, ValueError):
     """A text is not a dimension expression."""
 
 
+@lru_cache(maxsize=1 << 14)
 def _key(monomial: Monomial) -> tuple[int, str]:
     return -len(monomial), str([atom if isinstance(atom, str) else atom_text(atom) for atom in monomial])
 
@@ -46,7 +47,7 @@ class Dim:
         kept = {m: c for m, c in terms.items() if c}
         if not kept or set(kept) == {()}:
             return kept.get((), 0)
-        return Dim(tuple(sorted(kept.items(), key=lambda item: _key(item[0]))))
+        return Dim(tuple(kept.items() if len(kept) == 1 else sorted(kept.items(), key=lambda item: _key(item[0]))))
 
     @staticmethod
     def symbol(name: str) -> Dim:
@@ -68,7 +69,7 @@ class Dim:
     __radd__ = __add__
 
     def __neg__(self) -> DimLike:
-        return Dim.of({m: -c for m, c in self.terms})
+        return Dim(tuple([(m, -c) for m, c in self.terms]))
 
     def __sub__(self, other: DimLike) -> DimLike:
         return self + (-other)
@@ -77,6 +78,8 @@ class Dim:
         return (-self) + other
 
     def __mul__(self, other: DimLike) -> DimLike:
+        if isinstance(other, int):
+            return Dim(tuple([(m, c * other) for m, c in self.terms])) if other else 0
         total: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in _terms(other).items():

@@ -33,6 +33,7 @@ class LiveValues:
         self.parts = {
             source_of(v): op.result for op in ops if isinstance(op, ConcatOp) and op in self.views for v in op.args
         }
+        self._buffers: dict[SSAValue, SSAValue] = {}
         self.parts_of: dict[SSAValue, list[SSAValue]] = {}
         for part, whole in self.parts.items():
             self.parts_of.setdefault(whole, []).append(part)
@@ -63,11 +64,16 @@ class LiveValues:
 
     def buffer(self, value: SSAValue) -> SSAValue:
         """The value whose buffer ``value`` is in, as a view or a part of it."""
+        if value not in self._buffers:
+            self._buffers[value] = self._buffer(value)
+        return self._buffers[value]
+
+    def _buffer(self, value: SSAValue) -> SSAValue:
         while (
             isinstance(value.owner, Operation) and value.owner in self.views and not isinstance(value.owner, ConcatOp)
         ):
             value = value.owner.operands[0]
-        return self.buffer(self.parts[value]) if value in self.parts else value
+        return self._buffer(self.parts[value]) if value in self.parts else value
 
     def is_free(self, buffer: SSAValue) -> bool:
         return (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, OpResult
 
 if TYPE_CHECKING:
     from mlc.passes.fuse.grouping.groups import Group
@@ -23,31 +23,33 @@ class Convexity:
     readers: dict[Operation | Group, dict[Operation | Group, None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.made_by: dict[Operation, list[Operation]] = {}
         self.position = {op: n for n, op in enumerate(self.ops)}
 
     def nearest(self, op: Operation) -> list[Group]:
         """The groups that compute operands of ``op``, the latest operand first."""
-        near = {self.member[o]: self.position[o] for o in _producers([op]) if o in self.member}
+        near = {self.member[o]: self.position[o] for o in self._producers(op) if o in self.member}
         return sorted(near, key=near.__getitem__, reverse=True)
 
     def stays_convex(self, group: Group, op: Operation) -> bool:
         """Whether no path leads from ``group`` through other operators to ``op``."""
         oldest = self.position[group.ops[0]]
-        near = (i for i in map(self._item, _producers([op])) if i is not group)
+        near = (i for i in map(self._item, self._producers(op)) if i is not group)
         stack = [i for i in dict.fromkeys(near) if self.horizon[i] > oldest]
         seen = set(stack)
         while stack:
-            for item in map(self._item, _producers(self._ops(stack.pop()))):
-                if item is group:
-                    return False
-                if item not in seen and self.horizon.get(item, -1) > oldest:
-                    seen.add(item)
-                    stack.append(item)
+            for op in self._ops(stack.pop()):
+                for item in map(self._item, self._producers(op)):
+                    if item is group:
+                        return False
+                    if item not in seen and self.horizon.get(item, -1) > oldest:
+                        seen.add(item)
+                        stack.append(item)
         return True
 
     def note(self, op: Operation) -> None:
         """``op`` is in its group, or stays alone: so long do it, and what depends on it, reach."""
-        own, near = self._item(op), [self._item(o) for o in _producers([op])]
+        own, near = self._item(op), [self._item(o) for o in self._producers(op)]
         for item in near:
             self.readers.setdefault(item, {})[own] = None
         reached = max(self.position[op], *(self.horizon.get(item, -1) for item in near), -1)
@@ -64,6 +66,8 @@ class Convexity:
     def _ops(self, item: Operation | Group) -> Sequence[Operation]:
         return [item] if isinstance(item, Operation) else item.ops
 
-
-def _producers(ops: Iterable[Operation]) -> list[Operation]:
-    return [o for op in ops for v in op.operands if isinstance(o := v.owner, Operation)]
+    def _producers(self, op: Operation) -> list[Operation]:
+        """The operators that compute the operands of ``op``, which is asked for many times."""
+        if op not in self.made_by:
+            self.made_by[op] = [v.op for v in op.operands if isinstance(v, OpResult)]
+        return self.made_by[op]

@@ -7,7 +7,9 @@ arena move forward in the order, and all are placed again (squeaky wheel optimiz
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 Range = tuple[int, int]  # the first and the last step at which a buffer is alive; bytes, without the last
 ENOUGH = 1.02  # a plan of this many times the lower bound ends the search
@@ -17,6 +19,12 @@ STALE = 40  # rounds without a better plan after which the search ends
 
 def place(ranges: Sequence[Range], sizes: Sequence[int]) -> list[int]:
     """An offset for each buffer."""
+    return list(_place(tuple(ranges), tuple(sizes)))
+
+
+@lru_cache(maxsize=4)
+def _place(ranges: Sequence[Range], sizes: Sequence[int]) -> tuple[int, ...]:
+    """``place``, which is asked again for a program that has met a budget of memory."""
     meets = _meetings(ranges)
     enough = ENOUGH * live_bytes(ranges, sizes)
     starts = (
@@ -29,7 +37,7 @@ def place(ranges: Sequence[Range], sizes: Sequence[int]) -> list[int]:
         plans.append(_improved(sorted(range(len(sizes)), key=key), sizes, meets, enough))
         if plans[-1][0] <= enough:
             break
-    return min(plans)[1]
+    return tuple(min(plans)[1])
 
 
 def live_bytes(ranges: Sequence[Range], sizes: Sequence[int]) -> int:
@@ -62,25 +70,35 @@ def _improved(
     order: list[int], sizes: Sequence[int], meets: Sequence[Sequence[int]], enough: float
 ) -> tuple[int, list[int]]:
     """(arena, offsets): the best of repeated placements; each moves the buffers at the top of the last one forward."""
+    spans: list[Range] = [(-1, -1)] * len(sizes)
+    rank = _ranks(order)
+    anew = set(order)
     best: tuple[int, list[int]] | None = None
     stale = 0
-    spans: list[Range | None] = [None] * len(sizes)
-    same = 0  # buffers that have been placed already, and in this order
     for _ in range(1 + VISITS // (1 + sum(map(len, meets)))):
-        _greedy(order[same:], sizes, meets, spans)
-        ends = [span[1] for span in spans if span is not None]
-        top = max(ends, default=0)
+        _greedy(order, rank, sizes, meets, spans, anew)
+        top = max((end for _, end in spans), default=0)
         stale += 1
         if best is None or top < best[0]:
-            best, stale = (top, [span[0] for span in spans if span is not None]), 0
+            best, stale = (top, [start for start, _ in spans]), 0
         if best[0] <= enough or stale > STALE:
             break
-        before, order = order, _blamed_first(order, {n for n in order if ends[n] == top})
-        same = next((k for k, (old, new) in enumerate(zip(before, order, strict=True)) if old != new), len(order))
-        if same == len(order):
+        blamed = {n for n in order if spans[n][1] == top}
+        before, order = order, _blamed_first(order, blamed)
+        if order == before:
             break  # the same plan again
+        was, rank = rank, _ranks(order)
+        anew = blamed | {k for n in blamed for k in meets[n] if was[k] < was[n] and rank[k] > rank[n]}
     assert best is not None
     return best
+
+
+def _ranks(order: Sequence[int]) -> list[int]:
+    """The position of each buffer."""
+    ranks = [0] * len(order)
+    for position, n in enumerate(order):
+        ranks[n] = position
+    return ranks
 
 
 def _blamed_first(order: Sequence[int], blamed: set[int]) -> list[int]:
@@ -92,22 +110,30 @@ def _blamed_first(order: Sequence[int], blamed: set[int]) -> list[int]:
 
 
 def _greedy(
-    order: Sequence[int], sizes: Sequence[int], meets: Sequence[Sequence[int]], spans: list[Range | None]
+    order: Sequence[int],
+    rank: Sequence[int],
+    sizes: Sequence[int],
+    meets: Sequence[Sequence[int]],
+    spans: list[Range],
+    anew: set[int],
 ) -> None:
-    """Place the buffers of ``order`` anew, in this order, beside the others: ``spans`` are their bytes."""
+    """Place each buffer beside those before it in the order. Only ``anew``, and what meets a buffer that moves, is
+    computed: all others have their ``spans`` (bytes of the arena) from the last order."""
     for n in order:
-        spans[n] = None
-    for n in order:
-        busy = sorted([span for k in meets[n] if (span := spans[k]) is not None])
-        start = _gap(busy, sizes[n])
-        spans[n] = start, start + sizes[n]
+        if n in anew:
+            busy = sorted([spans[k] for k in meets[n] if rank[k] < rank[n]])
+            start = _gap(busy, sizes[n])
+            if spans[n] != (start, start + sizes[n]):
+                spans[n] = start, start + sizes[n]
+                anew.update(meets[n])
 
 
 def _gap(busy: Sequence[tuple[int, int]], size: int) -> int:
     """The smallest gap between occupied intervals that is large enough, else the end of the last interval."""
-    end, best = 0, None
+    end, best, least = 0, -1, math.inf
     for start, stop in busy:
-        if start - end >= size and (best is None or start - end < best[1]):
-            best = (end, start - end)
-        end = max(end, stop)
-    return end if best is None else best[0]
+        if size <= start - end < least:
+            best, least = end, start - end
+        if stop > end:
+            end = stop
+    return end if best < 0 else best
