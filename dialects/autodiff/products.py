@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects.autodiff.emitting import Adjoints, Emit, cut, padded, reshaped, reversed_along, stretched
 from mlc.dialects.autodiff.operators import derivative
+from mlc.dialects.autodiff.phases import has_phases, of_image_by_phases
 from mlc.dialects.autodiff.scalar import NoDerivative
 from mlc.dialects.autodiff.statements import through_statements
 from mlc.dialects.graph import ContractOp, ConvOp, TransposeOp, ints_of
@@ -45,6 +46,8 @@ def of_conv(op: ConvOp, bar: SSAValue, emit: Emit) -> Adjoints:
 
 
 def _of_image(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
+    if has_phases(op):
+        return of_image_by_phases(op, bar, emit)
     strides, dilations = op.window
     known = op.groups.value.data == 1 and all(isinstance(n, int) for n in shape_of(op.weight))
     phases = known and any(s > 1 for s in strides) and all(d == 1 for d in dilations)

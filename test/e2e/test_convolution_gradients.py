@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ Array = np.ndarray[Any, Any]
 CASES = {
     "3x3": (3, 20, 36, 9, 11, 3, 1, 1, 1),
     "3x3 of stride 2": (5, 32, 24, 11, 8, 3, 2, 1, 1),
+    "4x4 of stride 3": (3, 20, 33, 13, 10, 4, 3, 2, 1),
+    "2x2 of stride 3": (2, 16, 24, 9, 11, 2, 3, 0, 1),
+    "5x5 of stride 2": (2, 17, 16, 7, 12, 5, 2, 2, 1),
     "1x1": (4, 24, 40, 7, 5, 1, 1, 0, 1),
     "1x1 of stride 2": (2, 48, 33, 10, 7, 1, 2, 0, 1),
     "groups": (3, 32, 64, 7, 7, 3, 1, 1, 2),
@@ -76,6 +80,23 @@ def reference(x: Array, u: Array, w: Array, stride: int, pad: int, groups: int) 
             of_v[:, :, k : k + stride * rows : stride, m : m + stride * columns : stride] += part
     of_v = of_v[:, :, pad : pad + x.shape[2], pad : pad + x.shape[3]]
     return np.einsum("dc,ndhw->nchw", u, of_v), np.einsum("ndhw,nchw->dc", of_v, x)[:, :, None, None], of_w
+
+
+@pytest.mark.parametrize(("case", "taps"), {"3x3 of stride 2": [1, 2, 2, 4], "2x2 of stride 3": [1] * 4,
+                                            "1x1 of stride 2": [1]}.items())  # fmt: skip
+def test_each_phase_of_a_stride_has_its_own_taps(case: str, taps: list[int]) -> None:
+    """The derivative by the image multiplies with no zeros."""
+    batch, channels, filters, height, width, kernel, stride, pad, groups = CASES[case]
+
+    def loss(x: Any, w: Any) -> Any:
+        y = nn.conv(x, w, strides=stride, padding=pad, groups=groups)
+        return mnp.sum(y * y)
+
+    shapes = (batch, channels, height, width), (filters, channels, kernel, kernel)
+    specs = [mlc.TensorSpec("float32", shape) for shape in shapes]
+    text = mlc.jit(mlc.grad(loss)).ir("graph", *specs)
+    _, *found = re.findall(r"graph\.conv\(.*, tensor<(\d+)x(\d+)x(\d+)x(\d+)x", text)
+    assert sorted(int(rows) * int(columns) for *_, rows, columns in found) == taps
 
 
 BLOCKS = {"3x3": "graph.winograd_points", "3x3 of stride 2": "bAcd8a", "1x1": "bAcd8a",
