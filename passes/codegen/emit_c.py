@@ -25,6 +25,11 @@ from mlc.passes.schedule.apply_schedules import TUNED
 
 FILE_BYTES = 100_000
 """Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
+OPTIONAL = {
+    "MLC_NO_STRIDED_LOADS": ("mlc_load_every_",),
+    "MLC_NO_TRANSPOSITIONS": ("mlc_transpose_", "mlc_exchange_"),
+}
+"""Macros that leave parts out of mlc_vec.h -> how the names in these parts begin."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
 
 
@@ -76,7 +81,7 @@ def emit_c(
     program, functions = program_of(module), functions_of(module)
     signature = signature_of(program, functions, kernels.symbols, prefix, weights) | about
     files = enumerate(groups(kernels.strings, file_bytes))
-    sources = {f"kernels_{n}.c": _unit([kernels.strings[symbol] for symbol in group]) for n, group in files}
+    sources = {f"kernels_{n}.c": unit([kernels.strings[symbol] for symbol in group]) for n, group in files}
     sources["model.c"] = print_model(program, prefix, kernels.symbols, signature, weights, isa)
     return Code(sources, signature, routine_families(program))
 
@@ -88,10 +93,12 @@ def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
     return tuple(sorted({*table, *(fn.split(".")[0] for fn in calls)}))
 
 
-def _unit(strings: Sequence[str]) -> str:
-    """A C file of kernels; it includes the runtime library's header only if a kernel calls it."""
-    calls = any(LIBRARY_CALL in text for text in strings)
-    return "\n".join([f'#include "mlc_{"library" if calls else "kernel"}.h"\n', *strings])
+def unit(strings: Sequence[str]) -> str:
+    """A C file of kernels; of the headers it has only what they need, as parsing takes time."""
+    text = "\n".join(["", *strings])
+    unneeded = [f"#define {macro}\n" for macro, names in OPTIONAL.items() if not any(name in text for name in names)]
+    header = "library" if LIBRARY_CALL in text else "kernel"
+    return "".join([*unneeded, f'#include "mlc_{header}.h"\n', text])
 
 
 def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:

