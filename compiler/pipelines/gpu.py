@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
+from mlc.passes.device.hoist_copies import HoistCopies
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.pipeline_copies import PipelineCopies
+from mlc.passes.device.promote_locals import PromoteLocals
 from mlc.passes.device.raster_tiles import RasterTiles
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
+from mlc.passes.device.use_exp2 import UseExp2
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
@@ -70,9 +73,10 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), tuned, *given,
                       ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops(), SpillLocals(), StageOperands(), UseTensorCores(options.numerics),
-                   UseWarpgroups(), CopyByTma(), SpecializeWarps(), PipelineCopies(), RasterTiles(),
-                   DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
+        ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
+                   UseTensorCores(options.numerics), UseWarpgroups(), UseExp2(), HoistCopies(), CopyByTma(),
+                   SpecializeWarps(), PipelineCopies(), RasterTiles(), DistributeValues(), InsertBlockBarriers(),
+                   SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

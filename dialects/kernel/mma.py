@@ -18,7 +18,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.types import element_of
+from mlc.dialects.types import element_name, element_of
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,21 @@ class MmaOp(IRDLOperation):
     of factors of f32, which are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
     sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap. With
     ``warpgroup`` four warps multiply 64 rows by so many columns at a time, and read the operands in shared memory.
+
+    ``a`` may be a vector of rows × ``steps`` halves instead, which has the distribution of the sums: the registers that
+    hold sums of m16n8 are those of a left factor of m16n8k16. Its strides are then 0. Steps that it lacks count as 0.
+    A ``partial`` tile need not be whole fragments: what is beyond it is computed from any factors, and is no result.
     """
 
     name = "kernel.mma"
     acc = operand_def(VectorType)
-    a = operand_def(MemRefType)
+    a = operand_def(MemRefType | VectorType)
     b = operand_def(MemRefType)
     steps = prop_def(IntegerAttr)
     strides = prop_def(DenseArrayBase)
     split = opt_prop_def(UnitAttr)
     warpgroup = opt_prop_def(IntegerAttr)
+    partial = opt_prop_def(UnitAttr)
     result = result_def(VectorType)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b) `->` type($result)"
@@ -103,10 +108,15 @@ class MmaOp(IRDLOperation):
     @property
     def shape(self) -> MmaShape:
         """The instruction, by the factors' element type."""
-        return warpgroup_shape(self.warpgroup.value.data) if self.warpgroup else MMA_SHAPES[element_of(self.a)]
+        return warpgroup_shape(self.warpgroup.value.data) if self.warpgroup else MMA_SHAPES[element_of(self.b)]
+
+    @property
+    def held(self) -> bool:
+        """Whether the left factor is in registers."""
+        return isinstance(self.a.type, VectorType)
 
     def verify_(self) -> None:
-        elements = [element_of(v) for v in (self.a, self.b)]
+        elements = [_element(v) for v in (self.a, self.b)]
         shapes = [MMA_SHAPES.get(e) for e in elements]
         if shapes[0] is None or shapes[0] != shapes[1] or (elements[0] != elements[1] and shapes[0].bits != 8):
             raise VerifyException(f"{self.name}: there is no product of {elements[0]} and {elements[1]}")
@@ -115,10 +125,24 @@ class MmaOp(IRDLOperation):
             raise VerifyException(f"{self.name}: warpgroups multiply factors of 16 bits, not {elements[0]}")
         assert isinstance(type_, VectorType)
         tile = tuple(type_.get_shape())
-        whole = len(tile) == 2 and tile[0] % mma.rows == 0 and tile[1] % mma.columns == 0
+        whole = len(tile) == 2 and (self.partial is not None or tile[0] % mma.rows == tile[1] % mma.columns == 0)
         if self.acc.type != type_ or not whole or self.steps.value.data % mma.steps:
             parts = f"fragments of {mma.rows} x {mma.columns}, in steps of {mma.steps}"
             raise VerifyException(f"{self.name}: {type_} is not made of {parts}")
         if str(type_.element_type) != mma.total or len(self.strides) != 4 or self.split and mma.bits != 32:
             raise VerifyException(f"{self.name}: products of {elements[0]} have sums of {mma.total}, four strides, and "
                                   "are split for f32 only")  # fmt: skip
+        if self.held and (self.warpgroup or mma.bits != 16 or not self._fits(tile)):
+            raise VerifyException(f"{self.name}: a left factor in registers has rows x steps halves, not {self.a.type}")
+
+    def _fits(self, tile: tuple[int, ...]) -> bool:
+        assert isinstance(self.a.type, VectorType)
+        rows, steps = self.a.type.get_shape()
+        return rows == tile[0] and steps <= self.steps.value.data
+
+
+def _element(value: SSAValue) -> str:
+    """The element type of an operand in shared memory or in registers."""
+    if isinstance(value.type, VectorType):
+        return element_name(value.type.element_type)
+    return element_of(value)

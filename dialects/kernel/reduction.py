@@ -15,6 +15,8 @@ class MultiReductionOp(IRDLOperation):
 
     The rows of a register tile become the lanes of a vector, by a tree of shuffles:
     ``%s = kernel.multi_reduction %t {kind = #vector.kind<add>} : vector<16x32xf32> -> vector<16xf32>``
+
+    The result may keep the last dimension, with extent 1: it then has the distribution of the source.
     """
 
     name = "kernel.multi_reduction"
@@ -33,5 +35,12 @@ class MultiReductionOp(IRDLOperation):
         source, result = self.source.type, self.result.type
         assert isinstance(source, VectorType) and isinstance(result, VectorType)
         rows = source.get_shape()[:-1]
-        if not rows or (result.element_type, result.get_shape()) != (source.element_type, rows):
+        shapes = (rows, (*rows, 1))
+        if not rows or result.element_type != source.element_type or result.get_shape() not in shapes:
             raise VerifyException(f"{self.name}: {source} has no reduction to {result} along its last dimension")
+
+    @property
+    def keeps_axis(self) -> bool:
+        """Whether the result has the reduced dimension, with extent 1."""
+        assert isinstance(self.source.type, VectorType) and isinstance(self.result.type, VectorType)
+        return self.source.type.get_num_dims() == self.result.type.get_num_dims()

@@ -87,7 +87,8 @@ def _distribution(
 ) -> LinearLayout:
     """That of the tensor cores' results, or one by which threads access neighbouring elements."""
     if product := next((v.owner for v in values.values if isinstance(v.owner, kernel.MmaOp)), None):
-        rows, columns = shape
+        mma = product.shape
+        rows, columns = max(shape[0], mma.rows), max(shape[1], mma.columns)
         if product.warpgroup:
             return sums_of_warpgroups((rows, columns), warps)
         return sums((rows, columns), warps, product.shape)

@@ -123,7 +123,7 @@ def _conflicts(op: Operation, other: Operation) -> bool:
 def _buffers(op: Operation) -> tuple[SSAValue, ...]:
     """The buffers that an operation accesses."""
     if isinstance(op, kernel.MmaOp):
-        return (kernel.root_of(op.a), kernel.root_of(op.b))
+        return tuple(kernel.root_of(v) for v in ((op.b,) if op.held else (op.a, op.b)))
     target = (kernel.root_of(op.target),) if isinstance(op, ASYNCHRONOUS) else ()
     return (kernel.root_of(op.buffer), *target)  # type: ignore[attr-defined]
 

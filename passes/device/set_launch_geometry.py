@@ -96,9 +96,16 @@ def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTar
 
 
 def _carried(fn: kernel.FuncOp) -> int:
-    """Elements of the largest vector that a loop carries."""
-    carried = (r.type for o in fn.walk() if isinstance(o, scf.ForOp) for r in o.results)
-    return max((prod(t.get_shape()) for t in carried if isinstance(t, VectorType)), default=1)
+    """Elements that threads hold in a loop: of the largest vector that it carries, and of products beside it."""
+    return max((_in_loop(o) for o in fn.walk() if isinstance(o, scf.ForOp)), default=1)
+
+
+def _in_loop(loop: scf.ForOp) -> int:
+    carried = (prod(extents(r)) for r in loop.results if isinstance(r.type, VectorType))
+    assert loop.body.block.last_op is not None
+    kept = set(loop.body.block.last_op.operands)
+    made = (o.result for o in loop.body.block.ops if isinstance(o, kernel.MmaOp))
+    return max(carried, default=1) + sum(prod(extents(v)) for v in made if v not in kept)
 
 
 def _staged(fn: kernel.FuncOp) -> int:

@@ -58,7 +58,10 @@ def reduction_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
     """Bytes of shared memory by which the warps of a block combine at most: an element of 8 bytes each, and an element
     of each warp for each result of a reduction along an axis."""
     threads = thread_block_of(schedule_of(fn)).threads(target.warp) or target.block_threads
-    reductions = [o for o in fn.walk() if isinstance(o, kernel.MultiReductionOp)]
+    warps = thread_block_of(schedule_of(fn)).warps or ()
+    in_warps = len(warps) == 2 and warps[1] == 1  # each row of a tile is one warp's, whose shuffles combine it
+    found = [o for o in fn.walk() if isinstance(o, kernel.MultiReductionOp)]
+    reductions = [o for o in found if not (o.keeps_axis and in_warps)]
     sizes = [_vector_bytes(o.result) * threads // target.warp for o in reductions]
     return target.most_threads // target.warp * 8 + sum(-(-size // 16) * 16 for size in sizes)
 

@@ -9,6 +9,9 @@ Each element of an operand is then read from memory once a block, by neighbourin
 multiplies it. Steps beyond a multiple of 16 read as before. A schedule may say another number of steps (``k/32``). Of a
 gather, as of the image of a convolution, the offsets of all staged steps are computed at once; what of them is the same
 in all steps, before the loop.
+
+In a stream on tensor cores each group of steps has local arrays of its own, and there is no loop over groups: the
+stream is the loop whose copies are pipelined.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
@@ -30,9 +34,11 @@ from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
 from mlc.passes.device.loops.widening import Widening
+from mlc.passes.device.promote_locals import is_stream_of_fragments
 from mlc.passes.device.spill_locals import shared_bytes
 from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
@@ -40,6 +46,7 @@ UNROLL = "unroll"
 """The attribute of a loop that the C compiler unrolls."""
 STEPS = (16, 8, 4)  # of a sum that are staged together, the best first, where the schedule does not say it
 NARROW = (32, *STEPS)  # the same of halves and bytes
+FRAGMENT = 16  # steps that a fragment of halves has
 LONG = (64, *NARROW)  # the same of what warpgroups multiply: rows of 128 bytes
 
 
@@ -64,6 +71,8 @@ def _steps(fn: kernel.FuncOp, loop: scf.ForOp, reads: Sequence[StagedRead], targ
     first = (asked.value.data,) if isinstance(asked, IntegerAttr) else ()
     given = bool(first) and is_given(fn)
     sizes = first if given else (*first, *_sizes(reads, target))
+    if is_stream_of_fragments(fn) and first:
+        return first[0]
     if trips is not None and trips < min(sizes):
         return None
     used, limit = shared_bytes(fn, target), target.shared_optin if given else target.shared
@@ -89,19 +98,26 @@ class _Staging:
     loop: scf.ForOp
     reads: Sequence[StagedRead]
     steps: int
+    left: int | None = None  # the steps of a group that are the sum's, where others are beside them
 
     def run(self) -> None:
         """Replace the loop by one over groups of steps, and one over the steps that are left."""
         block = self.loop.parent
         assert block is not None
         self.block = block
-        self.locals = [self._local(r) for r in self.reads]
         zero, one, steps = self.loop.lb, self.loop.step, self._index(self.steps)
         trips = constant_of(self.loop.ub)
+        if trips is not None and is_stream_of_fragments(self.fn):
+            self._replace(self._each_group(trips))
+            return
         whole = self._whole(steps) if trips is None else self._index(trips // self.steps * self.steps)
         last: Sequence[SSAValue] = self._groups(zero, whole, steps, one)
         if trips is None or trips % self.steps:
             last = self._insert(self._copy_of_loop(whole, last)).results
+        self._replace(last)
+
+    def _replace(self, last: Sequence[SSAValue]) -> None:
+        """The results of the loop are ``last``."""
         for old, new in zip(self.loop.results, last, strict=True):
             old.replace_all_uses_with(new)
         self.loop.detach()
@@ -126,16 +142,40 @@ class _Staging:
         self.fn.block.insert_op_before(local, first)
         return local.result
 
+    def _each_group(self, trips: int) -> Sequence[SSAValue]:
+        """The groups one after the other, without a loop. The last one may have fewer steps, in as many as fragments
+        have: operands are 0 there."""
+        carried: Sequence[SSAValue] = self.loop.iter_args
+        for start in range(0, trips, self.steps):
+            self.left = min(self.steps, trips - start)
+            self.steps = max(padded(self.left), FRAGMENT)
+            body = self._group_body(carried, self.loop.lb, self._index(self.steps), self.loop.step)
+            inner = body.last_op
+            assert isinstance(inner, scf.YieldOp)
+            at, carried = self._index(start), tuple(inner.operands)
+            inner.detach()
+            inner.erase()
+            Rewriter.inline_block(body, InsertPoint.before(self.loop), [at, *self.loop.iter_args])
+        return carried
+
     def _groups(self, zero: SSAValue, whole: SSAValue, steps: SSAValue, one: SSAValue) -> Sequence[SSAValue]:
+        body = self._group_body(None, zero, steps, one)
+        return self._insert(scf.ForOp(zero, whole, steps, self.loop.iter_args, Region(body))).results
+
+    def _group_body(
+        self, carried: Sequence[SSAValue] | None, zero: SSAValue, steps: SSAValue, one: SSAValue
+    ) -> Block:
+        """The copies and the steps of a group, which begin with the values ``carried``, those of the block without."""
+        self.locals = [self._local(r) for r in self.reads]
         block = Block(arg_types=[IndexType(), *(v.type for v in self.loop.iter_args)])
         taken = [self._group(block, read) for read in self.reads]  # all in flight before one is waited for
         start = arith.ConstantOp(IntegerAttr(0, IndexType()))
         block.add_op(start)
         for read, value, local in zip(self.reads, taken, self.locals, strict=True):
             block.add_op(kernel.WriteOp(value, local, start.result, [read.row, *read.strides]))
-        inner = self._steps(block, zero, steps, one)
+        inner = self._steps(block, carried or block.args[1:], zero, steps, one)
         block.add_ops([inner, scf.YieldOp(*inner.results)])
-        return self._insert(scf.ForOp(zero, whole, steps, self.loop.iter_args, Region(block))).results
+        return block
 
     def _group(self, block: Block, read: StagedRead) -> SSAValue:
         """The elements that a group of steps reads."""
@@ -143,6 +183,8 @@ class _Staging:
         assert isinstance(type_, VectorType)
         wide = VectorType(type_.element_type, [self.steps, *read.extents])
         valid = {axis + 1: value for axis, value in kernel.valid_of(op).items()}
+        if self.left is not None and self.left < self.steps:
+            valid = {0: self._index(self.left), **valid}
         if isinstance(op, kernel.GatherOp):
             taken: Operation = kernel.GatherOp(op.buffer, self._offsets(block, op, read.extents), wide, valid=valid)
         else:
@@ -160,7 +202,9 @@ class _Staging:
         widening = Widening(self.loop, block, block.args[0], self.steps, type_, len(extents), self._insert)
         return widening.value(op.offsets, extents)
 
-    def _steps(self, outer: Block, zero: SSAValue, steps: SSAValue, one: SSAValue) -> scf.ForOp:
+    def _steps(
+        self, outer: Block, carried: Sequence[SSAValue], zero: SSAValue, steps: SSAValue, one: SSAValue
+    ) -> scf.ForOp:
         """The steps of a group, which read the local arrays."""
         block = Block(arg_types=[IndexType(), *(v.type for v in self.loop.iter_args)])
         at = arith.AddiOp(outer.args[0], block.args[0])
@@ -175,7 +219,7 @@ class _Staging:
             block.add_ops([row, start, taken])
             known[read.op.result] = taken.result
         _copy_body(self.loop.body.block, block, known, {r.op for r in self.reads})
-        made = scf.ForOp(zero, steps, one, outer.args[1:], Region(block))
+        made = scf.ForOp(zero, steps, one, carried, Region(block))
         made.attributes[UNROLL] = UnitAttr()
         return made
 

@@ -11,6 +11,9 @@ Halves have sums of f32 and bytes sums of i32, which are exact. Factors of f32 a
 numerics; with default ones a schedule may ask for it (``mma=m16n8k8``), and each factor is then the sum of two
 (3×TF32). Strict numerics have tensor cores multiply bytes only.
 
+A left factor that the kernel has computed on tensor cores itself, as the weights of an attention, is taken from the
+registers: the sums of m16n8 are distributed as the left factor of m16n8k16 is.
+
 A local array keeps the axis contiguous that memory has so, with its chunks swizzled; that of bytes is the sum's,
 because ``ldmatrix`` transposes halves only. Steps that are left after the last whole group are one more group, whose
 operands are 0 beyond the sum.
@@ -22,8 +25,8 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -32,9 +35,12 @@ from mlc.dialects.poly import ScheduleError, ThreadBlock, schedule_of, thread_bl
 from mlc.dialects.types import ITEMSIZE, memref
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.swizzle import LAYOUT, swizzled
-from mlc.passes.device.loops.staged_products import Factor, StagedProduct, staged_product, strides_of
+from mlc.passes.device.distribution.value_classes import value_classes
+from mlc.passes.device.loops.staged_products import Factor, HeldFactor, StagedProduct, staged_product, strides_of
+from mlc.passes.device.promote_locals import is_stream_of_fragments
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.schedule.apply_schedules import following, is_given
+from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.target import GpuTarget
 
 BANK_PADDING = 8  # elements of f32 after a row of steps, which single loads read without conflicts
@@ -53,13 +59,18 @@ class UseTensorCores(ModulePass):
     def _use(self, fn: kernel.FuncOp, block: ThreadBlock, target: GpuTarget) -> None:
         loops = [o for o in fn.walk() if isinstance(o, scf.ForOp) and UNROLL in o.attributes]
         products = [found for loop in loops if (found := staged_product(loop))]
+        streamed = is_stream_of_fragments(fn)
         for product in products:
             mma = kernel.MMA_SHAPES[product.left.element]
-            why = self._refused(product, mma, block, target) if block.mma else None
+            why = self._refused(product, mma, block, target, streamed) if block.mma else None
             if why and is_given(fn):
                 raise ScheduleError(f"'mma={block.mma}': {why}")
-            if not why and (block.mma or self._chosen(mma)) and _is_whole(product, mma, block, target):
+            if isinstance(product.left, HeldFactor) and not _is_distributed_alike(fn, product):
+                continue
+            if not why and (block.mma or self._chosen(mma)) and _is_whole(product, mma, block, target, streamed):
                 _replace(product, mma, split=mma.bits == 32 and self.numerics != "relaxed")
+        for product in [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]:
+            _accumulate(product)
         if block.mma and not products and is_given(fn):
             raise ScheduleError(f"'mma={block.mma}': the kernel has no sum of products whose operands are staged")
 
@@ -68,7 +79,7 @@ class UseTensorCores(ModulePass):
         return mma.bits == 8 or self.numerics == "relaxed" or (self.numerics == "default" and mma.bits == 16)
 
     def _refused(
-        self, product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget
+        self, product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget, streamed: bool
     ) -> str | None:
         """Why a product cannot have the shape that the schedule gives."""
         asked = block.mma or ""
@@ -76,43 +87,93 @@ class UseTensorCores(ModulePass):
             return f"factors of {product.left.element} have {mma}"
         if self.numerics == "strict" and mma.bits > 8:
             return "strict numerics multiply and add floats one by one; leave it out"
-        if not _is_whole(product, mma, block, target):
+        if not _is_whole(product, mma, block, target, streamed):
             rows, columns = product.tile
             parts = f"{mma.rows} x {mma.columns} for each warp, in powers of two, and {mma.steps} steps"
             return f"a tile of {rows} x {columns} in steps of {product.steps} is not whole fragments of {parts}"
         return None
 
 
-def _is_whole(product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget) -> bool:
-    """Whether the tile consists of whole fragments, in steps of a fragment, with one or more for each warp."""
+def _is_whole(
+    product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget, streamed: bool
+) -> bool:
+    """Whether the tile consists of whole fragments, in steps of a fragment, with one or more for each warp. In a stream
+    the fragments may be partly beyond the tile."""
     tile, steps = product.tile, product.steps
+    if streamed:
+        tile = padded(tile[0]), max(padded(tile[1]), mma.columns)
     counts = [n // each for n, each in zip(tile, (mma.rows, mma.columns), strict=True)]
     whole = all(n & (n - 1) == 0 for n in (*tile, steps)) and all(counts) and steps % mma.steps == 0
     warps = block.warps or (target.block_threads // target.warp,)
+    if isinstance(product.left, HeldFactor) and (len(warps) == 1 or warps[1] > 1):
+        return False  # other warps have a part of its steps
     enough = prod(counts) >= warps[0] if len(warps) == 1 else all(n >= w for n, w in zip(counts, warps, strict=True))
     return whole and enough
 
 
+def _is_distributed_alike(fn: kernel.FuncOp, product: StagedProduct) -> bool:
+    """Whether a left factor in registers has the distribution of the sums."""
+    classes = value_classes(fn)
+    return classes[product.left.write.value] is classes[product.loop.results[0]]
+
+
 def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
-    loop, steps = product.loop, product.steps
-    left, right = _laid_out(product.left, product.tile[0], steps), _laid_out(product.right, product.tile[1], steps)
+    loop, steps, held = product.loop, product.steps, isinstance(product.left, HeldFactor)
+    if isinstance(product.left, HeldFactor):
+        left: tuple[SSAValue, tuple[int, int]] = product.left.write.value, (0, 0)
+    else:
+        left = _laid_out(product.left, padded(product.tile[0]), steps)
+    right = _laid_out(product.right, padded(product.tile[1]), steps)
     strides = (*left[1], *right[1])
     made = kernel.MmaOp(loop.iter_args[0], left[0], right[0], steps, strides, split)
+    if product.tile[0] % mma.rows or product.tile[1] % mma.columns:
+        made.partial = UnitAttr()
     assert loop.parent is not None
     loop.parent.insert_op_before(made, loop)
     loop.results[0].replace_all_uses_with(made.result)
     loop.detach()
     loop.erase()
+    if held:
+        product.left.write.detach()
+        product.left.write.erase()
     _take_rest(made)
     for factor in (product.left, product.right):
-        factor.local.detach()
-        factor.local.erase()
+        if not factor.local.result.uses:
+            factor.local.detach()
+            factor.local.erase()
+
+
+def _accumulate(product: kernel.MmaOp) -> None:
+    """``x + a·b`` of a product of its own is one that begins with ``x``."""
+    uses = [use.operation for use in product.result.uses]
+    if len(uses) != 1 or not isinstance(uses[0], arith.AddfOp) or uses[0].parent is not product.parent:
+        return
+    added = uses[0]
+    other = added.lhs if added.rhs is product.result else added.rhs
+    if not _is_zero(product.acc) or other is product.result:
+        return
+    product.detach()
+    assert isinstance(added.parent, Block)
+    added.parent.insert_op_before(product, added)
+    product.operands[0] = other
+    added.result.replace_all_uses_with(product.result)
+    added.detach()
+    added.erase()
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether all elements of a vector of floats are 0."""
+    match value.owner:
+        case vector.BroadcastOp(source=SSAValue(owner=arith.ConstantOp(value=FloatAttr() as number))):
+            return number.value.data == 0
+    return False
 
 
 def _take_rest(made: kernel.MmaOp) -> None:
     """The groups of steps take those that a loop after them does one by one; what they read beyond the sum is 0."""
     groups = made.parent_op()
-    assert isinstance(groups, scf.ForOp)
+    if not isinstance(groups, scf.ForOp):
+        return
     rest = next((u.operation for r in groups.results for u in r.uses if _continues(u.operation, groups)), None)
     if rest is None:
         return

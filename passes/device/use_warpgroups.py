@@ -35,7 +35,7 @@ class UseWarpgroups(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             with following(fn):
-                for product in [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]:
+                for product in [o for o in fn.walk() if isinstance(o, kernel.MmaOp) and not o.held]:
                     _use(fn, product, gpu_of(ctx))
 
 

@@ -3,7 +3,8 @@
     %p = graph.map "x0 * x1"(%e, %r) : 64x512, 64x1          %c = graph.contract "mk,kn->mn"(%e, %v) : 64x32
     %o = graph.contract "mk,kn->mn"(%p, %v) : 64x32     →    %o = graph.compute "x0[i0, i1] * x1[i0, 0]"(%c, %r)
 
-A factor of a row is one of each sum along it. The product has fewer columns than there are keys, and can begin before
+A factor of a row is one of each sum along it. Where the scaled rows are rounded to 16 bits, those that are not scaled
+are: a relative error stays one. The product has fewer columns than there are keys, and can begin before
 the factor is known, which the blocks of a running reduction need (Rabe and Staats, Self-attention does not need O(n²)
 memory, 2021). For attentions whose keys are streamed.
 """
@@ -19,10 +20,9 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, source_nodes, with_nodes
 from mlc.dialects.graph.base import iterators
-from mlc.dialects.semantics.expr import Call
-from mlc.dialects.types import shape_of
+from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import machine_of
-from mlc.passes.fuse.grouping.attention import attentions, can_defer, is_streamed
+from mlc.passes.fuse.grouping.attention import attentions, can_defer, is_streamed, row_factor
 from mlc.passes.rewriter import bodies, erase_unused
 
 
@@ -43,14 +43,20 @@ def _defer(product: Operation, body: Block) -> None:
     weights = product.lhs.owner
     assert isinstance(weights, MapOp)
     numerator, factor = weights.args
-    symbol = " * " if isinstance(weights.scalar, Call) and weights.scalar.fn == "mul" else " / "
+    scaling = row_factor(weights)
+    assert scaling is not None
+    symbol = " * " if scaling.fn == "mul" else " / "
+    nodes, element = source_nodes(product), element_of(weights.result)
+    if element != element_of(numerator):
+        rounded = MapOp(f"{element}(x0)", [numerator])
+        body.insert_op_before(with_nodes(rounded, nodes), product)
+        numerator = rounded.result
     rows, _, out = product.terms
     names = iterators(len(out))
     at = [names[out.index(c)] for c in rows[:-1]]
     expr = f"x0[{', '.join(names)}]{symbol}x1[{', '.join([*at, '0'])}]"
-    summed = ContractOp(product.equation.data, numerator, product.rhs)
+    summed = ContractOp(product.equation.data, numerator, product.rhs, product=product.product)
     scaled = ComputeOp(expr, [summed.result, factor], shape_of(product.result))
-    nodes = source_nodes(product)
     body.insert_ops_before([with_nodes(o, nodes) for o in (summed, scaled)], product)
     scaled.result.name_hint = product.result.name_hint
     product.result.replace_all_uses_with(scaled.result)

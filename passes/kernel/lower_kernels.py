@@ -20,7 +20,17 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.graph import LibraryOp, MapOp, PadOp, ReduceOp, ReshapeOp, StructuredOp, ints_of, source_nodes
+from mlc.dialects.graph import (
+    ContractOp,
+    LibraryOp,
+    MapOp,
+    PadOp,
+    ReduceOp,
+    ReshapeOp,
+    StructuredOp,
+    ints_of,
+    source_nodes,
+)
 from mlc.dialects.semantics.expr import Call, Const, Expr, ExprError, Index, Load, height, loads, substitute, walk
 from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
@@ -169,6 +179,8 @@ class _Lowering:
         users = {u.operation for u in value.uses}
         if any(_space(u) != shape_of(value) for u in users):
             return False  # a broadcast would recompute it for each element of the reader
+        if any(isinstance(u, ContractOp) and u.product is not None and not _is_wide(value) for u in users):
+            return False  # tensor cores read factors of 16 bits as they are
         reads = sum(load.operand == n for u in users for n, v in enumerate(u.operands) if v is value
                     for st in u.statements() for load in walk(st.value) if isinstance(load, Load))  # fmt: skip
         return reads <= 1 or _cheap(s.value) and not any(load.operand in self.replaced for load in loads(s.value))
@@ -182,6 +194,11 @@ class _Lowering:
         except ExprError as error:
             hint = "Cast the operand, as in exp(f32(x0))"
             raise IllegalIR(str(error), op=op.name, node=nodes, stage="lower-kernels", hint=hint) from error
+
+
+def _is_wide(value: SSAValue) -> bool:
+    """Whether a value has other elements than halves."""
+    return element_of(value) not in ("f16", "bf16")
 
 
 def _reduces_rows(op: StructuredOp) -> bool:

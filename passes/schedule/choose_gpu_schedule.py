@@ -46,7 +46,7 @@ def gpu_schedules(
     statements: Sequence[StatementView], target: GpuTarget, numerics: Numerics = "default"
 ) -> Iterator[ScheduleAttr]:
     """Candidates, the best first."""
-    return schedules(statements, target, rules_of(numerics), fused)
+    return schedules(statements, target, rules_of(numerics), partial(fused, numerics=numerics))
 
 
 @dataclass(frozen=True)

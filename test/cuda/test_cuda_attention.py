@@ -64,10 +64,3 @@ def test_rows_without_a_key_and_numbers_of_ten_bits(units: Path) -> None:
         actual = Program.of(model, units, numerics=numerics).run(feed)["y"]
         assert np.isnan(actual[:, :, [2, 40]]).all()
         np.testing.assert_allclose(actual, expected, rtol=0, atol=error * np.nanmax(np.abs(expected)), equal_nan=True)
-
-
-def test_halves_are_products_of_their_own(units: Path) -> None:
-    """The softmax of halves is rounded before the product with the values, so it cannot be deferred."""
-    model = model_of(text((1, 2, 32, 40, 16, 16)).replace("float[", "float16["))
-    functions = Program.of(model, units).functions.values()
-    assert all(len(schedule_of(fn)) == 1 and not schedule_of(fn)[0].serial for fn in functions)

@@ -84,7 +84,8 @@ class BlockReduction:
 @dataclass(frozen=True)
 class AxisReduction:
     """``source`` along its last axis to the vector of ``target``, in an order that the distribution decides, the same
-    in each run. The result has a distribution of its own, so every thread takes its elements from shared memory."""
+    in each run. A result with a distribution of its own is in shared memory, where every thread takes its elements; one
+    that keeps the axis is too where several warps share a row, else each thread of a row has it."""
 
     coordinates: Coordinates
     source: Held
@@ -93,15 +94,28 @@ class AxisReduction:
     element: str
     type_: str
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the threads that share a row are of one warp, and each has the result after the shuffles."""
+        keeps = self.source.part.layout == self.target.layout and len(self.source.part.shape) == len(self.target.shape)
+        return keeps and not self._varying("warp")
+
     def steps(self, name: str) -> Iterator[str]:
-        """C statements after which shared memory has the partial results of each warp; variables begin with
-        ``name``."""
-        yield f"__shared__ __align__(16) {self.type_} {name}_s[{len(self._parts()) * self._size}];"
+        """C statements after which shared memory has the partial results of each warp, or each thread its results;
+        variables begin with ``name``."""
+        yield from self._shuffles(name)
+        if not self.in_place:
+            yield from self._stores(name)
+
+    def _shuffles(self, name: str) -> Iterator[str]:
         for kept, registers in self._groups().items():
             yield f"{self.type_} {name}_{kept} = {self._tree([self._element(r) for r in registers])};"
             for bit in self._varying("lane"):
                 other = f"mlc_shuffle_xor({name}_{kept}, {1 << bit})"
                 yield f"{name}_{kept} = {combined(self.kind, f'{name}_{kept}', other, self.element)};"
+
+    def _stores(self, name: str) -> Iterator[str]:
+        yield f"__shared__ __align__(16) {self.type_} {name}_s[{len(self._parts()) * self._size}];"
         for kept in self._groups():
             store = f"{name}_s[{self._warp()} + {self._index(self.source.part, kept)}] = {name}_{kept};"
             condition = " && ".join(self._writes(kept))
@@ -110,6 +124,8 @@ class AxisReduction:
 
     def results(self, name: str) -> dict[int, str]:
         """The C expression of each register of the result, after ``steps``."""
+        if self.in_place:
+            return {r: f"{name}_{r}" for r in self.target.registers()}
         return {r: self._combined(name, r) for r in self.target.registers()}
 
     # -- the source ----------------------------------------------------------------------------------------------------
@@ -166,7 +182,8 @@ class AxisReduction:
 
     def _index(self, part: Part, register: int) -> str:
         """The row-major index of a register's element among those of the result."""
-        offset, terms = len(part.aligned) - len(self._kept) - (part is self.source.part), []
+        whole = len(part.shape) == len(self.source.part.shape)  # it has the reduced axis
+        offset, terms = len(part.aligned) - len(self._kept) - whole, []
         for n in range(len(self._kept)):
             if self._kept[n] > 1:
                 at = self.coordinates.at(part, n + offset, register)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, scf, vector
+from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -28,7 +29,7 @@ from mlc.passes.codegen.cuda.async_copies import AsyncCopy, bulk_step
 from mlc.passes.codegen.cuda.block_reduce import SCALAR, AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.cuda_memory import Accesses, busy_threads
-from mlc.passes.codegen.cuda.fragments import Operand, WarpgroupProduct, WarpProduct
+from mlc.passes.codegen.cuda.fragments import HeldOperand, Operand, WarpgroupProduct, WarpProduct
 from mlc.passes.codegen.cuda.launch_geometry import tensor_maps
 from mlc.passes.codegen.cuda.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
@@ -201,6 +202,9 @@ class _Printer(CText):
         names = {}
         for r in part.registers():
             args = [held.at(r) for held in operands]
+            if isinstance(op, math.Exp2Op) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
+                names[r] = f"mlc_exp2_approximate({args[0]})"
+                continue
             names[r] = expression(name, args, source, element(result.type), SCALAR, properties)
         self.define(result, part, names)
 
@@ -224,7 +228,8 @@ class _Printer(CText):
         for step in reduction.steps(base):
             self.line(step)
         self.define(op.result, part, reduction.results(base))
-        self.line("__syncthreads();")
+        if not reduction.in_place:
+            self.line("__syncthreads();")
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -327,7 +332,8 @@ class _Printer(CText):
         """A product of tensor cores, whose sums replace those before."""
         held = self.env[op.acc]
         self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
-        a, b = (self.operand(op, left) for left in (True, False))
+        b = self.operand(op, left=False)
+        a = self.held_operand(op) if op.held else self.operand(op, left=True)
         kind = WarpgroupProduct if op.warpgroup else WarpProduct
         for line in kind(self.env[op.result], op, a, b).steps(op.steps.value.data, self.name()):
             self.line(line)
@@ -336,7 +342,17 @@ class _Printer(CText):
         buffer, strides = (op.a if left else op.b), [int(n) for n in op.strides.get_values()][0 if left else 2 :][:2]
         total, layout = self.env[op.acc].part.layout, self.layouts.get(buffer)
         assert total is not None
-        return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates)
+        steps = op.steps.value.data
+        return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates, steps)
+
+    def held_operand(self, op: kernel.MmaOp) -> HeldOperand:
+        """A left factor in registers, rounded two elements at a time where it is rounded."""
+        made, name = op.a.owner, element_of(op.b)
+        if isinstance(made, arith.TruncFOp) and element(made.input.type) == "f32":
+            held, pack, zero = self.env[made.input], f"mlc_pair_{name}", "0.0f"
+        else:
+            held, pack, zero = self.env[op.a], "mlc_pair", f"({c_scalar(name)})0"
+        return HeldOperand(held, op.shape, lambda a, b: f"{pack}({a}, {b})", zero, self.coordinates)
 
     def specialize(self, op: kernel.SpecializeOp) -> None:
         """The warps that copy, of which one thread does, and those that compute, which take the others' registers."""

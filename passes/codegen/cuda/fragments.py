@@ -6,13 +6,14 @@ constant by exclusive or: ``ldmatrix`` at ``s + (t5 ^ 512)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from mlc.dialects.kernel import MmaOp, MmaShape
 from mlc.dialects.types import element_of
 from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.thread_part import Held
 from mlc.passes.device.distribution.fragments import factor, matrix_rows
 from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout
@@ -38,6 +39,7 @@ class Operand:
     layout: LinearLayout | None
     total: LinearLayout
     coordinates: Coordinates
+    steps: int
 
     @property
     def axis(self) -> int:
@@ -82,8 +84,8 @@ class Operand:
     def _extents(self) -> tuple[int, int]:
         """Extents of (k, x) that hold all coordinates: powers of two."""
         assert self.layout is not None
-        across = self.total.shape[self.axis]
-        return self.layout.shape[0] // across, across
+        across = self.layout.shape[0] // self.steps
+        return self.steps, across
 
     def _placed(self, lanes: Sequence[Coordinate]) -> LinearLayout:
         """The offsets of a lane's coordinates in its warp's part of the array."""
@@ -117,12 +119,50 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class HeldOperand:
+    """A left factor in registers, distributed as the sums are: element (m, k) as that of row m and column k.
+
+    ``pack`` makes a register of 32 bits of the expressions of two neighbours.
+    """
+
+    held: Held
+    mma: MmaShape
+    pack: Callable[[str, str], str]
+    zero: str
+    coordinates: Coordinates
+
+    def loads(self, name: str, k: int, starts: Sequence[int]) -> Iterator[str]:
+        """C statements that define the registers of the fragments at ``starts``, of steps from ``k``."""
+        for x in starts:
+            fragment = [self.pack(*map(self._element, pair)) for pair in self._registers(k, x)]
+            yield f"const uint32_t {name}{x}[4] = {{{', '.join(fragment)}}};"
+
+    def _element(self, register: int | None) -> str:
+        """An element, or 0 where it is beyond the vector."""
+        if register is None:
+            return self.zero
+        valid = " && ".join(Accesses(self.coordinates, self.held.part, "0", []).exists(register))
+        return f"({valid} ? {self.held.at(register)} : {self.zero})" if valid else self.held.at(register)
+
+    def _registers(self, k: int, x: int) -> list[list[int | None]]:
+        """The registers that hold the elements of each register of a fragment, the lane's part aside."""
+        layout = self.held.part.layout
+        assert layout is not None
+        fragment = factor(self.mma, left=True)
+        lanes = [(m, n) for n, m in fragment.of_input("lane")]
+        assert tuple(lanes) == layout.of_input("lane"), f"{layout} does not hold fragments"
+        known = {layout(register=r): r for r in self.held.part.registers()}
+        places = [[fragment(register=r, element=e) for e in range(self.mma.packed)] for r in range(4)]
+        return [[known.get((x + dm, k + dk)) for dk, dm in pair] for pair in places]
+
+
+@dataclass(frozen=True)
 class WarpProduct:
     """``total`` += the product of ``a`` and ``b``, by the instruction of ``op``."""
 
     total: Held
     op: MmaOp
-    a: Operand
+    a: Operand | HeldOperand
     b: Operand
 
     def steps(self, count: int, name: str) -> Iterator[str]:
@@ -147,10 +187,13 @@ class WarpProduct:
         return sorted({at[axis] // size * size for at in self._coordinates})
 
     def _product(self, name: str, m: int, n: int) -> str:
-        sums = [self._coordinates[m + dm, n + dn] for dm in (0, 8) for dn in (0, 1)]
-        elements = list(dict.fromkeys(element_of(v) for v in (self.op.a, self.op.b)))
+        places = [(m + dm, n + dn) for dm in (0, 8) for dn in (0, 1)]
+        sums = [self._coordinates.get(at, f"{name}_{m}_{n}[{r}]") for r, at in enumerate(places)]
+        beyond = f"float {name}_{m}_{n}[4] = {{}}; " if any(at not in self._coordinates for at in places) else ""
+        factors = (self.op.b,) if self.op.held else (self.op.a, self.op.b)
+        elements = list(dict.fromkeys(map(element_of, factors)))
         which = "_".join(TYPES.get(e, e) for e in elements) + ("x3" if self.op.split is not None else "")
-        return f"mlc_mma_{which}({', '.join(sums)}, {name}_a{m}, {name}_b{n});"
+        return f"{beyond}mlc_mma_{which}({', '.join(sums)}, {name}_a{m}, {name}_b{n});"
 
 
 @dataclass(frozen=True)

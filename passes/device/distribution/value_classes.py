@@ -49,7 +49,10 @@ def _connected(op: Operation) -> Iterator[Sequence[SSAValue]]:
         yield from zip(op.iter_args, op.body.block.args[1:], op.results, last.operands, strict=True)
     elif isinstance(op, vector.ReductionOp):
         yield (op.vector,)
-    elif isinstance(op, kernel.MultiReductionOp):
+    elif isinstance(op, kernel.MmaOp):
+        yield (op.acc, op.result)
+        yield (op.a,)
+    elif isinstance(op, kernel.MultiReductionOp) and not op.keeps_axis:
         yield (op.source,)
         yield (op.result,)
     elif not op.regions:

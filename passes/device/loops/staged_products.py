@@ -1,4 +1,7 @@
-"""Sums of products of staged operands: the loops that tensor cores can run, and the operands of each."""
+"""Sums of products of staged operands: the loops that tensor cores can run, and the operands of each.
+
+A left operand may also be what the kernel has computed, of which all steps are in a local array.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of
-from mlc.passes.device.loops.coefficients import coefficient
+from mlc.passes.device.loops.coefficients import coefficient, constant_of
 
 SUMS = {"f32": (arith.AddfOp, arith.MulfOp), "i32": (arith.AddiOp, arith.MuliOp)}
 WIDENING = {"arith.extf": ("f16", "bf16"), "arith.extsi": ("i8",), "arith.extui": ("ui8",)}
@@ -38,11 +41,24 @@ class Factor:
 
 
 @dataclass(frozen=True)
+class HeldFactor:
+    """A left operand that ``write`` has stored as a tile of rows × steps."""
+
+    local: kernel.LocalOp
+    write: kernel.WriteOp
+    axis: int = 0
+
+    @property
+    def element(self) -> str:
+        return element_of(self.local.result)
+
+
+@dataclass(frozen=True)
 class StagedProduct:
     """The loop over the steps that are staged together: each adds the product of a column and a row to a matrix."""
 
     loop: scf.ForOp
-    left: Factor
+    left: Factor | HeldFactor
     right: Factor
 
     @property
@@ -74,10 +90,11 @@ def staged_product(loop: scf.ForOp) -> StagedProduct | None:
     found = {side.axis: side for v in terms[0].operands if (side := _factor(v, loop))}
     elements = [factor.element for factor in found.values()]
     known = all(e in kernel.MMA_SHAPES for e in elements) and len({kernel.MMA_SHAPES[e] for e in elements}) == 1
-    return StagedProduct(loop, found[0], found[1]) if set(found) == {0, 1} and known else None
+    right = found.get(1)
+    return StagedProduct(loop, found[0], right) if 0 in found and isinstance(right, Factor) and known else None
 
 
-def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | None:
+def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | HeldFactor | None:
     """A factor that is one step of a staged operand, widened or not."""
     cast: str | None = None
     op = value.owner
@@ -90,13 +107,32 @@ def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | None:
         assert isinstance(op, Operation)
         op = op.operands[0].owner
     local, strides = op.buffer.owner, [int(s) for s in op.strides.get_values()]
-    if not isinstance(local, kernel.LocalOp) or op.valid or sorted(strides) != [0, 1]:
+    if not isinstance(local, kernel.LocalOp) or op.valid:
+        return None
+    if cast is not None and (held := _held(op, local, loop)):
+        return held
+    if sorted(strides) != [0, 1]:
         return None
     if not isinstance(coefficient(op.offset, loop.body.block.args[0]), int):
         return None
     whole = element_of(local.result) in (WIDENING[cast] if cast else ("f32",))
     writes = [use.operation for use in local.result.uses if isinstance(use.operation, kernel.WriteOp)]
     return Factor(local, writes[0], strides.index(1)) if whole and len(writes) == 1 else None
+
+
+def _held(op: kernel.ReadOp, local: kernel.LocalOp, loop: scf.ForOp) -> HeldFactor | None:
+    """The tile that the loop's block has stored, of which it reads a column in each step, all from the first on."""
+    uses = [use.operation for use in local.result.uses]
+    writes = [o for o in uses if isinstance(o, kernel.WriteOp) and o.parent is loop.parent]
+    type_, steps = op.result.type, constant_of(loop.ub)
+    if len(writes) != 1 or not isinstance(type_, VectorType) or not isinstance(writes[0].value.type, VectorType):
+        return None
+    rows, shape = type_.get_shape()[0], writes[0].value.type.get_shape()
+    read, written = ([int(s) for s in o.strides.get_values()] for o in (op, writes[0]))
+    whole = shape[:-1] == (rows,) and steps is not None and shape[-1] <= steps
+    whole = whole and written[1:] == [1] and read == [written[0], 0] and written[0] >= shape[-1]
+    columns = coefficient(op.offset, loop.body.block.args[0]) == 1 and constant_of(writes[0].offset) == 0
+    return HeldFactor(local, writes[0]) if whole and columns and not writes[0].valid else None
 
 
 def strides_of(factor: Factor, along: int, across: int) -> Sequence[int]:

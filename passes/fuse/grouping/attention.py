@@ -158,18 +158,29 @@ def _subtracts(op: MapOp, maximum: ReduceOp) -> bool:
 def can_defer(attention: Attention) -> bool:
     """Whether rows can be scaled after the product: a map scales them, and each of their axes is one of the result."""
     product = attention.ops[-1]
-    if not isinstance(product, ContractOp) or product.product is not None:
+    if not isinstance(product, ContractOp):
         return False
     (rows, _, out), weights = product.terms, product.lhs.owner
     follows = rows[-1] not in out and all(c in out for c in rows[:-1])
-    return follows and isinstance(weights, MapOp) and _scales_rows(weights)
+    if not follows or not isinstance(weights, MapOp) or row_factor(weights) is None:
+        return False
+    return product.product is None or product.product.data == WIDENED and element_of(weights.result) in HALVES
 
 
-def _scales_rows(weights: MapOp) -> bool:
-    """Whether a map of floats is its first operand, by or over one number a row."""
-    match weights.scalar:
+WIDENED = "f32(x0) * f32(x1)"
+HALVES = ("f16", "bf16")
+
+
+def row_factor(weights: MapOp) -> Call | None:
+    """How a map of floats scales its first operand by or over one number a row, before it rounds to halves or not;
+    None for other maps."""
+    element, scaled = element_of(weights.result), weights.scalar
+    match scaled:
+        case Call(rounding, (Call() as inner,)) if rounding == element and element in HALVES:
+            scaled = inner
+    match scaled:
         case Call("mul" | "div", (Load(0), Load(1))) if len(weights.args) == 2:
             whole, each = map(shape_of, weights.args)
             used_once = len(list(weights.result.uses)) == 1
-            return is_float(element_of(weights.result)) and used_once and each == (*whole[:-1], 1)
-    return False
+            return scaled if is_float(element) and used_once and each == (*whole[:-1], 1) else None
+    return None

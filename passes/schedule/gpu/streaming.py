@@ -10,15 +10,16 @@ Scores and running results are in shared memory; rows are combined by shuffles o
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
-from mlc.dialects.poly import LoopNest, Partition, TiledLoop
+from mlc.dialects.kernel import MMA_SHAPES
+from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.passes.schedule.gpu.generic import joint
-from mlc.passes.schedule.gpu.tile_sizes import lanes_of
-from mlc.passes.schedule.polyhedral.shared_axes import Axis
+from mlc.passes.schedule.gpu.stream_blocks import COLUMNS, Blocks, blocks_of, columns_of, is_loop, nests_of
+from mlc.passes.schedule.gpu.tensor_cores import instruction_of
+from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.candidates import Rule, first_of
 from mlc.passes.schedule.rules.operand_roles import is_sum
@@ -27,101 +28,91 @@ from mlc.target import GpuTarget
 
 SHAPES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 32), (16, 16))
 """Rows × points of the reduction in a block, the best first: more rows read the operands less often."""
-COLUMNS = 128  # of a result at most that a tile has
+FRAGMENTS = (
+    (128, 64, 4), (128, 64, 8), (64, 64, 4), (32, 64, 2), (16, 64, 1), (64, 32, 4), (32, 32, 2), (16, 32, 1),
+    (16, 16, 1),
+)  # fmt: skip
+"""The same on tensor cores, with the warps that share the rows."""
+SUMS = 128  # of a thread at most, scores among them
+DEPTH = 2  # buffers of the operands of a block of the reduction: one is computed on while the other is in flight
+STEPS = (64, 32, 16)  # of a sum that are staged together
 STAGED = 16  # steps of a sum whose operands are in shared memory, too
 
 
-def fused(statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule]) -> Iterator[list[LoopNest]]:
+def fused(
+    statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule], numerics: str = "default"
+) -> Iterator[list[LoopNest]]:
     """Nests of dependent statements: streamed where that is possible."""
-    return first_of(rule(statements, target, rules) for rule in (streaming, joint))
+    yield from first_of(rule(statements, target, rules) for rule in (partial(streaming, numerics=numerics), joint))
 
 
 def streaming(
-    statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule]
+    statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule], numerics: str = "default"
 ) -> Iterator[list[LoopNest]]:
     """Candidates: the largest blocks that fit in shared memory, and for which all multiprocessors are busy, first."""
     for stream in streams(statements):
+        if numerics != "strict":
+            yield from _on_tensor_cores(stream, target)
         fitting = (shape for shape in SHAPES if _bytes(stream, *shape) <= target.shared)
-        shapes = [shape for shape in fitting if _is_loop(stream, shape[0])]
-        busy = [shape for shape in shapes if _blocks(stream, shape[0]) >= target.multiprocessors]
-        yield from ([*_nests(_Blocks(stream, *shape))] for shape in dict.fromkeys([*busy, *shapes]))
+        shapes = [shape for shape in fitting if is_loop(stream, shape[0])]
+        busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
+        yield from ([*nests_of(Blocks(stream, *shape))] for shape in dict.fromkeys([*busy, *shapes]))
 
 
-@dataclass(frozen=True)
-class _Blocks:
-    """A stream in equal blocks of at most so many ``rows`` and ``points`` of the reduction."""
-
-    stream: Stream
-    rows: int
-    points: int
-
-    def partitions(self, s: StatementView) -> tuple[Partition, ...]:
-        *outer, last = self.stream.rows
-        splits = [Partition(last[s.name], self._count(last, self.rows), tiled=True)]
-        splits += [Partition(axis[s.name], self.stream.extent(axis)) for axis in outer]
-        if s.name in self.stream.along:
-            along = self.stream.along
-            splits.append(Partition(along[s.name], self._count(along, self.points), streamed=True))
-        return tuple(splits)
-
-    def sizes(self, s: StatementView) -> Mapping[str, int]:
-        """Points of a block along each iterator that has blocks of several."""
-        splits = ((split, s.bounds[split.iterator]) for split in self.partitions(s) if split.tiled or split.streamed)
-        return {split.iterator: -(-extent // split.blocks) for split, extent in splits if isinstance(extent, int)}
-
-    def _count(self, axis: Axis, most: int) -> int:
-        return -(-self.stream.extent(axis) // most)
+def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNest]]:
+    """Candidates whose products are of fragments of halves: scores, and what follows from them, are in registers."""
+    products = [s for s in stream.inside if is_sum(s) and s.op.ins[1:]]
+    mma = {instruction_of(s) for s in products}
+    if mma != {MMA_SHAPES["f16"]} or not all(_is_whole(s, stream) for s in products):
+        return
+    shapes = [shape for shape in FRAGMENTS if _fits(stream, products, *shape, target)]
+    busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
+    for rows, points, warps in dict.fromkeys([*busy, *sorted(shapes, key=lambda shape: (shape[0], -shape[1]))]):
+        first, *others = nests_of(Blocks(stream, rows, points))
+        block = ThreadBlock((warps, 1), str(MMA_SHAPES["f16"]), DEPTH)
+        yield [_staged(nest, products, points) for nest in (replace(first, block=block), *others)]
 
 
-def _nests(blocks: _Blocks) -> Iterator[LoopNest]:
-    stream = blocks.stream
-    after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
-    for n, stage in enumerate([*([s] for s in stream.inside), *after]):
-        yield _nest(stage, blocks, joined=n > 0)
+def _is_whole(s: StatementView, stream: Stream) -> bool:
+    """Whether a tile has all columns of a product's result, and it is one sum."""
+    columns = s.bounds[lanes_of(s)]
+    of_points = stream.along[s.name] not in s.reduced
+    return len(s.reduced) == 1 and (of_points or isinstance(columns, int) and columns <= COLUMNS)
 
 
-def _nest(stage: Sequence[StatementView], blocks: _Blocks, joined: bool) -> LoopNest:
-    """A nest whose tile is the whole block, or as many columns of a result as it has."""
-    first, names = stage[0], tuple(s.name for s in stage)
-    row, sizes = blocks.stream.rows[-1][first.name], blocks.sizes(first)
-    along_rows = bool(first.op.monoid) and not is_sum(first)  # rows are lanes, which share what they reduce
-    lanes = row if along_rows else lanes_of(first)
-    others = [i for i in first.parallel if i not in (row, lanes)]
-    band = [TiledLoop(i) for i in others]
-    band += [_loop(row, sizes[row], row == lanes)]
-    band += [_loop(lanes, sizes.get(lanes) or _columns(first, lanes), True)] if lanes != row else []
-    inner = [TiledLoop(i) for i in first.reduced]
-    if along_rows:
-        inner[-1] = _loop(first.reduced[-1], sizes.get(first.reduced[-1]) or _columns(first, first.reduced[-1]), True)
-    rule = "contraction" if is_sum(first) else "rows" if along_rows else "elementwise"
-    return LoopNest(rule, names, tuple(band), tuple(inner), blocks.partitions(first), joined)
+def _fits(
+    stream: Stream, products: Sequence[StatementView], rows: int, points: int, warps: int, target: GpuTarget
+) -> bool:
+    """Whether a thread has registers, and a block shared memory, for blocks of one size, of which fragments are more
+    than half full."""
+    sizes = Blocks(stream, rows, points).sizes(products[0])
+    if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
+        return False
+    sums, staged = 0, 0
+    for s in products:
+        running = stream.along[s.name] in s.reduced
+        columns = padded(columns_of(s, lanes_of(s))) if running else points
+        depth = padded(int(s.bounds[s.reduced[0]]))  # type: ignore[arg-type]
+        sums += rows * columns
+        staged += DEPTH * points * columns if running else (rows + DEPTH * points) * depth
+    return sums <= SUMS * warps * target.warp and 2 * staged <= target.shared_optin
 
 
-def _loop(iterator: str, size: int, vectorized: bool) -> TiledLoop:
-    return TiledLoop(iterator, ((size, None),), vectorized) if size > 1 or vectorized else TiledLoop(iterator)
-
-
-def _columns(s: StatementView, iterator: str) -> int:
-    extent = s.bounds[iterator]
-    return min(extent, COLUMNS) if isinstance(extent, int) else COLUMNS
-
-
-def _blocks(stream: Stream, rows: int) -> int:
-    *outer, last = map(stream.extent, stream.rows)
-    return math.prod(outer) * -(-last // rows)
-
-
-def _is_loop(stream: Stream, rows: int) -> bool:
-    """Whether blocks of each size are several, of which isl makes a loop."""
-    *outer, last = map(stream.extent, stream.rows)
-    blocks = -(-last // rows)
-    return math.prod(outer) > 1 or blocks > 1 and last % blocks == 0
+def _staged(nest: LoopNest, products: Sequence[StatementView], points: int) -> LoopNest:
+    """The nest of a product with the steps that are staged together."""
+    s = next((s for s in products if s.name == nest.statements[0]), None)
+    if s is None:
+        return nest
+    (along,) = s.reduced
+    split = nest.tiled_blocks.get(along)
+    steps = points if split else next((n for n in STEPS if s.bounds[along] % n == 0), STEPS[-1])
+    return replace(nest, inner=(TiledLoop(along, ((steps, None),)),))
 
 
 def _bytes(stream: Stream, rows: int, points: int) -> int:
     """Bytes of shared memory of a block: of intermediate arrays, running results, and the operands of some steps."""
     made = {s.write.array for s in stream.inside if stream.along[s.name] not in s.reduced}
     results = [s for s in stream.inside if is_sum(s) and stream.along[s.name] in s.reduced]
-    columns = [_columns(s, lanes_of(s)) for s in results]
+    columns = [columns_of(s, lanes_of(s)) for s in results]
     staged = sum(STAGED * (rows + n) for n in (points, *columns))
     return 4 * (rows * (points * len(made) + sum(columns)) + staged)

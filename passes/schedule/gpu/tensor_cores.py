@@ -42,7 +42,7 @@ def tensor_cores(
     they take three products each. Strict numerics have bytes only.
     """
     first = statements[0]
-    mma, roles = _instruction(first), roles_of(first)
+    mma, roles = instruction_of(first), roles_of(first)
     if mma is None or roles is None or roles.panels or not epilogue_follows(statements):
         return
     if numerics == "strict" and mma.bits > 8:
@@ -51,7 +51,7 @@ def tensor_cores(
     yield from nests if mma.bits < 32 or numerics == "relaxed" else chain(contraction(statements, target), nests)
 
 
-def _instruction(s: StatementView) -> MmaShape | None:
+def instruction_of(s: StatementView) -> MmaShape | None:
     """The instruction for the factors of a sum of products; None where none multiplies their types."""
     elements = {element_of(v) for v in s.op.ins}
     found = {MMA_SHAPES.get(e) for e in elements}

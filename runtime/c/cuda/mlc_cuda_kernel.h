@@ -148,6 +148,15 @@ MLC_FUNCTION(round, roundf, round)
 MLC_FUNCTION(sqrt, sqrtf, sqrt)
 MLC_FUNCTION(rsqrt, 1.0f / sqrtf, 1.0 / sqrt)
 MLC_FUNCTION(abs, fabsf, fabs)
+MLC_DEVICE float mlc_exp2_approximate(float x) {
+#ifdef MLC_EMULATED
+  return exp2f(x);
+#else
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#endif
+}
 MLC_DEVICE mlc_half mlc_abs_f16(mlc_half x) { return fabsf((float)x); }
 #define MLC_FUNCTION_OF_TWO(name, single, twice)                                                   \
   MLC_DEVICE float mlc_##name##_f32(float a, float b) { return single(a, b); }                     \
@@ -162,6 +171,23 @@ MLC_DEVICE uint16_t mlc_narrow_bf16(float x) {
   const uint32_t u = mlc_bits<float, uint32_t>(x);
   return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }
+
+/* Two neighbours of a factor of the tensor cores in a register, the first one in the low half; of floats, rounded. */
+MLC_DEVICE uint32_t mlc_pair(uint16_t a, uint16_t b) { return (uint32_t)b << 16 | a; }
+MLC_DEVICE uint32_t mlc_pair(mlc_half a, mlc_half b) { return mlc_pair(a.bits, b.bits); }
+#ifdef MLC_EMULATED
+MLC_DEVICE uint32_t mlc_pair_f16(float a, float b) { return mlc_pair(mlc_half(a), mlc_half(b)); }
+MLC_DEVICE uint32_t mlc_pair_bf16(float a, float b) { return mlc_pair(mlc_narrow_bf16(a), mlc_narrow_bf16(b)); }
+#else
+#define MLC_PAIR(E)                                                                                \
+  MLC_DEVICE uint32_t mlc_pair_##E(float a, float b) {                                             \
+    uint32_t both;                                                                                 \
+    asm("cvt.rn." #E "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));                          \
+    return both;                                                                                   \
+  }
+MLC_PAIR(f16)
+MLC_PAIR(bf16)
+#endif
 
 /* A factor of the tensor cores: a float rounded to 10 bits after the point (TF32), ties away from zero. */
 MLC_DEVICE uint32_t mlc_tf32(float x) {

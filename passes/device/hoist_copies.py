@@ -1,0 +1,58 @@
+"""Loop-invariant code motion of copies (``hoist-copies``): what each block of a stream copies alike is
+copied to shared memory before.
+
+    scf.for %j = 0 to %n {                               kernel.write (kernel.read %Q[%i]), %s
+      kernel.write (kernel.read %Q[%i]), %s        →     scf.for %j = 0 to %n {
+      kernel.write (kernel.read %K[%j]), %t                kernel.write (kernel.read %K[%j]), %t
+      … }                                                  … }
+
+Only copies move, with the index arithmetic that they need: queries of an attention stay in shared memory for all blocks
+of keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.passes.device.insert_block_barriers import written_by
+from mlc.passes.device.loops.coefficients import depends
+from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
+from mlc.passes.device.promote_locals import is_stream_of_fragments
+
+
+@dataclass(frozen=True)
+class HoistCopies(ModulePass):
+    name = "hoist-copies"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and is_stream_of_fragments(o)]:
+            for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
+                _hoist(fn, loop)
+
+
+def _hoist(fn: kernel.FuncOp, loop: scf.ForOp) -> None:
+    written = [buffer for o in fn.walk() for buffer in written_by(o)]
+    body = loop.body.block
+    for op in list(body.ops):
+        if any(depends(v, body) for v in op.operands):
+            continue
+        index = isinstance(op, INDEX_ARITHMETIC) and isinstance(op.results[0].type, IndexType)
+        read = isinstance(op, kernel.ReadOp) and op.buffer not in written and _copied(op)
+        copy = isinstance(op, kernel.WriteOp) and isinstance(op.buffer.owner, kernel.LocalOp)
+        if index or read or copy and written.count(op.buffer) == 1:  # type: ignore[attr-defined]
+            op.detach()
+            assert loop.parent is not None
+            loop.parent.insert_op_before(op, loop)
+
+
+def _copied(op: kernel.ReadOp) -> bool:
+    """Whether a read is only stored in a local array."""
+    users: list[Operation] = [use.operation for use in op.result.uses]
+    return all(isinstance(o, kernel.WriteOp) and isinstance(o.buffer.owner, kernel.LocalOp) for o in users)

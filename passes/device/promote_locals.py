@@ -1,0 +1,159 @@
+"""Register promotion of local arrays (``promote-locals``; LLVM: mem2reg): the results of a stream stay in registers.
+
+    scf.for %j = … {                                   %m = scf.for %j = … iter_args(%old = %first) {
+      kernel.write %s, %t : vector<64x64xf32>
+      %x = kernel.read %t : vector<64x64xf32>            … %s …
+      %old = kernel.read %m : vector<64xf32>      →      … %old … : vector<64x1xf32>
+      kernel.write %new, %m : vector<64xf32> }           scf.yield %new }
+
+Of kernels whose schedule has tensor cores and a stream: their values have one distribution, by which the lanes that
+share a row reduce it by shuffles, and each keeps the row's result. A local array is promoted where all its accesses are
+of the whole array, and each read comes after a write. Vectors of rows keep the reduced axis, with extent 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of, thread_block_of
+from mlc.dialects.types import shape_of
+from mlc.passes.device.distribution.value_classes import extents
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.kept_axes import keep_axes
+from mlc.passes.device.loops.shared_values import share_values
+
+
+@dataclass(frozen=True)
+class PromoteLocals(ModulePass):
+    name = "promote-locals"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if is_stream_of_fragments(fn):
+                promoted = {o.result for o in fn.walk() if isinstance(o, kernel.LocalOp) and _is_whole(o)}
+                promoted -= _unwritten(fn.block, promoted)
+                keep_axes(fn, promoted)
+                _Promotion(promoted).block(fn.block)
+                _erase(promoted)
+                share_values(fn)
+
+
+def is_stream_of_fragments(fn: kernel.FuncOp) -> bool:
+    """Whether the schedule of a kernel has a stream whose products are of tensor cores."""
+    nests = schedule_of(fn)
+    return any(nest.streamed for nest in nests) and thread_block_of(nests).mma is not None
+
+
+def _is_whole(op: kernel.LocalOp) -> bool:
+    """Whether each access is of the whole array, or of the part of it that a smaller block has."""
+    return all(_covers(use.operation, op) for use in op.result.uses)
+
+
+def _covers(access: Operation, local: kernel.LocalOp) -> bool:
+    if not isinstance(access, kernel.ReadOp | kernel.WriteOp) or constant_of(access.offset) != 0:
+        return False
+    if access.lanes is not None or access.valid or access.dynamic or not _shape(access):
+        return False
+    shape = shape_of(local.result)
+    row_major = [prod(shape[n + 1 :]) for n in range(len(shape))]  # type: ignore[arg-type]
+    strides = [int(s) for s in access.strides.get_values()]
+    return len(_shape(access)) <= len(shape) and all(s == t for s, t in zip(strides, row_major, strict=False))
+
+
+def _shape(access: kernel.ReadOp | kernel.WriteOp) -> tuple[int, ...]:
+    """The extents of what is accessed, without the last ones of 1."""
+    found = extents(access.value if isinstance(access, kernel.WriteOp) else access.result)
+    while len(found) > 1 and found[-1] == 1:
+        found = found[:-1]
+    return found
+
+
+Written = dict[SSAValue, tuple[int, ...]]
+
+
+def _unwritten(block: Block, locals_: set[SSAValue]) -> set[SSAValue]:
+    """The local arrays of which a read may come before all writes, or be of another part than was written last."""
+    found = set[SSAValue]()
+
+    def visit(block: Block, written: Written) -> Written:
+        for op in block.ops:
+            if isinstance(op, kernel.ReadOp) and op.buffer in locals_ and written.get(op.buffer) != _shape(op):
+                found.add(op.buffer)
+            elif isinstance(op, kernel.WriteOp) and op.buffer in locals_:
+                written[op.buffer] = _shape(op)
+            for region in op.regions:
+                after = visit(region.block, dict(written))
+                found.update(local for local, shape in written.items() if after[local] != shape)
+        return written
+
+    visit(block, {})
+    return found
+
+
+def _erase(locals_: Iterable[SSAValue]) -> None:
+    for local in locals_:
+        assert isinstance(local.owner, kernel.LocalOp)
+        local.owner.detach()
+        local.owner.erase()
+
+
+@dataclass
+class _Promotion:
+    """Replaces the accesses of ``locals_``; ``current``: the value of each one at the place that is visited."""
+
+    locals_: set[SSAValue]
+    current: dict[SSAValue, SSAValue] = field(default_factory=dict)
+
+    def block(self, block: Block) -> None:
+        for op in list(block.ops):
+            if isinstance(op, kernel.WriteOp) and op.buffer in self.locals_:
+                self.current[op.buffer] = op.value
+                _remove(op)
+            elif isinstance(op, kernel.ReadOp) and op.buffer in self.locals_:
+                op.result.replace_all_uses_with(self.current[op.buffer])
+                _remove(op)
+            elif isinstance(op, scf.ForOp):
+                self._loop(op)
+            else:
+                for region in op.regions:
+                    _Promotion(self.locals_, dict(self.current)).block(region.block)
+
+    def _loop(self, loop: scf.ForOp) -> None:
+        """A loop carries the values of the arrays that it writes, where they have one before."""
+        writes = (o.buffer for o in loop.walk() if isinstance(o, kernel.WriteOp))
+        carried = [local for local in dict.fromkeys(writes) if local in self.current and local in self.locals_]
+        body = loop.body.block
+        inside = dict(self.current)
+        for local in carried:
+            inside[local] = body.insert_arg(self.current[local].type, len(body.args))
+        inner = _Promotion(self.locals_, inside)
+        inner.block(body)
+        if not carried:
+            return
+        last = body.last_op
+        assert last is not None
+        body.add_op(scf.YieldOp(*last.operands, *(inside[local] for local in carried)))
+        _remove(last)
+        starts = [*loop.iter_args, *(self.current[local] for local in carried)]
+        new = scf.ForOp(loop.lb, loop.ub, loop.step, starts, Region(loop.body.detach_block(body)))
+        new.attributes |= loop.attributes
+        assert loop.parent is not None
+        loop.parent.insert_op_before(new, loop)
+        for old, result in zip(loop.results, new.results, strict=False):
+            old.replace_all_uses_with(result)
+        self.current |= zip(carried, new.results[len(loop.results) :], strict=True)
+        _remove(loop)
+
+
+def _remove(op: Operation) -> None:
+    op.detach()
+    op.erase()
