@@ -13,7 +13,7 @@ import onnx
 import pytest
 from emulator import DEVICE, needed
 from launcher import Program
-from test_cubins import USED, kernels
+from test_cubins import HMMA, LDGSTS, USED, kernels, opcodes
 from test_cuda_operators import model_of
 
 from mlc import target
@@ -27,6 +27,7 @@ pytestmark = needed
 ATTENTION = """(T[{b},{h},{m},{k}] q, T[{b},{h},{n},{k}] k, T[{b},{h},{n},{v}] v, T[{m},{n}] mask)
     => (T[{b},{h},{m},{v}] y) {{ products = Einsum <equation = "bhmk,bhnk->bhmn"> (q, k)
     scores = Add (products, mask)  weights = Softmax <axis = -1> (scores)  y = MatMul (weights, v) }}"""
+LDSM, MUFU = 0x83B, 0x308  # SASS: ldmatrix, and functions of one instruction
 BUSY = 1024  # multiprocessors, for which no tile is small enough: blocks have 16 rows
 SIZES = [  # element, batch, heads, queries, keys, elements of a key and of a value, multiprocessors
     ("float16", (1, 2, 64, 128, 32, 32), BUSY),  # whole blocks
@@ -90,16 +91,14 @@ def test_strict_numerics_have_no_fragments(units: Path) -> None:
     assert not any(isinstance(o, kernel.MmaOp) for fn in made.functions.values() for o in fn.walk())
 
 
-@pytest.mark.skipif(not (shutil.which("nvcc") and shutil.which("cuobjdump")), reason="needs nvcc and cuobjdump")
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
 @pytest.mark.parametrize("size", [64, 128])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 def test_machine_code_spills_nothing(arch: str, size: int, tmp_path: Path) -> None:
-    """A thread has up to 255 registers, the exponentials are one instruction, and weights are rounded two at a time."""
+    """A thread has up to 255 registers, for its rows of scores and results."""
     (made,) = kernels(text("float16", (1, 32, 512, 512, size, size))).values()
     (tmp_path / "k.cu").write_text(unit([made]))
     command = ["nvcc", "-cubin", f"-arch={arch}", f"-I{DEVICE}", "-Xptxas", "-v", tmp_path / "k.cu"]
     done = subprocess.run([*command, "-o", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
     assert {(int(stack), int(spills)) for _, stack, spills, _ in USED.findall(done.stderr)} == {(0, 0)}
-    code = subprocess.run(["cuobjdump", "-sass", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
-    wanted = ("HMMA.16816.F32", "LDSM.16.M88.4", "LDSM.16.MT88.4", "LDGSTS", "MUFU.EX2", "F2FP")
-    assert not [each for each in wanted if each not in code.stdout]
+    assert {LDGSTS, HMMA, LDSM, MUFU} <= opcodes((tmp_path / "k.cubin").read_bytes())

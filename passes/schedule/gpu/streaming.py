@@ -69,7 +69,7 @@ def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNes
     busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
     for rows, points, warps in dict.fromkeys([*busy, *sorted(shapes, key=lambda shape: (shape[0], -shape[1]))]):
         first, *others = nests_of(Blocks(stream, rows, points))
-        block = ThreadBlock((warps, 1), str(MMA_SHAPES["f16"]), DEPTH)
+        block = ThreadBlock((warps, 1), str(MMA_SHAPES["f16"]), depth=DEPTH)
         yield [_staged(nest, products, points) for nest in (replace(first, block=block), *others)]
 
 
