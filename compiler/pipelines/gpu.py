@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
-from mlc.passes.device.hoist_copies import HoistCopies
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
 from mlc.passes.device.pipeline_copies import PipelineCopies
-from mlc.passes.device.promote_locals import PromoteLocals
 from mlc.passes.device.raster_tiles import RasterTiles
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
-from mlc.passes.device.use_exp2 import UseExp2
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
@@ -51,6 +48,9 @@ from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
+from mlc.passes.streams.hoist_copies import HoistCopies
+from mlc.passes.streams.promote_locals import PromoteLocals
+from mlc.passes.streams.use_exp2 import UseExp2
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.target.base import Stages
 from mlc.target.gpu import GpuTarget

@@ -37,10 +37,10 @@ from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.swizzle import LAYOUT, swizzled
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.loops.staged_products import Factor, HeldFactor, StagedProduct, staged_product, strides_of
-from mlc.passes.device.promote_locals import is_stream_of_fragments
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
+from mlc.passes.streams.promote_locals import is_stream_of_fragments
 from mlc.target import GpuTarget
 
 BANK_PADDING = 8  # elements of f32 after a row of steps, which single loads read without conflicts

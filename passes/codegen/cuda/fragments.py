@@ -152,8 +152,8 @@ class HeldOperand:
         lanes = [(m, n) for n, m in fragment.of_input("lane")]
         assert tuple(lanes) == layout.of_input("lane"), f"{layout} does not hold fragments"
         known = {layout(register=r): r for r in self.held.part.registers()}
-        places = [[fragment(register=r, element=e) for e in range(self.mma.packed)] for r in range(4)]
-        return [[known.get((x + dm, k + dk)) for dk, dm in pair] for pair in places]
+        elements = [[fragment(register=r, element=e) for e in range(self.mma.packed)] for r in range(4)]
+        return [[known.get((x + dm, k + dk)) for dk, dm in pair] for pair in elements]
 
 
 @dataclass(frozen=True)
@@ -187,9 +187,9 @@ class WarpProduct:
         return sorted({at[axis] // size * size for at in self._coordinates})
 
     def _product(self, name: str, m: int, n: int) -> str:
-        places = [(m + dm, n + dn) for dm in (0, 8) for dn in (0, 1)]
-        sums = [self._coordinates.get(at, f"{name}_{m}_{n}[{r}]") for r, at in enumerate(places)]
-        beyond = f"float {name}_{m}_{n}[4] = {{}}; " if any(at not in self._coordinates for at in places) else ""
+        coordinates = [(m + dm, n + dn) for dm in (0, 8) for dn in (0, 1)]
+        sums = [self._coordinates.get(at, f"{name}_{m}_{n}[{r}]") for r, at in enumerate(coordinates)]
+        beyond = f"float {name}_{m}_{n}[4] = {{}}; " if any(at not in self._coordinates for at in coordinates) else ""
         factors = (self.op.b,) if self.op.held else (self.op.a, self.op.b)
         elements = list(dict.fromkeys(map(element_of, factors)))
         which = "_".join(TYPES.get(e, e) for e in elements) + ("x3" if self.op.split is not None else "")

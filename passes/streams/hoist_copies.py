@@ -24,7 +24,7 @@ from mlc.dialects import kernel
 from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.coefficients import depends
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
-from mlc.passes.device.promote_locals import is_stream_of_fragments
+from mlc.passes.streams.promote_locals import is_stream_of_fragments
 
 
 @dataclass(frozen=True)
