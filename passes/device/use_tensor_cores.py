@@ -69,8 +69,8 @@ class UseTensorCores(ModulePass):
                 continue
             if not why and (block.mma or self._chosen(mma)) and _is_whole(product, mma, block, target, streamed):
                 _replace(product, mma, split=mma.bits == 32 and self.numerics != "relaxed")
-        for product in [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]:
-            _accumulate(product)
+        for made in [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]:
+            _accumulate(made)
         if block.mma and not products and is_given(fn):
             raise ScheduleError(f"'mma={block.mma}': the kernel has no sum of products whose operands are staged")
 

@@ -39,7 +39,8 @@ class PromoteLocals(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             if is_stream_of_fragments(fn):
-                promoted = {o.result for o in fn.walk() if isinstance(o, kernel.LocalOp) and _is_whole(o)}
+                locals_ = [o for o in fn.walk() if isinstance(o, kernel.LocalOp)]
+                promoted: set[SSAValue] = {o.result for o in locals_ if _is_whole(o)}
                 promoted -= _unwritten(fn.block, promoted)
                 keep_axes(fn, promoted)
                 _Promotion(promoted).block(fn.block)
@@ -64,7 +65,7 @@ def _covers(access: Operation, local: kernel.LocalOp) -> bool:
     if access.lanes is not None or access.valid or access.dynamic or not _shape(access):
         return False
     shape = shape_of(local.result)
-    row_major = [prod(shape[n + 1 :]) for n in range(len(shape))]  # type: ignore[arg-type]
+    row_major = [prod(shape[n + 1 :]) for n in range(len(shape))]
     strides = [int(s) for s in access.strides.get_values()]
     return len(_shape(access)) <= len(shape) and all(s == t for s, t in zip(strides, row_major, strict=False))
 

@@ -50,8 +50,7 @@ class _Exp2:
     def run(self) -> None:
         difference = self.exp.operand.owner
         if isinstance(difference, arith.SubfOp):
-            sides = [self._scaled(v) for v in difference.operands]
-            power = self._add(arith.SubfOp(*sides))
+            power = self._add(arith.SubfOp(self._scaled(difference.lhs), self._scaled(difference.rhs)))
         else:
             power = self._scaled(self.exp.operand)
         fast = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
@@ -66,13 +65,14 @@ class _Exp2:
         """``value`` · log2 e: of what is equal along an axis, once; of a product with a constant, one product."""
         match value.owner:
             case vector.BroadcastOp() as spread if isinstance(spread.source.type, VectorType):
-                return self._add(vector.BroadcastOp(self._scaled(spread.source), value.type))
+                return self._add(vector.BroadcastOp(self._scaled(spread.source), spread.vector.type))
             case arith.MulfOp(lhs=factor, rhs=constant) if (known := _constant(constant)) is not None:
                 return self._times(factor, known * LOG2_E)
         return self._times(value, LOG2_E)
 
     def _times(self, value: SSAValue, factor: float) -> SSAValue:
         constant = self._add(arith.ConstantOp(FloatAttr(factor, Float32Type())))
+        assert isinstance(value.type, VectorType)
         return self._add(arith.MulfOp(value, self._add(vector.BroadcastOp(constant, value.type))))
 
     def _add(self, op: Operation) -> SSAValue:

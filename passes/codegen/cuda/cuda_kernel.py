@@ -332,10 +332,12 @@ class _Printer(CText):
         """A product of tensor cores, whose sums replace those before."""
         held = self.env[op.acc]
         self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
-        b = self.operand(op, left=False)
-        a = self.held_operand(op) if op.held else self.operand(op, left=True)
-        kind = WarpgroupProduct if op.warpgroup else WarpProduct
-        for line in kind(self.env[op.result], op, a, b).steps(op.steps.value.data, self.name()):
+        total, b = self.env[op.result], self.operand(op, left=False)
+        if op.warpgroup:
+            steps = WarpgroupProduct(total, op, self.operand(op, left=True), b).steps
+        else:
+            steps = WarpProduct(total, op, self.held_operand(op) if op.held else self.operand(op, left=True), b).steps
+        for line in steps(op.steps.value.data, self.name()):
             self.line(line)
 
     def operand(self, op: kernel.MmaOp, left: bool) -> Operand:
