@@ -33,6 +33,7 @@ Array = np.ndarray[Any, Any]
 _BINARY: dict[type[Operation], Callable[[Any, Any], Any]] = {
     arith.AddiOp: operator.add, arith.SubiOp: operator.sub, arith.MuliOp: operator.mul,
     arith.FloorDivSIOp: lambda a, b: a // np.maximum(b, 1), arith.MaxSIOp: np.maximum, arith.MinSIOp: np.minimum,
+    arith.RemSIOp: lambda a, b: a % np.maximum(b, 1),
 }  # fmt: skip
 
 
@@ -65,6 +66,10 @@ def _of_block(block: Block, trips: int) -> Iterator[Access]:
             yield from _of_block(op.body.block, trips * _trips(op.lb, op.ub, op.step))
         elif isinstance(op, scf.IfOp):
             yield from _of_block(op.true_region.block, trips)
+        elif isinstance(op, kernel.SpecializeOp):
+            yield from (access for region in op.regions for access in _of_block(region.block, trips))
+        elif isinstance(op, kernel.BulkCopyOp):
+            yield Access(False, trips, op.bytes, WARP * 4 / SECTOR, WARP * 4 / SECTOR)  # no thread has an address
         elif isinstance(op, MEMORY) and isinstance(op.buffer.owner, Block):
             yield _copy(op, trips) if isinstance(op, kernel.AsyncCopyOp) else _access(op, trips)
 

@@ -17,7 +17,7 @@ from mlc.dialects.kernel.bulk_copy import (
     SpecializeOp,
     TensorMap,
 )
-from mlc.dialects.kernel.device import BarrierOp, TurnOp
+from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.mma import (
@@ -45,7 +45,7 @@ Kernel = Dialect(
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
-        *(BarrierOp, TurnOp, MmaOp, MultiReductionOp),
+        *(BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp, MmaOp, MultiReductionOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
     ],
@@ -72,6 +72,8 @@ __all__ = [
     "StepOp",
     "LanewiseOp",
     "BarrierOp",
+    "ClusterBarrierOp",
+    "ClusterRankOp",
     "TurnOp",
     "MMA_SHAPES",
     "MmaOp",

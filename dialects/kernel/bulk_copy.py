@@ -60,7 +60,8 @@ class BulkCopyOp(IRDLOperation):
 
     The box begins at (x, y, …), the fastest coordinate first, and is in row-major order from element ``at`` of the
     target on, but for its swizzle. Zeros arrive for what is outside the tensor. Without a barrier the copy is there
-    when the operation has ended: so it is until ``specialize-warps``.
+    when the operation has ended: so it is until ``specialize-warps``. With ``multicast`` it arrives in so many blocks
+    of a cluster, and counts in the barrier of each.
     """
 
     name = "kernel.bulk_copy"
@@ -74,6 +75,7 @@ class BulkCopyOp(IRDLOperation):
     strides = prop_def(DenseArrayBase)
     box = prop_def(DenseArrayBase)
     span = prop_def(IntegerAttr)
+    multicast = opt_prop_def(IntegerAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $coordinates `]` `to` $target `[` $at `]` (`barrier` $barrier^ `[` $slot `]`)? attr-dict "
@@ -87,12 +89,14 @@ class BulkCopyOp(IRDLOperation):
         target: SSAValue,
         at: SSAValue,
         barrier: tuple[SSAValue, SSAValue] | None = None,
+        multicast: int = 1,
     ):
         properties = {
             "extents": ArrayAttr([StringAttr(str(e)) for e in map_.extents]),
             "strides": DenseArrayBase.from_list(i64, list(map_.strides)),
             "box": DenseArrayBase.from_list(i64, list(map_.box)),
             "span": IntegerAttr(map_.span, i64),
+            "multicast": IntegerAttr(multicast, i64) if multicast > 1 else None,
         }
         ends = barrier or (None, None)
         super().__init__(operands=[map_.buffer, list(coordinates), target, at, *ends], properties=properties)
@@ -158,15 +162,19 @@ class MbarrierExpectOp(IRDLOperation):
 
 @irdl_op_definition
 class MbarrierArriveOp(IRDLOperation):
-    """The arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``."""
+    """The arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``. With
+    ``blocks``, at the barrier of each block of a cluster."""
 
     name = "kernel.mbarrier_arrive"
     barrier = operand_def(MemRefType)
     slot = operand_def(IndexType)
+    blocks = opt_prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$barrier `[` $slot `]` attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, slot: SSAValue):
-        super().__init__(operands=[barrier, slot])
+    def __init__(self, barrier: SSAValue, slot: SSAValue, blocks: int = 1):
+        count = IntegerAttr(blocks, i64) if blocks > 1 else None
+        super().__init__(operands=[barrier, slot], properties={"blocks": count})
 
 
 @irdl_op_definition

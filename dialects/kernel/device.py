@@ -15,6 +15,26 @@ class BarrierOp(IRDLOperation):
 
 
 @irdl_op_definition
+class ClusterBarrierOp(IRDLOperation):
+    """All threads of a cluster of blocks reach it before one goes on: ``kernel.cluster_barrier``."""
+
+    name = "kernel.cluster_barrier"
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class ClusterRankOp(IRDLOperation):
+    """The number of this block in its cluster (PTX: %cluster_ctarank): ``%r = kernel.cluster_rank``."""
+
+    name = "kernel.cluster_rank"
+    result = result_def(IndexType)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[IndexType()])
+
+
+@irdl_op_definition
 class TurnOp(IRDLOperation):
     """How many iterations of the parallel loop around it this block has done before: ``%n = kernel.turn``."""
 

@@ -45,7 +45,8 @@ SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 class ThreadBlock:
     """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
     tensor cores' instruction; ``copy``: how operands come to shared memory, ``async`` by all threads or ``tma`` by more
-    warps; ``depth``: the buffers of a staged operand, of which all but one are in flight; ``raster``: the rows of
+    warps; ``depth``: the buffers of a staged operand, of which all but one are in flight; ``cluster``: (rows,
+    columns) of blocks whose tiles are neighbours and share what they copy; ``raster``: the rows of
     tiles whose columns follow each other; ``persist``: as many blocks as run at a time take all tiles. None: the passes
     choose."""
 
@@ -53,6 +54,7 @@ class ThreadBlock:
     mma: str | None = _key(SHAPE)
     copy: str | None = _key(COPY)
     depth: int | None = _key(COUNT)
+    cluster: tuple[int, ...] | None = _key(GRID)
     raster: int | None = _key(COUNT)
     persist: bool | None = _key(FLAG)
 

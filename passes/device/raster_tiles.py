@@ -4,7 +4,8 @@
                                                        %i, %j = the t-th tile of groups of 8 rows, column by column
 
 With ``raster=8`` in the schedule; otherwise tiles follow each other row by row (CUTLASS: raster order and swizzle;
-Triton: grouped ordering). The last group has the rows that are left.
+Triton: grouped ordering). The last group has the rows that are left. The blocks of a cluster are neighbours in a
+column.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.insertion import Inserter
+from mlc.passes.device.set_launch_geometry import cluster_of
 from mlc.passes.schedule.apply_schedules import following, is_given
 
 
@@ -30,7 +32,7 @@ class RasterTiles(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if rows := thread_block_of(schedule_of(fn)).raster:
+            if rows := thread_block_of(schedule_of(fn)).raster or (cluster_of(fn) if cluster_of(fn) > 1 else None):
                 with following(fn):
                     _order(fn, rows)
 
@@ -38,6 +40,8 @@ class RasterTiles(ModulePass):
 def _order(fn: kernel.FuncOp, rows: int) -> None:
     loops = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
     plain = all(constant_of(low) == 0 for o in loops for low in o.lowerBound)
+    if rows % cluster_of(fn):
+        raise ScheduleError(f"'raster={rows}': a cluster has {cluster_of(fn)} rows of tiles, write a multiple of that")
     if not plain and is_given(fn):
         raise ScheduleError(f"'raster={rows}': the kernel has tiles of several sizes")
     for loop in loops:

@@ -33,6 +33,8 @@ from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 
 GRID, SHARED, RESIDENT = "grid", "shared", "resident"
+CLUSTER = "cluster"
+"""The number of blocks that run together and may access each other's shared memory."""
 DYNAMIC = "dynamic"
 """Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
 ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight rows of all banks
@@ -65,6 +67,12 @@ class SetLaunchGeometry(ModulePass):
 def producer_threads(fn: kernel.FuncOp) -> int:
     """The threads of a block that copy what the others compute with."""
     return sum(o.threads.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp))
+
+
+def cluster_of(fn: kernel.FuncOp) -> int:
+    """The blocks of a cluster; 1 without."""
+    cluster = fn.attributes.get(CLUSTER)
+    return cluster.value.data if isinstance(cluster, IntegerAttr) else 1
 
 
 def _threads(fn: kernel.FuncOp) -> int:
@@ -139,6 +147,7 @@ def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
     limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
     if thread_block_of(schedule_of(fn)).persist:
         limit = min(limit, target.multiprocessors * _resident(fn, target))
+        limit -= limit % cluster_of(fn)
     grid: DimLike = 0
     for op in fn.walk():
         if isinstance(op, scf.ParallelOp) and not _produces(op):

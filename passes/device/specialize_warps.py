@@ -13,7 +13,8 @@
                                                    kernel.mbarrier_arrive %empty[%slot] } … } }
 
 One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. The ring has
-``depth`` buffers, as many as the schedule says or as shared memory has room for.
+``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x1`` two blocks, whose
+tiles are in one column, each copy a half of what both need (multicast), and say to both when they have read a buffer.
 """
 
 from __future__ import annotations
@@ -23,17 +24,20 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
+from mlc.passes.device.loops.cluster_copies import BLOCKS, check_cluster, is_shared, shared_copy
 from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
 from mlc.passes.device.loops.ring_depth import ring_depth
+from mlc.passes.device.set_launch_geometry import CLUSTER
 from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
@@ -70,9 +74,11 @@ class _Specialization:
         self.locals = [o for o in locals_ if isinstance(o, kernel.LocalOp)]
         self.depth = ring_depth(self.fn, loop, self.locals, threads + self.extra, self.target)
         self.rings: dict[SSAValue, SSAValue] = {local.result: self._ring(local) for local in self.locals}
-        self.full, self.empty = (self._barriers(tiles, count) for count in (1, threads // self.target.warp))
+        self.cluster = self._cluster()
+        readers = threads // self.target.warp * self.cluster
+        self.full, self.empty = (self._barriers(tiles, count) for count in (1, readers))
         build = Inserter(tiles)
-        build.add(kernel.BarrierOp())
+        build.add(kernel.BarrierOp() if self.cluster == 1 else kernel.ClusterBarrierOp())
         producer = Block([self._producer()])
         self._consume()
         place = tiles.parent
@@ -81,6 +87,17 @@ class _Specialization:
         made = kernel.SpecializeOp(self.extra, Region(producer), Region(Block([tiles])))
         assert after is not None
         place.insert_op_before(made, after)
+        if self.cluster > 1:  # no block ends while others use its shared memory
+            place.insert_op_before(kernel.ClusterBarrierOp(), after)
+
+    def _cluster(self) -> int:
+        """The blocks that share what they copy."""
+        cluster = thread_block_of(schedule_of(self.fn)).cluster
+        if cluster is None:
+            return 1
+        check_cluster(cluster, self.tiles)
+        self.fn.attributes[CLUSTER] = IntegerAttr(BLOCKS, i64)
+        return BLOCKS
 
     def _ring(self, local: kernel.LocalOp) -> SSAValue:
         ring = kernel.LocalOp(memref(element_of(local.result), (self.depth, *shape_of(local.result))))
@@ -124,7 +141,13 @@ class _Specialization:
             indices = [_again(v, inside, self.tiles, block.add_op) for v in (*copy.coordinates, copy.at)]
             block.add_op(buffer := kernel.SubviewOp(self.rings[copy.target], slot))
             *coordinates, at = indices
-            block.add_op(kernel.BulkCopyOp(copy.map, coordinates, buffer.result, at, (self.full, slot)))
+            barrier = self.full, slot
+            if self.cluster > 1 and is_shared(copy, self.tiles):
+                block.add_op(rank := kernel.ClusterRankOp())
+                part = shared_copy(copy, coordinates, buffer.result, at, barrier, rank.result, block.add_op)
+                block.add_op(part)
+            else:
+                block.add_op(kernel.BulkCopyOp(copy.map, coordinates, buffer.result, at, barrier))
         block.add_op(scf.YieldOp(*self._next(block.add_op, slot, parity)))
         return block
 
@@ -147,7 +170,7 @@ class _Specialization:
             op.detach()
             op.erase()
         last = Inserter(body.last_op)
-        last.add(kernel.MbarrierArriveOp(self.empty, slot))
+        last.add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster))
         last.add(scf.YieldOp(*body.last_op.operands, *self._next(last.add, slot, parity)))
         body.last_op.detach()
         sweep(body)

@@ -17,7 +17,10 @@ from mlc.passes.codegen.cuda.cuda_unit import unit
 
 HERE = Path(__file__).parent / "emulation"
 DEVICE = Path(__file__).parents[2] / "runtime" / "c" / "cuda"
-KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
+KERNEL = re.compile(
+    r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) '
+    r"(?:__cluster_dims__\((\d+), 1, 1\) )?(\w+)\((.*?)\) \{"
+)
 WAITS = (
     "__syncthreads",
     "mlc_shuffle",
@@ -66,13 +69,14 @@ def _entry(text: str) -> str:
     """The C entry of a kernel."""
     found = KERNEL.search(text)
     assert found, text[:200]
-    types = [parameter.rpartition("b" if "*" in parameter else " ")[0] for parameter in found[3].split(", ")]
+    types = [parameter.rpartition("b" if "*" in parameter else " ")[0] for parameter in found[4].split(", ")]
     types = [t.replace("__restrict__", "").replace("const int64_t", "int64_t") for t in types]
     values = ", ".join(f"*({t}*)a[{n}]" for n, t in enumerate(types))
     waits = int(any(word in text for word in WAITS) or "__shared__" in text)
-    call = f"static __attribute__((no_sanitize_thread)) void call_{found[2]}(void **a) {{ {found[2]}({values}); }}"
-    head = f'extern "C" void launch_{found[2]}(void **args, int64_t blocks, int threads)'
-    return f"{call}\n{head} {{ mlc_emulated_launch(call_{found[2]}, args, blocks, threads, {waits}); }}"
+    call = f"static __attribute__((no_sanitize_thread)) void call_{found[3]}(void **a) {{ {found[3]}({values}); }}"
+    head = f'extern "C" void launch_{found[3]}(void **args, int64_t blocks, int threads)'
+    launch = f"mlc_emulated_launch(call_{found[3]}, args, blocks, threads, {waits});"
+    return f"{call}\n{head} {{ mlc_emulated_cluster({found[2] or 1}); {launch} }}"
 
 
 @dataclass(frozen=True)

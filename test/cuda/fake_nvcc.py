@@ -14,19 +14,23 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EMULATION = HERE / "emulation"
-KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) (\w+)\((.*?)\) \{')
+KERNEL = re.compile(
+    r'extern "C" __global__ void __launch_bounds__\((\d+), \d+\) '
+    r"(?:__cluster_dims__\((\d+), 1, 1\) )?(\w+)\((.*?)\) \{"
+)
 # of kernels with barriers
 WAITS = ("__syncthreads", "mlc_shuffle", "mlc_mbarrier", "__shared__", "DYNAMIC_SHARED", "mlc_argsort", "mlc_scatter")
 
 
-def entry(name: str, parameters: str, waits: bool, dynamic: str) -> str:
+def entry(cluster: str | None, name: str, parameters: str, waits: bool, dynamic: str) -> str:
     """``launch_NAME``, ``parameters_NAME`` and ``dynamic_NAME``, which the fake driver finds."""
     types = [p.rpartition("b" if "*" in p else " ")[0] for p in parameters.split(", ")]
     types = [t.replace("__restrict__", "").replace("const int64_t", "int64_t") for t in types]
     values = ", ".join(f"*({t}*)a[{n}]" for n, t in enumerate(types))
     call = f"static __attribute__((no_sanitize_thread)) void call_{name}(void **a) {{ {name}({values}); }}"
     head = f'extern "C" void launch_{name}(void **args, int64_t blocks, int threads)'
-    launch = f"{head} {{ mlc_emulated_launch(call_{name}, args, blocks, threads, {int(waits)}); }}"
+    run = f"mlc_emulated_launch(call_{name}, args, blocks, threads, {int(waits)});"
+    launch = f"{head} {{ mlc_emulated_cluster({cluster or 1}); {run} }}"
     maps = sum("mlc_tensor_map" in t for t in types)  # the last ones
     constants = f"extern const int parameters_{name} = {len(types)}, maps_{name} = {maps}, dynamic_{name} = {dynamic};"
     return f'{call}\n{launch}\nextern "C" {{ {constants} }}'

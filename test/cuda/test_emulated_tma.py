@@ -110,3 +110,56 @@ def test_a_map_that_the_driver_refuses(
     with pytest.raises(AssertionError, match="Map"):
         Map(4096 + start, 2, extents, strides, box, span).encoded(emulator.library)
     Map(4096, 2, (48, 29), (96,), (64, 8), 128).encoded(emulator.library)
+
+
+# Two blocks: each copies 4 of 8 rows to both, STEPS times, and reads all 8.
+CLUSTER = """
+  __shared__ __align__(1024) uint16_t s[2 * 512];
+  __shared__ int64_t full[2], empty[2];
+  mlc_mbarrier_init(full, 2, 1); mlc_mbarrier_init(empty, 2, 2); {start}
+  const int own = mlc_cluster_rank();
+  if (threadIdx.x == 32)
+    for (int i = 0; i < STEPS; i++) {{
+      mlc_mbarrier_wait(empty + i % 2, 1 - i / 2 % 2);
+      mlc_mbarrier_expect(full + i % 2, 1024);
+      {copy}
+    }}
+  else if (threadIdx.x < 32)
+    for (int i = 0; i < STEPS; i++) {{
+      mlc_mbarrier_wait(full + i % 2, i / 2 % 2);
+      for (int n = threadIdx.x; n < 512; n += 32) b1[(blockIdx.x * STEPS + i) * 512 + n] = s[i % 2 * 512 + n];
+      {release}
+    }}"""
+SHARED = {
+    "start": "mlc_cluster_barrier();",
+    "copy": "mlc_bulk_copy<2>(s + i % 2 * 512 + own * 256, map0, full + i % 2, 0, 8 * i + 4 * own);",
+    "release": "mlc_mbarrier_arrive_cluster<2>(empty + i % 2);",
+}
+
+
+def run_cluster(units: Path, x: np.ndarray, **faults: str) -> np.ndarray:
+    y = np.zeros((4, STEPS, 512), "u2")
+    head = HEAD.replace("(64, 1) ", "(64, 1) __cluster_dims__(2, 1, 1) ")
+    body = CLUSTER.format(**SHARED | faults).replace("STEPS", str(STEPS))
+    map_ = Map(x.ctypes.data, 2, (x.shape[1], x.shape[0]), (x.strides[0],), (64, 4), 0)
+    Emulator([f"{head}{body}\n}}\n"], units).launch("k", [(a.ctypes.data, a.nbytes) for a in (x, y)], [], 4, 64, [map_])
+    return y
+
+
+def test_a_cluster_receives_the_copies_of_both_blocks(units: Path) -> None:
+    x = np.random.default_rng().integers(1, 60000, (8 * STEPS, 64)).astype("u2")
+    np.testing.assert_array_equal(run_cluster(units, x), np.broadcast_to(x.reshape(STEPS, 512), (4, STEPS, 512)))
+
+
+@pytest.mark.parametrize(
+    "part, fault, message",
+    [
+        ("start", "__syncthreads();", "no cluster barrier"),
+        ("release", "mlc_mbarrier_arrive(empty + i % 2);", "different steps"),
+        ("copy", SHARED["copy"].replace("<2>", ""), "different steps"),
+        ("copy", SHARED["copy"].replace("own * 256", "0"), "in flight|what is being read"),
+    ],
+)
+def test_faults_of_clusters_are_found(part: str, fault: str, message: str, units: Path) -> None:
+    with pytest.raises(AssertionError, match=message):
+        run_cluster(units, np.ones((8 * STEPS, 64), "u2"), **{part: fault})

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import StringAttr
 import mlc
 from mlc import target
 from mlc.dialects.poly import schedule_of, thread_block_of
+from mlc.driver.toolchain import nvrtc
 from mlc.passes.codegen.cuda.cuda_unit import unit
 
 pytestmark = needed
@@ -101,6 +102,9 @@ def test_a_part_of_a_tensor_is_copied_where_it_is_aligned(first: int, units: Pat
 
 
 REFUSED = [
+    (LARGE, "cuda:sm_90", "warps=4 copy=tma cluster=1x2", "a cluster has two blocks in a column, 2x1"),
+    (LARGE, "cuda:sm_90", "warps=4 copy=tma cluster=2x1 raster=3", "write a multiple of that"),
+    (LARGE.replace("4096", "4160"), "cuda:sm_90", "warps=4 copy=tma cluster=2x1", "the rows of tiles are not pairs"),
     (PLAIN, "cuda:sm_90", "warps=4 copy=tma", "a stride of 154 bytes, which is no multiple of 16"),
     (PLAIN, "cuda", "warps=4 copy=tma", "has no bulk copies of tensors"),
     (PLAIN, "cuda:sm_90", "warps=2x2 copy=tma", "not those of one product of warpgroups"),
@@ -121,10 +125,11 @@ UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
 def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) -> None:
     printed = []
-    for tile in ("{m}/128p {n}/128vp", "{m}/256p {n}/128vp", "{m}/64p {n}/128vp"):
-        warps = 4 if "/64p" in tile else 8
-        model = model_of(LARGE.replace("TYPE", "float16"))
-        printed += [made(model, units, f"{tile} | {{k}}/64 | warps={warps} copy=tma depth=4", **HOPPER)[1]]
+    model = model_of(LARGE.replace("TYPE", "float16"))
+    for tile, warps in (("{m}/128p", 8), ("{m}/256p", 8), ("{m}/64p", 4)):
+        more = "raster=8 persist cluster=2x1" if "128" in tile else "raster=8 persist"
+        band = f"{tile} {{n}}/128vp | {{k}}/64 | warps={warps} copy=tma depth=4 {more}"
+        printed += [made(model, units, band, **HOPPER)[1]]
     source = tmp_path / "kernels.cu"
     source.write_text(unit(printed))
     command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
@@ -134,6 +139,10 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     assert sorted(registers for *_, registers in found) == [128, 168, 168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
     assert {HGMMA, UTMALDG, SYNCS} <= opcodes((tmp_path / "cubin").read_bytes())
+    if nvrtc.version() is not None:
+        files = {"kernels.cu": unit(printed), **{path.name: path.read_text() for path in DEVICE.glob("*.h")}}
+        code = nvrtc.cubin("kernels.cu", files, nvrtc.flags("sm_90a"))
+        assert {HGMMA, UTMALDG, SYNCS} <= opcodes(code)
 
 
 PERSISTENT = [
@@ -177,3 +186,26 @@ def test_what_no_tensor_map_says_is_copied_by_all_threads(units: Path) -> None:
     a, s = reals(200, 136, dtype=np.float16), reals(20000, dtype=np.float16)
     wanted = a.astype(float) @ s[4 : 4 + 136 * 72].reshape(136, 72).astype(float)
     assert within_a_rounding(program.run({"a": a, "s": s})["y"], wanted, np.float16)
+
+
+CLUSTERS = [
+    "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma depth=2 cluster=2x1",
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma depth=3 cluster=2x1 raster=4 persist",
+]
+
+
+@pytest.mark.parametrize("text", [PLAIN, TRANSPOSED])
+@pytest.mark.parametrize("band", CLUSTERS)
+def test_blocks_of_a_cluster_share_what_they_copy(band: str, text: str, units: Path) -> None:
+    """Each copies a half of the right operand to both, in a ring that goes on from tile to tile."""
+    chip = replace(target.get("cuda:sm_90"), multiprocessors=5, registers=128 * 256)  # type: ignore[type-var]
+    program, printed = made(model_of(even(text)), units, band, target=chip)
+    assert "mlc_bulk_copy<2>(" in printed and "mlc_mbarrier_arrive_cluster<2>(" in printed
+    assert program.functions[next(iter(program.functions))].attributes["grid"] == StringAttr(
+        "4" if "persist" in band else "8"
+    )
+    a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
+    wanted = a.astype(float) @ b.astype(float)
+    wanted = np.maximum(wanted, 0) if text == PLAIN else wanted
+    b = b if text == PLAIN else np.ascontiguousarray(b.T)
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)

@@ -89,9 +89,12 @@ def bulk_step(
     match op:
         case kernel.MbarrierExpectOp():
             return f"mlc_mbarrier_expect({barrier}, {op.bytes.value.data});"
+        case kernel.MbarrierArriveOp(blocks=blocks) if blocks is not None:
+            return f"mlc_mbarrier_arrive_cluster<{blocks.value.data}>({barrier});"
         case kernel.MbarrierArriveOp():
             return f"mlc_mbarrier_arrive({barrier});"
         case kernel.MbarrierWaitOp():
             return f"mlc_mbarrier_wait({barrier}, (int)({scalar(op.parity)}));"
     coordinates = ", ".join(f"(int)({scalar(v)})" for v in op.coordinates)
-    return f"mlc_bulk_copy({pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}, {coordinates});"
+    shared = f"<{op.multicast.value.data}>" if op.multicast is not None else ""
+    return f"mlc_bulk_copy{shared}({pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}, {coordinates});"

@@ -36,7 +36,7 @@ from mlc.passes.device.distribute_values import DISTRIBUTION, THREADS
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
-from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, alignment_of, local_offsets
+from mlc.passes.device.set_launch_geometry import CLUSTER, DYNAMIC, RESIDENT, alignment_of, local_offsets
 from mlc.passes.device.spill_locals import SCRATCH
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -73,6 +73,8 @@ class _Printer(CText):
         threads, resident = self.fn.attributes[THREADS], self.fn.attributes[RESIDENT]
         assert isinstance(threads, IntegerAttr) and isinstance(resident, IntegerAttr)
         bounds = f"__launch_bounds__({threads.value.data}, {resident.value.data})"
+        if isinstance(cluster := self.fn.attributes.get(CLUSTER), IntegerAttr):
+            bounds += f" __cluster_dims__({cluster.value.data}, 1, 1)"
         first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
         dynamic = self.fn.attributes.get(DYNAMIC)
         shared = [f"MLC_DYNAMIC_SHARED({DYNAMIC}, {dynamic.value.data});"] if isinstance(dynamic, IntegerAttr) else []
@@ -157,6 +159,10 @@ class _Printer(CText):
                 self.product(op)
             case kernel.BarrierOp():
                 self.line(f"mlc_proxy_fence(); {self.barrier}" if self.warpgroups else self.barrier)
+            case kernel.ClusterBarrierOp():
+                self.line("mlc_cluster_barrier();")
+            case kernel.ClusterRankOp():
+                self.define(op.result, self.part(op.result), {0: "mlc_cluster_rank()"})
             case kernel.TurnOp():
                 self.alias(op.result, self.turn)
             case kernel.SpecializeOp():

@@ -64,7 +64,7 @@ def instruction_of(s: StatementView) -> MmaShape | None:
 def _nests(
     statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget
 ) -> Iterator[LoopNest]:
-    """Candidates, the best first; of one tile those of warpgroups."""
+    """Candidates, the best first; of one tile those of warpgroups. Those of clusters are last."""
     names = tuple(s.name for s in statements)
     groups = WARPGROUPS if target.warpgroups and mma.bits == 16 else ()
     bulk = BULK if groups and _has_tensor_maps(roles.s) else ()
@@ -75,7 +75,8 @@ def _nests(
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
-    yield from fastest_first(nests, statements[0], target)
+    ordered = fastest_first(nests, statements[0], target)
+    yield from (*ordered, *filter(None, (_clustered(nest, statements[0]) for nest in ordered)))
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
@@ -114,6 +115,15 @@ def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile 
     count = prod(-(-points([s.bounds[item.iterator]]) // padded(item.size)) or 1 for item in band)
     many = count > target.multiprocessors
     return band, inner, replace(block, copy="tma", raster=RASTER if many else None, persist=many or None)
+
+
+def _clustered(nest: LoopNest, s: StatementView) -> LoopNest | None:
+    """The same by clusters of two blocks, which share the right operand, where rows of tiles are pairs."""
+    row, extent = nest.band[-2], s.bounds[nest.band[-2].iterator]
+    pairs = isinstance(extent, int) and -(-extent // row.size) % 2 == 0
+    if nest.block is None or nest.block.copy != "tma" or not pairs:
+        return None
+    return replace(nest, block=replace(nest.block, cluster=(2, 1)))
 
 
 def _has_tensor_maps(s: StatementView) -> bool:

@@ -62,21 +62,29 @@ MLC_DEVICE void mlc_mbarrier_wait(int64_t *barrier, int parity) {
 }
 
 /* Starts the copy of the box of a tensor at (x, y, ...), the fastest coordinate first; zeros arrive for what is outside
- * the tensor. The bytes of the whole box count in the barrier's phase. */
+ * the tensor. The bytes of the whole box count in the barrier's phase. With BLOCKS they arrive in each block of the
+ * cluster, at the same address, and count in its own barrier (multicast). */
 #ifdef MLC_EMULATED
-#define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                                   \
-  MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                  \
+#define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                              \
+  template <int BLOCKS = 1>                                                                                            \
+  MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                   \
     const int at[] = {__VA_ARGS__};                                                                                    \
-    mlc_emulated_bulk_copy(to, &map, barrier, rank, at);                                                               \
+    mlc_emulated_bulk_copy(to, &map, barrier, rank, at, BLOCKS);                                                       \
   }
 #else
-#define MLC_PLACE(x) "r"(x)
-#define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                                   \
-  MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                  \
+#define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                              \
+  template <int BLOCKS = 1>                                                                                            \
+  MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                   \
     const int at[5] = {__VA_ARGS__};                                                                                   \
-    asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {"    \
-                 coordinates "}], [%2];" ::"r"(mlc_shared(to)), "l"(&map), "r"(mlc_shared(barrier)), "r"(at[0]),            \
-                 "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]) : "memory");                                           \
+    if constexpr (BLOCKS == 1)                                                                                         \
+      asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes "              \
+                   "[%0], [%1, {" coordinates "}], [%2];" ::"r"(mlc_shared(to)), "l"(&map), "r"(mlc_shared(barrier)),  \
+                   "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]) : "memory");                             \
+    else                                                                                                               \
+      asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes"               \
+                   ".multicast::cluster [%0], [%1, {" coordinates "}], [%2], %8;" ::"r"(mlc_shared(to)), "l"(&map),    \
+                   "r"(mlc_shared(barrier)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]),               \
+                   "h"((uint16_t)((1 << BLOCKS) - 1)) : "memory");                                                     \
   }
 #endif
 #define MLC_PARAMETERS(...) __VA_ARGS__
@@ -84,6 +92,43 @@ MLC_BULK_COPY(2, "%3, %4", MLC_PARAMETERS(int x, int y), x, y)
 MLC_BULK_COPY(3, "%3, %4, %5", MLC_PARAMETERS(int x, int y, int z), x, y, z)
 MLC_BULK_COPY(4, "%3, %4, %5, %6", MLC_PARAMETERS(int x, int y, int z, int u), x, y, z, u)
 MLC_BULK_COPY(5, "%3, %4, %5, %6, %7", MLC_PARAMETERS(int x, int y, int z, int u, int v), x, y, z, u, v)
+
+/* -- clusters: two blocks that run together and may access each other's shared memory ------------------------------- */
+
+/* The number of this block in its cluster. */
+MLC_DEVICE int mlc_cluster_rank() {
+#ifdef MLC_EMULATED
+  return mlc_emulated_rank();
+#else
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return (int)rank;
+#endif
+}
+
+/* All threads of a cluster reach it before one goes on. */
+MLC_DEVICE void mlc_cluster_barrier() {
+#ifdef MLC_EMULATED
+  mlc_emulated_cluster_barrier();
+#else
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+/* One arrival for a warp at the barrier of each of BLOCKS blocks of the cluster. */
+template <int BLOCKS> MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier) {
+#ifdef MLC_EMULATED
+  mlc_emulated_warp();
+  if (threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barrier);
+#else
+  __syncwarp();
+  if (threadIdx.x % 32 < BLOCKS)
+    asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %0, %1; "
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
+                 "r"(threadIdx.x % 32) : "memory");
+#endif
+}
 
 /* The warps of a warpgroup keep N registers a thread and release the others, or wait until there are N. */
 template <int N> MLC_DEVICE void mlc_release_registers() {

@@ -20,13 +20,53 @@ struct bulk_copy {
 struct mbarrier {
   int count, pending;
   int64_t bytes; /* that have been announced and have not arrived */
-  uint32_t phase, made; /* the interval in which it was made */
+  uint32_t phase, made, met; /* the interval in which it was made, and the cluster barriers before */
   clocks arriving, last; /* of this phase and of the one before */
   std::vector<bulk_copy> copies;
 };
 
 clocks known[MOST_THREADS];
-std::map<const void *, mbarrier> mbarriers;
+uint32_t cluster_barriers;
+std::map<std::pair<int, const void *>, mbarrier> mbarriers; /* by the block of the cluster, and the address */
+
+/* The shared memory of the blocks of a cluster that do not run, and the shadows of all. */
+std::vector<char> images[MOST_CLUSTER];
+cell *shadows[MOST_CLUSTER];
+uint32_t (*last_reads[MOST_CLUSTER])[MOST_THREADS / WARP];
+int64_t first_block;
+
+range *shared_range() {
+  for (int n = 0; n < count; n++)
+    if (ranges[n].shared) return ranges + n;
+  return nullptr;
+}
+
+void become(int other) {
+  range *r = cluster > 1 && other != rank ? shared_range() : nullptr;
+  if (r) {
+    const size_t bytes = (size_t)(r->end - r->begin);
+    memcpy(images[rank].data(), r->begin, bytes);
+    memcpy(r->begin, images[other].data(), bytes);
+    r->cells = shadows[other], r->reads = last_reads[other];
+  }
+  rank = other;
+  mlc_emulated_state.block.x = (unsigned)(first_block + other);
+}
+
+void open_images() {
+  range *r = cluster > 1 ? shared_range() : nullptr;
+  for (int n = 0; r && n < cluster; n++) {
+    const size_t bytes = (size_t)(r->end - r->begin);
+    images[n].assign(bytes, (char)0xff);
+    shadows[n] = n ? (cell *)calloc(bytes, sizeof(cell)) : r->cells;
+    last_reads[n] = n ? (uint32_t (*)[MOST_THREADS / WARP])calloc(bytes / 16 + 1, sizeof *r->reads) : r->reads;
+  }
+}
+
+void close_images() {
+  become(0);
+  for (int n = 1; n < cluster && shared_range(); n++) free(shadows[n]), free(last_reads[n]);
+}
 
 /* The elements of a box where the copy puts them: chunks of 16 bytes are swizzled by address bits 7 to 9. */
 void take(const bulk_copy &c, std::vector<char> &data, bool check) {
@@ -54,9 +94,10 @@ void take(const bulk_copy &c, std::vector<char> &data, bool check) {
   }
 }
 
-mbarrier *find_mbarrier(const void *at) {
-  auto found = mbarriers.find(at);
+mbarrier *find_mbarrier(const void *at, int block) {
+  auto found = mbarriers.find({block, at});
   if (found == mbarriers.end()) return fail("no mbarrier was made here", at, -1), nullptr;
+  if (block != rank && found->second.met == cluster_barriers) fail("no cluster barrier after an mbarrier was made", at, -1);
   if (found->second.made == interval) fail("no block barrier after an mbarrier was made", at, -1);
   return &found->second;
 }
@@ -81,31 +122,48 @@ void deliver(mbarrier *b) {
     range *r = find(c.to);
     for (size_t n = 0; r && n < c.data.size(); n++) r->cells[c.to - r->begin + (long)n].arrived = now;
     b->bytes -= (int64_t)c.data.size();
-    if (b->bytes < 0) fail("bytes arrive that nobody expects", c.to, -1);
+    if (b->bytes < 0 && !b->pending) fail("bytes arrive that nobody expects", c.to, -1);
   }
   if (!copies.empty()) end_phase(b);
 }
 
 /* Whether a thread need not wait any more. */
 bool has_ended(const void *at, int parity) {
-  mbarrier *b = find_mbarrier(at);
+  mbarrier *b = find_mbarrier(at, rank);
   if (b && (int)(b->phase & 1) == parity) deliver(b);
   return !b || (int)(b->phase & 1) != parity;
 }
 
 /* A copy may begin where all that was read there happened before, as its thread knows. */
-void check_free(const bulk_copy &c) {
+void check_free(const bulk_copy &c, const clocks &knows, unsigned me) {
   range *r = find(c.to);
   if (!r || !r->shared || c.to + c.data.size() > r->end) return fail("a bulk copy to what is not in shared memory", c.to, -1);
-  const unsigned me = mlc_emulated_state.thread.x;
   for (long n = c.to - r->begin; n < c.to - r->begin + (long)c.data.size(); n++) {
     cell &at = r->cells[n];
     if (at.in_flight) fail("a bulk copy to what is in flight", c.to, -1);
     for (unsigned w = 0; n % 16 == 0 && w < MOST_THREADS / WARP; w++)
-      if (w != me / WARP && r->reads[n / 16][w] > known[me].of[w]) fail("a bulk copy to what is being read", c.to, (int)w * WARP);
+      if (w != me / WARP && r->reads[n / 16][w] > knows.of[w]) fail("a bulk copy to what is being read", c.to, (int)w * WARP);
     if (conflicts(at.written, at.writer, true) && at.written) fail("a bulk copy to what is being written", c.to, at.writer);
     at.written = 0;
   }
+}
+
+/* A copy that a thread of block `from` starts, to the block that is in place. */
+void start_copy(const bulk_copy &c, mbarrier *b, const clocks &knows, int from) {
+  check_free(c, knows, (unsigned)(from * block_threads) + mlc_emulated_state.thread.x);
+  memset(c.to, 0xff, c.data.size()); /* NaN, and no index */
+  set_in_flight(c.to, (int)c.data.size(), true);
+  b->copies.push_back(c);
+}
+
+void arrive_at(int block, const void *at, int bytes) {
+  mbarrier *b = find_mbarrier(at, block);
+  if (!b) return;
+  b->arriving.join(known[self()]);
+  b->arriving.of[self() / WARP] = now++;
+  b->bytes += bytes;
+  if (b->pending-- == 0) fail("an arrival too many", at, -1);
+  end_phase(b);
 }
 
 /* All threads of `first` to `last` know of all that they did. */

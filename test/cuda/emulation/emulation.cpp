@@ -13,8 +13,8 @@ mlc_emulated_indices mlc_emulated_state;
 
 namespace {
 
-enum { MOST_THREADS = 1024, WARP = 32, STACK = 256 << 10 };
-enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, AT_GROUP, AT_MBARRIER, DONE };
+enum { MOST_THREADS = 1024, WARP = 32, STACK = 256 << 10, MOST_CLUSTER = 2 };
+enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, AT_GROUP, AT_MBARRIER, AT_CLUSTER, DONE };
 
 /* An asynchronous copy that has not arrived: of the bytes that were read when it began. */
 struct copy {
@@ -51,6 +51,10 @@ int64_t slots[2][MOST_THREADS];
 void *scheduler, **arguments;
 void (*running)(void **);
 char *stacks, failure[400];
+
+/* A cluster of blocks runs at a time. Each has its own shared memory, which is in place while one of its threads runs. */
+int cluster = 1, block_threads = 1, rank = 0;
+unsigned self() { return (unsigned)(rank * block_threads) + mlc_emulated_state.thread.x; }
 
 /* Saves the registers that a call keeps, and goes on with another stack. */
 extern "C" void mlc_emulated_switch(void **from, void *to);
@@ -106,7 +110,8 @@ range *find(const char *p) {
 bool conflicts(uint32_t when, int16_t who, bool shared) {
   if (when < first_of_launch) return false;
   if (when < first_of_block) return !shared;
-  return when == interval && who != (int16_t)mlc_emulated_state.thread.x;
+  if (!shared && who >= 0 && who / block_threads != rank) return true;
+  return when == interval && who != (int16_t)self();
 }
 
 bool has_arrived(const cell &c);
@@ -120,7 +125,7 @@ void access(const void *address, size_t size, bool write) {
     if (count && !own && !(p >= state && p < state + sizeof mlc_emulated_state)) fail("access out of bounds", p, -1);
     return;
   }
-  const int16_t me = (int16_t)mlc_emulated_state.thread.x;
+  const int16_t me = (int16_t)self();
   now += write;
   if (r->shared && !write) r->reads[(p - r->begin) / 16][me / WARP] = now;
   for (cell *c = r->cells + (p - r->begin), *end = c + size; c < end; c++) {
@@ -150,7 +155,7 @@ void arrive(const copy &c) {
 
 #include "bulk_copies.h"
 
-bool has_arrived(const cell &c) { return c.arrived <= known[mlc_emulated_state.thread.x].arrived; }
+bool has_arrived(const cell &c) { return c.arrived <= known[self()].arrived; }
 
 /* -- products of warpgroups (PTX ISA, asynchronous warpgroup level matrix instructions) ----------------------------- */
 
@@ -196,15 +201,15 @@ void multiply(const product &p) {
 /* -- threads ------------------------------------------------------------------------------------------------------ */
 
 void leave(wait state) {
-  fiber *me = fibers + mlc_emulated_state.thread.x;
+  fiber *me = fibers + self();
   me->state = state;
   mlc_emulated_switch(&me->sp, scheduler);
 }
 
 void start() {
   running(arguments);
-  std::vector<copy> *copies = fibers[mlc_emulated_state.thread.x].copies;
-  std::vector<product> *products = fibers[mlc_emulated_state.thread.x].products;
+  std::vector<copy> *copies = fibers[self()].copies;
+  std::vector<product> *products = fibers[self()].products;
   if (products && !products->empty()) fail("products in flight at the end", 0, -1), products->clear();
   if (copies && !copies->empty()) fail("copies in flight at the end", copies->front().to, -1), copies->clear();
   leave(DONE);
@@ -212,7 +217,8 @@ void start() {
 }
 
 void enter(int n) {
-  mlc_emulated_state.thread.x = (unsigned)n;
+  become(n / block_threads);
+  mlc_emulated_state.thread.x = (unsigned)(n % block_threads);
   fibers[n].state = RUNS;
   mlc_emulated_switch(&scheduler, fibers[n].sp);
 }
@@ -228,12 +234,24 @@ void prepare(int n) {
   fibers[n].parity = fibers[n].groups = fibers[n].product_groups = 0;
   fibers[n].registers = false;
   fibers[n].fenced = 0;
-  known[n] = {};
+  for (uint32_t &each : known[n].of) each = now; /* of what ran before */
+  known[n].arrived = now++;
 }
 
 bool all(int first, int last, wait state) {
   for (int n = first; n < last; n++)
     if (fibers[n].state != state && fibers[n].state != DONE) return false;
+  return true;
+}
+
+/* Lets threads pass a barrier that all have reached. */
+bool passed(int first, int last, wait state) {
+  bool some = false;
+  for (int n = first; n < last; n++) some |= fibers[n].state == state;
+  if (!some || !all(first, last, state)) return false;
+  for (int n = first; n < last; n++) fibers[n].state = fibers[n].state == DONE ? DONE : RUNS;
+  meet(first, last);
+  interval++;
   return true;
 }
 
@@ -245,34 +263,37 @@ bool released(int threads) {
     for (int n = w; n < end; n++) {
       fiber &f = fibers[n];
       waits |= f.state != RUNS && f.state != DONE;
+      if (f.state == AT_MBARRIER) become(n / block_threads);
       if (f.state == AT_MBARRIER && has_ended(f.mbarrier, f.wanted)) f.state = RUNS, some = true;
     }
     if (fibers[w].state != AT_SHUFFLE || !all(w, end, AT_SHUFFLE)) continue;
     for (int n = w; n < end; n++) fibers[n].state = RUNS;
     some = true;
   }
-  const int group = fibers[0].state == AT_GROUP ? fibers[0].together : 0;
-  const int together = group ? group : threads;
-  if (!some && waits && all(0, together, group ? AT_GROUP : AT_BARRIER)) {
-    for (int n = 0; n < together; n++) fibers[n].state = fibers[n].state == DONE ? DONE : RUNS;
-    meet(0, together);
-    interval++;
-    some = true;
+  for (int first = 0; !some && waits && first < threads; first += block_threads) {
+    const int group = fibers[first].state == AT_GROUP ? fibers[first].together : 0;
+    some |= passed(first, first + (group ? group : block_threads), group ? AT_GROUP : AT_BARRIER);
   }
+  if (!some && waits && passed(0, threads, AT_CLUSTER)) some = true, cluster_barriers++;
   return some || !waits;
 }
 
 void run_block(int threads) {
   mbarriers.clear();
+  open_images();
   for (int n = 0; n < threads; n++) prepare(n);
   for (bool going = true; going;) {
     going = false;
     for (int n = 0; n < threads; n++)
       if (fibers[n].state == RUNS) enter(n), going = true;
-    if (!released(threads)) return fail("threads wait for each other at different steps", 0, -1);
+    if (!released(threads)) {
+      fail("threads wait for each other at different steps", 0, -1);
+      break;
+    }
   }
   for (auto &each : mbarriers)
-    if (!each.second.copies.empty()) fail("bulk copies in flight at the end", each.first, -1);
+    if (!each.second.copies.empty()) fail("bulk copies in flight at the end", each.first.second, -1);
+  close_images();
 }
 
 }  // namespace
@@ -283,7 +304,7 @@ void mlc_emulated_barrier(void) { leave(AT_BARRIER); }
 void mlc_emulated_fail(const char *what) { fail(what, 0, -1); }
 
 int64_t mlc_emulated_shuffle(int64_t value, int mask) {
-  const unsigned me = mlc_emulated_state.thread.x;
+  const unsigned me = self();
   const int parity = fibers[me].parity;
   slots[parity][me] = value;
   fibers[me].parity = !parity;
@@ -293,7 +314,7 @@ int64_t mlc_emulated_shuffle(int64_t value, int mask) {
 
 /* cp.async: nothing is in `to` before the wait for its group; until then nobody may access it. */
 void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid) {
-  fiber *me = fibers + mlc_emulated_state.thread.x;
+  fiber *me = fibers + self();
   copy c = {(char *)to, (const char *)from, bytes, valid, me->groups, {}};
   if ((uintptr_t)to % (unsigned)bytes || (valid && (uintptr_t)from % (unsigned)bytes)) fail("a copy is not aligned", to, -1);
   if (valid) access(from, (size_t)valid, false);
@@ -305,10 +326,10 @@ void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid) {
   me->copies->push_back(c);
 }
 
-void mlc_emulated_async_group(void) { fibers[mlc_emulated_state.thread.x].groups++; }
+void mlc_emulated_async_group(void) { fibers[self()].groups++; }
 
 void mlc_emulated_async_wait(int groups) {
-  fiber *me = fibers + mlc_emulated_state.thread.x;
+  fiber *me = fibers + self();
   size_t arrived = 0;
   if (!me->copies) return;
   for (; arrived < me->copies->size() && (*me->copies)[arrived].group < me->groups - groups; arrived++)
@@ -317,22 +338,22 @@ void mlc_emulated_async_wait(int groups) {
 }
 
 /* fence.proxy.async: what this thread has written is there for wgmma, after a barrier. */
-void mlc_emulated_proxy_fence(void) { fibers[mlc_emulated_state.thread.x].fenced = now; }
+void mlc_emulated_proxy_fence(void) { fibers[self()].fenced = now; }
 
-void mlc_emulated_wgmma_fence(void) { fibers[mlc_emulated_state.thread.x].registers = true; }
+void mlc_emulated_wgmma_fence(void) { fibers[self()].registers = true; }
 
 /* wgmma: nothing is in `c` before the wait for its group; until then the matrices may be read at any time. */
 void mlc_emulated_wgmma(float *c, int columns, mlc_matrix a, mlc_matrix b, int bf16) {
-  fiber *me = fibers + mlc_emulated_state.thread.x;
+  fiber *me = fibers + self();
   if (!me->registers) fail("no wgmma.fence before a product", c, -1);
   if (!me->products) me->products = new std::vector<product>;
   me->products->push_back({c, columns, a, b, bf16, me->product_groups});
 }
 
-void mlc_emulated_wgmma_group(void) { fibers[mlc_emulated_state.thread.x].product_groups++; }
+void mlc_emulated_wgmma_group(void) { fibers[self()].product_groups++; }
 
 void mlc_emulated_wgmma_wait(int groups) {
-  fiber *me = fibers + mlc_emulated_state.thread.x;
+  fiber *me = fibers + self();
   size_t arrived = 0;
   me->registers = false;
   if (!me->products) return;
@@ -352,45 +373,48 @@ int mlc_emulated_encode_map(mlc_tensor_map *map, int type, unsigned rank, const 
 void mlc_emulated_warp(void) { leave(AT_SHUFFLE); }
 
 void mlc_emulated_group_barrier(int threads) {
-  fibers[mlc_emulated_state.thread.x].together = threads;
+  fibers[self()].together = threads;
   leave(AT_GROUP);
 }
 
 void mlc_emulated_mbarrier_init(int64_t *at, int count) {
-  mbarriers[at] = {count, count, 0, 0, interval, {}, {}, {}};
+  mbarriers[{rank, at}] = {count, count, 0, 0, interval, cluster_barriers, {}, {}, {}};
 }
 
 /* The arrival of a thread's warp, which expects so many bytes. */
-void mlc_emulated_mbarrier_arrive(int64_t *at, int bytes) {
-  mbarrier *b = find_mbarrier(at);
-  if (!b) return;
-  const unsigned me = mlc_emulated_state.thread.x;
-  b->arriving.join(known[me]);
-  b->arriving.of[me / WARP] = now++;
-  b->bytes += bytes;
-  if (b->pending-- == 0) fail("an arrival too many", at, -1);
-  end_phase(b);
+void mlc_emulated_mbarrier_arrive(int64_t *at, int bytes) { arrive_at(rank, at, bytes); }
+
+void mlc_emulated_mbarrier_arrive_cluster(int64_t *at) {
+  for (int n = 0; n < cluster; n++) arrive_at(n, at, 0);
 }
 
+int mlc_emulated_rank(void) { return rank; }
+void mlc_emulated_cluster(int blocks) { cluster = blocks; }
+void mlc_emulated_cluster_barrier(void) { leave(AT_CLUSTER); }
+
 void mlc_emulated_mbarrier_wait(int64_t *at, int parity) {
-  fiber *me = fibers + mlc_emulated_state.thread.x;
+  fiber *me = fibers + self();
   me->mbarrier = at, me->wanted = parity;
   if (parity < 0 || parity > 1) fail("a parity is 0 or 1", at, -1);
   if (!has_ended(at, parity)) leave(AT_MBARRIER);
-  if (mbarrier *b = find_mbarrier(at)) known[mlc_emulated_state.thread.x].join(b->last);
+  if (mbarrier *b = find_mbarrier(at, rank)) known[self()].join(b->last);
 }
 
-/* cp.async.bulk.tensor: nothing is there before a wait for the barrier; until then nobody may access it. */
-void mlc_emulated_bulk_copy(void *to, const mlc_tensor_map *map, int64_t *at, int rank, const int *place) {
-  mbarrier *b = find_mbarrier(at);
-  if (!b || (uintptr_t)to % 128 || rank != map->rank) return fail("a bulk copy is not aligned, or of another rank", to, -1);
+/* cp.async.bulk.tensor: nothing is there before a wait for the barrier; until then nobody may access it. With several
+ * `blocks` of a cluster it arrives in each. */
+void mlc_emulated_bulk_copy(void *to, const mlc_tensor_map *map, int64_t *at, int axes, const int *place, int blocks) {
+  if ((uintptr_t)to % 128 || axes != map->rank || blocks > cluster) return fail("a bulk copy is not aligned, or of another rank", to, -1);
   bulk_copy c = {(char *)to, *map, {}, {}};
-  memcpy(c.at, place, (size_t)rank * sizeof *place);
+  memcpy(c.at, place, (size_t)axes * sizeof *place);
   take(c, c.data, true);
-  check_free(c);
-  memset(to, 0xff, c.data.size()); /* NaN, and no index */
-  set_in_flight(c.to, (int)c.data.size(), true);
-  b->copies.push_back(std::move(c));
+  const int own = rank;
+  const clocks knows = known[self()];
+  for (int n = blocks > 1 ? 0 : own; n < (blocks > 1 ? blocks : own + 1); n++)
+    if (mbarrier *b = find_mbarrier(at, n)) {
+      become(n);
+      start_copy(c, b, knows, own);
+    }
+  become(own);
 }
 
 /* Threads that never wait run one after another on one stack. */
@@ -399,10 +423,12 @@ void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, i
   running = kernel, arguments = args;
   mlc_emulated_state.threads.x = (unsigned)threads, mlc_emulated_state.blocks.x = (unsigned)blocks;
   first_of_launch = ++interval;
-  for (int64_t b = 0; b < blocks; b++) {
-    mlc_emulated_state.block.x = (unsigned)b;
+  block_threads = threads;
+  if (blocks % cluster || threads * cluster > MOST_THREADS) return fail("a grid of clusters that are not whole", 0, -1);
+  for (int64_t b = 0; b < blocks; b += cluster) {
+    mlc_emulated_state.block.x = (unsigned)(first_block = b);
     first_of_block = ++interval;
-    if (waits) run_block(threads);
+    if (waits) run_block(threads * cluster);
     else
       for (int n = 0; n < threads; n++) prepare(n), enter(n);
   }
