@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.autodiff.scalar import total
 from mlc.dialects.graph import BroadcastOp, ComputeOp, MapOp, PadOp, ReduceOp, ReshapeOp, SliceOp, TransposeOp
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import DimLike, floordiv
 from mlc.dialects.semantics.expr import Call, Expr, Load, loads, parse, rename_operands
 from mlc.dialects.types import Shape, element_of, shape_of
 
@@ -94,6 +94,17 @@ def reversed_along(emit: Emit, x: SSAValue, axes: Sequence[int]) -> SSAValue:
     shape = shape_of(x)
     starts = [d - 1 if n in axes else 0 for n, d in enumerate(shape)]
     return emit(SliceOp(x, starts, shape, [-1 if n in axes else 1 for n in range(len(shape))]))
+
+
+def swapped(emit: Emit, filters: SSAValue, groups: int) -> SSAValue:
+    """Filters [G·F, C, K…] as [G·C, F, K…]: channels and filters of each group swapped."""
+    f, c, *taps = shape_of(filters)
+    axes = range(2, 2 + len(taps))
+    if groups == 1:
+        return emit(TransposeOp(filters, [1, 0, *axes]))
+    each = floordiv(f, groups)
+    moved = emit(TransposeOp(reshaped(emit, filters, (groups, each, c, *taps)), [0, 2, 1, *(n + 1 for n in axes)]))
+    return reshaped(emit, moved, (groups * c, each, *taps))
 
 
 def padded(

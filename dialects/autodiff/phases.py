@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from mlc.dialects.autodiff.emitting import Emit, computed, cut, padded
-from mlc.dialects.graph import ConvOp, PadOp, SliceOp, TransposeOp, dims_of, ints_of
+from mlc.dialects.autodiff.emitting import Emit, computed, cut, padded, swapped
+from mlc.dialects.graph import ConvOp, PadOp, SliceOp, dims_of, ints_of
 from mlc.dialects.types import shape_of
 
 
@@ -30,11 +30,11 @@ class Phase:
 
 
 def has_phases(op: ConvOp) -> bool:
-    """Whether the extents of a strided convolution are constant, and it has no groups and no dilations."""
+    """Whether the extents of a strided convolution are constant, and it has no dilations."""
     strides, dilations = op.window
     extents = [d for v in (op.input, op.weight, op.result) for d in shape_of(v)[2:]]
     constant = all(isinstance(d, int) and d > 0 for d in (*extents, *shape_of(op.weight)))
-    return constant and op.groups.value.data == 1 and any(s > 1 for s in strides) and all(d == 1 for d in dilations)
+    return constant and any(s > 1 for s in strides) and all(d == 1 for d in dilations)
 
 
 def of_image_by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
@@ -91,8 +91,8 @@ def _phase(op: ConvOp, phases: Sequence[Phase], bar: SSAValue, emit: Emit) -> SS
     last = [each.tap + s * (each.taps - 1) for each, s in zip(phases, strides, strict=True)]
     filters = SliceOp(op.weight, [0, 0, *last], [*shape_of(op.weight)[:2], *(each.taps for each in phases)],
                       [1, 1, *(-s for s in strides)])  # fmt: skip
-    swapped = emit(TransposeOp(emit(filters), [1, 0, *range(2, len(y))]))
-    return emit(ConvOp(whole, swapped, [1] * len(phases), [1] * len(phases)))
+    groups, ones = op.groups.value.data, [1] * len(phases)
+    return emit(ConvOp(whole, swapped(emit, emit(filters), groups), ones, ones, groups))
 
 
 def _load(operand: int, strides: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from mlc.dialects.autodiff.emitting import Adjoints, Emit, cut, padded, reshaped, reversed_along, stretched
+from mlc.dialects.autodiff.emitting import Adjoints, Emit, cut, padded, reshaped, reversed_along, stretched, swapped
 from mlc.dialects.autodiff.operators import derivative
 from mlc.dialects.autodiff.phases import has_phases, of_image_by_phases
 from mlc.dialects.autodiff.scalar import NoDerivative
@@ -61,10 +61,7 @@ def _of_dilated(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
     reach = [d * (k - 1) for k, d in zip(w[2:], dilations, strict=True)]
     after = [x[2 + n] - (y[2 + n] - 1) * strides[n] - 1 for n in range(rank)]
     spread = padded(emit, bar, [0, 0, *reach], [0, 0, *after], [0, 0, *(s - 1 for s in strides)])
-    each = w[0] // groups
-    flipped = reshaped(emit, reversed_along(emit, op.weight, range(2, 2 + rank)), (groups, each, *w[1:]))
-    swapped = emit(TransposeOp(flipped, [0, 2, 1, *range(3, 3 + rank)]))
-    filters = reshaped(emit, swapped, (groups * w[1], each, *w[2:]))
+    filters = swapped(emit, reversed_along(emit, op.weight, range(2, 2 + rank)), groups)
     return emit(ConvOp(spread, filters, [1] * rank, dilations, groups))
 
 

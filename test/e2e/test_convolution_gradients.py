@@ -24,6 +24,7 @@ CASES = {
     "1x1 of stride 2": (2, 48, 33, 10, 7, 1, 2, 0, 1),
     "groups": (3, 32, 64, 7, 7, 3, 1, 1, 2),
     "3x3 of many images": (16, 20, 36, 19, 14, 3, 1, 1, 1),
+    "groups of stride 2": (3, 32, 64, 9, 8, 3, 2, 1, 2),
     "depthwise": (3, 40, 40, 9, 11, 3, 1, 1, 40),
     "depthwise of stride 2": (5, 32, 32, 11, 8, 3, 2, 1, 32),
     "depthwise 5x5": (2, 33, 33, 8, 8, 5, 1, 2, 33),
@@ -83,6 +84,7 @@ def reference(x: Array, u: Array, w: Array, stride: int, pad: int, groups: int) 
 
 
 @pytest.mark.parametrize(("case", "taps"), {"3x3 of stride 2": [1, 2, 2, 4], "2x2 of stride 3": [1] * 4,
+                                            "depthwise of stride 2": [1, 2, 2, 4],
                                             "1x1 of stride 2": [1]}.items())  # fmt: skip
 def test_each_phase_of_a_stride_has_its_own_taps(case: str, taps: list[int]) -> None:
     """The derivative by the image multiplies with no zeros."""
@@ -92,7 +94,7 @@ def test_each_phase_of_a_stride_has_its_own_taps(case: str, taps: list[int]) -> 
         y = nn.conv(x, w, strides=stride, padding=pad, groups=groups)
         return mnp.sum(y * y)
 
-    shapes = (batch, channels, height, width), (filters, channels, kernel, kernel)
+    shapes = (batch, channels, height, width), (filters, channels // groups, kernel, kernel)
     specs = [mlc.TensorSpec("float32", shape) for shape in shapes]
     text = mlc.jit(mlc.grad(loss)).ir("graph", *specs)
     _, *found = re.findall(r"graph\.conv\(.*, tensor<(\d+)x(\d+)x(\d+)x(\d+)x", text)
