@@ -87,6 +87,7 @@ def main(
     report.add("Launches", iter([("chain", lambda: measurements.launch_cost(device, target, runs))]))
     sizes = SMALL if quick else [*LARGE, *OTHER]
     report.add("Products", measurements.products(device, target, runs, sizes))
+    report.add("Thread blocks", measurements.thread_blocks(device, target, runs, [] if quick else LARGE[-2:]))
     sys.exit(1 if report.failures else 0)
 
 

@@ -38,9 +38,9 @@ def test_a_transposition_reads_a_sector_an_element() -> None:
 
 
 def test_a_product_reads_its_operands_once_a_tile() -> None:
-    """512 x 512 in tiles of 32 x 64: each of 8 columns of tiles reads all of A, each of 16 rows all of B."""
+    """512 x 512 in tiles of 64 x 64: each of 8 columns of tiles reads all of A, each of 8 rows all of B."""
     counts = found("(float[512,64] a, float[64,512] b) => (float[512,512] y) { y = MatMul (a, b) }")
-    assert moved(counts, writes=False) == (8 + 16) * 512 * 64 * 4
+    assert moved(counts, writes=False) == (8 + 8) * 512 * 64 * 4
 
 
 def test_computed_offsets_are_counted_and_data_is_not() -> None:
@@ -53,3 +53,16 @@ def test_computed_offsets_are_counted_and_data_is_not() -> None:
 
 def test_symbolic_dimensions_are_256() -> None:
     assert moved(found("(float[n,64] x) => (float[n,64] y) { y = Relu (x) }"), writes=True) == 256 * 64 * 4
+
+
+def test_bulk_copies_count_whole_boxes() -> None:
+    """Two blocks of 64 x 64 results read boxes of 64 x 64 of both operands, whatever is inside the tensors."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g '
+        "(float16[128,72] a, float16[72,64] b) => (float16[128,64] y) { y = MatMul (a, b) }"
+    )
+    imported = OnnxSource.of(model).imported({})
+    schedule = "contract_0: contraction: S0 S1 | m/64p n/64vp | k/64 | warps=4 copy=tma"
+    run(imported.module, imported.weights, Options(target=target.get("cuda:sm_90"), schedule=schedule), STAGES)
+    (fn,) = [o for o in imported.module.ops if isinstance(o, kernel.FuncOp)]
+    assert moved(list(accesses(fn)), writes=False) == 2 * 2 * (64 + 64) * 64 * 2
