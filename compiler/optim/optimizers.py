@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
+from mlc.errors import InputError
 from mlc.optim import scaling
 from mlc.optim.transform import (
     GradientTransformation,
@@ -23,6 +26,8 @@ Betas = tuple[float, float]
 def _made(
     direction: list[GradientTransformation], rate: Rate, decay: float, decays: Where | None, decoupled: bool = False
 ) -> GradientTransformation:
+    if isinstance(rate, str) or isinstance(rate, Real) and not rate >= 0:
+        raise InputError(f"A learning rate of {rate!r}", hint="Give a number from 0 on, or a schedule of mlc.optim")
     added = [add_decayed_weights(decay, decays)] if decay else []
     order = [*direction, *added] if decoupled else [*added, *direction]
     return chain(*order, scale_by_learning_rate(rate))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import mlc.numpy as mnp
+from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
 from mlc.optim.transform import GradientTransformation, Tree, count, zeros_of
@@ -85,6 +86,17 @@ class AdamState(NamedTuple):
     square: Tree
 
 
+def checked(betas: tuple[float, float]) -> tuple[float, float]:
+    """The decays of running means.
+
+    Raises:
+        InputError: one is not from 0 to before 1.
+    """
+    if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+        raise InputError(f"Decays (betas) of {betas}", hint="Give two numbers from 0 to before 1, such as (0.9, 0.999)")
+    return betas
+
+
 def one_less_power(beta: float, step: Array) -> Array:
     """1 - beta ** step, without the rounding of the difference."""
     return -mnp.expm1(mnp.astype(step, mnp.float32) * math.log(beta)) if beta > 0 else mnp.ones(())
@@ -92,6 +104,7 @@ def one_less_power(beta: float, step: Array) -> Array:
 
 def scale_by_adam(betas: tuple[float, float] = (0.9, 0.999), epsilon: float = 1e-8) -> GradientTransformation:
     """The running mean of gradients over the root of that of their squares, unbiased. Source: Kingma and Ba, 2014."""
+    checked(betas)
 
     def update(gradients: Tree, state: AdamState, parameters: Tree = None) -> tuple[Tree, AdamState]:
         after = _moments(gradients, state, betas)
@@ -125,6 +138,7 @@ def scale_by_nadam(
     betas: tuple[float, float] = (0.9, 0.999), epsilon: float = 1e-8, momentum_decay: float = 4e-3
 ) -> GradientTransformation:
     """Adam with Nesterov's momentum. Source: Dozat, 2016."""
+    checked(betas)
 
     def momentum_at(step: Array) -> Array:
         exponent = mnp.astype(step, mnp.float32) * (momentum_decay * math.log(0.96))
@@ -144,7 +158,7 @@ def scale_by_nadam(
 
 def scale_by_lion(betas: tuple[float, float] = (0.9, 0.99)) -> GradientTransformation:
     """Signs of a mix of momentum and gradient. Source: Chen et al., 2023."""
-    mix, decay = betas
+    mix, decay = checked(betas)
 
     def update(gradients: Tree, mean: Tree, parameters: Tree = None) -> tuple[Tree, Tree]:
         signs = tree_map(lambda g, m: mnp.sign(mix * m + (1 - mix) * g), gradients, mean)

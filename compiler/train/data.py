@@ -63,10 +63,12 @@ def batches_of(data: Any) -> Start:
     reads from its beginning, and which is read again where it ends.
 
     Raises:
-        InputError: it is neither.
+        InputError: it is neither, or a tuple of arrays, which is one batch.
     """
     if callable(data):
         return data
+    if isinstance(data, tuple) and data and all(hasattr(each, "shape") for each in data):
+        raise InputError("A tuple of arrays as data", hint="Give train.ArrayData(arrays, batch_size), or [arrays]")
     if not isinstance(data, Iterable):
         raise InputError(
             f"A {type(data).__name__} as data", hint="Give ArrayData, an iterable, or a function of a step"

@@ -34,8 +34,11 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
     """The state before the first step.
 
     Raises:
-        InputError: nothing is trained.
+        InputError: nothing is trained, or the optimizer is none, such as ``optim.adam`` that is not called.
     """
+    if not isinstance(optimizer, GradientTransformation):
+        shown = getattr(optimizer, "__name__", repr(optimizer))
+        raise InputError(f"The optimizer is {shown}", hint="Give a gradient transformation, such as optim.adam(1e-3)")
     parameters, rest = partition(model, trainable)
     if not trees.leaves(parameters):
         raise InputError(f"{type(model).__name__} has no parameters that are trained")

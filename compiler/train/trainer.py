@@ -124,12 +124,12 @@ class Trainer:
         return self
 
     def take(self, batch: Any) -> Scalars:
-        """Take one step on a batch, a tuple of arrays; its metrics.
+        """Take one step on a batch, a tuple or list of arrays (else its only one); its metrics.
 
         Raises:
             RunError: the loss or the gradient is not finite; the state stays.
         """
-        given = batch if isinstance(batch, tuple) else (batch,)
+        given = tuple(batch) if isinstance(batch, tuple | list) else (batch,)
         metrics = {name: float(value) for name, value in self._instance(given).items()}
         if self.watch and not all(map(math.isfinite, metrics.values())):
             raise RunError(self._explanation(given, metrics))

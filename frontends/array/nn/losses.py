@@ -5,7 +5,8 @@ Source: the formulas of torch.nn.functional.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlc.errors import InputError
@@ -31,6 +32,19 @@ def reduced(losses: Array, reduction: str) -> Array:
     return found(losses)
 
 
+def _alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
+    """Floats of one rank, or numbers.
+
+    Raises:
+        InputError: another rank: a prediction [N, 1] and a target [N] would broadcast to [N, N].
+    """
+    given = operands(prediction, *others, lowest=2)
+    if len({len(x.shape) for x in given} - {0}) > 1:
+        shapes = " and ".join(str(x.shape) for x in given)
+        raise InputError(f"{name} of arrays {shapes}", hint="Give arrays of one rank: x[:, 0] or reshape")
+    return given
+
+
 def _elementwise(name: str, expr: str, doc: str, **parameters: float) -> Loss:
     """A loss of a prediction x0 and a target x1; ``{delta}`` in the expression is a parameter."""
 
@@ -38,7 +52,7 @@ def _elementwise(name: str, expr: str, doc: str, **parameters: float) -> Loss:
         if unknown := given.keys() - parameters:
             raise TypeError(f"{name} has no parameter {', '.join(unknown)}")
         values = {key: literal(value) for key, value in (parameters | given).items()}
-        return reduced(apply_map(expr.format(**values), *operands(prediction, target, lowest=2)), reduction)
+        return reduced(apply_map(expr.format(**values), *_alike(name, prediction, target)), reduction)
 
     loss.__name__ = loss.__qualname__ = name
     loss.__doc__ = f"{doc} of a prediction x0 and a target x1: ``{expr}``."
@@ -81,20 +95,35 @@ def gaussian_nll_loss(
 ) -> Array:
     """Negative logarithm of the normal density, without its constant: ½ (ln σ² + (x - μ)² / σ²), σ² ≥ ``epsilon``."""
     text = f"0.5 * (log(max(x2, {literal(epsilon)})) + square(x0 - x1) / max(x2, {literal(epsilon)}))"
-    return reduced(apply_map(text, *operands(mean, target, variance, lowest=2)), reduction)
+    return reduced(apply_map(text, *_alike("gaussian_nll_loss", mean, target, variance)), reduction)
 
 
 def nll_loss(log_probabilities: Any, target: Any, /, *, axis: int = -1, reduction: str = "mean") -> Array:
     """Negative log-likelihood of the classes ``target`` (integers, without the class axis), or of probabilities of
-    classes (with it)."""
+    classes (with it). A class that there is not makes NaN (optax).
+
+    Raises:
+        InputError: classes or probabilities of another rank.
+    """
     given, classes = float_array(log_probabilities), as_array(target)
-    if classes.element[0] in "iu":
-        count = given.shape[axis]
-        if axis not in (-1, len(given.shape) - 1) or not isinstance(count, int):
-            raise InputError("Classes as integers are along the last axis", hint="Move the axis by moveaxis")
-        classes = one_hot(classes, count, dtype=given.dtype)
-    terms = FUNCTIONS["multiply"](given, classes)
-    return reduced(FUNCTIONS["negative"](reductions.sum(terms, axis=axis)), reduction)
+    are_integers = classes.element[0] in "iu"
+    if len(classes.shape) != len(given.shape) - are_integers:
+        what = "Classes" if are_integers else "Probabilities of classes"
+        hint = f"Give integers {given.shape[:-1]}, or a probability for each class {given.shape}"
+        raise InputError(f"{what} {classes.shape} for scores {given.shape}", hint=hint)
+    if not are_integers:
+        return reduced(_likelihood(given, classes, axis), reduction)
+    count = given.shape[axis]
+    if axis not in (-1, len(given.shape) - 1) or not isinstance(count, int):
+        raise InputError("Classes as integers are along the last axis", hint="Move the axis by moveaxis")
+    losses = _likelihood(given, one_hot(classes, count, dtype=given.dtype), axis)
+    text = f"x1 + where((x0 >= 0) & (x0 < {count}), 0.0, {literal(math.nan)})"  # of which the derivative is 1
+    return reduced(apply_map(text, classes, losses), reduction)
+
+
+def _likelihood(log_probabilities: Array, probabilities: Array, axis: int) -> Array:
+    terms = FUNCTIONS["multiply"](log_probabilities, probabilities)
+    return FUNCTIONS["negative"](reductions.sum(terms, axis=axis))
 
 
 def cross_entropy(

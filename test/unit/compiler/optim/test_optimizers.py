@@ -165,6 +165,24 @@ def test_schedules() -> None:
         optim.cosine(1.0, 0)
 
 
+@pytest.mark.parametrize("rate", [-0.1, float("nan"), "0.1"])
+def test_refused_rates(rate: Any) -> None:
+    with pytest.raises(InputError, match="A learning rate of"):
+        optim.sgd(rate)
+
+
+@pytest.mark.parametrize("make", [optim.adam, optim.adamw, optim.nadam, optim.lion])
+def test_refused_decays(make: Any) -> None:
+    for betas in ((1.0, 0.9), (0.9, -0.1)):
+        with pytest.raises(InputError, match=r"Decays \(betas\) of"):
+            make(1e-3, betas)
+
+
+def test_a_rate_may_be_traced(p: Vector, gradients: list[Vector]) -> None:
+    found = mlc.jit(lambda rate: optim.sgd(rate).update(mnp.asarray(gradients[0]), ((),))[0], wait=False)
+    close(found(np.float64(0.5)), -0.5 * gradients[0])
+
+
 def test_a_rate_follows_the_steps(p: Vector, gradients: list[Vector]) -> None:
     found, _ = run(optim.sgd(optim.exponential(0.1, 0.5)), p, gradients)
     np.testing.assert_allclose(found, p - sum(0.1 * 0.5**n * g for n, g in enumerate(gradients)), rtol=1e-5)

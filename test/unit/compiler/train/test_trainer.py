@@ -123,6 +123,41 @@ def test_mixed_precision_and_loss_scaling() -> None:
     np.testing.assert_allclose(trainer.model.weight, [[1, -2, 0.5]], atol=0.03)
 
 
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ((X, Y), "A tuple of arrays as data.*ArrayData"),
+        ([], "data ends after 0 steps"),
+        (None, "A NoneType as data"),
+        ([(X, Y[:, None, None])], r"mse_loss of arrays \(64,\) and \(64, 1, 1\)"),
+    ],
+)
+def test_data_that_are_refused(data: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit(data, 1, progress=False)
+
+
+@pytest.mark.parametrize("optimizer", [optim.adam, "adam"])
+def test_what_is_no_optimizer_is_refused(optimizer: Any) -> None:
+    with pytest.raises(InputError, match=r"The optimizer is .*adam.*such as optim.adam\(1e-3\)"):
+        train.Trainer(nn.Linear(3, 1), optimizer, loss)
+
+
+def test_a_batch_may_be_a_list() -> None:
+    """As those of torch.utils.data.DataLoader."""
+    first, second = (train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss) for _ in range(2))
+    second.state = first.state
+    assert first.take([X, Y]) == second.take((X, Y))
+
+
+def test_a_label_of_no_class_is_found() -> None:
+    trainer = train.Trainer(nn.Linear(3, 2), optim.sgd(0.1), lambda m, x, y: nn.cross_entropy(m(x), y))
+    for wrong in (2, -1):
+        labels = np.where(np.arange(64) == 9, wrong, 1)
+        with pytest.raises(RunError, match=r"Step 1 has loss nan.*test_trainer.py:\d+: graph.map.*gives NaN"):
+            trainer.take((X, labels))
+
+
 def test_frozen_parameters_stay() -> None:
     model = nn.Linear(3, 1)
     trainer = train.Trainer(model, optim.adamw(0.1), loss, trainable=lambda name: name == "bias")
