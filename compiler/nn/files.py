@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import numpy_helper
 
 from mlc.errors import InputError
 from mlc.nn.naming import from_tensor
@@ -87,6 +85,8 @@ def save_onnx(model: str | Path, weights: Mapping[str, Any], path: str | Path) -
     Raises:
         InputError: an unknown name, or another shape.
     """
+    import onnx  # which modules and traced functions do not need
+
     made = onnx.load(model)
     initializers = {tensor.name: tensor for tensor in made.graph.initializer}
     for name, value in weights.items():
@@ -96,5 +96,5 @@ def save_onnx(model: str | Path, weights: Mapping[str, Any], path: str | Path) -
             wanted = "has no such initializer" if tensor is None else f"has the shape {tuple(tensor.dims)}"
             raise InputError(f"'{name}' is an array {array.shape}, where '{model}' {wanted}")
         dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-        tensor.CopyFrom(numpy_helper.from_array(array.astype(dtype), name))
+        tensor.CopyFrom(onnx.numpy_helper.from_array(array.astype(dtype), name))
     written_whole(path, lambda file: file.write_bytes(made.SerializeToString()))

@@ -53,8 +53,10 @@ class Toolchain:
         names = [name for flag in isa for name in ZIG_NAMES.get(flag, (flag,))] if self._is_zig else isa
         triple, wanted = self.triple(target), [*CFLAGS, *OPTIONAL[:2], *names]
         optional = OPTIONAL_OF_ZIG if self._is_zig else OPTIONAL
-        known = [flag for flag in wanted if flag not in optional or accepts((*self.command, *triple), flag)]
-        return (*triple, *known, *self._checks())
+        asked, command = [flag for flag in wanted if flag in optional], (*self.command, *triple)
+        if not accepts(command, *asked):  # together, as a probe is a process
+            wanted = [flag for flag in wanted if flag not in optional or accepts(command, flag)]
+        return (*triple, *wanted, *self._checks())
 
     def link_flags(self, target: Target) -> tuple[str, ...]:
         strip = ("-s",) if self._is_zig and not self.sanitizers else ()  # its own library has 700 KB for debuggers
@@ -137,10 +139,10 @@ def _answer(command: tuple[str, ...]) -> Toolchain | None:
 
 
 @cache
-def accepts(command: tuple[str, ...], flag: str) -> bool:
-    """Whether a compiler knows an option: it preprocesses an empty file with it."""
+def accepts(command: tuple[str, ...], *flags: str) -> bool:
+    """Whether a compiler knows some options: it preprocesses an empty file with them."""
     try:
-        probe = [*command, flag, "-E", "-x", "c", os.devnull]
+        probe = [*command, *flags, "-E", "-x", "c", os.devnull]
         return subprocess.run(probe, capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False

@@ -23,6 +23,7 @@ CPU = "import mlc.driver.compile, mlc.driver.lower, mlc.pipelines.cpu"
     ("program", "needed", "unneeded"),
     [
         (HELP, {"typer"}, {"numpy", "onnx", "xdsl", "islpy", "mlc.runtime"}),
+        ("import mlc.numpy, mlc.nn, mlc.optim", {"numpy", "mlc.nn"}, {"onnx", "torch", "safetensors"}),
         (CPU, {"xdsl", "islpy"}, {"onnx", "mlc.passes.codegen.cuda.emit_cuda", "mlc.passes.device.distribute_values"}),
     ],
 )
