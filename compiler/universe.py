@@ -22,7 +22,7 @@ _PASSES = {
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
     " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
     "autodiff": "rematerialize",
-    "fuse": "factor-sums fuse-reductions expand-contractions sink-reshapes split-yields split-concats"
+    "fuse": "factor-sums fuse-reductions expand-contractions expand-winograd sink-reshapes split-yields split-concats"
     " defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"

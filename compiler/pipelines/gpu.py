@@ -19,6 +19,7 @@ from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.expand_contractions import ExpandContractions
+from mlc.passes.fuse.expand_winograd import ExpandWinograd
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
 from mlc.passes.fuse.split_concats import SplitConcats
@@ -62,11 +63,12 @@ if TYPE_CHECKING:
 def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
     given = [ApplySchedules(options.schedule)] if options.schedule else []
+    winograd = [ExpandWinograd(), FoldConstants(), CanonicalizeGraph()] if options.numerics == "default" else []
     tuned = ApplyTuned(options.tuned_lines())
     return [
         ("graph", graph_pipeline(options.numerics, [SinkCasts()])),
         ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
-        ("fuse", [ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
+        ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),

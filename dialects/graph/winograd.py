@@ -105,6 +105,14 @@ class _ReadByOneProduct(FusesWithConsumer):
         return use is not None and isinstance(use.operation, ConvOp) and op.input.has_one_use()
 
 
+class _ReadsRows(FusesWithProducer):
+    """Only rows as they are: those that a reshape gives have a kernel of their own."""
+
+    def holds(self, op: Operation) -> bool:
+        assert isinstance(op, WinogradInputOp)
+        return isinstance(op.input.owner, WinogradRowsOp)
+
+
 @irdl_op_definition
 class WinogradInputOp(WinogradOp):
     """(Bᵀ d) B of each tile, from ``graph.winograd_rows``: [N, C, th, a, m*tw + 2, b] → [N, a*a*C, th, tw, b].
@@ -113,7 +121,7 @@ class WinogradInputOp(WinogradOp):
     """
 
     name = "graph.winograd_input"
-    traits = traits_def(PURE, FusesWithProducer(), _ReadByOneProduct())
+    traits = traits_def(PURE, _ReadsRows(), _ReadByOneProduct())
     input = operand_def(TensorType)
     result = result_def(TensorType)
     assembly_format = "`(` $input `)` attr-dict `:` functional-type($input, $result)"

@@ -81,6 +81,14 @@ def _infer_sums(input: SSAValue, m: int, extents: Shape) -> TensorType:
     return tensor(element_of(input), (shape[0], shape[1] // (a * a), th, m, tw, a, shape[-1]))
 
 
+class _ReadsSums(FusesWithProducer):
+    """Only sums as they are: those that a reshape gives have a kernel of their own."""
+
+    def holds(self, op: Operation) -> bool:
+        assert isinstance(op, WinogradOutputOp)
+        return isinstance(op.args[0].owner, WinogradSumsOp)
+
+
 @irdl_op_definition
 class WinogradOutputOp(WinogradOp):
     """``expr`` of (Aᵀ q) A (x0), from ``graph.winograd_sums``, and of further operands (x1 …, broadcast) at each point:
@@ -90,7 +98,7 @@ class WinogradOutputOp(WinogradOp):
     """
 
     name = "graph.winograd_output"
-    traits = traits_def(PURE, FusesWithProducer())
+    traits = traits_def(PURE, _ReadsSums())
     expr = prop_def(StringAttr)
     args = var_operand_def(TensorType)
     result = result_def(TensorType)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from mlc.dialects.graph import PadOp, dims_of, ints_of, source_nodes
+from mlc.dialects.types import shape_of
 from mlc.passes.graph.patterns.constants import sole_user
 from mlc.passes.op_builder import OpBuilder
 
 
 def whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, builder: OpBuilder) -> SSAValue:
-    """``x`` [N, C, H, W, b] with zeros appended so that tiles of m x m cover ``extents``; an existing padding by zeros
-    is extended."""
-    more = [0, 0, *(-extent % m for extent in extents), 0]
+    """``x`` [N, C, H, W] or [N, C, H, W, b] with zeros appended so that tiles of m x m cover ``extents``; an existing
+    padding by zeros is extended."""
+    more = [0, 0, *(-extent % m for extent in extents), *[0] * (len(shape_of(x)) - 4)]
     if not any(more):
         return x
     rank, owner = len(more), x.owner

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlc import target
-from mlc.passes.schedule.gpu.block_time import BlockTime
 from mlc.target import GpuTarget
+from mlc.target.block_time import BlockTime
 
 GPU = target.get("cuda:sm_80")
 assert isinstance(GPU, GpuTarget)

@@ -1,0 +1,91 @@
+"""Estimated time of thread blocks: cycles of the busiest multiprocessor, by a roofline of one (Williams et al., 2009).
+
+Blocks on one multiprocessor share its units of arithmetic, its loads from L2 and those from shared memory, and hide
+each other's latency. So time falls with larger tiles, which read less, until they are so few that multiprocessors are
+idle. Parts of a sum, which different blocks add, fill these, and cost one more kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlc.target.gpu import GpuTarget
+
+READ = 32  # bytes that a multiprocessor reads from L2 in a cycle
+SHARED = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
+STEP = 16  # cycles of a term at least, while a block waits for its operands
+WARPGROUP = 4  # warps that copy the operands of others
+LAUNCH = 3000  # cycles of one more kernel
+TERMS = 64  # of a part of a sum at least
+GAIN = 0.8  # of the time of a whole sum that parts may take at most
+FLOAT = 4  # bytes of an element that threads multiply without tensor cores
+
+
+@dataclass(frozen=True)
+class BlockTime:
+    """The tile of a sum of products, rows × columns, of ``blocks`` blocks; ``grid``: the rows and columns of threads,
+    or of warps with tensor cores, that each have an equal part of it; ``size``: bytes of a factor's element; ``bits``:
+    those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands."""
+
+    rows: int
+    columns: int
+    blocks: int
+    threads: int
+    grid: tuple[float, float]
+    size: int = FLOAT
+    bits: int | None = None
+    bulk: bool = False
+
+    @classmethod
+    def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
+        """That of threads which each have a square of the tile."""
+        side = math.sqrt(rows * columns / target.block_threads)
+        return cls(rows, columns, blocks, target.block_threads, (rows / side, columns / side), size)
+
+    def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
+        """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
+        blocks = -(-self.blocks * parts // target.multiprocessors)
+        threads = self.threads + (WARPGROUP * target.warp if self.bulk else 0)
+        together = max(1, target.registers // (threads * target.thread_registers))
+        busy = max(self._multiplied(target), self.size * (self.rows + self.columns) / READ)
+        return terms / parts * max(blocks * busy, -(-blocks // together) * STEP)
+
+    def _multiplied(self, target: GpuTarget) -> float:
+        """Cycles in which a block reads one term of its operands from shared memory, and multiplies it."""
+        rate = target.tensor_products(self.bits) if self.bits else target.products
+        loads = self.rows * self.grid[1] + self.columns * self.grid[0]
+        return self.rows * self.columns / rate + loads * self.size / SHARED
+
+    def busy(self, target: GpuTarget) -> int:
+        """The multiprocessors that have a block."""
+        return min(self.blocks, target.multiprocessors)
+
+
+@dataclass(frozen=True)
+class SplitSum:
+    """Sums of so many terms, in equal parts that different blocks add: with the best of some tiles."""
+
+    tiles: Sequence[BlockTime]
+    terms: int
+    results: int
+    target: GpuTarget
+
+    def parts(self) -> int:
+        """How many parts are worth a kernel that adds them; 1 where the tiles of whole sums are enough blocks, or where
+        no division is even."""
+        best = min(self._divisors(), key=self.cycles, default=1)
+        return best if self.cycles(best) < GAIN * self.cycles(1) else 1
+
+    def cycles(self, parts: int) -> float:
+        rate = 2 * self.target.memory_bytes / self.target.clock  # bytes of L2 in a cycle
+        added = LAUNCH + parts * self.results * 2 * FLOAT / rate
+        whole = min(tile.cycles(self.terms, self.target, parts) for tile in self.tiles)
+        return whole + (added if parts > 1 else 0)
+
+    def _divisors(self) -> Iterator[int]:
+        """The numbers of parts of enough terms, multiples of what is staged together where there are such."""
+        even = [n for n in range(1, self.terms // TERMS + 1) if self.terms % n == 0]
+        whole = [n for n in even if self.terms // n % 16 == 0]
+        yield from dict.fromkeys([1, *(whole or even)])
