@@ -163,6 +163,9 @@ def test_frozen_parameters_stay() -> None:
     trainer = train.Trainer(model, optim.adamw(0.1), loss, trainable=lambda name: name == "bias")
     trainer.take((X, Y))
     np.testing.assert_array_equal(trainer.model.weight, model.weight)
+    text = trainer._stateful.ir("plan", trainer.state, (X, Y))
+    (frozen,) = re.findall(r"(%\d+) = rt.update %\d+ : memref<1x3xf32>", text)
+    assert not re.search(rf"rt.(launch|copy) .*{frozen}\b", text)  # nothing writes it
     assert float(trainer.model.bias[0]) != float(model.bias[0])  # type: ignore[index]
     with pytest.raises(InputError, match="no parameters that are trained"):
         train.Trainer(model, optim.sgd(0.1), loss, trainable=lambda _: False)
