@@ -51,7 +51,7 @@ SHAPES = {
 }
 
 
-def model(shape: Shape) -> onnx.ModelProto:
+def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     """softmax(q kT / sqrt(size) + mask) v as exporters write it; shared keys and values are repeated by Expand."""
     s = shape
     own = s.heads // s.shared
@@ -66,12 +66,12 @@ def model(shape: Shape) -> onnx.ModelProto:
         helper.make_node("Softmax", ["masked" if s.causal else "scaled"], ["weights"], axis=-1),
         helper.make_node("MatMul", ["weights", "v_all"], ["y"]),
     ]
-    constants = [helper.make_tensor("scale", TensorProto.FLOAT, [], [s.size**-0.5])]
+    constants = [helper.make_tensor("scale", element, [], [s.size**-0.5])]
     for name in "kv" if shape.shared > 1 else "":
         wide = [1, own, s.shared, s.keys, inputs[name][-1]]
         constants += [_ints(f"{name}_wide", wide), _ints(f"{name}_shape", [1, s.heads, s.keys, wide[-1]])]
-    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, dims) for n, dims in inputs.items()]
-    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, s.heads, s.queries, s.value])
+    values = [helper.make_tensor_value_info(n, element, dims) for n, dims in inputs.items()]
+    result = helper.make_tensor_value_info("y", element, [1, s.heads, s.queries, s.value])
     constants += [_ints("axes", [2])] if s.shared > 1 else []
     graph = helper.make_graph(nodes, "attention", values, [result], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

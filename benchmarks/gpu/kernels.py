@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from onnx import TensorProto
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from benchmarks.attention import model as attention_model
 from benchmarks.gpu.accesses import Access, accesses
+from benchmarks.gpu.attention import CASES
 from benchmarks.models import build
 from mlc import target as targets
 from mlc.dialects import kernel, rt
@@ -36,7 +39,9 @@ STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "pla
 
 
 def main(
-    models: Annotated[list[str], typer.Argument(help="Families of benchmarks.models, or ONNX files.")],
+    models: Annotated[
+        list[str], typer.Argument(help="Families of benchmarks.models, cases of gpu/attention.py, or ONNX files.")
+    ],
     target: Annotated[str, typer.Option(help="What to compile for.")] = "cuda:sm_80",
     numerics: Annotated[str, typer.Option(help="strict, default or relaxed.")] = "relaxed",
     compiled: Annotated[bool, typer.Option(help="Compile the kernels: registers and stack.")] = True,
@@ -51,8 +56,7 @@ def main(
 
 def rows(model: str, name: str, numerics: str, compiled: bool, batch: int = 1) -> list[dict[str, Any]]:
     """The kernels of a model, in order."""
-    options_ = {"batch": batch} if batch > 1 else {}
-    source = OnnxSource.of(model if model.endswith(".onnx") else build(model, **options_))
+    source = _source(model, batch)
     target = targets.get(name)
     assert isinstance(target, GpuTarget)
     imported, options = source.imported({}), Options(target=target, numerics=numerics)
@@ -64,6 +68,13 @@ def rows(model: str, name: str, numerics: str, compiled: bool, batch: int = 1) -
     return [
         row(fn, used.get(kernels.symbols[fn.sym_name.data]), launches[fn.sym_name.data], target) for fn in functions
     ]
+
+
+def _source(model: str, batch: int) -> OnnxSource:
+    """A file, a case of attention in f16, or a family of models."""
+    if model in CASES:
+        return OnnxSource.of(attention_model(CASES[model], TensorProto.FLOAT16))
+    return OnnxSource.of(model if model.endswith(".onnx") else build(model, **({"batch": batch} if batch > 1 else {})))
 
 
 def _resources(strings: dict[str, str], target: GpuTarget) -> dict[str, Resources]:

@@ -6,8 +6,8 @@ copied to shared memory before.
       kernel.write (kernel.read %K[%j]), %t                kernel.write (kernel.read %K[%j]), %t
       … }                                                  … }
 
-Only copies move, with the index arithmetic that they need: queries of an attention stay in shared memory for all blocks
-of keys.
+They are asynchronous where several elements are neighbours. Only copies move, with the index arithmetic that they need:
+queries of an attention stay in shared memory for all blocks of keys.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.coefficients import depends
+from mlc.passes.device.loops.pipelined_copies import width_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 from mlc.passes.streams.promote_locals import is_stream_of_fragments
 
@@ -50,6 +52,25 @@ def _hoist(fn: kernel.FuncOp, loop: scf.ForOp) -> None:
             op.detach()
             assert loop.parent is not None
             loop.parent.insert_op_before(op, loop)
+            if isinstance(op, kernel.WriteOp) and isinstance(op.value.owner, kernel.ReadOp):
+                _start(op.value.owner, op)
+
+
+def _start(read: kernel.ReadOp, write: kernel.WriteOp) -> None:
+    """Make a copy asynchronous, where several elements are neighbours in both arrays, and wait for it."""
+    fixed = [s for s in write.mixed_strides if isinstance(s, int)]
+    width = width_of(read, write) if read.odd is None and read.result.has_one_use() else 0
+    if width < 2 or write.valid or len(fixed) < len(write.mixed_strides):
+        return
+    shape, valid = extents(read.result), kernel.valid_of(read)
+    copy = kernel.AsyncCopyOp(
+        read.buffer, read.offset, read.mixed_strides, write.buffer, write.offset, fixed, shape, width, valid
+    )
+    assert isinstance(write.parent, Block)
+    write.parent.insert_ops_before([copy, kernel.AsyncGroupOp(), kernel.AsyncWaitOp(0)], write)
+    for op in (write, read):
+        op.detach()
+        op.erase()
 
 
 def _copied(op: kernel.ReadOp) -> bool:

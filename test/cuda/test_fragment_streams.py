@@ -13,9 +13,12 @@ import onnx
 import pytest
 from emulator import DEVICE, needed
 from launcher import Program
+from onnx import TensorProto
 from test_cubins import HMMA, LDGSTS, USED, kernels, opcodes
 from test_cuda_operators import model_of
 
+from benchmarks.attention import Shape, arguments, model
+from benchmarks.attention import reference as exact
 from mlc import target
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of
@@ -83,6 +86,24 @@ def test_one_kernel_of_fragments(element: str, sizes: tuple[int, ...], multiproc
     actual, expected = made.run(feed)["y"].astype(np.float64), reference(feed)
     rounding = 2.0**-10 if element == "float16" else 2.0**-7  # of scores, weights and results
     np.testing.assert_allclose(actual, expected, rtol=0, atol=4 * rounding * np.abs(expected).max())
+
+
+def test_grouped_heads_and_transposed_keys_are_not_copied(units: Path) -> None:
+    """Four heads of queries read two of keys, which a Transpose stores the other way: one kernel."""
+    shape = Shape(4, 2, 48, 100, 32, 32)
+    made = Program.of(model(shape, TensorProto.FLOAT16), units)
+    (function,) = made.functions.values()
+    assert schedule_of(function)[0].streamed
+    feed = dict(zip("qkv", (each.astype(np.float16) for each in arguments(shape)), strict=True))
+    expected = exact(shape, *feed.values())
+    np.testing.assert_allclose(made.run(feed)["y"], expected, rtol=0, atol=2.0**-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("sizes", [(1, 12, 1009, 1009, 80, 80), (1, 32, 1000, 777, 128, 128)], ids=str)
+def test_smaller_last_blocks_fit_in_shared_memory(sizes: tuple[int, ...]) -> None:
+    """They have local arrays of their own, so that blocks are smaller where extents are not multiples."""
+    (made,) = kernels(text("float16", sizes)).values()
+    assert "mlc_mma_f16" in made
 
 
 def test_strict_numerics_have_no_fragments(units: Path) -> None:

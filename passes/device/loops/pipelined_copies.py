@@ -42,7 +42,7 @@ def copies_of(fn: kernel.FuncOp, loop: scf.ForOp, narrow: bool = False) -> Itera
         if not isinstance(local, kernel.LocalOp):
             continue
         alone = read.parent is write.parent and len(list(read.result.uses)) == 1 and _is_own(local, write, loop)
-        if alone and _moves(read, write, loop.body.block) and ((width := _width(read, write)) or narrow):
+        if alone and _moves(read, write, loop.body.block) and ((width := width_of(read, write)) or narrow):
             yield Copy(read, write, local, width)
 
 
@@ -73,7 +73,7 @@ def _moves(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp, body: B
     return whole and fixed and all(recomputable(v, body) for v in (*indices, *read.valid, write.offset))
 
 
-def _width(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
+def width_of(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> int:
     """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
     4 bytes."""
     if isinstance(read, kernel.GatherOp):

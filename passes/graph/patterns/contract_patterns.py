@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects.graph import BroadcastOp, ConstantOp, ContractOp, TransposeOp, WeightOp, ints_of
 from mlc.dialects.semantics.dims import product
-from mlc.dialects.types import shape_of
+from mlc.dialects.types import element_of, shape_of
 from mlc.passes.rewriter import Rewrite, producer
 
 DOT = 16  # terms of a sum for which combining the lanes takes as long as transposing the operand
@@ -27,14 +27,17 @@ def contract_unstretched(op: ContractOp) -> Rewrite:
 
 def contract_transposed(op: ContractOp) -> Rewrite:
     """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b) of so few rows m that a sum along k costs less
-    than moving b. Weights are transposed when the model is compiled."""
+    than moving b, or of halves that tensor cores read in either order. Weights are transposed when the model is
+    compiled."""
     move = producer(op.rhs, TransposeOp)
     if move is None or op.layouts or isinstance(move.input.owner, WeightOp | ConstantOp) or not op.rhs.has_one_use():
         return None
     (lhs, rhs, result), perm, extents = op.terms, ints_of(move.perm), op.extents()
     stored = "".join(rhs[perm.index(n)] for n in range(len(perm)))
     last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
-    if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int) or DOT * rows > k:
+    if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int):
+        return None
+    if DOT * rows > k and not (op.product and element_of(op.rhs) in ("f16", "bf16")):
         return None
     return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input, product=op.product)]
 

@@ -10,7 +10,7 @@ Scores and running results are in shared memory; rows are combined by shuffles o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from mlc.passes.schedule.gpu.generic import joint
 from mlc.passes.schedule.gpu.stream_blocks import COLUMNS, Blocks, blocks_of, columns_of, is_loop, nests_of
 from mlc.passes.schedule.gpu.tensor_cores import instruction_of
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded
+from mlc.passes.schedule.polyhedral.shared_axes import Axis
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.candidates import Rule, first_of
 from mlc.passes.schedule.rules.operand_roles import is_sum
@@ -35,6 +36,7 @@ FRAGMENTS = (
 """The same on tensor cores, with the warps that share the rows."""
 SUMS = 128  # of a thread at most, scores among them
 DEPTH = 2  # buffers of the operands of a block of the reduction: one is computed on while the other is in flight
+RESERVED = 2048  # bytes of shared memory beside the operands
 STEPS = (64, 32, 16)  # of a sum that are staged together
 STAGED = 16  # steps of a sum whose operands are in shared memory, too
 
@@ -88,14 +90,21 @@ def _fits(
     sizes = Blocks(stream, rows, points).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
+    last_rows, last_points = (int(stream.extent(a) % n > 0) for a, n in _blocks(stream, sizes, products[0]))
     sums, staged = 0, 0
     for s in products:
         running = stream.along[s.name] in s.reduced
         columns = padded(columns_of(s, lanes_of(s))) if running else points
-        depth = padded(int(s.bounds[s.reduced[0]]))  # type: ignore[arg-type]
+        depth = points if running else -(-int(s.bounds[s.reduced[0]]) // STEPS[-1]) * STEPS[-1]  # type: ignore[arg-type]
         sums += rows * columns
-        staged += DEPTH * points * columns if running else (rows + DEPTH * points) * depth
-    return sums <= SUMS * warps * target.warp and 2 * staged <= target.shared_optin
+        staged += (DEPTH + last_points) * columns * depth + (0 if running else (1 + last_points) * rows * depth)
+    room = target.shared_optin - RESERVED
+    return sums <= SUMS * warps * target.warp and (1 + last_rows) * 2 * staged <= room
+
+
+def _blocks(stream: Stream, sizes: Mapping[str, int], s: StatementView) -> list[tuple[Axis, int]]:
+    """The axes in blocks of several points, with their sizes; a smaller last block has local arrays of its own."""
+    return [(axis, sizes[axis[s.name]]) for axis in (stream.rows[-1], stream.along)]
 
 
 def _staged(nest: LoopNest, products: Sequence[StatementView], points: int) -> LoopNest:

@@ -1,8 +1,9 @@
 // RUN: mlc-opt %s --for-target cuda -p hoist-copies | filecheck %s
 
-// What each block of the stream copies alike is copied once; what depends on the block stays.
-// CHECK: kernel.read %q[
-// CHECK-NEXT: kernel.write %{{.*}}, %s[
+// What each block of the stream copies alike is copied once, eight elements at a time; what depends on the block stays.
+// CHECK: kernel.async_copy %q[%{{.*}}] to %s[
+// CHECK-NEXT: kernel.async_group
+// CHECK-NEXT: kernel.async_wait {groups = 0 : i64}
 // CHECK: scf.for
 // CHECK: kernel.read %k[
 // CHECK: kernel.write %{{.*}}, %t[

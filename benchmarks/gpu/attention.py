@@ -1,0 +1,81 @@
+"""Attention of halves on a GPU: the cases, and each beside torch's ``scaled_dot_product_attention``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import mlc
+from benchmarks.attention import Shape, arguments, model, reference
+from benchmarks.gpu.device import DeviceArray
+from benchmarks.gpu.measurements import ELEMENTS, Row, on_device, outputs_on
+from mlc.dialects.types import numpy_dtype
+from mlc.tools.cuda_device import Device
+
+CASES = {
+    **{
+        f"attention_{n}x{heads}x{size}": Shape(heads, 1, n, n, size, size)
+        for n in (512, 2048)
+        for heads in (12, 32)
+        for size in (64, 128)
+    },
+    "attention_causal_2048x32x128": Shape(32, 1, 2048, 2048, 128, 128, causal=True),
+    "attention_grouped_2048x32x128": Shape(32, 4, 2048, 2048, 128, 128),
+    "attention_odd_1009x12x80": Shape(12, 1, 1009, 1009, 80, 80),
+    "attention_decode_4096x32x128": Shape(32, 4, 1, 4096, 128, 128),
+}
+"""Queries (for decoding, keys) × heads × elements of a key: prefill, and one query of 32 heads that share 8 of keys."""
+
+
+def measured(device: Device, target: str, runs: int, elements: list[str]) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """A row of each case and element type."""
+    for element in elements:
+        for name, shape in CASES.items():
+            yield name, lambda name=name, shape=shape, element=element: _row(device, name, shape, element, target, runs)  # type: ignore[misc]
+
+
+def flops(shape: Shape) -> float:
+    """Of both products."""
+    return 2.0 * shape.heads * shape.queries * shape.keys * (shape.size + shape.value)
+
+
+def _row(device: Device, name: str, shape: Shape, element: str, target: str, runs: int) -> Row:
+    dtype = numpy_dtype({"float16": "f16", "bfloat16": "bf16"}[element])
+    arrays = [each.astype(dtype) for each in arguments(shape)]
+    inputs = dict(zip(("q", "k", "v", "mask"), arrays, strict=False))
+    with mlc.compile(model(shape, ELEMENTS[element]), target=target) as net:
+        seconds = on_device(device, net, inputs, runs)
+        out = outputs_on(device, net, inputs)
+        net.run_device({n: DeviceArray(device, array) for n, array in inputs.items()}, out)
+        found = out["y"].numpy().astype("float64")
+    wanted = reference(shape, *(each.astype("float64") for each in arrays))
+    theirs = _torch(device, shape, element, arrays, runs)
+    return {
+        "case": f"{name} {element}",
+        "ms": round(1e3 * seconds, 4),
+        "TFLOP/s": round(1e-12 * flops(shape) / seconds, 2),
+        "GB/s": round(1e-9 * sum(each.nbytes for each in arrays) / seconds, 1),
+        "error": float(abs(found - wanted).max() / abs(wanted).max()),
+        "torch ms": theirs and round(1e3 * theirs, 4),
+        "speed of torch": theirs and round(theirs / seconds, 3),
+    }
+
+
+def _torch(device: Device, shape: Shape, element: str, arrays: list[Any], runs: int) -> float | None:
+    """Seconds of torch on the same data, by the backend that it chooses; None where torch has no GPU."""
+    try:
+        torch = importlib.import_module("torch")
+        if not torch.cuda.is_available():
+            return None
+        torch.cuda.set_stream(torch.cuda.default_stream())
+    except Exception:
+        return None
+    q, k, v = (torch.from_numpy(x.astype("float32")).cuda().to(getattr(torch, element)) for x in arrays[:3])
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def run() -> None:
+        attend(q, k, v, is_causal=shape.causal, enable_gqa=shape.shared > 1)
+
+    device.seconds(run, 3)
+    return device.seconds(run, runs)
