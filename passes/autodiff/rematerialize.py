@@ -37,7 +37,7 @@ from mlc.passes.fuse.grouping.kernel_order import ops_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 
 DERIVATIVES = "graph.derivatives"
-SHARE = 0.025  # of the estimated time of a function with derivatives, to spend for less memory
+SHARE = 0.03  # of the estimated time of a function with derivatives, to spend for less memory
 ROUNDS = 3  # boundaries, the largest first: a derivative of a derivative has several
 ATTEMPTS = 8  # to fit in a budget: the plan of buffers may need more than the bytes alive
 

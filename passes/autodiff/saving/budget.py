@@ -2,13 +2,14 @@
 more than a share of the time.
 
 Greedy, as XLA's rematerialization: of the values that are alive at the step with the most bytes but not read there, the
-one whose computation costs least for a byte is computed anew just before its next reader, from what is alive then.
+one whose computation costs least for a byte is computed anew just before its next reader, from what is alive then. What
+is computed anew for a later reader already is made earlier where another recomputation reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -37,6 +38,12 @@ class Recomputation:
     ops: tuple[Operation, ...]
     cost: int  # of its operators, in bytes moved
     more: int  # bytes of other values that it needs meanwhile
+    moved: tuple[Recomputation, ...] = ()  # chosen for later steps; this one reads their values, so all are made here
+
+    def outside(self) -> list[SSAValue]:
+        """What its operators read of others."""
+        inside = {op.results[0] for op in self.ops}
+        return [x for op in self.ops for x in op.operands if x not in inside]
 
 
 class Budget:
@@ -46,7 +53,7 @@ class Budget:
         self.live = live
         self.rank = {op: n for n, op in enumerate(live.step)}
         self.ranges = {v: [(first, live.last[v])] for v, first in live.first.items()}
-        self.anew: set[tuple[SSAValue, int]] = set()  # values and the steps before which they are computed anew
+        self.anew: dict[tuple[SSAValue, int], Recomputation] = {}  # by the value and the step
         self.costs: dict[Operation, int] = {}
         self.alive = [0] * len(live.order)
         for value, first in live.first.items():
@@ -63,7 +70,6 @@ class Budget:
 
     def _choose(self, goal: int, cost: int | None) -> list[Recomputation]:
         """``cost``: the most of all choices; None: no limit."""
-        chosen: list[Recomputation] = []
         while (most := max(self.alive, default=0)) > goal:
             found = self._candidates(self.alive.index(most))
             if cost is not None:
@@ -72,9 +78,8 @@ class Budget:
             if best is None:
                 break
             self._take(best)
-            chosen.append(best)
             cost = None if cost is None else cost - best.cost
-        return chosen
+        return list(self.anew.values())
 
     def _add(self, first: int, last: int, more: int) -> None:
         for step in range(first, last + 1):
@@ -85,22 +90,46 @@ class Budget:
             read = self.live.read_at[value]
             if any(first < peak < last for first, last in ranges) and peak not in read and size(value):
                 found = self._recomputed(value, min(step for step in read if step > peak))
-                if found is not None and self.alive[found.at] + found.more < self.alive[peak]:
+                if found is not None and self._is_less(found, self.alive[peak]):
                     yield found
+
+    def _is_less(self, found: Recomputation, most: int) -> bool:
+        """Whether fewer than ``most`` bytes are alive where more are than before."""
+        more = found.more + sum(each.more + size(each.value) for each in found.moved)
+        end = max((each.at for each in found.moved), default=found.at + 1)
+        return all(self.alive[step] + more < most for step in range(found.at, end))
 
     def _recomputed(self, value: SSAValue, at: int) -> Recomputation | None:
         """How ``value`` is computed before step ``at`` from what is alive there; None where it cannot be."""
         ops: dict[Operation, None] = {}
+        moved: dict[Recomputation, None] = {}
         work = [value]
         while work:
-            op = work.pop().owner
+            result = work.pop()
+            if result is not value and (later := self._moved(result, at)):
+                moved.update(dict.fromkeys(later))
+                continue
+            op = result.owner
             if not isinstance(op, StructuredOp) or not self._may_repeat(op) or len(ops) == OPERATORS:
                 return None
             ops[op] = None
             work += [x for x in op.operands if not self.is_there(x, at) and x.owner not in ops]
         order = tuple(sorted(ops, key=self.rank.__getitem__))
         made = [op.results[0] for op in order if op.results[0] in self.ranges and op is not value.owner]
-        return Recomputation(value, at, order, KERNEL + sum(map(self._cost, order)), sum(map(size, made)))
+        cost, more = KERNEL + sum(map(self._cost, order)), sum(map(size, made))
+        return Recomputation(value, at, order, cost, more, tuple(moved))
+
+    def _moved(self, value: SSAValue, at: int) -> list[Recomputation]:
+        """The next recomputation of a value after step ``at``, and those that it reads, where all can be made there."""
+        buffer = self.live.buffer(value)
+        later = [each for (other, step), each in self.anew.items() if other is buffer and step > at]
+        found = [min(later, key=lambda each: each.at)] if later else []
+        for x in found[0].outside() if found else ():
+            if not self.is_there(x, at):
+                if not (more := self._moved(x, at)):
+                    return []
+                found += more
+        return found
 
     def _may_repeat(self, op: StructuredOp) -> bool:
         """Whether it has no run-time dimensions; a concatenation in place has no kernel of its own."""
@@ -121,18 +150,30 @@ class Budget:
 
     def _take(self, found: Recomputation) -> None:
         value, at = found.value, found.at
+        for each in found.moved:
+            self._move(each, at)
         split = next((first, last) for first, last in self.ranges[value] if first < at <= last)
         end = max((step for step in self.live.read_at[value] if split[0] <= step < at), default=split[0])
         self.ranges[value].remove(split)
         self.ranges[value] += [(split[0], end), (at, split[1])]
-        self.anew.add((value, at))
         self._add(end + 1, at - 1, -size(value))
-        self.alive[at] += found.more
-        inside = {op.results[0] for op in found.ops}
-        for op in found.ops:
-            for buffer in (self.live.buffer(x) for x in op.operands if x not in inside):
-                if buffer in self.ranges:
-                    self.live.read_at[buffer].add(at)
+        self._note(found)
+
+    def _move(self, each: Recomputation, at: int) -> None:
+        """Compute a value that is computed anew already before an earlier step."""
+        del self.anew[each.value, each.at]
+        ranges = self.ranges[each.value]
+        ranges[:] = [(at if first == each.at else first, last) for first, last in ranges]
+        self._add(at, each.at - 1, size(each.value))
+        self.alive[each.at] -= each.more
+        self._note(replace(each, at=at))
+
+    def _note(self, each: Recomputation) -> None:
+        self.anew[each.value, each.at] = replace(each, moved=())
+        self.alive[each.at] += each.more
+        for buffer in map(self.live.buffer, each.outside()):
+            if buffer in self.ranges:
+                self.live.read_at[buffer].add(each.at)
 
 
 def _cost(op: Operation) -> int:

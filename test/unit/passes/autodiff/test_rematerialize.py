@@ -34,11 +34,15 @@ def checked(b: GraphBuilder, results: list[SSAValue]) -> tuple[ModuleOp, int, in
     return module, before, saved_bytes(module)
 
 
-def saved_bytes(module: ModuleOp) -> int:
-    """The most bytes that are alive between two kernels."""
+def machine() -> CpuTarget:
     target = targets.get("x86-64-v4")
     assert isinstance(target, CpuTarget)
-    live = LiveValues(module.body.block.first_op.body.block, target)  # type: ignore[union-attr]
+    return target
+
+
+def saved_bytes(module: ModuleOp) -> int:
+    """The most bytes that are alive between two kernels."""
+    live = LiveValues(module.body.block.first_op.body.block, machine())  # type: ignore[union-attr]
     return sum(map(size, live.crossing(live.boundary())))
 
 
@@ -147,9 +151,7 @@ def test_the_time_that_is_spent_is_limited(share: float) -> None:
     b = GraphBuilder()
     module = b.module(*read_by_products(b, rows=512))
     block = module.body.block.first_op.body.block  # type: ignore[union-attr]
-    target = targets.get("x86-64-v4")
-    assert isinstance(target, CpuTarget)
-    live = LiveValues(block, target)
+    live = LiveValues(block, machine())
     budget = Budget(live)
     most, costs = max(budget.alive), sum(budget._cost(op) for op in block.ops if isinstance(op, StructuredOp))
     chosen = budget.choose_cheap(share)
@@ -157,7 +159,35 @@ def test_the_time_that_is_spent_is_limited(share: float) -> None:
     assert (max(budget.alive) < most) == bool(chosen) == (share > 0)
     Recompute(block, live).run(chosen)
     eliminate_dead(module)
-    assert max(Budget(LiveValues(block, target)).alive) <= max(budget.alive)
+    assert max(Budget(LiveValues(block, machine())).alive) <= max(budget.alive)
+
+
+def test_a_value_is_computed_anew_once_for_two_readers() -> None:
+    """The first of them computes another value anew, which is chosen later; so the value is made for it."""
+    b = GraphBuilder()
+    w, x = b.weight(32, 32), b.input(64, 32)
+    s = b.add(ContractOp("mk,kn->mn", x, w))
+    e = b.add(MapOp("tanh(x0)", [s]))
+    y = b.add(ContractOp("mk,kn->mn", e, w))
+    between = b.add(ContractOp("mk,nk->mn", b.add(MapOp("exp(x0)", [y])), w))
+    first = b.add(ContractOp("mk,mn->kn", y, between))
+    second = b.add(ContractOp("mk,kn->mn", e, first))
+    module = b.module(b.add(MapOp("x0 * x1", [b.add(ContractOp("mk,kn->mn", second, w)), s])))
+    live = LiveValues(block := module.body.block.first_op.body.block, machine())  # type: ignore[union-attr]
+    budget, at = Budget(live), {v: max(live.read_at[v]) for v in (y, e)}
+    assert at[y] < at[e]
+    later = budget._recomputed(e, at[e])
+    assert later is not None
+    budget._take(later)
+    found = budget._recomputed(y, at[y])
+    assert found is not None and found.moved == (later,) and found.ops == (y.owner,)
+    budget._take(found)
+    assert {(v, step) for v, step in budget.anew} == {(e, at[y]), (y, at[y])}
+    expected = interpret(module, b.weights, inputs := b.inputs())
+    Recompute(block, live).run(list(budget.anew.values()))
+    assert len(ops(module, MapOp)) == 4
+    for name, value in interpret(module, b.weights, inputs).items():
+        np.testing.assert_array_equal(value, expected[name])
 
 
 def test_more_bytes_to_read_than_to_save() -> None:
