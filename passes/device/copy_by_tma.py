@@ -26,8 +26,10 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
+from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.index_dims import dim_of
@@ -68,6 +70,9 @@ def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
     tiles = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
     if not target.warpgroups:
         return f"'{target.name}' has no bulk copies of tensors, sm_90 has them (cuda:sm_90)"
+    most = target.most_threads // target.warp - WARPS
+    if (threads_of(fn, target) or target.block_threads) > most * target.warp:
+        return f"a block has at most {most} warps beside the {WARPS} that copy"
     if len(products) != 1 or products[0].warpgroup is None:
         return "the operands are not those of one product of warpgroups (mma=m64n…)"
     loop = products[0].parent_op()

@@ -119,6 +119,12 @@ def test_what_bulk_copies_cannot_do(text: str, name: str, section: str, words: s
         made(model, units, f"{{m}}/64p {{n}}/64vp | {{k}}/64 | {section}", target=target.get(name))
 
 
+def test_a_block_has_room_for_the_warps_that_copy(units: Path) -> None:
+    band = "{m}/256p {n}/256vp | {k}/64 | warps=32 copy=tma depth=2"
+    with pytest.raises(mlc.InputError, match="at most 28 warps beside the 4 that copy"):
+        made(model_of(LARGE.replace("TYPE", "float16")), units, band, **HOPPER)
+
+
 UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as nvdisasm names them
 
 
