@@ -17,9 +17,10 @@ from onnx import TensorProto
 from test_cubins import HMMA, LDGSTS, USED, kernels, opcodes
 from test_cuda_operators import model_of
 
+import mlc
 from benchmarks.attention import Shape, arguments, model
 from benchmarks.attention import reference as exact
-from mlc import target
+from mlc import nn, target
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of
 from mlc.dialects.types import numpy_dtype
@@ -104,6 +105,13 @@ def test_smaller_last_blocks_fit_in_shared_memory(sizes: tuple[int, ...]) -> Non
     """They have local arrays of their own, so that blocks are smaller where extents are not multiples."""
     (made,) = kernels(text("float16", sizes)).values()
     assert "mlc_mma_f16" in made
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_traced_attention_of_halves_is_one_kernel(causal: bool) -> None:
+    spec = mlc.TensorSpec("float16", (1, 2, 32, 16))
+    attend = mlc.jit(lambda q, k, v: nn.dot_product_attention(q, k, v, causal=causal), target="cuda")
+    assert attend.ir("schedule", spec, spec, spec).count("mma=m16n8k16") == 1
 
 
 def test_strict_numerics_have_no_fragments(units: Path) -> None:

@@ -31,8 +31,9 @@ def dot_product_attention(
     """softmax(scale · q kᵀ) v: [B, H, S, D] from ``query`` [B, H, S, D], ``key`` [B, H, T, D] and ``value``.
 
     ``mask``, which broadcasts to [B, H, S, T]: where it is False, or what is added to the scores. ``causal``: a query
-    sees the keys up to its own position. The default of ``scale`` is 1/√D. ``dropout``: the probability with which a
-    weight is 0, by the random key ``rng``; the others are divided by 1 - dropout. Source: Vaswani et al., 2017.
+    sees the keys up to its own position. The default of ``scale`` is 1/√D. Of 16-bit floats the softmax is in f32.
+    ``dropout``: the probability with which a weight is 0, by the random key ``rng``; the others are divided by
+    1 - dropout. Source: Vaswani et al., 2017.
 
     Raises:
         InputError: the shapes do not fit, or dropout without a key.
@@ -46,7 +47,9 @@ def dot_product_attention(
     if scale is None and not isinstance(size, int):
         raise InputError(f"Attention of vectors of an open size {size}", hint="Give the scale")
     factor = 1 / math.sqrt(size) if scale is None else scale  # type: ignore[arg-type]
-    scores = FUNCTIONS["multiply"](contract("bhsd,bhtd->bhst", q, k), factor)
+    products = contract("bhsd,bhtd->bhst", q, k)
+    halves = products.element in ("f16", "bf16")
+    scores = FUNCTIONS["multiply"](convert(products, "f32") if halves else products, factor)
     if causal:
         rows, columns = (arange(n) for n in scores.shape[2:])
         scores = where(FUNCTIONS["less_equal"](columns, rows[:, None]), scores, -math.inf)
@@ -56,7 +59,7 @@ def dot_product_attention(
     weights = softmax(scores)
     if dropout:
         weights = where(bernoulli(rng, 1 - dropout, weights.shape), weights / (1 - dropout), 0.0)
-    return contract("bhst,bhtd->bhsd", weights, v)
+    return contract("bhst,bhtd->bhsd", convert(weights, v.element) if halves else weights, v)
 
 
 def embedding(indices: Any, table: Any, /) -> Array:
