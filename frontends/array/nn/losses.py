@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions import reductions
@@ -98,12 +100,23 @@ def gaussian_nll_loss(
     return reduced(apply_map(text, *_alike("gaussian_nll_loss", mean, target, variance)), reduction)
 
 
-def nll_loss(log_probabilities: Any, target: Any, /, *, axis: int = -1, reduction: str = "mean") -> Array:
+def nll_loss(
+    log_probabilities: Any,
+    target: Any,
+    /,
+    *,
+    axis: int = -1,
+    ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> Array:
     """Negative log-likelihood of the classes ``target`` (integers, without the class axis), or of probabilities of
     classes (with it). A class that there is not makes NaN (optax).
 
+    Labels ``ignore_index``, such as torch's -100, are in no sum and no mean, and give no gradient; where all labels
+    are ignored, the mean is NaN (torch).
+
     Raises:
-        InputError: classes or probabilities of another rank.
+        InputError: classes or probabilities of another rank; an ``ignore_index`` that is no label.
     """
     given, classes = float_array(log_probabilities), as_array(target)
     are_integers = classes.element[0] in "iu"
@@ -111,6 +124,8 @@ def nll_loss(log_probabilities: Any, target: Any, /, *, axis: int = -1, reductio
         what = "Classes" if are_integers else "Probabilities of classes"
         hint = f"Give integers {given.shape[:-1]}, or a probability for each class {given.shape}"
         raise InputError(f"{what} {classes.shape} for scores {given.shape}", hint=hint)
+    if ignore_index is not None:
+        _check_ignored(ignore_index, classes)
     if not are_integers:
         return reduced(_likelihood(given, classes, axis), reduction)
     count = given.shape[axis]
@@ -118,7 +133,31 @@ def nll_loss(log_probabilities: Any, target: Any, /, *, axis: int = -1, reductio
         raise InputError("Classes as integers are along the last axis", hint="Move the axis by moveaxis")
     losses = _likelihood(given, one_hot(classes, count, dtype=given.dtype), axis)
     text = f"x1 + where((x0 >= 0) & (x0 < {count}), 0.0, {literal(math.nan)})"  # of which the derivative is 1
-    return reduced(apply_map(text, classes, losses), reduction)
+    return _reduced_but(ignore_index, apply_map(text, classes, losses), classes, reduction)
+
+
+def _check_ignored(ignore_index: Any, classes: Array) -> None:
+    """Raises: InputError: probabilities, or a number that integers of this type are never."""
+    shown = f"ignore_index={ignore_index!r}"
+    if classes.element[0] not in "iu" or classes.element == "i1":
+        raise InputError(f"{shown} for targets of {classes.dtype}", hint="Give classes as integers, or no ignore_index")
+    limits = np.iinfo(classes.dtype)
+    if not isinstance(ignore_index, int | np.integer) or isinstance(ignore_index, bool):
+        raise InputError(shown, hint="Give an integer, such as -100, or None")
+    if not limits.min <= ignore_index <= limits.max:
+        hint = f"Give a number from {limits.min} to {limits.max}, or classes of int64"
+        raise InputError(f"{shown} for classes of {classes.dtype}", hint=hint)
+
+
+def _reduced_but(ignore_index: int | None, losses: Array, classes: Array, reduction: str) -> Array:
+    """``reduced`` of the losses whose class is not ``ignore_index``; the others are zero."""
+    if ignore_index is None:
+        return reduced(losses, reduction)
+    kept = apply_map(f"where(x0 == {int(ignore_index)}, 0.0, x1)", classes, losses)
+    if reduction != "mean":
+        return reduced(kept, reduction)
+    count = reductions.sum(apply_map(f"x0 != {int(ignore_index)}", classes), dtype=np.int64)
+    return FUNCTIONS["divide"](reductions.sum(kept), count)
 
 
 def _likelihood(log_probabilities: Array, probabilities: Array, axis: int) -> Array:
@@ -127,16 +166,26 @@ def _likelihood(log_probabilities: Array, probabilities: Array, axis: int) -> Ar
 
 
 def cross_entropy(
-    logits: Any, target: Any, /, *, axis: int = -1, label_smoothing: float = 0.0, reduction: str = "mean"
+    logits: Any,
+    target: Any,
+    /,
+    *,
+    axis: int = -1,
+    label_smoothing: float = 0.0,
+    ignore_index: int | None = None,
+    reduction: str = "mean",
 ) -> Array:
-    """Cross entropy of softmax(logits) and classes (integers) or probabilities of classes ``target``."""
+    """Cross entropy of softmax(logits) and classes (integers) or probabilities of classes ``target``.
+
+    ``ignore_index``: the class of samples without a loss, as in ``nll_loss``.
+    """
     found = log_softmax(logits, axis=axis)
-    loss = nll_loss(found, target, axis=axis, reduction="none")
+    loss = nll_loss(found, target, axis=axis, ignore_index=ignore_index, reduction="none")
     if label_smoothing:
         even = FUNCTIONS["negative"](reductions.mean(found, axis=axis))
         text = f"{literal(1 - label_smoothing)} * x0 + {literal(label_smoothing)} * x1"
         loss = apply_map(text, loss, even)
-    return reduced(loss, reduction)
+    return _reduced_but(ignore_index, loss, as_array(target), reduction)
 
 
 def cosine_similarity(a: Any, b: Any, /, *, axis: int = -1, epsilon: float = 1e-8) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mlc
 from mlc import nn
 from mlc.errors import InputError
 
@@ -28,3 +29,42 @@ def test_a_class_that_there_is_not_makes_nan() -> None:
     losses = np.asarray(nn.cross_entropy(x, labels, reduction="none"))
     expected = np.log(np.exp(x).sum(1)) - x[np.arange(4), labels % 3]
     np.testing.assert_allclose(losses, np.where([False, True, True, False], np.nan, expected), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "ignored"), [(np.int64, -100), (np.uint8, 255), (np.int32, 2)])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_ignored_labels_are_in_no_sum_and_no_mean(dtype: Any, ignored: int, reduction: str) -> None:
+    random = np.random.default_rng()
+    x, labels = random.standard_normal((7, 3)), random.integers(0, 3, 7)
+    labels[[1, 4]], labels[[0, 2]] = ignored, 1
+    kept = labels != ignored
+    share = kept / (kept.sum() if reduction == "mean" else 1)
+    chances = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    expected = -np.sum(share[kept] * np.log(chances[kept, labels[kept]]))
+    slope = share[:, None] * (chances - (labels[:, None] == np.arange(3)))
+    given, options = labels.astype(dtype), {"ignore_index": ignored, "reduction": reduction}
+    found, gradient = mlc.value_and_grad(lambda x: nn.cross_entropy(x, given, **options))(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-12)
+    assert not np.asarray(gradient)[~kept].any()
+
+
+def test_a_class_that_there_is_not_makes_nan_beside_ignored_labels() -> None:
+    losses = nn.cross_entropy(np.zeros((3, 2)), np.array([-100, -1, 1]), ignore_index=-100, reduction="none")
+    np.testing.assert_allclose(losses, [0, np.nan, np.log(2)])
+    assert np.isnan(float(nn.cross_entropy(np.zeros((2, 2)), np.array([-100, -100]), ignore_index=-100)))  # as torch
+
+
+@pytest.mark.parametrize(
+    ("ignored", "target", "says"),
+    [
+        (-100, np.zeros(4, np.uint8), "for classes of uint8.*Give a number from 0 to 255, or classes of int64"),
+        (-100, np.zeros((4, 3), np.float32), "for targets of float32.*Give classes as integers"),
+        (0, np.zeros(4, bool), "for targets of bool.*Give classes as integers"),
+        (1.0, np.zeros(4, np.int64), "ignore_index=1.0.*Give an integer"),
+        (True, np.zeros(4, np.int64), "ignore_index=True.*Give an integer"),
+    ],
+)
+def test_what_cannot_be_ignored_is_refused(ignored: Any, target: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        nn.cross_entropy(np.zeros((4, 3), np.float32), target, ignore_index=ignored)

@@ -37,10 +37,9 @@ def loss(name: str, other: str | None = None, positive: bool = False, **options:
     return ours, theirs, [(3, 5), (3, 5)]
 
 
-FUNCTIONS = {
-    name for part in (activations, convolutions, normalizations, attention, losses) for name in part.PUBLIC
-}
+FUNCTIONS = {name for part in (activations, convolutions, normalizations, attention, losses) for name in part.PUBLIC}
 LABELS = np.array([[2, 0, 1], [1, 1, 3]])
+IGNORED = np.where([[0, 0, 1], [1, 0, 0]], -100, LABELS)
 MASK = np.array([[True, False, True, True, False]] * 3)
 CASES: dict[str, Case] = {
     **{name: same(name) for name in ("relu", "selu", "sigmoid", "silu", "mish", "softplus", "softsign", "tanh")},
@@ -156,6 +155,21 @@ CASES: dict[str, Case] = {
         lambda x, y, v: nn.gaussian_nll_loss(x, y, v * v + 0.1),
         lambda x, y, v: F.gaussian_nll_loss(x, y, v * v + 0.1),
         [(3, 5), (3, 5), (3, 5)],
+    ),
+    "nll_loss, some ignored": (
+        lambda x: nn.nll_loss(x, IGNORED, ignore_index=-100),
+        lambda x: F.nll_loss(x.permute(0, 2, 1), torch.from_numpy(IGNORED)),
+        [(2, 3, 4)],
+    ),
+    "cross_entropy, some ignored": (
+        lambda x: nn.cross_entropy(x, IGNORED, ignore_index=-100, label_smoothing=0.2),
+        lambda x: F.cross_entropy(x.permute(0, 2, 1), torch.from_numpy(IGNORED), label_smoothing=0.2),
+        [(2, 3, 4)],
+    ),
+    "cross_entropy, a class ignored": (
+        lambda x: nn.cross_entropy(x, LABELS, ignore_index=1, reduction="none"),
+        lambda x: F.cross_entropy(x.permute(0, 2, 1), torch.from_numpy(LABELS), ignore_index=1, reduction="none"),
+        [(2, 3, 4)],
     ),
     "nll_loss": (
         lambda x: nn.nll_loss(x, LABELS),
