@@ -21,7 +21,7 @@ from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import evaluate, parse_dim, symbols_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.assumed_extents import SCHEDULED
-from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.value_classes import extents

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import shape_of
-from mlc.passes.codegen.cuda.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 
 
 @dataclass(frozen=True)

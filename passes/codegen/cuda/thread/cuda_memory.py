@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block
 
-from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed

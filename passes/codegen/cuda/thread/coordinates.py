@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mlc.passes.codegen.cuda.thread_part import Part
+from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 
 THREAD = "thread"  # the variable of a thread's number in its block

@@ -12,9 +12,9 @@ from functools import cached_property
 
 from mlc.dialects.kernel import MmaOp, MmaShape
 from mlc.dialects.types import element_of
-from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.cuda_memory import Accesses
-from mlc.passes.codegen.cuda.thread_part import Held
+from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribution.fragments import factor, matrix_rows
 from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout
 from mlc.passes.device.distribution.swizzle import placed

@@ -10,9 +10,9 @@ from math import prod
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_reduce import COMBINE
 from mlc.passes.codegen.c_like.c_types import Chunk
-from mlc.passes.codegen.cuda.coordinates import THREAD, Coordinates
-from mlc.passes.codegen.cuda.cuda_memory import WARP_BITS, Accesses
-from mlc.passes.codegen.cuda.thread_part import Held, Part
+from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
+from mlc.passes.codegen.cuda.thread.cuda_memory import WARP_BITS, Accesses
+from mlc.passes.codegen.cuda.thread.thread_part import Held, Part
 
 SCALAR = Chunk(0, 1, 1)
 IDENTITY = {

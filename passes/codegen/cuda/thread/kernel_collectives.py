@@ -1,0 +1,72 @@
+"""Operations that the threads of a block carry out together: reductions, and products of tensor cores."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, vector
+
+from mlc.dialects import kernel
+from mlc.dialects.types import element_of
+from mlc.passes.codegen.c_like.c_types import c_scalar, element
+from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockReduction, identity
+from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpgroupProduct, WarpProduct
+from mlc.passes.codegen.cuda.thread.kernel_memory import KernelMemory
+
+
+@dataclass
+class KernelCollectives(KernelMemory, ABC):
+    """A printer of operations across threads."""
+
+    def reduction(self, op: vector.ReductionOp) -> None:
+        kind, held, name = op.kind.data.value, self.env[op.vector], element(op.vector.type)
+        type_, neutral = c_scalar(name), identity(kind, name, c_scalar(name))
+        accesses = Accesses(self.coordinates, held.part, "0", [])
+        elements = []
+        for r in held.part.registers():
+            valid = " && ".join(accesses.valid(r))
+            elements.append(f"({valid} ? {held.at(r)} : {neutral})" if valid else held.at(r))
+        target = self.name()
+        for step in BlockReduction(held.part, kind, name, type_).steps(target, elements):
+            self.line(step)
+        self.alias(op.dest, target)
+
+    def multi_reduction(self, op: kernel.MultiReductionOp) -> None:
+        name, part = element(op.source.type), self.part(op.result)
+        kind, base = op.kind.data.value, self.name()
+        reduction = AxisReduction(self.coordinates, self.env[op.source], part, kind, name, c_scalar(name))
+        for step in reduction.steps(base):
+            self.line(step)
+        self.define(op.result, part, reduction.results(base))
+        if not reduction.in_place:
+            self.line("__syncthreads();")
+
+    def product(self, op: kernel.MmaOp) -> None:
+        """A product of tensor cores, whose sums replace those before."""
+        held = self.env[op.acc]
+        self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
+        total, b = self.env[op.result], self.operand(op, left=False)
+        if op.warpgroup:
+            steps = WarpgroupProduct(total, op, self.operand(op, left=True), b).steps
+        else:
+            steps = WarpProduct(total, op, self.held_operand(op) if op.held else self.operand(op, left=True), b).steps
+        for line in steps(op.steps.value.data, self.name()):
+            self.line(line)
+
+    def operand(self, op: kernel.MmaOp, left: bool) -> Operand:
+        buffer, strides = (op.a if left else op.b), [int(n) for n in op.strides.get_values()][0 if left else 2 :][:2]
+        total, layout = self.env[op.acc].part.layout, self.layouts.get(buffer)
+        assert total is not None
+        steps = op.steps.value.data
+        return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates, steps)
+
+    def held_operand(self, op: kernel.MmaOp) -> HeldOperand:
+        """A left factor in registers, rounded two elements at a time where it is rounded."""
+        made, name = op.a.owner, element_of(op.b)
+        if isinstance(made, arith.TruncFOp) and element(made.input.type) == "f32":
+            held, pack, zero = self.env[made.input], f"mlc_pair_{name}", "0.0f"
+        else:
+            held, pack, zero = self.env[op.a], "mlc_pair", f"({c_scalar(name)})0"
+        return HeldOperand(held, op.shape, lambda a, b: f"{pack}({a}, {b})", zero, self.coordinates)

@@ -1,0 +1,125 @@
+"""Accesses to memory of a CUDA function: local arrays, reads and writes of a thread, asynchronous copies."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import IRDLOperation
+
+from mlc.dialects import kernel
+from mlc.dialects.types import ITEMSIZE, element_of, elements_in
+from mlc.passes.codegen.c_like.c_memory import pointer_type
+from mlc.passes.codegen.c_like.c_types import c_scalar, element
+from mlc.passes.codegen.cuda.thread.async_copies import AsyncCopy
+from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
+from mlc.passes.codegen.cuda.thread.kernel_values import KernelValues
+from mlc.passes.codegen.cuda.thread.thread_part import Part
+from mlc.passes.device.distribute_values import DISTRIBUTION
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.swizzle import LAYOUT
+from mlc.passes.device.set_launch_geometry import DYNAMIC, alignment_of, local_offsets
+
+
+@dataclass
+class KernelMemory(KernelValues, ABC):
+    """A printer of operations on buffers."""
+
+    assumed: frozenset[str] = frozenset()  # conditions on threads that hold in the block that is printed
+
+    def local(self, op: kernel.LocalOp) -> None:
+        name, size, type_ = self.name(), elements_in(op.result), pointer_type(element_of(op.result))
+        assert isinstance(size, int)
+        if DYNAMIC in self.fn.attributes:
+            self.line(f"{type_} *const {name} = ({type_} *)({DYNAMIC} + {local_offsets(self.fn)[0][op]});")
+        else:
+            self.line(f"__shared__ __align__({alignment_of(op)}) {type_} {name}[{max(size, 1)}];")
+        self.pointers[op.result] = name
+        if isinstance(layout := op.attributes.get(LAYOUT), StringAttr):
+            self.layouts[op.result] = LinearLayout.parse(layout.data)
+
+    def subview(self, op: kernel.SubviewOp) -> None:
+        name, source, size = self.name(), self.pointers[op.source], elements_in(op.result)
+        type_ = pointer_type(element_of(op.result))
+        self.line(f"{type_} *const {name} = {source} + {self.scalar(op.index)} * {size};")
+        self.pointers[op.result] = name
+        if layout := self.layouts.get(op.source):
+            self.layouts[op.result] = layout
+
+    def async_copy(self, op: kernel.AsyncCopyOp) -> None:
+        distribution, width, size = op.attributes[DISTRIBUTION], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
+        assert isinstance(distribution, StringAttr)
+        part, axis = Part(LinearLayout.parse(distribution.data), op.chunks), op.axis if width > 1 else None
+        factors = [
+            str(width if n == axis else s if isinstance(s, int) else self.scalar(s))
+            for n, s in enumerate(op.mixed_strides)
+        ]
+        targets = [str(width if n == axis else s) for n, s in enumerate(op.target_strides.get_values())]
+        source = Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op))
+        layout = self.layouts.get(op.target)
+        target = Accesses(self.coordinates, part, self.scalar(op.at), targets, layout=layout)
+        pointers = (self.pointers[op.buffer], self.pointers[op.target])
+        when, type_ = self.scalar(op.when) if op.when is not None else None, pointer_type(element_of(op.buffer))
+        for line in AsyncCopy(source, target, pointers, type_, width, width * size, axis, when).steps():
+            self.line(line)
+
+    def async_gather(self, op: kernel.AsyncGatherOp) -> None:
+        offsets, size = self.env[op.offsets], ITEMSIZE[element_of(op.buffer)]
+        source = Accesses(self.coordinates, offsets.part, "0", [], self.limits(op))
+        strides = [str(s) for s in op.target_strides.get_values()]
+        target = Accesses(
+            self.coordinates, offsets.part, self.scalar(op.at), strides, layout=self.layouts.get(op.target)
+        )
+        pointers, type_ = (self.pointers[op.buffer], self.pointers[op.target]), pointer_type(element_of(op.buffer))
+        when = self.scalar(op.when) if op.when is not None else None
+        for line in AsyncCopy(source, target, pointers, type_, 1, size, None, when, offsets.at).steps():
+            self.line(line)
+
+    def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
+        factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
+        layout = self.layouts.get(op.buffer)
+        return Accesses(self.coordinates, part, self.scalar(op.offset), factors, self.limits(op), layout, self.assumed)
+
+    def limits(self, op: IRDLOperation) -> dict[int, str]:
+        return {axis: self.scalar(value) for axis, value in kernel.valid_of(op).items()}
+
+    def read(self, op: kernel.ReadOp) -> None:
+        part = self.part(op.result)
+        accesses = self.accesses(op, part)
+        self.load(op, part, accesses, accesses.address)
+
+    def gather(self, op: kernel.GatherOp) -> None:
+        offsets = self.env[op.offsets]
+        part = self.part(op.result, [offsets])
+        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
+        self.load(op, part, accesses, offsets.at)
+
+    def load(
+        self, op: kernel.ReadOp | kernel.GatherOp, part: Part, accesses: Accesses, offset: Callable[[int], str]
+    ) -> None:
+        """What each register of a thread reads; 0 where the tile is beyond the extent."""
+        zero = f"({c_scalar(element(op.result.type))})0"
+        names = {}
+        for r in part.registers():
+            text, valid = f"{self.pointers[op.buffer]}[{offset(r)}]", " && ".join(accesses.valid(r))
+            names[r] = f"{valid} ? {text} : {zero}" if valid else text
+        self.define(op.result, part, names)
+
+    def write(self, op: kernel.WriteOp) -> None:
+        accesses = self.accesses(op, self.env[op.value].part)
+        self.store(op, accesses, accesses.address)
+
+    def scatter(self, op: kernel.ScatterOp) -> None:
+        part = self.env[op.value].part
+        accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
+        self.store(op, accesses, self.env[op.offsets].at)
+
+    def store(self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, offset: Callable[[int], str]) -> None:
+        """Each element of a thread that is within the extent is written by one thread."""
+        held, pointer = self.env[op.value], self.pointers[op.buffer]
+        for r in held.part.registers():
+            condition = " && ".join([*accesses.once(), *accesses.valid(r)])
+            store = f"{pointer}[{offset(r)}] = {held.at(r)};"
+            self.line(f"if ({condition}) {store}" if condition else store)

@@ -1,0 +1,60 @@
+"""The values of a CUDA function: each is the variables in which a thread holds its part."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.passes.codegen.c_like.c_text import CText
+from mlc.passes.codegen.c_like.c_types import c_scalar, element
+from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
+from mlc.passes.codegen.cuda.thread.thread_part import Held, Part
+from mlc.passes.device.distribute_values import DISTRIBUTION
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.value_classes import extents
+
+
+@dataclass
+class KernelValues(CText, ABC):
+    """A printer of a CUDA function that knows the variables of each value, and the pointers of each buffer."""
+
+    fn: kernel.FuncOp
+    symbol: str
+    head: list[str] = field(default_factory=list)  # declarations at the start of the function
+    env: dict[SSAValue, Held] = field(default_factory=dict)
+    pointers: dict[SSAValue, str] = field(default_factory=dict)
+    layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        return Coordinates(lambda name, text: self.head.append(f"const int {name} = {text};"))
+
+    def scalar(self, value: SSAValue) -> str:
+        return self.env[value].only
+
+    def part(self, value: SSAValue, like: Sequence[Held] = ()) -> Part:
+        """The part of a value: by the distribution of the operation that makes it, else by that of an operand."""
+        shape, owner = extents(value), value.owner
+        found = owner.attributes.get(DISTRIBUTION) if isinstance(owner, Operation) else None
+        if not shape:
+            return Part(None, ())
+        if isinstance(found, StringAttr):
+            return Part(LinearLayout.parse(found.data), shape)
+        return Part(next(h.part.layout for h in like if h.part.layout is not None), shape)
+
+    def define(self, value: SSAValue, part: Part, names: dict[int, str]) -> None:
+        """Declare a variable for each register of ``value``."""
+        base, type_ = self.name(), c_scalar(element(value.type))
+        held = {r: f"{base}_{r}" if len(names) > 1 else base for r in names}
+        for r, text in names.items():
+            self.line(f"{type_} {held[r]} = {text};")
+        self.env[value] = Held(part, held)
+
+    def alias(self, value: SSAValue, text: str) -> None:
+        self.env[value] = Held(Part(None, ()), {0: text})
