@@ -20,6 +20,7 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.located import defined_at, located
 from mlc.frontends.array.record import Record, new_argument, ordered, where_called
 from mlc.frontends.build.symbols import parse_open_dim
+from mlc.keywords import keywords_checked
 from mlc.options import Options
 from mlc.runtime import TensorSpec
 from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
@@ -190,6 +191,7 @@ class Jitted:
         return f"{name}: {'; '.join(changes)}"
 
 
+@keywords_checked(make_options)
 def jit(
     f: Callable[..., Any] | None = None,
     *,
@@ -213,8 +215,8 @@ def jit(
     ``options`` are those of ``mlc.compile``. A jitted function within another is part of its program.
 
     Raises:
-        InputError: no such parameter; when called: arguments that are no arrays, or what has no translation; an array
-            that is donated while another, or NumPy's, has its memory, or used after it was donated.
+        InputError: no such parameter or option; when called: arguments that are no arrays, or what has no translation;
+            an array that is donated while another, or NumPy's, has its memory, or used after it was donated.
         TraceError: it asks for elements of an array, as in ``if x > 0``; names the line.
     """
     if f is None:

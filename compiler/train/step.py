@@ -14,6 +14,7 @@ from mlc.frontends.array.transforms.gradients import value_and_grad
 from mlc.nn.module import combine, partition, recorded
 from mlc.optim.transform import GradientTransformation, apply_updates, count
 from mlc.optim.wrappers import LossScaleState, cast, global_norm, where_finite
+from mlc.train.checks import check_model, check_optimizer
 
 Loss = Callable[..., Any]
 Trainable = Callable[[str], bool] | None
@@ -34,11 +35,10 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
     """The state before the first step.
 
     Raises:
-        InputError: nothing is trained, or the optimizer is none, such as ``optim.adam`` that is not called.
+        InputError: nothing is trained; the model is no tree of arrays, or the optimizer none of ``mlc.optim``.
     """
-    if not isinstance(optimizer, GradientTransformation):
-        shown = getattr(optimizer, "__name__", repr(optimizer))
-        raise InputError(f"The optimizer is {shown}", hint="Give a gradient transformation, such as optim.adam(1e-3)")
+    check_model(model)
+    check_optimizer(optimizer)
     parameters, rest = partition(model, trainable)
     if not trees.leaves(parameters):
         raise InputError(f"{type(model).__name__} has no parameters that are trained")

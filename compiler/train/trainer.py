@@ -12,15 +12,18 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from mlc.api import make_options
 from mlc.errors import InputError, RunError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
+from mlc.keywords import keywords_checked
 from mlc.nn.module import combine
 from mlc.optim.transform import GradientTransformation
 from mlc.optim.wrappers import FiniteState, LossScaleState
 from mlc.tracing.jit import jit
 from mlc.tracing.stateful import Stateful
 from mlc.train.checkpoints import Checkpoints
+from mlc.train.checks import check_functions
 from mlc.train.data import batches_of, prefetched
 from mlc.train.step import Loss, Trainable, TrainState, first_state, training_step
 from mlc.train.watch import origin
@@ -45,8 +48,12 @@ class Trainer:
         watch: a loss or gradient that is not finite is an error, which names where it comes from; such a step changes
             nothing. Then an update waits until all gradients are computed.
         options: of the compiler, as those of ``mlc.compile``.
+
+    Raises:
+        InputError: an argument of another kind, an unknown option, or nothing is trained.
     """
 
+    @keywords_checked(make_options)
     def __init__(
         self,
         model: Any,
@@ -59,6 +66,7 @@ class Trainer:
         watch: bool = True,
         **options: Any,
     ) -> None:
+        check_functions(loss, trainable)
         state = first_state(model, optimizer, seed, trainable)
         self.watch = watch and not isinstance(state.optimizer, LossScaleState | FiniteState)
         self.step = 0
@@ -86,6 +94,7 @@ class Trainer:
         state = self.state
         return combine(state.parameters, state.rest)
 
+    @keywords_checked()
     def fit(
         self,
         data: Any,
@@ -107,7 +116,7 @@ class Trainer:
 
         Raises:
             RunError: the loss or the gradient is not finite; ``trainer.state`` is that before the step.
-            InputError: the data ends before.
+            InputError: the data ends before; an unknown option.
         """
         saved = checkpoints if isinstance(checkpoints, Checkpoints | None) else Checkpoints(checkpoints)
         if saved and saved.steps() and saved.steps()[-1] > self.step:

@@ -117,13 +117,29 @@ class Flatten(Module):
         return mnp.reshape(given, (*given.shape[: self.start_dim], -1))
 
 
+def _layer(n: int, given: Any) -> Module:
+    if isinstance(given, Module):
+        return given
+    if isinstance(given, type):
+        hint = f"Give an instance, {given.__name__}(…)"
+        raise InputError(f"Layer {n} of Sequential is the class {given.__name__}", hint=hint)
+    if not callable(given):
+        hint = "Give layers and functions: Sequential(a, b), not a list"
+        raise InputError(f"Layer {n} of Sequential is a {type(given).__name__}", hint=hint)
+    return Lambda(given)
+
+
 class Sequential(Module):
-    """Layers and functions, one after another; their names are their numbers."""
+    """Layers and functions, one after another; their names are their numbers.
+
+    Raises:
+        InputError: one is a class, or cannot be called.
+    """
 
     layers: tuple[Module, ...] = inlined()
 
     def __init__(self, *layers: Callable[..., Any]) -> None:
-        self.layers = tuple(each if isinstance(each, Module) else Lambda(each) for each in layers)
+        self.layers = tuple(_layer(n, each) for n, each in enumerate(layers))
 
     def __call__(self, x: Any) -> Any:
         for layer in self.layers:
