@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, UnitAttr, VectorType, i64
 from xdsl.ir import SSAValue
@@ -51,12 +51,12 @@ MMA_SHAPES = {
 f32 are TF32; signed and unsigned bytes multiply each other."""
 
 WARPGROUP_COLUMNS = (64, 128)
-"""The columns of a warpgroup's product by one instruction (wgmma of PTX): 64 rows, 16 steps of factors of 16 bits."""
+"""The columns of a warpgroup's product by one instruction (wgmma of PTX): 64 rows, and steps of 32 bytes."""
 
 
-def warpgroup_shape(columns: int) -> MmaShape:
-    """The instruction of a warpgroup, four warps."""
-    return MmaShape(64, columns, 16, 16, "f32")
+def warpgroup_shape(element: str, columns: int) -> MmaShape:
+    """The instruction of a warpgroup, four warps, for factors of an element type: the steps and sums of one warp's."""
+    return replace(MMA_SHAPES[element], rows=64, columns=columns)
 
 
 def is_of_warpgroup(text: str) -> bool:
@@ -108,7 +108,13 @@ class MmaOp(IRDLOperation):
     @property
     def shape(self) -> MmaShape:
         """The instruction, by the factors' element type."""
-        return warpgroup_shape(self.warpgroup.value.data) if self.warpgroup else MMA_SHAPES[element_of(self.b)]
+        element = element_of(self.b)
+        return warpgroup_shape(element, self.warpgroup.value.data) if self.warpgroup else MMA_SHAPES[element]
+
+    @property
+    def along(self) -> bool:
+        """Whether both operands have neighbours along the sum (K-major)."""
+        return [int(n) for n in self.strides.get_values()][::2] == [1, 1]
 
     @property
     def held(self) -> bool:
@@ -121,8 +127,9 @@ class MmaOp(IRDLOperation):
         if shapes[0] is None or shapes[0] != shapes[1] or (elements[0] != elements[1] and shapes[0].bits != 8):
             raise VerifyException(f"{self.name}: there is no product of {elements[0]} and {elements[1]}")
         mma, type_ = self.shape, self.result.type
-        if mma.bits != shapes[0].bits:
-            raise VerifyException(f"{self.name}: warpgroups multiply factors of 16 bits, not {elements[0]}")
+        if self.warpgroup and (self.split or mma.bits != 16 and not self.along):
+            raise VerifyException(f"{self.name}: warpgroups multiply no sums of two TF32, and factors of {elements[0]} "
+                                  "that have neighbours along the sum only")  # fmt: skip
         assert isinstance(type_, VectorType)
         tile = tuple(type_.get_shape())
         whole = len(tile) == 2 and (self.partial is not None or tile[0] % mma.rows == tile[1] % mma.columns == 0)

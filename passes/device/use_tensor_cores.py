@@ -83,7 +83,7 @@ class UseTensorCores(ModulePass):
     ) -> str | None:
         """Why a product cannot have the shape that the schedule gives."""
         asked = block.mma or ""
-        if asked != str(mma) and not (mma.bits == 16 and kernel.is_of_warpgroup(asked)):
+        if asked != str(mma) and not kernel.is_of_warpgroup(asked):
             return f"factors of {product.left.element} have {mma}"
         if self.numerics == "strict" and mma.bits > 8:
             return "strict numerics multiply and add floats one by one; leave it out"

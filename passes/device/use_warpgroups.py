@@ -1,9 +1,10 @@
-"""Products of warpgroups (``use-warpgroups``): four warps multiply 16-bit operands that they read from shared memory.
+"""Products of warpgroups (``use-warpgroups``): four warps multiply operands that they read from shared memory.
 
     kernel.mma %acc, %s, %t {steps = 32, …}   →   kernel.mma %acc, %s, %t {steps = 32, …, warpgroup = 128}
 
 The local arrays of the operands get the layouts that the instruction's matrix descriptors say (wgmma of sm_90a): no
-fragments are loaded to registers. Where the tile is not whole warpgroups' parts, warps multiply fragments as before.
+fragments are loaded to registers. Operands that are not halves (bytes, TF32) have neighbours along the sum. Where the
+tile is not whole warpgroups' parts, warps multiply fragments as before.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
-from mlc.dialects.types import element_of
+from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.warpgroup import columns_of, operand_layout
 from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
-STEPS = (16, 32, 64)  # of an operand whose neighbours are along the sum: a row has 128 bytes at most
+ROWS = (32, 64, 128)  # bytes of a row of an operand whose neighbours are along the sum
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ def _use(fn: kernel.FuncOp, op: kernel.MmaOp, target: GpuTarget) -> None:
     asked = block.mma is not None and kernel.is_of_warpgroup(block.mma)
     why = _refused(op, warps, target)
     columns = columns_of(_tile(op), warps)
-    if not why and asked and block.mma != str(kernel.warpgroup_shape(columns or 0)):
-        why = f"a tile of {' x '.join(map(str, _tile(op)))} has {kernel.warpgroup_shape(columns or 0)}"
+    shape = kernel.warpgroup_shape(element_of(op.a), columns or 0)
+    if not why and asked and block.mma != str(shape):
+        why = f"a tile of {' x '.join(map(str, _tile(op)))} has {shape}"
     if asked and why:
         raise ScheduleError(f"'mma={block.mma}': {why}")
     if not why and (asked or block.mma is None):
@@ -63,16 +65,20 @@ def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget) -> str |
     """Why warpgroups cannot compute a product."""
     if not target.warpgroups:
         return f"'{target.name}' has no products of warpgroups, sm_90a alone does (cuda:sm_90)"
-    if kernel.MMA_SHAPES[element_of(op.a)].bits != 16:
-        return "warpgroups multiply factors of 16 bits"
+    if op.split:
+        return "warpgroups multiply no sums of two TF32; leave it out, or take relaxed numerics"
+    if kernel.MMA_SHAPES[element_of(op.a)].bits != 16 and not op.along:
+        return f"warpgroups read factors of {element_of(op.a)} whose neighbours are along the sum"
     if columns_of(_tile(op), warps) not in kernel.WARPGROUP_COLUMNS:
         rows, columns = _tile(op)
         return f"a tile of {rows} x {columns} is not 64 rows and 64 or 128 columns for each four warps"
     sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers
     if sums > most:
         return f"a thread would have {sums} sums, more than {most}"
-    if any(not _across(op, n) and op.steps.value.data not in STEPS for n in range(2)):
-        return f"operands with neighbours along the sum have 16, 32 or 64 steps, not {op.steps.value.data}"
+    steps = [row // ITEMSIZE[element_of(op.a)] for row in ROWS]
+    if any(not _across(op, n) and op.steps.value.data not in steps for n in range(2)):
+        few, more, most = steps
+        return f"operands with neighbours along the sum have {few}, {more} or {most} steps, not {op.steps.value.data}"
     return None
 
 
@@ -86,5 +92,5 @@ def _convert(op: kernel.MmaOp, columns: int) -> None:
     for n, (buffer, extent) in enumerate(zip((op.a, op.b), _tile(op), strict=True)):
         local = buffer.owner
         assert isinstance(local, kernel.LocalOp)
-        layout = operand_layout(extent, op.steps.value.data, _across(op, n))
+        layout = operand_layout(extent, op.steps.value.data, _across(op, n), ITEMSIZE[element_of(op.a)])
         local.attributes[LAYOUT] = StringAttr(str(layout))

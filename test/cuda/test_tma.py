@@ -17,7 +17,7 @@ from ml_dtypes import bfloat16
 from test_cubins import USED, opcodes
 from test_cuda_operators import model_of
 from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
-from test_warpgroups import HGMMA
+from test_warpgroups import BYTES, HGMMA, cut, integers
 from xdsl.dialects.builtin import StringAttr
 
 import mlc
@@ -64,6 +64,23 @@ def test_neighbours_along_the_sum_and_across(text: str, steps: int, units: Path)
     a, b = (reals(*shape, dtype=np.float16) for shape in shapes)
     wanted = a.astype(float).T @ b.astype(float) if text == LEFT else a.astype(float) @ b.astype(float).T
     assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+@pytest.mark.parametrize("band", ["{m}/64p {n}/128vp | {k}/ROW | warps=4 copy=tma", TILES[1].replace("32", "HALF")])
+def test_operands_of_bytes_and_of_tf32(band: str, units: Path) -> None:
+    text = BYTES.replace("LEFT", "uint8").replace("RIGHT", "int8")
+    text = text.replace("70", "200").replace("77", "144").replace("100", "152")
+    program, printed = made(model_of(text), units, band.replace("ROW", "128").replace("HALF", "64"), **HOPPER)
+    assert "mlc_bulk_copy(" in printed and "mlc_copy_async" not in printed
+    a, b = integers("uint8", 200, 144), integers("int8", 152, 144)
+    wanted = a.astype(np.int64) @ b.astype(np.int64).T
+    np.testing.assert_array_equal(program.run({"a": a, "b": b})["y"], wanted)
+    band = band.replace("ROW", "32").replace("HALF", "16")
+    program, printed = made(model_of(even(TRANSPOSED, "float")), units, band, numerics="relaxed", **HOPPER)
+    assert "mlc_bulk_copy(" in printed and "mlc_copy_async" not in printed
+    x, y = reals(200, 136), reals(152, 136)
+    sums = cut(x).astype(float) @ cut(y).astype(float).T
+    np.testing.assert_allclose(program.run({"a": x, "b": y})["y"], sums, rtol=0, atol=2e-6 * np.abs(sums).max())
 
 
 LARGE = PLAIN.replace("70", "4096").replace("77", "7680").replace("100", "4096")

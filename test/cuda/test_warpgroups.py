@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulator import DEVICE, needed
+from launcher import Program
 from ml_dtypes import bfloat16
 from test_cubins import USED, opcodes
 from test_cuda_operators import model_of
@@ -30,13 +31,15 @@ TILES = [
 ]
 REFUSED = [
     ("cuda", "float16", "{m}/64p {n}/64vp | {k}/32 | warps=4 mma=m64n64k16", "has no products of warpgroups"),
-    ("cuda:sm_90", "float", "{m}/64p {n}/64vp | {k}/32 | warps=4 mma=m64n64k16", "factors of f32 have m16n8k8"),
+    ("cuda:sm_90", "float", "{m}/64p {n}/64vp | {k}/32 | warps=4 mma=m64n64k8", "multiply no sums of two TF32"),
     ("cuda:sm_90", "float16", "{m}/64p {n}/128vp | {k}/32 | warps=4 mma=m64n64k16", "64 x 128 has m64n128k16"),
     ("cuda:sm_90", "float16", "{m}/64p {n}/64vp | {k}/32 | warps=2x2 mma=m64n64k16", "is not 64 rows and 64 or 128"),
     ("cuda:sm_90", "float16", "{m}/256p {n}/128vp | {k}/32 | warps=4 mma=m64n128k16", "have 256 sums, more than 128"),
+    ("cuda:sm_90", "int8", "{m}/64p {n}/64vp | {k}/32 | warps=4 mma=m64n64k16", "64 x 64 has m64n64k32"),
+    ("cuda:sm_90", "int8", "{m}/64p {n}/64vp | {k}/256 | warps=4 mma=m64n64k32", "have 32, 64 or 128 steps, not 256"),
     ("cuda:sm_90", "float16", "{m}/64p {n}/64vp | {k}/128 | warps=4 mma=m64n64k16", "have 16, 32 or 64 steps, not 128"),
 ]
-HGMMA = 0x9F0  # SASS, as cuobjdump names it
+HGMMA, IGMMA = 0x9F0, 0x9F1  # SASS, as cuobjdump names them
 
 
 @pytest.mark.parametrize("band", TILES)
@@ -54,16 +57,75 @@ def test_halves(element: str, dtype: Any, band: str, units: Path) -> None:
 def test_neighbours_along_the_sum_and_across(text: str, kinds: str, steps: int, units: Path) -> None:
     band = f"{{m}}/64p {{n}}/128vp | {{k}}/{steps} | warps=4x2"
     program, printed = made(model_of(text.replace("TYPE", "float16")), units, band, **HOPPER)
-    assert f"mlc_wgmma<64, false, {steps}, {kinds}>" in printed
+    assert f"mlc_wgmma<64, MLC_F16, MLC_F16, {steps}, {kinds}>" in printed
     shapes = ((77, 70), (77, 100)) if text == LEFT else ((70, 77), (100, 77))
     a, b = (reals(*shape, dtype=np.float16) for shape in shapes)
     wanted = a.astype(float).T @ b.astype(float) if text == LEFT else a.astype(float) @ b.astype(float).T
     assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
 
 
+BYTES = """(LEFT[70,77] a, RIGHT[100,77] b) => (int32[70,100] y) {
+  c = Cast <to = 6> (a)  d = Cast <to = 6> (b)  y = Gemm <transB = 1> (c, d) }"""
+LEAST = {"uint8": (0, 256), "int8": (-128, 128)}
+KINDS = [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8"), ("int8", "uint8")]
+
+
+def of_bytes(text: str, left: str, right: str) -> str:
+    return text.replace("LEFT", left).replace("RIGHT", right)
+
+
+def integers(kind: str, *shape: int) -> np.ndarray:
+    return np.random.default_rng().integers(*LEAST[kind], shape).astype(kind)
+
+
+@pytest.mark.parametrize("left, right", KINDS)
+@pytest.mark.parametrize(
+    "band", ["{m}/64p {n}/64vp | {k}/32 | warps=4", "{m}/64p {n}/128vp | {k}/64 | warps=4 mma=m64n128k32"]
+)
+def test_bytes_are_exact(band: str, left: str, right: str, units: Path) -> None:
+    program, text = made(model_of(of_bytes(BYTES, left, right)), units, band, numerics="strict", **HOPPER)
+    assert f"MLC_{left[0].replace('i', 's').upper()}8, MLC_{right[0].replace('i', 's').upper()}8, " in text
+    a, b = integers(left, 70, 77), integers(right, 100, 77)
+    wanted = a.astype(np.int64) @ b.astype(np.int64).T
+    np.testing.assert_array_equal(program.run({"a": a, "b": b})["y"], wanted)
+
+
+ROWS = """(uint8[1024,2048] a, int8[2048,2048] b) => (int32[1024,2048] y) {
+  y = MatMulInteger (a, b) }"""
+
+
+def test_rules_choose_products_of_bytes_with_neighbours_along_the_sum(units: Path) -> None:
+    """Where the right operand is stored by rows of the sum, warps multiply fragments as before."""
+    along = of_bytes(BYTES, "uint8", "int8").replace("70", "1024").replace("77", "2048").replace("100", "2048")
+    for text, call in ((along, "mlc_wgmma<128, MLC_U8, MLC_S8, 128, false, false>("), (ROWS, "mlc_mma_u8_s8(")):
+        program = Program.of(model_of(text), units, **HOPPER)
+        printed = "".join(program.kernels.strings.values())
+        assert call in printed and ("mlc_bulk_copy(" in printed) == (text == along)
+
+
+def cut(x: np.ndarray) -> np.ndarray:
+    """What TF32 keeps of floats where a product reads them as they are."""
+    return (x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+@pytest.mark.parametrize(
+    "band", ["{m}/64p {n}/64vp | {k}/8 | warps=4", "{m}/64p {n}/128vp | {k}/32 | warps=4x2 mma=m64n64k8"]
+)
+def test_floats_are_cut_to_tf32_in_relaxed_numerics(band: str, units: Path) -> None:
+    program, text = made(model_of(TRANSPOSED.replace("TYPE", "float")), units, band, numerics="relaxed", **HOPPER)
+    assert "mlc_wgmma<64, MLC_TF32, MLC_TF32, " in text and "mlc_mma_" not in text
+    a, b = reals(70, 77), reals(100, 77)
+    actual = program.run({"a": a, "b": b})["y"]
+    wanted = cut(a).astype(float) @ cut(b).astype(float).T
+    np.testing.assert_allclose(actual, wanted, rtol=0, atol=2e-6 * np.abs(wanted).max())
+    exact = a.astype(float) @ b.astype(float).T
+    assert 1e-5 < np.abs(actual - exact).max() / np.abs(exact).max() < 1e-3
+
+
 @pytest.mark.parametrize("name, element, band, words", REFUSED)
 def test_what_warpgroups_cannot_multiply(name: str, element: str, band: str, words: str, units: Path) -> None:
-    model = model_of(PLAIN.replace("TYPE", element).replace("77", "177"))
+    text = of_bytes(BYTES, element, element) if element == "int8" else PLAIN.replace("TYPE", element)
+    model = model_of(text.replace("77", "377"))
     with pytest.raises(mlc.InputError, match=words):
         made(model, units, band, target=target.get(name))
 
@@ -71,16 +133,41 @@ def test_what_warpgroups_cannot_multiply(name: str, element: str, band: str, wor
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
 def test_cubins_have_products_of_warpgroups_and_no_spills(units: Path, tmp_path: Path) -> None:
     """The sums stay in registers, and the compiler serializes no products."""
+    found, log, codes = compiled(halves(units), tmp_path)
+    assert len(found) == 4 and not any(stack or spills for stack, spills, _ in found)
+    assert sorted(registers <= 128 for *_, registers in found) == [False, False, True, True]
+    assert "serialized" not in log and HGMMA in codes
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_cubins_have_products_of_bytes_and_of_tf32(units: Path, tmp_path: Path) -> None:
+    printed = []
+    for text in (*(of_bytes(BYTES, *kinds) for kinds in KINDS), TRANSPOSED.replace("TYPE", "float")):
+        steps, tiles = (32 if "float" in text else 128), [("{m}/128p", " copy=tma")]
+        tiles += [("{m}/256p", ""), ("{m}/256p", " copy=tma")] if text.count("uint8") != 1 else []
+        model = model_of(text.replace("70", "4096").replace("77", "2048").replace("100", "4096"))
+        for tile, copy in tiles:
+            band = f"{tile} {{n}}/128vp | {{k}}/{steps} | warps=8 depth=4{copy}"
+            printed += [made(model, units, band, numerics="relaxed", **HOPPER)[1]]
+    found, log, codes = compiled(printed, tmp_path)
+    assert len(found) == 11 and not any(stack or spills for stack, spills, _ in found)
+    assert "serialized" not in log and {HGMMA, IGMMA} <= codes
+
+
+def halves(units: Path) -> list[str]:
     printed = []
     for kind in (PLAIN, TRANSPOSED):
         text = kind.replace("TYPE", "float16").replace("70", "4096").replace("77", "2048").replace("100", "4096")
         for tile in ("{m}/128p {n}/128vp", "{m}/256p {n}/128vp"):
             printed += [made(model_of(text), units, f"{tile} | {{k}}/64 | warps=8 depth=4", **HOPPER)[1]]
-    source = tmp_path / "kernels.cu"
+    return printed
+
+
+def compiled(printed: list[str], folder: Path) -> tuple[list[tuple[int, ...]], str, set[int]]:
+    """What ptxas says of kernels for sm_90a: stack, spills and registers of each, its messages, and the opcodes."""
+    source = folder / "kernels.cu"
     source.write_text(unit(printed))
     command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
-    done = subprocess.run([*command, "-o", tmp_path / "cubin"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*command, "-o", folder / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
-    assert len(found) == 4 and not any(stack or spills for stack, spills, _ in found)
-    assert sorted(registers <= 128 for *_, registers in found) == [False, False, True, True]
-    assert "serialized" not in done.stderr and HGMMA in opcodes((tmp_path / "cubin").read_bytes())
+    return found, done.stderr, opcodes((folder / "cubin").read_bytes())

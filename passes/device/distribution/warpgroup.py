@@ -1,8 +1,8 @@
 """Products of warpgroups (wgmma of sm_90a): the layouts of operands in shared memory and the distribution of the sums.
 
 PTX ISA 8.5, "Asynchronous warpgroup level matrix shared memory layout" and "register fragments for wgmma.mma_async": a
-warpgroup is four warps, of which each has 16 of 64 rows of sums, as fragments of m16n8 side by side. Operands of 16
-bits are read from shared memory in one of two layouts:
+warpgroup is four warps, of which each has 16 of 64 rows of sums, as fragments of m16n8 side by side. Operands are read
+from shared memory in one of two layouts, of which the second is that of halves only:
 
     neighbours along the sum    rows of the tile, each of 32, 64 or 128 bytes
     neighbours across it        blocks of 64 elements (128 bytes), a row a step; then the next block
@@ -18,11 +18,11 @@ from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayou
 
 WARPS, ROWS = 4, 64  # of a warpgroup, and of its sums
 BLOCK = 64  # elements of 16 bits in 128 bytes
-CHUNK_BITS = 3  # of the elements of 16 bytes, which a swizzle moves together
+CHUNK = 16  # bytes that a swizzle moves together
 PHASE = 3  # from a chunk's bits to those that swizzle them
 
 
-def operand_layout(extent: int, steps: int, across: bool) -> LinearLayout:
+def operand_layout(extent: int, steps: int, across: bool, itemsize: int) -> LinearLayout:
     """The place of each element of an operand in row-major order: (extent, steps), or (steps, extent) with neighbours
     ``across`` the sum."""
     if across:
@@ -32,13 +32,14 @@ def operand_layout(extent: int, steps: int, across: bool) -> LinearLayout:
         bits = [*block, *outer, *rows]
     else:
         bits = [1 << n for n in range(bits_of(extent * steps))]
-    chunks = bits_of((BLOCK if across else steps) >> CHUNK_BITS)
-    return LinearLayout.of((extent * steps,), offset=[(_swizzled(place, chunks),) for place in bits])
+    chunk = CHUNK // itemsize
+    chunks = bits_of((BLOCK if across else steps) // chunk)
+    return LinearLayout.of((extent * steps,), offset=[(_swizzled(place, bits_of(chunk), chunks),) for place in bits])
 
 
-def _swizzled(place: int, chunks: int) -> int:
-    """A bit of a place, and the bit of the chunk that it changes."""
-    swizzling = range(CHUNK_BITS + PHASE, CHUNK_BITS + PHASE + chunks)
+def _swizzled(place: int, chunk: int, chunks: int) -> int:
+    """A bit of a place, and the bit of the chunk of 2^chunk elements that it changes."""
+    swizzling = range(chunk + PHASE, chunk + PHASE + chunks)
     return place ^ place >> PHASE if bits_of(place) in swizzling else place
 
 

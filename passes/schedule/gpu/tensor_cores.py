@@ -29,7 +29,8 @@ BULK = (((256, 128), (8, 1)), *WARPGROUPS)
 """The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
 RASTER = 8  # rows of tiles whose columns follow each other
 SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
-STEPS = 32  # of a sum that are staged together, of halves and bytes; twice as many of what warpgroups multiply
+STEPS = 32  # of a sum that are staged together, of halves and bytes
+ROW = 128  # bytes of the steps that are staged together of what warpgroups multiply
 
 
 def tensor_cores(
@@ -47,7 +48,7 @@ def tensor_cores(
         return
     if numerics == "strict" and mma.bits > 8:
         return
-    nests = _nests(statements, roles, mma, target)
+    nests = _nests(statements, roles, mma, target, warpgroups=mma.bits < 32 or numerics == "relaxed")
     yield from nests if mma.bits < 32 or numerics == "relaxed" else chain(contraction(statements, target), nests)
 
 
@@ -62,11 +63,12 @@ def instruction_of(s: StatementView) -> MmaShape | None:
 
 
 def _nests(
-    statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget
+    statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget, warpgroups: bool
 ) -> Iterator[LoopNest]:
     """Candidates, the best first; of one tile those of warpgroups. Those of clusters are last."""
     names = tuple(s.name for s in statements)
-    groups = WARPGROUPS if target.warpgroups and mma.bits == 16 else ()
+    read = warpgroups and target.warpgroups and (mma.bits == 16 or _is_along_the_sum(roles.s))
+    groups = WARPGROUPS if read else ()
     bulk = BULK if groups and _has_tensor_maps(roles.s) else ()
     tiles = [_persistent(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in bulk]
     tiles += [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
@@ -98,7 +100,7 @@ def _tile(
     shared = [i for i in s.parallel if i not in (*roles.rows, roles.lanes)]
     tile = TiledLoop(row, ((m, None),), padded=True), TiledLoop(roles.lanes, ((n, None),), vectorized=True, padded=True)
     *sums, last = s.reduced
-    steps = 2 * STEPS if warpgroup else STEPS if mma.bits < 32 else STEPS // 2
+    steps = 8 * ROW // mma.bits if warpgroup else STEPS if mma.bits < 32 else STEPS // 2
     extent = s.bounds[last]
     whole = not isinstance(extent, int) or extent >= steps
     inner = (*map(TiledLoop, sums), TiledLoop(last, ((steps, None),)) if whole else TiledLoop(last))
@@ -124,6 +126,11 @@ def _clustered(nest: LoopNest, s: StatementView) -> LoopNest | None:
     if nest.block is None or nest.block.copy != "tma" or not pairs:
         return None
     return replace(nest, block=replace(nest.block, cluster=(2, 1)))
+
+
+def _is_along_the_sum(s: StatementView) -> bool:
+    """Whether both factors have neighbours along the sum (K-major), as warpgroups read what is not halves."""
+    return all(access.stride(s.reduced[-1]) == 1 for access in s.reads)
 
 
 def _has_tensor_maps(s: StatementView) -> bool:

@@ -18,14 +18,23 @@ MLC_DEVICE void mlc_proxy_fence() {
 struct mlc_matrix { uint64_t bits; };
 #endif
 
-/* The descriptor of 16 steps, from `step` on, of halves with STEPS neighbours in a row along the sum, or ACROSS it in
- * blocks of 64. Rows of 128, 64 and 32 bytes have swizzles 1, 2 and 3. */
-template <int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(const uint16_t *p, int step) {
-  constexpr int row = ACROSS ? 128 : 2 * STEPS, swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
+/* The element types of factors. */
+enum mlc_factor { MLC_F16, MLC_BF16, MLC_TF32, MLC_U8, MLC_S8 };
+MLC_DEVICE constexpr int mlc_factor_bytes(mlc_factor type) { return type == MLC_TF32 ? 4 : type < MLC_TF32 ? 2 : 1; }
+
+template <mlc_factor A> struct mlc_sum { typedef float type; };
+template <> struct mlc_sum<MLC_U8> { typedef int32_t type; };
+template <> struct mlc_sum<MLC_S8> { typedef int32_t type; };
+
+/* The descriptor of the steps of one instruction (32 bytes), from `step` on, of elements of SIZE bytes with STEPS
+ * neighbours in a row along the sum, or of halves ACROSS it in blocks of 64. Rows of 128, 64 and 32 bytes have swizzles
+ * 1, 2 and 3. */
+template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(const void *p, int step) {
+  constexpr int row = ACROSS ? 128 : SIZE * STEPS, swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
   constexpr int leading = ACROSS ? 128 * STEPS : 16, stride = 8 * row;
-  const uint16_t *start = p + step * (ACROSS ? 64 : 1);
+  const char *start = (const char *)p + step * (ACROSS ? 128 : SIZE);
 #ifdef MLC_EMULATED
-  return {(const char *)start, leading, stride, swizzle, ACROSS};
+  return {start, leading, stride, swizzle, ACROSS};
 #else
   const uint64_t at = (__cvta_generic_to_shared(start) & 0x3ffff) >> 4;
   return {at | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62};
@@ -33,43 +42,65 @@ template <int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(const uint
 }
 
 #ifndef MLC_EMULATED
-#define MLC_SUMS_4(i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
-#define MLC_SUMS_8(i) MLC_SUMS_4(i), MLC_SUMS_4(i + 4)
-#define MLC_SUMS_32(i) MLC_SUMS_8(i), MLC_SUMS_8(i + 8), MLC_SUMS_8(i + 16), MLC_SUMS_8(i + 24)
+#define MLC_SUMS_8(kind, i) kind(c[i]), kind(c[i + 1]), kind(c[i + 2]), kind(c[i + 3]), kind(c[i + 4]), \
+  kind(c[i + 5]), kind(c[i + 6]), kind(c[i + 7])
+#define MLC_SUMS_32(kind, i) \
+  MLC_SUMS_8(kind, i), MLC_SUMS_8(kind, i + 8), MLC_SUMS_8(kind, i + 16), MLC_SUMS_8(kind, i + 24)
 #define MLC_NAMES_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
   "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define MLC_NAMES_64 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
-  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, " \
-  "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, " \
-  "%61, %62, %63"
-#define MLC_WGMMA(shape, type, names, rest, ...)                                                                       \
-  asm volatile("wgmma.mma_async.sync.aligned." shape ".f32." type "." type " {" names "}, " rest ";"                  \
-               : __VA_ARGS__ : "l"(a.bits), "l"(b.bits), "n"(ACROSS_A), "n"(ACROSS_B))
-#define MLC_WGMMA_64(type) MLC_WGMMA("m64n64k16", type, MLC_NAMES_32, "%32, %33, 1, 1, 1, %34, %35", MLC_SUMS_32(0))
-#define MLC_WGMMA_128(type)                                                                                            \
-  MLC_WGMMA("m64n128k16", type, MLC_NAMES_64, "%64, %65, 1, 1, 1, %66, %67", MLC_SUMS_32(0), MLC_SUMS_32(32))
+#define MLC_NAMES_64 MLC_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, " \
+  "%47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define MLC_SUMS_OF_64(kind) MLC_SUMS_32(kind, 0)
+#define MLC_SUMS_OF_128(kind) MLC_SUMS_32(kind, 0), MLC_SUMS_32(kind, 32)
+/* What follows the sums: descriptors, whether to add, signs, and whether a matrix of halves has neighbours across. */
+#define MLC_REST_64 "%32, %33, 1"
+#define MLC_REST_128 "%64, %65, 1"
+#define MLC_NAMES_OF_64 "{" MLC_NAMES_32 "}, "
+#define MLC_NAMES_OF_128 "{" MLC_NAMES_64 "}, "
+#define MLC_ACROSS_64 ", 1, 1, %34, %35"
+#define MLC_ACROSS_128 ", 1, 1, %66, %67"
+
+/* The instruction for N columns, if the factors are of these types. */
+#define MLC_WGMMA(N, A, B, k, types, more, kind, ...)                                                                  \
+  template <bool ACROSS_A, bool ACROSS_B>                                                                              \
+  MLC_DEVICE void mlc_wgmma_of(mlc_factors<A, B>, mlc_sum<A>::type (&c)[N / 2], mlc_matrix a, mlc_matrix b) {          \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #N k types " " MLC_NAMES_OF_##N MLC_REST_##N more ";"             \
+                 : MLC_SUMS_OF_##N(kind) : "l"(a.bits), "l"(b.bits) __VA_ARGS__);                                      \
+  }
+#define MLC_WGMMA_OF(A, B, k, types, signs, kind)                                                                      \
+  MLC_WGMMA(64, A, B, k, types, signs, kind) MLC_WGMMA(128, A, B, k, types, signs, kind)
+#define MLC_WGMMA_HALVES(A, types)                                                                                     \
+  MLC_WGMMA(64, A, A, "k16", types, MLC_ACROSS_64, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))                               \
+  MLC_WGMMA(128, A, A, "k16", types, MLC_ACROSS_128, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))
+template <mlc_factor A, mlc_factor B> struct mlc_factors {};
+MLC_WGMMA_HALVES(MLC_F16, ".f32.f16.f16")
+MLC_WGMMA_HALVES(MLC_BF16, ".f32.bf16.bf16")
+MLC_WGMMA_OF(MLC_TF32, MLC_TF32, "k8", ".f32.tf32.tf32", ", 1, 1", "+f")
+MLC_WGMMA_OF(MLC_U8, MLC_U8, "k32", ".s32.u8.u8", "", "+r")
+MLC_WGMMA_OF(MLC_U8, MLC_S8, "k32", ".s32.u8.s8", "", "+r")
+MLC_WGMMA_OF(MLC_S8, MLC_U8, "k32", ".s32.s8.u8", "", "+r")
+MLC_WGMMA_OF(MLC_S8, MLC_S8, "k32", ".s32.s8.s8", "", "+r")
 #endif
 
-/* c += a b of 16 steps: 64 x N sums, of which a thread has those of the fragments of m16n8 in its warp's 16 rows. */
-template <int N, bool BF16, bool ACROSS_A, bool ACROSS_B>
-MLC_DEVICE void mlc_wgmma_step(float (&c)[N / 2], mlc_matrix a, mlc_matrix b) {
+/* c += a b of the steps of one instruction: 64 x N sums, of which a thread has those of the fragments of m16n8 in its
+ * warp's 16 rows. */
+template <int N, mlc_factor A, mlc_factor B, bool ACROSS_A, bool ACROSS_B>
+MLC_DEVICE void mlc_wgmma_step(typename mlc_sum<A>::type (&c)[N / 2], mlc_matrix a, mlc_matrix b) {
 #ifdef MLC_EMULATED
-  mlc_emulated_wgmma(c, N, a, b, BF16);
+  mlc_emulated_wgmma(c, N, a, b, mlc_factor_bytes(A), A, B);
 #else
-  if constexpr (N == 128 && BF16) MLC_WGMMA_128("bf16");
-  else if constexpr (N == 128) MLC_WGMMA_128("f16");
-  else if constexpr (BF16) MLC_WGMMA_64("bf16");
-  else MLC_WGMMA_64("f16");
+  mlc_wgmma_of<ACROSS_A, ACROSS_B>(mlc_factors<A, B>(), c, a, b);
 #endif
 }
 
 /* c += a b of STEPS steps, between mlc_wgmma_begin and mlc_wgmma_end. */
-template <int N, bool BF16, int STEPS, bool ACROSS_A, bool ACROSS_B>
-MLC_DEVICE void mlc_wgmma(float (&c)[N / 2], const uint16_t *a, const uint16_t *b) {
+template <int N, mlc_factor A, mlc_factor B, int STEPS, bool ACROSS_A, bool ACROSS_B>
+MLC_DEVICE void mlc_wgmma(typename mlc_sum<A>::type (&c)[N / 2], const void *a, const void *b) {
+  constexpr int size = mlc_factor_bytes(A);
 #pragma unroll
-  for (int step = 0; step < STEPS; step += 16)
-    mlc_wgmma_step<N, BF16, ACROSS_A, ACROSS_B>(c, mlc_matrix_of<STEPS, ACROSS_A>(a, step),
-                                                mlc_matrix_of<STEPS, ACROSS_B>(b, step));
+  for (int step = 0; step < STEPS; step += 32 / size)
+    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B>(c, mlc_matrix_of<size, STEPS, ACROSS_A>(a, step),
+                                                mlc_matrix_of<size, STEPS, ACROSS_B>(b, step));
 }
 
 /* Products may use what registers have; then all have arrived. */
@@ -95,6 +126,12 @@ template <int N> MLC_DEVICE void mlc_wgmma_arrived(float (&c)[N]) {
 #ifndef MLC_EMULATED
 #pragma unroll
   for (int i = 0; i < N; i++) asm volatile("" : "+f"(c[i])::"memory");
+#endif
+}
+template <int N> MLC_DEVICE void mlc_wgmma_arrived(int32_t (&c)[N]) {
+#ifndef MLC_EMULATED
+#pragma unroll
+  for (int i = 0; i < N; i++) asm volatile("" : "+r"(c[i])::"memory");
 #endif
 }
 

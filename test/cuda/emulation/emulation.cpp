@@ -26,10 +26,10 @@ struct copy {
 
 /* A product of a warpgroup whose sums have not arrived. */
 struct product {
-  float *c;
+  void *c;
   int columns;
   mlc_matrix a, b;
-  int bf16, group;
+  int bytes, left, right, group; /* of a factor; the factors' types, as mlc_factor numbers them */
 };
 
 struct fiber {
@@ -161,10 +161,10 @@ bool has_arrived(const cell &c) { return c.arrived <= known[self()].arrived; }
 
 /* Element (x, k) of a matrix in the canonical layout that a descriptor says: rows along the sum of 32, 64 or 128 bytes
  * (swizzles 3, 2, 1), or across it in blocks of 64 halves. The exclusive or is that of address bits 4-6 with bits 7-9. */
-float element(const mlc_matrix &m, int x, int k, int bf16) {
+float element(const mlc_matrix &m, int x, int k, int bytes, int type) {
   const int span = m.swizzle == 1 ? 128 : m.swizzle == 2 ? 64 : 32;
   const long offset = m.across ? x % 64 * 2 + x / 64 * (long)m.leading + k % 8 * 128 + k / 8 * (long)m.stride
-                               : x % 8 * (long)span + x / 8 * (long)m.stride + k * 2;
+                               : x % 8 * (long)span + x / 8 * (long)m.stride + k * bytes;
   uintptr_t at = (uintptr_t)m.start + (uintptr_t)offset;
   at ^= (at >> 7 & (uintptr_t)(span / 16 - 1)) << 4;
   const char *p = (const char *)at;
@@ -174,26 +174,35 @@ float element(const mlc_matrix &m, int x, int k, int bf16) {
     if (c.written >= first_of_block && fibers[c.writer].fenced < c.time)
       fail("no fence between a write and the asynchronous proxy", p, c.writer);
   }
-  access(p, 2, false);
-  uint16_t bits;
-  memcpy(&bits, p, 2);
-  if (!bf16) return mlc_emulated_float(bits);
-  const uint32_t wide = (uint32_t)bits << 16;
-  float value;
-  memcpy(&value, &wide, 4);
-  return value;
+  access(p, bytes, false);
+  uint32_t bits = 0;
+  memcpy(&bits, p, (size_t)bytes);
+  if (bytes != 2 && m.across) fail("wgmma transposes halves only", p, -1);
+  switch (type) {
+    case 0: return mlc_emulated_f16(bits);
+    case 1: return mlc_emulated_bf16(bits);
+    case 2: return mlc_emulated_tf32(bits);
+    case 3: return (float)mlc_emulated_u8(bits);
+    default: return (float)mlc_emulated_s8(bits);
+  }
+}
+
+/* A product is exact but of TF32, of which the bits below are cut off; sums of bytes are integers that wrap. */
+void add(const product &p, int n, float product) {
+  if (p.bytes > 1) ((float *)p.c)[n] += product;
+  else ((uint32_t *)p.c)[n] += (uint32_t)(int32_t)product;
 }
 
 /* Warp w of the warpgroup has rows 16 w to 16 w + 15, as the fragments of m16n8. */
 void multiply(const product &p) {
   const unsigned lane = mlc_emulated_state.thread.x % 32, g = lane / 4, t = lane % 4;
   const int first = (int)(mlc_emulated_state.thread.x / 32 % 4 * 16 + g);
-  for (int k = 0; k < 16; k++) {
-    const float rows[2] = {element(p.a, first, k, p.bf16), element(p.a, first + 8, k, p.bf16)};
+  for (int k = 0; k < 32 / p.bytes; k++) {
+    const float rows[2] = {element(p.a, first, k, p.bytes, p.left), element(p.a, first + 8, k, p.bytes, p.left)};
     for (int n = 0; n < p.columns; n += 8)
       for (int e = 0; e < 2; e++) {
-        const float column = element(p.b, n + 2 * (int)t + e, k, p.bf16);
-        for (int half = 0; half < 2; half++) p.c[n / 2 + 2 * half + e] += rows[half] * column;
+        const float column = element(p.b, n + 2 * (int)t + e, k, p.bytes, p.right);
+        for (int half = 0; half < 2; half++) add(p, n / 2 + 2 * half + e, rows[half] * column);
       }
   }
 }
@@ -343,11 +352,11 @@ void mlc_emulated_proxy_fence(void) { fibers[self()].fenced = now; }
 void mlc_emulated_wgmma_fence(void) { fibers[self()].registers = true; }
 
 /* wgmma: nothing is in `c` before the wait for its group; until then the matrices may be read at any time. */
-void mlc_emulated_wgmma(float *c, int columns, mlc_matrix a, mlc_matrix b, int bf16) {
+void mlc_emulated_wgmma(void *c, int columns, mlc_matrix a, mlc_matrix b, int bytes, int left, int right) {
   fiber *me = fibers + self();
   if (!me->registers) fail("no wgmma.fence before a product", c, -1);
   if (!me->products) me->products = new std::vector<product>;
-  me->products->push_back({c, columns, a, b, bf16, me->product_groups});
+  me->products->push_back({c, columns, a, b, bytes, left, right, me->product_groups});
 }
 
 void mlc_emulated_wgmma_group(void) { fibers[self()].product_groups++; }

@@ -45,7 +45,7 @@ void mlc_emulated_async_group(void);
 void mlc_emulated_async_wait(int groups);
 void mlc_emulated_proxy_fence(void);
 void mlc_emulated_wgmma_fence(void);
-void mlc_emulated_wgmma(float *c, int columns, struct mlc_matrix a, struct mlc_matrix b, int bf16);
+void mlc_emulated_wgmma(void *c, int columns, struct mlc_matrix a, struct mlc_matrix b, int bytes, int left, int right);
 void mlc_emulated_wgmma_group(void);
 void mlc_emulated_wgmma_wait(int groups);
 int mlc_emulated_encode_map(struct mlc_tensor_map *map, int type, unsigned rank, const void *start,

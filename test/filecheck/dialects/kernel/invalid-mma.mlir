@@ -44,3 +44,12 @@ kernel.func @split_halves(%t: vector<16x8xf32>, %a: memref<16x16xf16>, %b: memre
 }
 
 // CHECK: kernel.mma: products of f16 have sums of f32, four strides, and are split for f32 only
+
+// -----
+
+kernel.func @warpgroups_of_bytes_across(%t: vector<64x64xi32>, %a: memref<64x32xi8>, %b: memref<32x64xi8>) {
+  %0 = kernel.mma %t, %a, %b {steps = 32 : i64, strides = array<i64: 1, 32, 64, 1>, warpgroup = 64 : i64} : vector<64x64xi32>, memref<64x32xi8>, memref<32x64xi8> -> vector<64x64xi32>
+  kernel.return
+}
+
+// CHECK: kernel.mma: warpgroups multiply no sums of two TF32, and factors of i8 that have neighbours along the sum only
