@@ -8,7 +8,6 @@ import mlc.numpy as mnp
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.transforms.control import cond
 from mlc.optim.transform import GradientTransformation, Tree, apply_updates, count, stateless, zeros_of
 
 tree_map = trees.tree_map
@@ -57,16 +56,12 @@ def accumulate(optimizer: GradientTransformation, steps: int) -> GradientTransfo
 
     def update(gradients: Tree, state: AccumulationState, parameters: Tree = None) -> tuple[Tree, AccumulationState]:
         total = tree_map(lambda t, g: t + g, state.total, gradients)
-
-        def moves(total: Tree, inner: Tree, parameters: Tree) -> Tree:
-            updates, after = optimizer.update(tree_map(lambda t: t / steps, total), inner, parameters)
-            return updates, after, zeros_of(total)
-
-        def waits(total: Tree, inner: Tree, parameters: Tree) -> Tree:
-            return zeros_of(total), inner, total
-
+        updates, after = optimizer.update(tree_map(lambda t: t / steps, total), state.inner, parameters)
         is_full = (state.step + 1) % steps == 0
-        updates, inner, total = cond(is_full, moves, waits, total, state.inner, parameters)
+        # Selected elementwise, as in optax.MultiSteps: results of a branch would be copied at each step.
+        updates = tree_map(lambda u: mnp.where(is_full, u, 0.0), updates)
+        inner = tree_map(lambda new, old: mnp.where(is_full, new, old), after, state.inner)
+        total = tree_map(lambda t: mnp.where(is_full, 0.0, t), total)
         return updates, AccumulationState(inner, total, state.step + 1)
 
     return GradientTransformation(init, update)

@@ -207,7 +207,8 @@ def test_a_long_history_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_program_owns_the_state_and_copies_no_matrix() -> None:
     model = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm(8), nn.tanh, nn.Linear(8, 3))
     clipped = [optim.chain(optim.clip_by_global_norm(1.0), each) for each in (optim.lion(), optim.sgd(0.1, 0.9))]
-    for optimizer in (optim.adam(0.1), optim.sgd(0.1, 0.9), optim.ema(optim.nadam(), 0.9), *clipped):
+    wrapped = [optim.ema(optim.nadam(), 0.9), optim.accumulate(optim.adam(0.1), 4)]
+    for optimizer in (optim.adam(0.1), optim.sgd(0.1, 0.9), *wrapped, *clipped):
         trainer = train.Trainer(model, optimizer, lambda model, x, y: nn.mse_loss(model(x), y))
         text = trainer._stateful.ir("plan", trainer.state, (X, X))
         assert text.count("rt.state") == len(trees.leaves(trainer.state))
