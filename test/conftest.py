@@ -39,7 +39,8 @@ def no_memory_kept() -> Iterator[None]:
 
 FAST = [Path(__file__).parent / folder for folder in ("filecheck", "unit")]
 SLOW = {
-    "test_array_functions", "test_artifact", "test_background", "test_beside_torch", "test_build", "test_c_runtime",
+    "test_array_functions", "test_artifact", "test_background", "test_beside_optax", "test_beside_torch",
+    "test_build", "test_c_runtime",
     "test_candidates", "test_comparison", "test_control_derivatives",
     "test_contributed_shapes", "test_control", "test_divisions", "test_external_libraries", "test_extreme_values",
     "test_fourier_functions",
