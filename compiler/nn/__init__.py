@@ -15,6 +15,7 @@ from typing import Any
 from mlc.frontends.array.nn import activations as _activations
 from mlc.frontends.array.nn import attention as _attention
 from mlc.frontends.array.nn import convolutions as _convolutions
+from mlc.frontends.array.nn import embedding_losses as _embedding_losses
 from mlc.frontends.array.nn import losses as _losses
 from mlc.frontends.array.nn import normalizations as _normalizations
 from mlc.nn import init as init
@@ -60,7 +61,7 @@ from mlc.nn.module import static as static
 
 _FUNCTIONS = {
     name: getattr(module, name)
-    for module in (_activations, _convolutions, _normalizations, _attention, _losses)
+    for module in (_activations, _convolutions, _normalizations, _attention, _losses, _embedding_losses)
     for name in module.PUBLIC
 }
 MODULES = tuple(

@@ -34,7 +34,7 @@ def reduced(losses: Array, reduction: str) -> Array:
     return found(losses)
 
 
-def _alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
+def alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
     """Floats of one rank, or numbers.
 
     Raises:
@@ -47,47 +47,47 @@ def _alike(name: str, prediction: Any, *others: Any) -> Sequence[Array]:
     return given
 
 
-def _elementwise(name: str, expr: str, doc: str, **parameters: float) -> Loss:
+def elementwise(name: str, expr: str, doc: str, **parameters: float) -> Loss:
     """A loss of a prediction x0 and a target x1; ``{delta}`` in the expression is a parameter."""
 
     def loss(prediction: Any, target: Any, /, *, reduction: str = "mean", **given: float) -> Array:
         if unknown := given.keys() - parameters:
             raise TypeError(f"{name} has no parameter {', '.join(unknown)}")
         values = {key: literal(value) for key, value in (parameters | given).items()}
-        return reduced(apply_map(expr.format(**values), *_alike(name, prediction, target)), reduction)
+        return reduced(apply_map(expr.format(**values), *alike(name, prediction, target)), reduction)
 
     loss.__name__ = loss.__qualname__ = name
     loss.__doc__ = f"{doc} of a prediction x0 and a target x1: ``{expr}``."
     return loss
 
 
-mse_loss = _elementwise("mse_loss", "square(x0 - x1)", "Squared error")
-l1_loss = _elementwise("l1_loss", "abs(x0 - x1)", "Absolute error")
-huber_loss = _elementwise(
+mse_loss = elementwise("mse_loss", "square(x0 - x1)", "Squared error")
+l1_loss = elementwise("l1_loss", "abs(x0 - x1)", "Absolute error")
+huber_loss = elementwise(
     "huber_loss",
     "where(abs(x0 - x1) < {delta}, 0.5 * square(x0 - x1), {delta} * (abs(x0 - x1) - 0.5 * {delta}))",
     "Huber loss",
     delta=1.0,
 )
-smooth_l1_loss = _elementwise(
+smooth_l1_loss = elementwise(
     "smooth_l1_loss",
     "where(abs(x0 - x1) < {beta}, 0.5 * square(x0 - x1) / {beta}, abs(x0 - x1) - 0.5 * {beta})",
     "Smooth absolute error",
     beta=1.0,
 )
-log_cosh_loss = _elementwise(
+log_cosh_loss = elementwise(
     "log_cosh_loss", "abs(x0 - x1) + log1p(exp(-2 * abs(x0 - x1))) - 0.6931471805599453", "ln cosh"
 )
-binary_cross_entropy = _elementwise(
+binary_cross_entropy = elementwise(
     "binary_cross_entropy", "0 - x1 * log(x0) - (1 - x1) * log(1 - x0)", "Cross entropy of a probability"
 )
-binary_cross_entropy_with_logits = _elementwise(
+binary_cross_entropy_with_logits = elementwise(
     "binary_cross_entropy_with_logits", "softplus(x0) - x0 * x1", "Cross entropy of a logit"
 )
-hinge_loss = _elementwise("hinge_loss", "max(0, 1 - x0 * x1)", "Hinge loss, of targets 1 and -1,")
-soft_margin_loss = _elementwise("soft_margin_loss", "softplus(-(x0 * x1))", "Logistic loss, of targets 1 and -1,")
-poisson_nll_loss = _elementwise("poisson_nll_loss", "exp(x0) - x1 * x0", "Poisson likelihood of a logarithmic rate")
-kl_div = _elementwise(
+hinge_loss = elementwise("hinge_loss", "max(0, 1 - x0 * x1)", "Hinge loss, of targets 1 and -1,")
+soft_margin_loss = elementwise("soft_margin_loss", "softplus(-(x0 * x1))", "Logistic loss, of targets 1 and -1,")
+poisson_nll_loss = elementwise("poisson_nll_loss", "exp(x0) - x1 * x0", "Poisson likelihood of a logarithmic rate")
+kl_div = elementwise(
     "kl_div", "where(x1 > 0, x1 * (log(max(x1, 1e-30)) - x0), 0)", "Kullback–Leibler divergence of log-probabilities"
 )
 
@@ -97,7 +97,7 @@ def gaussian_nll_loss(
 ) -> Array:
     """Negative logarithm of the normal density, without its constant: ½ (ln σ² + (x - μ)² / σ²), σ² ≥ ``epsilon``."""
     text = f"0.5 * (log(max(x2, {literal(epsilon)})) + square(x0 - x1) / max(x2, {literal(epsilon)}))"
-    return reduced(apply_map(text, *_alike("gaussian_nll_loss", mean, target, variance)), reduction)
+    return reduced(apply_map(text, *alike("gaussian_nll_loss", mean, target, variance)), reduction)
 
 
 def nll_loss(

@@ -68,3 +68,32 @@ def test_a_class_that_there_is_not_makes_nan_beside_ignored_labels() -> None:
 def test_what_cannot_be_ignored_is_refused(ignored: Any, target: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
         nn.cross_entropy(np.zeros((4, 3), np.float32), target, ignore_index=ignored)
+
+
+def test_losses_of_embeddings_by_their_formulas() -> None:
+    random = np.random.default_rng()
+    a, b, c = random.standard_normal((3, 6, 4))
+    signs = np.array([1, -1, 1, 1, -1, -1])
+    cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    expected = np.where(signs == 1, 1 - cosine, np.maximum(0, cosine - 0.2)).mean()
+    np.testing.assert_allclose(nn.cosine_embedding_loss(a, b, signs, margin=0.2), expected, rtol=1e-9)
+    order = np.maximum(0, 0.1 - signs[:, None] * (a - b)).sum()
+    found = nn.margin_ranking_loss(a, b, signs[:, None], margin=0.1, reduction="sum")
+    np.testing.assert_allclose(found, order, rtol=1e-9)
+    distances = np.where(signs[:, None] == 1, np.abs(a), np.maximum(0, 1 - np.abs(a))).mean()
+    np.testing.assert_allclose(nn.hinge_embedding_loss(np.abs(a), signs[:, None]), distances, rtol=1e-9)
+    near, far = (np.linalg.norm(a - each, axis=1) for each in (b, c))
+    triplets = np.maximum(0, near - far + 1.5).mean()
+    np.testing.assert_allclose(nn.triplet_margin_loss(a, b, c, margin=1.5), triplets, rtol=1e-5)
+
+
+def test_embeddings_that_are_refused() -> None:
+    a, b = np.zeros((4, 3), np.float32), np.zeros(4, np.float32)
+    with pytest.raises(InputError, match=r"triplet_margin_loss of arrays \(4, 3\) and \(4, 3\) and \(4,\)"):
+        nn.triplet_margin_loss(a, a, b)
+    with pytest.raises(InputError, match="A norm of the order 0"):
+        nn.triplet_margin_loss(a, a, a, p=0)
+    with pytest.raises(InputError, match=r"cosine_embedding_loss of arrays \(4,\) and \(4, 3\)"):
+        nn.cosine_embedding_loss(a, a, a)
+    with pytest.raises(InputError, match=r"margin_ranking_loss of arrays"):
+        nn.margin_ranking_loss(a, a, b)

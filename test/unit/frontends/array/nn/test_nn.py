@@ -12,7 +12,7 @@ import mlc
 import mlc.numpy as mnp
 from mlc import nn
 from mlc.errors import InputError
-from mlc.frontends.array.nn import activations, attention, convolutions, losses, normalizations
+from mlc.frontends.array.nn import activations, attention, convolutions, embedding_losses, losses, normalizations
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -37,8 +37,13 @@ def loss(name: str, other: str | None = None, positive: bool = False, **options:
     return ours, theirs, [(3, 5), (3, 5)]
 
 
-FUNCTIONS = {name for part in (activations, convolutions, normalizations, attention, losses) for name in part.PUBLIC}
+FUNCTIONS = {
+    name
+    for part in (activations, convolutions, normalizations, attention, losses, embedding_losses)
+    for name in part.PUBLIC
+}
 LABELS = np.array([[2, 0, 1], [1, 1, 3]])
+SIGNS = np.array([[1, -1, -1, 1], [-1, 1, 1, 1], [1, 1, -1, -1]])
 IGNORED = np.where([[0, 0, 1], [1, 0, 0]], -100, LABELS)
 MASK = np.array([[True, False, True, True, False]] * 3)
 CASES: dict[str, Case] = {
@@ -170,6 +175,27 @@ CASES: dict[str, Case] = {
         lambda x: nn.cross_entropy(x, LABELS, ignore_index=1, reduction="none"),
         lambda x: F.cross_entropy(x.permute(0, 2, 1), torch.from_numpy(LABELS), ignore_index=1, reduction="none"),
         [(2, 3, 4)],
+    ),
+    "hinge_embedding_loss": (
+        lambda x: nn.hinge_embedding_loss(x, SIGNS, margin=0.4),
+        lambda x: F.hinge_embedding_loss(x, torch.from_numpy(SIGNS), 0.4),
+        [(3, 4)],
+    ),
+    "margin_ranking_loss": (
+        lambda x, y: nn.margin_ranking_loss(x, y, SIGNS, margin=0.3),
+        lambda x, y: F.margin_ranking_loss(x, y, torch.from_numpy(SIGNS), 0.3),
+        [(3, 4), (3, 4)],
+    ),
+    "cosine_embedding_loss": (
+        lambda x, y: nn.cosine_embedding_loss(x, y, SIGNS[0], margin=0.1, reduction="none"),
+        lambda x, y: F.cosine_embedding_loss(x, y, torch.from_numpy(SIGNS[0]), 0.1, reduction="none"),
+        [(4, 5), (4, 5)],
+    ),
+    "triplet_margin_loss": (nn.triplet_margin_loss, F.triplet_margin_loss, [(4, 5)] * 3),
+    "triplet_margin_loss, swapped": (
+        lambda a, p, n: nn.triplet_margin_loss(a, p, n, margin=2.0, p=3.0, swap=True, reduction="sum"),
+        lambda a, p, n: F.triplet_margin_loss(a, p, n, 2.0, 3.0, swap=True, reduction="sum"),
+        [(4, 5)] * 3,
     ),
     "nll_loss": (
         lambda x: nn.nll_loss(x, LABELS),
