@@ -50,7 +50,7 @@ MMA_SHAPES = {
 """The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Those of
 f32 are TF32; signed and unsigned bytes multiply each other."""
 
-WARPGROUP_COLUMNS = (64, 128)
+WARPGROUP_COLUMNS = (64, 128, 256)
 """The columns of a warpgroup's product by one instruction (wgmma of PTX): 64 rows, and steps of 32 bytes."""
 
 

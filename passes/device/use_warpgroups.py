@@ -71,7 +71,7 @@ def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget) -> str |
         return f"warpgroups read factors of {element_of(op.a)} whose neighbours are along the sum"
     if columns_of(_tile(op), warps) not in kernel.WARPGROUP_COLUMNS:
         rows, columns = _tile(op)
-        return f"a tile of {rows} x {columns} is not 64 rows and 64 or 128 columns for each four warps"
+        return f"a tile of {rows} x {columns} is not 64 rows and 64, 128 or 256 columns for each four warps"
     sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers
     if sums > most:
         return f"a thread would have {sums} sums, more than {most}"

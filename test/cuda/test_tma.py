@@ -35,6 +35,7 @@ TILES = [
     "{m}/64p {n}/128vp | {k}/32 | warps=4 copy=tma depth=3",
     "{m}/128p {n}/64vp | {k}/16 | warps=8 copy=tma depth=4",
     "{m}/64p {n}/128vp | {k}/64 | warps=4x2 mma=m64n64k16 copy=tma depth=2",
+    "{m}/128p {n}/256vp | {k}/64 | warps=8 copy=tma depth=2",
 ]
 
 
@@ -149,17 +150,17 @@ UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as 
 def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) -> None:
     printed = []
     model = model_of(LARGE.replace("TYPE", "float16"))
-    for tile, warps in (("{m}/128p", 8), ("{m}/256p", 8), ("{m}/64p", 4)):
+    for tile, columns, warps in (("{m}/128p", 128, 8), ("{m}/256p", 128, 8), ("{m}/64p", 128, 4), ("{m}/128p", 256, 8)):
         more = "raster=8 persist cluster=2x1" if "128" in tile else "raster=8 persist"
-        band = f"{tile} {{n}}/128vp | {{k}}/64 | warps={warps} copy=tma depth=4 {more}"
+        band = f"{tile} {{n}}/{columns}vp | {{k}}/64 | warps={warps} copy=tma depth=4 {more}"
         printed += [made(model, units, band, **HOPPER)[1]]
     source = tmp_path / "kernels.cu"
     source.write_text(unit(printed))
     command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
     done = subprocess.run([*command, "-o", tmp_path / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
-    assert len(found) == 3 and not any(stack or spills for stack, spills, _ in found)
-    assert sorted(registers for *_, registers in found) == [128, 168, 168]  # before setmaxnreg shares them anew
+    assert len(found) == 4 and not any(stack or spills for stack, spills, _ in found)
+    assert sorted(registers for *_, registers in found) == [128, 168, 168, 168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
     assert {HGMMA, UTMALDG, SYNCS} <= opcodes((tmp_path / "cubin").read_bytes())
     if nvrtc.version() is not None:

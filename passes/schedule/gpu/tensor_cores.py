@@ -25,7 +25,7 @@ SHAPES = (
 """Tiles (rows, columns), the best first, and the grid of warps that share each."""
 WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
 """The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
-BULK = (((256, 128), (8, 1)), *WARPGROUPS)
+BULK = (((256, 128), (8, 1)), ((128, 256), (8, 1)), *WARPGROUPS)
 """The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
 RASTER = 8  # rows of tiles whose columns follow each other
 SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets

@@ -50,15 +50,24 @@ template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(
   "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define MLC_NAMES_64 MLC_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, " \
   "%47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define MLC_NAMES_128 MLC_NAMES_64 \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83," \
+  " %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102," \
+  " %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118," \
+  " %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define MLC_SUMS_OF_64(kind) MLC_SUMS_32(kind, 0)
 #define MLC_SUMS_OF_128(kind) MLC_SUMS_32(kind, 0), MLC_SUMS_32(kind, 32)
+#define MLC_SUMS_OF_256(kind) MLC_SUMS_OF_128(kind), MLC_SUMS_32(kind, 64), MLC_SUMS_32(kind, 96)
 /* What follows the sums: descriptors, whether to add, signs, and whether a matrix of halves has neighbours across. */
 #define MLC_REST_64 "%32, %33, 1"
 #define MLC_REST_128 "%64, %65, 1"
+#define MLC_REST_256 "%128, %129, 1"
 #define MLC_NAMES_OF_64 "{" MLC_NAMES_32 "}, "
 #define MLC_NAMES_OF_128 "{" MLC_NAMES_64 "}, "
+#define MLC_NAMES_OF_256 "{" MLC_NAMES_128 "}, "
 #define MLC_ACROSS_64 ", 1, 1, %34, %35"
 #define MLC_ACROSS_128 ", 1, 1, %66, %67"
+#define MLC_ACROSS_256 ", 1, 1, %130, %131"
 
 /* The instruction for N columns, if the factors are of these types. */
 #define MLC_WGMMA(N, A, B, k, types, more, kind, ...)                                                                  \
@@ -68,10 +77,12 @@ template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(
                  : MLC_SUMS_OF_##N(kind) : "l"(a.bits), "l"(b.bits) __VA_ARGS__);                                      \
   }
 #define MLC_WGMMA_OF(A, B, k, types, signs, kind)                                                                      \
-  MLC_WGMMA(64, A, B, k, types, signs, kind) MLC_WGMMA(128, A, B, k, types, signs, kind)
+  MLC_WGMMA(64, A, B, k, types, signs, kind)                                                                           \
+  MLC_WGMMA(128, A, B, k, types, signs, kind) MLC_WGMMA(256, A, B, k, types, signs, kind)
 #define MLC_WGMMA_HALVES(A, types)                                                                                     \
   MLC_WGMMA(64, A, A, "k16", types, MLC_ACROSS_64, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))                               \
-  MLC_WGMMA(128, A, A, "k16", types, MLC_ACROSS_128, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))
+  MLC_WGMMA(128, A, A, "k16", types, MLC_ACROSS_128, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))                             \
+  MLC_WGMMA(256, A, A, "k16", types, MLC_ACROSS_256, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))
 template <mlc_factor A, mlc_factor B> struct mlc_factors {};
 MLC_WGMMA_HALVES(MLC_F16, ".f32.f16.f16")
 MLC_WGMMA_HALVES(MLC_BF16, ".f32.bf16.bf16")
