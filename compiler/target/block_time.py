@@ -20,6 +20,9 @@ WARPGROUP = 4  # warps that copy the operands of others
 LAUNCH = 3000  # cycles of one more kernel
 TERMS = 64  # of a part of a sum at least
 GAIN = 0.8  # of the time of a whole sum that parts may take at most
+KEYS = 128  # of a part of a running reduction at least: two steps of a stream
+QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
+HALF = 2  # bytes of an element of keys and values
 FLOAT = 4  # bytes of an element that threads multiply without tensor cores
 
 
@@ -71,6 +74,7 @@ class SplitSum:
     terms: int
     results: int
     target: GpuTarget
+    least: int = TERMS  # of a part
 
     def parts(self) -> int:
         """How many parts are worth a kernel that adds them; 1 where the tiles of whole sums are enough blocks, or where
@@ -86,6 +90,16 @@ class SplitSum:
 
     def _divisors(self) -> Iterator[int]:
         """The numbers of parts of enough terms, multiples of what is staged together where there are such."""
-        even = [n for n in range(1, self.terms // TERMS + 1) if self.terms % n == 0]
+        even = [n for n in range(1, self.terms // self.least + 1) if self.terms % n == 0]
         whole = [n for n in even if self.terms // n % 16 == 0]
         yield from dict.fromkeys([1, *(whole or even)])
+
+
+def parts_of_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> int:
+    """How many parts of its keys an attention is computed in, 1 for all at once: ``rows`` queries read the same keys,
+    of which there are ``blocks``; ``columns``: elements of a key and of a value. Keys that one query alone reads have
+    no use for a tile: its products are strips."""
+    if not 1 < rows < QUERIES:
+        return 1
+    tile = BlockTime.of_threads(rows, columns, blocks, target, HALF)
+    return SplitSum([tile], keys, rows * blocks * columns, target, KEYS).parts()

@@ -9,13 +9,15 @@
     kernel.func @k:       S0[m, n, part] t[m, n] += b0[part, m, n];  S1 …
 
 For products of few rows and columns with long sums, whose tiles are fewer blocks than the GPU has multiprocessors
-(split-K; CUTLASS). The parts are in the arena, and are added in order: results are the same in each run.
+(split-K; CUTLASS). The parts are in the arena, and are added in order: results are the same in each run. Running
+reductions, attention of few queries, have parts of the keys (split-KV), which are combined likewise (``RunningParts``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
@@ -25,18 +27,16 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel, poly
 from mlc.dialects.poly import SCHEDULE
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product
-from mlc.dialects.types import element_of, memref, tensor
+from mlc.dialects.types import element_of, memref, shape_of, tensor
 from mlc.passes.context import gpu_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
-from mlc.passes.schedule.gpu.parts import parts_of
+from mlc.passes.schedule.gpu.parts import WHOLE, parts_of, parts_of_stream, splittable_stream
+from mlc.passes.schedule.gpu.running_parts import PART, Kernel, RunningParts
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
-
-WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
-PART = "part"  # the iterator of the parts
-_Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel that was split it has
+from mlc.target import GpuTarget
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,34 @@ class SplitReductions(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE not in o.attributes]:
-            statements = statements_of(fn)
-            if not _is_candidate(statements):
-                continue
-            try:
-                with bounded(fn, self.name, self.isl_operations):
-                    members = next(part for part in components(statements) if statements[0] in part)
-                    parts = parts_of(members, gpu_of(ctx), self.numerics)
-            except IslLimit:
-                continue
-            if parts > 1:
-                _Split(op, fn, statements[0], parts).run()
+            if halves := self._halves(fn, statements_of(fn), gpu_of(ctx)):
+                _Calls(op, fn).replace(halves)
+
+    def _halves(self, fn: kernel.FuncOp, statements: Sequence[StatementView], target: GpuTarget) -> Halves | None:
+        """What makes the two kernels; None for a kernel that stays whole."""
+        if stream := splittable_stream(statements):
+            parts = parts_of_stream(stream, target)
+            return RunningParts(fn, stream, parts) if parts > 1 else None
+        if not _is_candidate(statements):
+            return None
+        try:
+            with bounded(fn, self.name, self.isl_operations):
+                members = next(part for part in components(statements) if statements[0] in part)
+                parts = parts_of(members, target, self.numerics)
+        except IslLimit:
+            return None
+        return _SumParts(fn, statements[0], parts) if parts > 1 else None
+
+
+class Halves(Protocol):
+    """The two kernels of one, and the types of the parts, which the first one makes and the second one reads first."""
+
+    @property
+    def types(self) -> Sequence[MemRefType]: ...
+
+    def first(self, name: str) -> Kernel: ...
+
+    def second(self, name: str) -> Kernel: ...
 
 
 def _is_candidate(statements: Sequence[StatementView]) -> bool:
@@ -70,35 +87,32 @@ def _is_candidate(statements: Sequence[StatementView]) -> bool:
     return not indexed and not any(s.op.monoid or s.write.array in {*read, first.write.array} for s in others)
 
 
-@dataclass
-class _Split:
+@dataclass(frozen=True)
+class _Calls:
     module: ModuleOp
     fn: kernel.FuncOp
-    s: StatementView
-    parts: int
 
-    def run(self) -> None:
-        """Make both kernels and their calls."""
-        name, element = self.fn.sym_name.data, element_of(self.s.op.out)
-        extents = (self.parts, *(self.s.bounds[i] for i in self.s.parallel))
-        type_ = memref(element, extents)
-        first, second = self._first(f"{name}_parts", type_), self._second(name, type_)
+    def replace(self, halves: Halves) -> None:
+        """Put both kernels and their calls in place of the function."""
+        name = self.fn.sym_name.data
+        first, second = halves.first(f"{name}_parts"), halves.second(name)
         self.module.body.block.insert_op_before(first[0], self.fn)
         self.module.body.block.insert_op_before(second[0], self.fn)
+        types = [tensor(element_of(each), shape_of(each)) for each in halves.types]
         for call in [o for o in self.module.walk() if isinstance(o, kernel.CallOp) and self._calls(o)]:
-            self._replace(call, first, second, tensor(element, extents))
+            self._replace(call, first, second, types)
         self.fn.detach()
         self.fn.erase()
 
     def _calls(self, op: kernel.CallOp) -> bool:
         return bool(op.callee.root_reference == self.fn.sym_name)
 
-    def _replace(self, call: kernel.CallOp, first: _Kernel, second: _Kernel, type_: Attribute) -> None:
+    def _replace(self, call: kernel.CallOp, first: Kernel, second: Kernel, types: Sequence[Attribute]) -> None:
         block = call.parent_block()
         assert block is not None
-        made = kernel.CallOp(first[0].sym_name.data, [call.args[n] for n in first[1]], [type_])
+        made = kernel.CallOp(first[0].sym_name.data, [call.args[n] for n in first[1]], types)
         rest = [call.args[n] for n in second[1] if n < len(call.args)]
-        total = kernel.CallOp(second[0].sym_name.data, [made.res[0], *rest], call.result_types)
+        total = kernel.CallOp(second[0].sym_name.data, [*made.res, *rest], call.result_types)
         for new in (made, total):
             new.attributes |= call.attributes
             block.insert_op_before(new, call)
@@ -107,28 +121,39 @@ class _Split:
         call.detach()
         call.erase()
 
-    # -- kernels -------------------------------------------------------------------------------------------------------
 
-    def _first(self, name: str, type_: MemRefType) -> _Kernel:
+@dataclass(frozen=True)
+class _SumParts:
+    """Both kernels of the sum ``s`` in so many ``parts``."""
+
+    fn: kernel.FuncOp
+    s: StatementView
+    parts: int
+
+    @property
+    def types(self) -> list[MemRefType]:
+        return [memref(element_of(self.s.op.out), (self.parts, *(self.s.bounds[i] for i in self.s.parallel)))]
+
+    def first(self, name: str) -> Kernel:
         """The kernel of the parts: its function, and which arguments of the old one it has."""
         old, (along,) = self.s.op, self.s.reduced
         size = self.s.bounds[along] // self.parts
         known = {along: Dim.symbol(PART) * size + Dim.symbol(along)}
         kept = [n for n, arg in enumerate(self.fn.block.args) if arg in old.ins]
         made = KernelCopy(self.fn, kept)
-        ins, out = [made.values[v] for v in old.ins], made.argument(type_)
+        ins, out = [made.values[v] for v in old.ins], made.argument(*self.types)
         bounds = [(PART, self.parts), *((i, size if i == along else n) for i, n in self.s.bounds.items())]
         indices = [tuple(evaluate(i, known) for i in r.index) for r in self.s.reads]
         made.statement(old, bounds, ins, out, [*indices, self._index], old.body.clone())
         return made.function(name, self.fn.attributes.get(FLOPS)), kept
 
-    def _second(self, name: str, type_: MemRefType) -> _Kernel:
+    def second(self, name: str) -> Kernel:
         """The kernel that adds the parts, and computes the rest. The parts are its first argument."""
         old, statements = self.s.op, [o for o in self.fn.block.ops if isinstance(o, poly.StatementOp)]
         used = {v for o in statements for v in ((o.out,) if o is old else (*o.ins, o.out))}
         kept = [n for n, arg in enumerate(self.fn.block.args) if arg in used]
-        made = KernelCopy(self.fn, kept, [type_])
-        element = Block(arg_types=[type_.element_type])
+        made = KernelCopy(self.fn, kept, self.types)
+        element = Block(arg_types=[type_.element_type for type_ in self.types])
         element.add_op(poly.YieldOp(element.args[0]))
         bounds = [*((i, self.s.bounds[i]) for i in self.s.parallel), (PART, self.parts)]
         first, out, indices = made.block.args[0], made.values[old.out], [self._index, self.s.write.index]

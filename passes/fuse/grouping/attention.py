@@ -9,6 +9,7 @@ in L2 blocks of keys, by an online softmax.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,10 +19,10 @@ from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ints_of
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
-from mlc.target import CpuTarget, Target
+from mlc.target import CpuTarget, GpuTarget, Target
+from mlc.target.block_time import QUERIES, parts_of_keys
 
 STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows, the operands pass through L2 too often
-GPU_ROWS = 16  # queries for which a thread block reads keys once
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,29 @@ def is_streamed(attention: Attention, target: Target) -> bool:
     if not _is_softmax(attention) or not (can_defer(attention) or isinstance(attention.ops[-1], ComputeOp)):
         return False
     matrices, m, n = _extents(attention.scores)
+    if isinstance(target, GpuTarget) and m < QUERIES:
+        return _key_parts(attention, target) > 1
     if not isinstance(target, CpuTarget):
-        return m >= GPU_ROWS and (matrices > 1 or m > GPU_ROWS and m % GPU_ROWS == 0)
+        return m >= QUERIES and (matrices > 1 or m > QUERIES and m % QUERIES == 0)
     few = not _stays_in_l2(attention.scores, target, STREAMED_ROWS * target.sums_in_flight)
     return few and 4 * matrices * m * n > target.l2.size and m // target.sums_in_flight * matrices >= target.threads
+
+
+def _key_parts(attention: Attention, target: GpuTarget) -> int:
+    """How many parts of the keys different blocks compute (``split-reductions``): for some queries, or some heads that
+    share keys."""
+    first = attention.ops[0]
+    last = next(op for op in reversed(attention.ops) if isinstance(op, ContractOp))
+    assert isinstance(first, ContractOp)
+    lhs, rhs, scores = first.terms
+    extents = {c: n for c, n in zip(lhs, shape_of(first.lhs), strict=True) if isinstance(n, int)}
+    keys, value = attention.scores[-1], shape_of(last.result)[-1]
+    if len(extents) < len(lhs) or not isinstance(keys, int) or not isinstance(value, int):
+        return 1
+    own = [extents[c] for c in scores if c in lhs and c not in rhs and extents[c] > 1]
+    blocks = math.prod(extents[c] for c in scores if c in lhs and c in rhs)
+    size = math.prod(n for c, n in extents.items() if c not in scores)
+    return parts_of_keys(own[0], blocks, size + value, keys, target) if len(own) == 1 else 1
 
 
 def _is_softmax(attention: Attention) -> bool:

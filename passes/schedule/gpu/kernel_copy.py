@@ -40,8 +40,12 @@ class KernelCopy:
         """Add a statement with the name and monoid of ``old``; ``indices``: the elements of ``ins`` and ``out``."""
         monoid, domain = old.monoid.data if old.monoid else None, poly.DomainAttr(bounds)
         made = poly.StatementOp(old.id.data, domain, [], ins, out, body, monoid, old.init)
-        self.indices[made] = indices
-        self.block.add_op(made)
+        self.add(made, indices)
+
+    def add(self, statement: poly.StatementOp, indices: Sequence[Index]) -> None:
+        """Add a statement of its own, with the elements of its operands."""
+        self.indices[statement] = indices
+        self.block.add_op(statement)
 
     def function(self, name: str, flops: Attribute | None) -> kernel.FuncOp:
         """The kernel, with the arrays named in its accesses."""

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mlc.dialects import kernel
+from mlc.dialects.types import element_of
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.gpu.tile_sizes import points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.rules.operand_roles import is_sum
+from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime, SplitSum
+from mlc.target.block_time import BlockTime, SplitSum, parts_of_keys
+
+WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
 
 
 def parts_of(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> int:
@@ -37,3 +43,33 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
         return
     nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
     yield from dict.fromkeys(block_time(nest, first, target) for nest in nests)
+
+
+def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
+    """The way to stream a kernel whose results are sums and maxima in local arrays: only these have parts."""
+    stream = next(streams(statements), None)
+    if stream is None or not stream.after:
+        return None
+    inside = [s.op for s in stream.inside]
+    reduced = [s.op for s in stream.inside if stream.along[s.name] in s.reduced]
+    whole = all(element_of(op.out) in WHOLE for op in reduced)
+    local = all(isinstance(op.out.owner, kernel.LocalOp) for op in inside)
+    indexed = any(isinstance(o, kernel.IndexOp) for op in inside for o in op.walk())
+    return stream if whole and local and not indexed else None
+
+
+def parts_of_stream(stream: Stream, target: GpuTarget) -> int:
+    """How many parts the reduction of a stream is split into: its first product is along it, its last one sums it."""
+    products = [s for s in stream.inside if is_sum(s)]
+    extents = [n for s in products for n in s.bounds.values()]
+    if len(products) != 2 or not all(isinstance(n, int) for n in extents):
+        return 1
+    scores, values = products
+    keys = stream.along[scores.name]
+    operand = next((r for r in scores.reads if r.depends_on(keys)), scores.write)
+    own = [i for i in scores.parallel if i != keys and not operand.depends_on(i)]
+    rows = points([scores.bounds[i] for i in own])
+    blocks = points([scores.bounds[i] for i in scores.parallel if i not in (keys, *own)])
+    size = points([scores.bounds[i] for i in scores.reduced])
+    columns = size + points([values.bounds[i] for i in values.parallel]) // (rows * blocks)
+    return parts_of_keys(rows, blocks, columns, stream.extent(stream.along), target) if len(own) == 1 else 1

@@ -26,9 +26,14 @@ from mlc.passes.schedule.rules.candidates import Rule, first_of
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
+from mlc.target.block_time import QUERIES
 
 SHAPES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 32), (16, 16))
 """Rows × points of the reduction in a block, the best first: more rows read the operands less often."""
+FEW = ((8, 128), (16, 64), (16, 32))
+"""The same where there are fewer than 16 rows: of blocks of more points, queries are read less often."""
+ONE = ((1, 128), (1, 64), (1, 32))
+"""The same where rows share nothing, as heads which each have their own keys."""
 FRAGMENTS = (
     (128, 64, 4), (128, 64, 8), (64, 64, 4), (32, 64, 2), (16, 64, 1), (64, 32, 4), (32, 32, 2), (16, 32, 1),
     (16, 16, 1),
@@ -53,12 +58,23 @@ def streaming(
 ) -> Iterator[list[LoopNest]]:
     """Candidates: the largest blocks that fit in shared memory, and for which all multiprocessors are busy, first."""
     for stream in streams(statements):
-        if numerics != "strict":
+        if numerics != "strict" and _share(stream):
             yield from _on_tensor_cores(stream, target)
-        fitting = (shape for shape in SHAPES if _bytes(stream, *shape) <= target.shared)
+        fitting = (shape for shape in _shapes(stream) if _bytes(stream, *shape) <= target.shared)
         shapes = [shape for shape in fitting if is_loop(stream, shape[0])]
         busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
         yield from ([*nests_of(Blocks(stream, *shape))] for shape in dict.fromkeys([*busy, *shapes]))
+
+
+def _shapes(stream: Stream) -> tuple[tuple[int, int], ...]:
+    if not _share(stream):
+        return ONE
+    return FEW if stream.extent(stream.rows[-1]) < QUERIES else SHAPES
+
+
+def _share(stream: Stream) -> bool:
+    """Whether rows read the same elements."""
+    return any(not read.depends_on(stream.rows[-1][s.name]) for s in stream.inside for read in s.reads)
 
 
 def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNest]]:

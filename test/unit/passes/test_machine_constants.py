@@ -40,7 +40,7 @@ ALLOWED = {
     "device/loops/staged_reads.py BANKS": "the banks of shared memory, the same for every GPU of CUDA",
     "graph/fold_constants.py INLINE_FLOATS INLINE_INTEGERS WEIGHT_LIMIT EAGER limit": "what is printed, and when",
     "fuse/split_concats.py operands": "compile time: as OPERATORS",
-    "fuse/grouping/attention.py STREAMED_ROWS GPU_ROWS": "ratios: how often keys are read, as ROWS of streaming",
+    "fuse/grouping/attention.py STREAMED_ROWS": "ratios: how often keys are read, as ROWS of streaming",
     "fuse/grouping/kernel_order.py LARGE": "bytes that are worth a barrier, where orders are compared",
     "fuse/grouping/groups.py OPERATORS SCALARS": "compile time: isl compares all pairs of a kernel's statements",
     "graph/fuse_maps.py READERS NODES DEPTH operands": "work that is done again, and the size of expressions",

@@ -55,3 +55,72 @@ kernel.func @half(%a: memref<32x4096xf16>, %b: memref<4096x32xf16>, %y: memref<3
   }
   kernel.return
 }
+
+// -----
+
+// A running reduction of 1024 keys that 4 queries read (split-KV): each part has its maximum, sum and product, which a
+// second kernel combines, rescaled by exp(maximum of the part - maximum).
+// CHECK-LABEL: kernel.func @attention_parts
+// CHECK-SAME: memref<2x4x16xf32>, %{{.*}}: memref<2x1024x16xf32>, %{{.*}}: memref<2x1024x16xf32>, %[[M:.*]]: memref<8x2x4xf32>, %[[S:.*]]: memref<8x2x4xf32>, %[[O:.*]]: memref<8x2x4x16xf32>)
+// CHECK: poly.statement "S0" {{.*}} {domain = #poly.domain<"0 <= part < 8 and 0 <= h < 2 and 0 <= m < 4 and 0 <= n < 128 and 0 <= k < 16">
+// CHECK-SAME: #poly.access<"b1[h, n + 128*part, k]">, #poly.access<"t0[part, h, m, n]">
+// CHECK: poly.statement "S1" {{.*}} monoid = "max"
+// CHECK: poly.statement "S2"
+// CHECK: arith.maximumf
+// CHECK: poly.statement "S1p" {{.*}} outs(%[[M]] :
+// CHECK: poly.statement "S3p" {{.*}} outs(%[[S]] :
+// CHECK: poly.statement "S4p" {{.*}} outs(%[[O]] :
+// CHECK-LABEL: kernel.func @attention(
+// CHECK-SAME: %[[M:.*]]: memref<8x2x4xf32>, %[[S:.*]]: memref<8x2x4xf32>, %[[O:.*]]: memref<8x2x4x16xf32>, %[[Y:.*]]: memref<2x4x16xf32>)
+// CHECK: poly.statement "S1" {{.*}} #poly.access<"t0[h, m]">], monoid = "max"
+// CHECK: poly.statement "S1w"
+// CHECK: arith.maximumf
+// CHECK: arith.maximumf
+// CHECK: math.exp
+// CHECK: poly.statement "S3" ins(%[[S]], {{.*}} monoid = "add"
+// CHECK: arith.mulf
+// CHECK: poly.statement "S4" ins(%[[O]], {{.*}} monoid = "add"
+// CHECK: poly.statement "S5" {{.*}} outs(%[[Y]] :
+// CHECK: %[[A:.*]], %[[B:.*]], %[[C:.*]] = kernel.call @attention_parts(%q, %k, %v)
+// CHECK: kernel.call @attention(%[[A]], %[[B]], %[[C]])
+kernel.func @attention(%q: memref<2x4x16xf32>, %k: memref<2x1024x16xf32>, %v: memref<2x1024x16xf32>, %y: memref<2x4x16xf32>) {
+  %s = kernel.local : memref<2x4x1024xf32>
+  poly.statement "S0" ins(%q, %k : memref<2x4x16xf32>, memref<2x1024x16xf32>) outs(%s : memref<2x4x1024xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= n < 1024 and 0 <= k < 16">, accesses = [#poly.access<"b0[h, m, k]">, #poly.access<"b1[h, n, k]">, #poly.access<"t0[h, m, n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%a: f32, %b: f32):
+    %z = arith.mulf %a, %b : f32
+    poly.yield %z : f32
+  }
+  %m = kernel.local : memref<2x4xf32>
+  poly.statement "S1" ins(%s : memref<2x4x1024xf32>) outs(%m : memref<2x4xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= n < 1024">, accesses = [#poly.access<"t0[h, m, n]">, #poly.access<"t1[h, m]">], monoid = "max", init = 0xff800000 : f32} do {
+  ^bb0(%a: f32):
+    poly.yield %a : f32
+  }
+  %p = kernel.local : memref<2x4x1024xf32>
+  poly.statement "S2" ins(%s, %m : memref<2x4x1024xf32>, memref<2x4xf32>) outs(%p : memref<2x4x1024xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= n < 1024">, accesses = [#poly.access<"t0[h, m, n]">, #poly.access<"t1[h, m]">, #poly.access<"t2[h, m, n]">]} do {
+  ^bb0(%a: f32, %b: f32):
+    %d = arith.subf %a, %b : f32
+    %z = math.exp %d : f32
+    poly.yield %z : f32
+  }
+  %t = kernel.local : memref<2x4xf32>
+  poly.statement "S3" ins(%p : memref<2x4x1024xf32>) outs(%t : memref<2x4xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= n < 1024">, accesses = [#poly.access<"t2[h, m, n]">, #poly.access<"t3[h, m]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%a: f32):
+    poly.yield %a : f32
+  }
+  %o = kernel.local : memref<2x4x16xf32>
+  poly.statement "S4" ins(%p, %v : memref<2x4x1024xf32>, memref<2x1024x16xf32>) outs(%o : memref<2x4x16xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= v < 16 and 0 <= n < 1024">, accesses = [#poly.access<"t2[h, m, n]">, #poly.access<"b2[h, n, v]">, #poly.access<"t4[h, m, v]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%a: f32, %b: f32):
+    %z = arith.mulf %a, %b : f32
+    poly.yield %z : f32
+  }
+  poly.statement "S5" ins(%o, %t : memref<2x4x16xf32>, memref<2x4xf32>) outs(%y : memref<2x4x16xf32>) {domain = #poly.domain<"0 <= h < 2 and 0 <= m < 4 and 0 <= v < 16">, accesses = [#poly.access<"t4[h, m, v]">, #poly.access<"t3[h, m]">, #poly.access<"b3[h, m, v]">]} do {
+  ^bb0(%a: f32, %b: f32):
+    %z = arith.divf %a, %b : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+func.func @main(%q: tensor<2x4x16xf32>, %k: tensor<2x1024x16xf32>, %v: tensor<2x1024x16xf32>) -> tensor<2x4x16xf32> {
+  %y = kernel.call @attention(%q, %k, %v) : (tensor<2x4x16xf32>, tensor<2x1024x16xf32>, tensor<2x1024x16xf32>) -> tensor<2x4x16xf32>
+  func.return %y : tensor<2x4x16xf32>
+}
