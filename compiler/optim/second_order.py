@@ -137,8 +137,9 @@ def gauss_newton(
 
     def update(gradients: Tree, state: Tree, parameters: Tree = None, batch: Any = None) -> tuple[Tree, Tree]:
         if batch is None:
+            way_out = "in a step of your own: train.Trainer gives an optimizer no batch"
             raise InputError(
-                "A Gauss–Newton step without a batch", hint="Call update(g, state, parameters, (x, target))"
+                "A Gauss–Newton step without a batch", hint=f"Call update(g, state, parameters, (x, target)) {way_out}"
             )
         x, target = batch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import mlc.numpy as mnp
@@ -175,3 +176,28 @@ def loss_scaling(
         return tree_map(lambda u: mnp.where(is_finite, u, 0.0), updates), after
 
     return GradientTransformation(init, update)
+
+
+def wrapped(state: Tree) -> Iterator[Tree]:
+    """The state of an optimizer, and those of the optimizers within ``accumulate``, ``ema`` and other wrappers."""
+    yield state
+    while hasattr(state, "inner"):
+        state = state.inner
+        yield state
+
+
+def loss_scale(state: Tree) -> Array | None:
+    """The factor of the loss that an optimizer's state asks for: that of ``loss_scaling``, or None without it.
+
+    Raises:
+        InputError: it is within a chain, where what comes before, such as clipping, would see scaled gradients.
+    """
+    found = next((each for each in wrapped(state) if isinstance(each, LossScaleState)), None)
+    if found is None and _is_scaled(state):
+        raise InputError("optim.loss_scaling within a chain", hint="Put it around: loss_scaling(chain(…))")
+    return None if found is None else found.scale
+
+
+def _is_scaled(state: Tree) -> bool:
+    below = (child for _, child in trees.children(state) or ())
+    return isinstance(state, LossScaleState) or any(map(_is_scaled, below))

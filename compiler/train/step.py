@@ -13,7 +13,7 @@ from mlc.frontends.array.random.threefry import fold_in, key
 from mlc.frontends.array.transforms.gradients import value_and_grad
 from mlc.nn.module import combine, partition, recorded
 from mlc.optim.transform import GradientTransformation, apply_updates, count
-from mlc.optim.wrappers import LossScaleState, cast, global_norm, where_finite
+from mlc.optim.wrappers import cast, global_norm, loss_scale, where_finite
 from mlc.train.checks import check_model, check_optimizer
 
 Loss = Callable[..., Any]
@@ -35,7 +35,8 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
     """The state before the first step.
 
     Raises:
-        InputError: nothing is trained; the model is no tree of arrays, or the optimizer none of ``mlc.optim``.
+        InputError: nothing is trained; the model is no tree of arrays, or the optimizer none of ``mlc.optim``; loss
+            scaling within a chain.
     """
     check_model(model)
     check_optimizer(optimizer)
@@ -44,6 +45,7 @@ def first_state(model: Any, optimizer: GradientTransformation, seed: int, traina
         raise InputError(f"{type(model).__name__} has no parameters that are trained")
     as_arrays = lambda tree: trees.tree_map(as_array, tree)  # noqa: E731
     state = as_arrays(optimizer.init(parameters))
+    loss_scale(state)
     return TrainState(count(), as_arrays(parameters), as_arrays(rest), state, key(seed))
 
 
@@ -62,7 +64,7 @@ def training_step(
     """
 
     def step(state: TrainState, batch: tuple[Any, ...]) -> tuple[TrainState, dict[str, Array]]:
-        scale = state.optimizer.scale if isinstance(state.optimizer, LossScaleState) else None
+        scale = loss_scale(state.optimizer)
 
         def objective(parameters: Any) -> tuple[Array, tuple[Array, Any]]:
             given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)

@@ -19,7 +19,7 @@ from mlc.frontends.array.array import as_array
 from mlc.keywords import keywords_checked
 from mlc.nn.module import combine
 from mlc.optim.transform import GradientTransformation
-from mlc.optim.wrappers import FiniteState, LossScaleState
+from mlc.optim.wrappers import FiniteState, LossScaleState, wrapped
 from mlc.tracing.jit import jit
 from mlc.tracing.stateful import Stateful
 from mlc.train.checkpoints import Checkpoints
@@ -68,7 +68,8 @@ class Trainer:
     ) -> None:
         check_functions(loss, trainable)
         state = first_state(model, optimizer, seed, trainable)
-        self.watch = watch and not isinstance(state.optimizer, LossScaleState | FiniteState)
+        leaves_out = any(isinstance(each, LossScaleState | FiniteState) for each in wrapped(state.optimizer))
+        self.watch = watch and not leaves_out
         self.step = 0
         """How many steps were taken."""
         self.history: list[tuple[int, Scalars]] = []

@@ -83,6 +83,19 @@ def test_an_option_that_fit_does_not_have() -> None:
         train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit([(X, Y)], 1, epochs=3)  # type: ignore[call-arg]
 
 
+def test_loss_scaling_in_a_chain_is_refused() -> None:
+    wrong = optim.chain(optim.clip_by_global_norm(1.0), optim.loss_scaling(optim.sgd(0.1)))
+    for optimizer in (wrong, optim.ema(wrong)):
+        with pytest.raises(InputError, match=r"loss_scaling within a chain. Put it around: loss_scaling\(chain"):
+            train.Trainer(nn.Linear(3, 1), optimizer, loss)
+
+
+def test_gauss_newton_needs_a_batch() -> None:
+    optimizer = optim.gauss_newton(lambda m, x: m(x)[:, 0], nn.mse_loss)
+    with pytest.raises(InputError, match="without a batch.*in a step of your own: train.Trainer gives"):
+        train.Trainer(nn.Linear(3, 1), optimizer, loss).take((X, Y))
+
+
 def test_trees_of_arrays_are_models() -> None:
     w = {"w": np.ones(3, np.float32), "n": np.arange(2)}
     trainer = train.Trainer(w, optim.sgd(0.1), lambda w, x, y: nn.mse_loss(x @ w["w"], y))

@@ -123,6 +123,19 @@ def test_mixed_precision_and_loss_scaling() -> None:
     np.testing.assert_allclose(trainer.model.weight, [[1, -2, 0.5]], atol=0.03)
 
 
+def test_loss_scaling_within_other_wrappers() -> None:
+    """The loss is scaled, and a step whose gradients are not finite is left out, at any depth."""
+    model, scaled = nn.Linear(3, 1), optim.loss_scaling(optim.sgd(0.1), initial=2.0**10)
+    for optimizer in (optim.ema(scaled), optim.accumulate(scaled, 1), optim.accumulate(optim.ema(scaled), 1)):
+        trainer, plain = (train.Trainer(model, each, loss) for each in (optimizer, optim.sgd(0.1)))
+        found, expected = trainer.take((X, Y)), plain.take((X, Y))
+        assert found == pytest.approx(expected, rel=1e-5)
+        np.testing.assert_allclose(trainer.model.weight, plain.model.weight, rtol=1e-4)
+        before = trainer.state.parameters
+        trainer.take((X * np.inf, Y))
+        assert same(trainer.state.parameters, before)
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
