@@ -12,8 +12,10 @@ import onnxruntime as ort
 import pytest
 from emulator import needed
 from launcher import Program
+from ml_dtypes import float8_e4m3fn, float8_e5m2
 
 import mlc
+from mlc import target
 from mlc.dialects.poly import schedule_of
 
 pytestmark = needed
@@ -157,3 +159,18 @@ def test_padded_tiles_are_refused_on_cpus(units: Path) -> None:
 def _file(folder: Path, text: str) -> str:
     (folder / "schedules").write_text(text)
     return str(folder / "schedules")
+
+
+@pytest.mark.parametrize("element", ["float8e4m3fn", "float8e5m2"])
+@pytest.mark.parametrize("name", ["cuda:sm_80", "cuda:sm_90"])
+def test_casts_of_floats_of_8_bits(name: str, element: str, units: Path) -> None:
+    """Every value from 8 bits, and rounded ones to them, as ml_dtypes has them."""
+    dtype, number = {"float8e4m3fn": (float8_e4m3fn, 17), "float8e5m2": (float8_e5m2, 19)}[element]
+    text = f"y = Cast <to = 1> (a)  z = Cast <to = {number}> (x)"
+    model = model_of(f"({element}[256] a, float[5,77] x) => (float[256] y, {element}[5,77] z) {{ {text} }}")
+    model.opset_import[0].version = 19
+    a = np.arange(256, dtype=np.uint8).view(dtype)
+    x = (30 * np.random.default_rng().standard_normal((5, 77))).astype(np.float32)
+    results = Program.of(model, units, target=target.get(name)).run({"a": a, "x": x})
+    np.testing.assert_array_equal(results["y"], a.astype(np.float32))
+    np.testing.assert_array_equal(results["z"].view(np.uint8), x.astype(dtype).view(np.uint8))
