@@ -8,7 +8,8 @@
 
 As in training, where weights change and the derivative of a product is a product with transposed operands. The kernel
 that packs reads and writes the operand once; the micro-kernel then reads consecutive memory. Constant operands are
-packed when the weights file is written (``pack-weights``).
+packed when the weights file is written (``pack-weights``). Operands are swapped where the left one has the columns of
+the result, as in derivatives by weights.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class PackOperands(ModulePass):
         for body in bodies(op):
             constants = constant_values(body)
             for contract in [o for o in body.ops if isinstance(o, ContractOp)]:
-                if not constants & {contract.lhs, contract.rhs} and self._pays(contract):
-                    _pack(contract, target_of(ctx))
+                if not constants & {contract.lhs, contract.rhs} and self._pays(ordered := _commuted(contract)):
+                    _pack(ordered, target_of(ctx))
 
     def _pays(self, op: ContractOp) -> bool:
         """Whether it is a product of matrices with rows enough."""
@@ -61,6 +62,19 @@ class PackOperands(ModulePass):
         least = self.rows if rhs[-1] == out[-1] else TRANSPOSED_ROWS
         enough = isinstance(rows, int) and isinstance(columns, int) and 0 < least <= rows
         return enough and isinstance(columns, int) and columns >= TRANSPOSED_ROWS
+
+
+def _commuted(op: ContractOp) -> ContractOp:
+    """``op`` itself, or in its place the product whose right operand has the last letter of the result."""
+    lhs, rhs, out = op.terms
+    if op.layouts or op.product or not out or out[-1] in rhs or out[-1] not in lhs:
+        return op
+    new = ContractOp(f"{rhs},{lhs}->{out}", op.rhs, op.lhs)
+    LayoutBuilder(op).emit(new)
+    new.result.name_hint = op.result.name_hint
+    op.result.replace_all_uses_with(new.result)
+    erase_unused([op])
+    return new
 
 
 def _iterations(op: ContractOp) -> DimLike:

@@ -35,17 +35,32 @@ func.func @derivative(%x: tensor<4x9x256xf32>, %g: tensor<4x9x12xf32>) -> tensor
 
 // -----
 
-// A matrix for each of a batch, a transposed result, 255 rows.
+// The same derivative with its operands in the other order: they are swapped, and the result's columns are packed.
 
-func.func @unchanged(%x: tensor<2x256x5xf32>, %w: tensor<2x5x12xf32>, %y: tensor<256x5xf32>, %v: tensor<5x12xf32>, %z: tensor<255x5xf32>) -> (tensor<2x256x12xf32>, tensor<12x256xf32>, tensor<255x12xf32>) {
-  %0 = graph.contract "bmk,bkn->bmn"(%x, %w) : (tensor<2x256x5xf32>, tensor<2x5x12xf32>) -> tensor<2x256x12xf32>
-  %1 = graph.contract "mk,kn->nm"(%y, %v) : (tensor<256x5xf32>, tensor<5x12xf32>) -> tensor<12x256xf32>
-  %2 = graph.contract "mk,kn->mn"(%z, %v) : (tensor<255x5xf32>, tensor<5x12xf32>) -> tensor<255x12xf32>
-  func.return %0, %1, %2 : tensor<2x256x12xf32>, tensor<12x256xf32>, tensor<255x12xf32>
+func.func @commuted(%g: tensor<36x12xf32>, %x: tensor<36x256xf32>) -> tensor<256x12xf32> {
+  %0 = graph.contract "sn,sk->kn"(%g, %x) : (tensor<36x12xf32>, tensor<36x256xf32>) -> tensor<256x12xf32>
+  func.return %0 : tensor<256x12xf32>
 }
 
-// CHECK:      func.func @unchanged(%x: tensor<2x256x5xf32>, %w: tensor<2x5x12xf32>, %y: tensor<256x5xf32>, %v: tensor<5x12xf32>, %z: tensor<255x5xf32>) -> (tensor<2x256x12xf32>, tensor<12x256xf32>, tensor<255x12xf32>) {
+// CHECK:      func.func @commuted(%g: tensor<36x12xf32>, %x: tensor<36x256xf32>) -> tensor<256x12xf32> {
+// CHECK-NEXT: %0 = graph.reshape(%g) {shape = ["36", "3", "4"]} : (tensor<36x12xf32>) -> tensor<36x3x4xf32>
+// CHECK-NEXT: %1 = graph.transpose(%0) {perm = array<i64: 1, 0, 2>} : (tensor<36x3x4xf32>) -> tensor<3x36x4xf32>
+// CHECK-NEXT: %2 = graph.contract "sk,sn->kn"(%x, %1) {layouts = [#graph.layout<"ab">, #graph.layout<"Ba4b">, #graph.layout<"ab">]} : (tensor<36x256xf32>, tensor<3x36x4xf32>) -> tensor<256x12xf32>
+// CHECK-NEXT: func.return %2 : tensor<256x12xf32>
+
+// -----
+
+// A matrix for each of a batch, 255 rows; a transposed result of seven rows.
+
+func.func @unchanged(%x: tensor<2x256x5xf32>, %w: tensor<2x5x12xf32>, %z: tensor<255x5xf32>, %v: tensor<5x12xf32>, %u: tensor<5x7xf32>) -> (tensor<2x256x12xf32>, tensor<255x12xf32>, tensor<7x255xf32>) {
+  %0 = graph.contract "bmk,bkn->bmn"(%x, %w) : (tensor<2x256x5xf32>, tensor<2x5x12xf32>) -> tensor<2x256x12xf32>
+  %1 = graph.contract "mk,kn->mn"(%z, %v) : (tensor<255x5xf32>, tensor<5x12xf32>) -> tensor<255x12xf32>
+  %2 = graph.contract "mk,kn->nm"(%z, %u) : (tensor<255x5xf32>, tensor<5x7xf32>) -> tensor<7x255xf32>
+  func.return %0, %1, %2 : tensor<2x256x12xf32>, tensor<255x12xf32>, tensor<7x255xf32>
+}
+
+// CHECK:      func.func @unchanged
 // CHECK-NEXT: %0 = graph.contract "bmk,bkn->bmn"(%x, %w) : (tensor<2x256x5xf32>, tensor<2x5x12xf32>) -> tensor<2x256x12xf32>
-// CHECK-NEXT: %1 = graph.contract "mk,kn->nm"(%y, %v) : (tensor<256x5xf32>, tensor<5x12xf32>) -> tensor<12x256xf32>
-// CHECK-NEXT: %2 = graph.contract "mk,kn->mn"(%z, %v) : (tensor<255x5xf32>, tensor<5x12xf32>) -> tensor<255x12xf32>
-// CHECK-NEXT: func.return %0, %1, %2 : tensor<2x256x12xf32>, tensor<12x256xf32>, tensor<255x12xf32>
+// CHECK-NEXT: %1 = graph.contract "mk,kn->mn"(%z, %v) : (tensor<255x5xf32>, tensor<5x12xf32>) -> tensor<255x12xf32>
+// CHECK-NEXT: %2 = graph.contract "kn,mk->nm"(%u, %z) : (tensor<5x7xf32>, tensor<255x5xf32>) -> tensor<7x255xf32>
+// CHECK-NEXT: func.return %0, %1, %2

@@ -24,6 +24,9 @@ PASSES = (PackOperands(20), DecomposePack(), CanonicalizeGraph())
         ("km,kn->mn", (7, 20), (7, 9)),  # the derivative by a matrix
         ("bkm,bkn->mn", (3, 7, 20), (3, 7, 9)),  # of a batch
         ("mbk,bnk->mn", (20, 3, 7), (3, 9, 7)),
+        ("bkn,bkm->mn", (3, 7, 9), (3, 7, 20)),  # the operands are swapped
+        ("kn,mk->mn", (5, 10), (20, 5)),
+        ("mk,kn->nm", (10, 5), (5, 20)),  # a transposed result
     ],
 )
 def test_packed(equation: str, left: tuple, right: tuple[int, ...]) -> None:
@@ -31,7 +34,8 @@ def test_packed(equation: str, left: tuple, right: tuple[int, ...]) -> None:
     y = b.add(ContractOp(equation, b.input(*left), b.input(*right)))
     module = check(b, [y], *PASSES, target=TWO, tolerance=1e-6)
     (op,) = ops(module, ContractOp)
-    columns = right[equation.split("->")[0].split(",")[1].index("n")]
+    lhs, rhs, out = equation.replace("->", ",").split(",")
+    columns = {**dict(zip(lhs, left, strict=True)), **dict(zip(rhs, right, strict=True))}[out[-1]]
     assert (packing(op) == (columns, 4)) == ("n" not in left)
 
 
@@ -42,7 +46,7 @@ def test_packed(equation: str, left: tuple, right: tuple[int, ...]) -> None:
         ("mk,nk->mn", (7, 5), (10, 5)),
         ("mk,kn->mn", (20, 5), (5, 7)),  # too few columns
         ("bmk,bkn->bmn", (4, 20, 3), (4, 3, 9)),  # a matrix for each of a batch
-        ("mk,kn->nm", (20, 5), (5, 10)),  # a transposed result
+        ("km,kn->nm", (5, 20), (5, 19)),  # too few rows of the swapped product
         ("mk,kn->mn", (20, 5), (1, 10)),  # broadcast
         ("bkm,kbn->mn", (3, 7, 20), (7, 3, 9)),
         ("kmb,kbn->mn", (3, 20, 7), (3, 7, 9)),  # letters of the sum are apart
