@@ -5,6 +5,7 @@ from mlc import optim
 optimizer = optim.chain(optim.clip_by_global_norm(1.0), optim.adamw(optim.warmup_cosine(1e-3, 100, 5000)))
 """
 
+from mlc.optim.mixed_precision import cast, loss_scaling
 from mlc.optim.optimizers import adadelta, adagrad, adam, adamw, lion, nadam, rmsprop, sgd
 from mlc.optim.schedules import constant, cosine, exponential, joined, linear, one_cycle, step_decay, warmup_cosine
 from mlc.optim.second_order import conjugate_gradients, gauss_newton, lbfgs
@@ -21,12 +22,10 @@ from mlc.optim.wrappers import (
     accumulate,
     all_finite,
     apply_if_finite,
-    cast,
     clip_by_global_norm,
     clip_by_value,
     ema,
     global_norm,
-    loss_scaling,
 )
 
 __all__ = [

@@ -12,8 +12,9 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.random.threefry import fold_in, key
 from mlc.frontends.array.transforms.gradients import value_and_grad
 from mlc.nn.module import combine, partition, recorded
+from mlc.optim.mixed_precision import cast, loss_scale
 from mlc.optim.transform import GradientTransformation, apply_updates, count
-from mlc.optim.wrappers import cast, global_norm, loss_scale, where_finite
+from mlc.optim.wrappers import global_norm, where_finite
 from mlc.train.checks import check_model, check_optimizer
 
 Loss = Callable[..., Any]

@@ -18,8 +18,9 @@ from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
 from mlc.keywords import keywords_checked
 from mlc.nn.module import combine
+from mlc.optim.mixed_precision import LossScaleState, wrapped
 from mlc.optim.transform import GradientTransformation
-from mlc.optim.wrappers import FiniteState, LossScaleState, wrapped
+from mlc.optim.wrappers import FiniteState
 from mlc.tracing.jit import jit
 from mlc.tracing.stateful import Stateful
 from mlc.train.checkpoints import Checkpoints
