@@ -50,4 +50,4 @@ class TraceSource:
 
 def compiled(source: TraceSource, options: Options) -> Model:
     """The compiled program, loaded; for the background."""
-    return open_built(compile_source(source, options, [cancellation]))
+    return open_built(compile_source(source, options, [cancellation]), options.threads or None)

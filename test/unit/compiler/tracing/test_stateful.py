@@ -193,3 +193,11 @@ def test_first_values_are_copies_that_are_given_up() -> None:
     instance(np.float32(1))
     np.testing.assert_array_equal(instance.state[0], np.arange(1 << 20, dtype=np.float32) + 1)
     assert not instance._first
+
+
+def test_a_program_runs_on_the_threads_that_are_asked_for() -> None:
+    for threads in (1, 3, None):
+        step = mlc.jit(lambda s, x: (s + x, s * x), state="s", threads=threads)
+        assert step.lower(np.zeros(3, np.float32), np.ones(3, np.float32)).model.threads == threads
+        plain = mlc.jit(lambda x: x + 1, threads=threads).lower(np.zeros(3, np.float32))
+        assert plain.model.threads == threads
