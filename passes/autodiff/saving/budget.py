@@ -2,8 +2,9 @@
 more than a share of the time.
 
 Greedy, as XLA's rematerialization: of the values that are alive at the step with the most bytes but not read there, the
-one whose computation costs least for a byte is computed anew just before its next reader, from what is alive then. What
-is computed anew for a later reader already is made earlier where another recomputation reads it.
+one whose computation costs least for a byte is computed anew just before its next reader, or before the last reader of
+what it is computed from, from what is alive then. What is computed anew for a later reader already is made earlier
+where another recomputation reads it.
 """
 
 from __future__ import annotations
@@ -89,9 +90,16 @@ class Budget:
         for value, ranges in self.ranges.items():
             read = self.live.read_at[value]
             if any(first < peak < last for first, last in ranges) and peak not in read and size(value):
-                found = self._recomputed(value, min(step for step in read if step > peak))
-                if found is not None and self._is_less(found, self.alive[peak]):
-                    yield found
+                at = min(step for step in read if step > peak)
+                yield from (each for each in self._ways(value, peak, at) if self._is_less(each, self.alive[peak]))
+
+    def _ways(self, value: SSAValue, peak: int, at: int) -> Iterator[Recomputation]:
+        """``value`` computed anew at step ``at``, or where something that it is computed from is read last."""
+        if (found := self._recomputed(value, at)) is not None:
+            yield found
+            others = [self.ranges.get(op.results[0], ()) for op in found.ops if op is not value.owner]
+            ends = {last for ranges in others for _, last in ranges if peak < last < at}
+            yield from filter(None, (self._recomputed(value, end) for end in sorted(ends)))
 
     def _is_less(self, found: Recomputation, most: int) -> bool:
         """Whether fewer than ``most`` bytes are alive where more are than before."""

@@ -190,6 +190,28 @@ def test_a_value_is_computed_anew_once_for_two_readers() -> None:
         np.testing.assert_array_equal(value, expected[name])
 
 
+def test_a_value_is_computed_anew_before_the_last_reader_of_its_operand() -> None:
+    """Its next reader is later: there the operand, a product, would be computed anew as well."""
+    b = GraphBuilder()
+    w, x = b.weight(32, 32), b.input(64, 32)
+    s = b.add(ContractOp("mk,kn->mn", x, w))
+    e = b.add(MapOp("tanh(x0)", [s]))
+    y = b.add(MapOp("exp(x0)", [b.add(ContractOp("mk,kn->mn", e, w))]))
+    d = b.add(MapOp("x0 * x1", [b.add(ContractOp("mk,nk->mn", y, w)), s]))
+    module = b.module(b.add(ContractOp("mk,mn->kn", e, b.add(ContractOp("mk,kn->mn", d, w)))))
+    live = LiveValues(block := module.body.block.first_op.body.block, machine())  # type: ignore[union-attr]
+    budget, end, at = Budget(live), live.last[s], live.last[e]
+    later, found = budget._ways(e, end - 1, at)
+    assert (later.at, len(later.ops), found.at, found.ops) == (at, 2, end, (e.owner,))
+    assert end < at and found.cost < later.cost
+    budget._take(found)
+    expected = interpret(module, b.weights, inputs := b.inputs())
+    Recompute(block, live).run(list(budget.anew.values()))
+    assert len(ops(module, MapOp)) == 4
+    for name, value in interpret(module, b.weights, inputs).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
 def test_more_bytes_to_read_than_to_save() -> None:
     """A sum of many saved values is saved itself, where its reader reads none of them."""
     b = GraphBuilder()
