@@ -49,9 +49,9 @@ from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
-from mlc.passes.streams.hoist_copies import HoistCopies
-from mlc.passes.streams.promote_locals import PromoteLocals
-from mlc.passes.streams.use_exp2 import UseExp2
+from mlc.passes.streaming.hoist_copies import HoistCopies
+from mlc.passes.streaming.promote_locals import PromoteLocals
+from mlc.passes.streaming.use_exp2 import UseExp2
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.target.base import Stages
 from mlc.target.gpu import GpuTarget

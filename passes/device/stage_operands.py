@@ -38,7 +38,7 @@ from mlc.passes.device.spill_locals import shared_bytes
 from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
-from mlc.passes.streams.promote_locals import is_stream_of_fragments
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 

@@ -40,7 +40,7 @@ from mlc.passes.device.loops.staged_products import Factor, HeldFactor, StagedPr
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
-from mlc.passes.streams.promote_locals import is_stream_of_fragments
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 from mlc.target import GpuTarget
 
 BANK_PADDING = 8  # elements of f32 after a row of steps, which single loads read without conflicts

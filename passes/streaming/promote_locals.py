@@ -28,8 +28,8 @@ from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import shape_of
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.streams.values.kept_axes import keep_axes
-from mlc.passes.streams.values.shared_values import share_values
+from mlc.passes.streaming.values.kept_axes import keep_axes
+from mlc.passes.streaming.values.shared_values import share_values
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.passes.streams.promote_locals import is_stream_of_fragments
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 
 LOG2_E = math.log2(math.e)
 

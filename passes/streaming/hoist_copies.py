@@ -26,7 +26,7 @@ from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.coefficients import depends
 from mlc.passes.device.loops.pipelined_copies import width_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
-from mlc.passes.streams.promote_locals import is_stream_of_fragments
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
 
 
 @dataclass(frozen=True)
