@@ -23,6 +23,8 @@ def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, errors="replace") as process:
         _running.add(process)
+        if _ended:  # meanwhile: ``end`` did not see this process
+            process.send_signal(signal.SIGINT)
         try:
             out, err = process.communicate()
         finally:
