@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.gpu import attention, measurements
+from benchmarks.gpu import attention, measurements, parts
 from mlc.tools.cuda_device import Device, NoDevice
 from mlc.tools.tables import console, table
 
@@ -88,6 +88,7 @@ def main(
     sizes = SMALL if quick else [*LARGE, *OTHER]
     report.add("Products", measurements.products(device, target, runs, sizes))
     report.add("Thread blocks", measurements.thread_blocks(device, target, runs, [] if quick else LARGE[-2:]))
+    report.add("Parts of sums", parts.measured(device, target, runs, parts.SIZES[: 1 if quick else None]))
     report.add("Attention", attention.measured(device, target, runs, ["float16"] if quick else ["float16", "bfloat16"]))
     sys.exit(1 if report.failures else 0)
 

@@ -97,8 +97,20 @@ def _report(found: Tuning, output: Path | None) -> None:
     console().print(rows)
     if output is not None:
         write_bytes(output, found.text().encode())
+    _report_sums(found)
     saved = f"{found.gain:.1%} of the time saved" if found.gain > 0 else "no time saved in the model as a whole"
     confirmed = saved if found.gain else "not confirmed by a last comparison"
     print(f"{len(found.tuned)} of {len(measured)} kernels are faster" + f", {confirmed}" * bool(found.tuned))
     if found.interrupted:
         raise typer.Exit(130)
+
+
+def _report_sums(found: Tuning) -> None:
+    """Print the numbers of parts of sums, where any was measured."""
+    if not found.sums:
+        return
+    rows = table("Parts of sums", "kernel", ">estimated", ">tried", ">fastest", ">saved")
+    for each in found.sums:
+        saved = f"{each.gain:.1%}" if each.best else ""
+        rows.add_row(each.name, str(each.estimated), str(each.tried), str(each.best or each.estimated), saved)
+    console().print(rows)

@@ -42,6 +42,7 @@ from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.insert_barriers import InsertBarriers
 from mlc.passes.plan.plan_memory import PlanMemory
 from mlc.passes.plan.verify_plan import VerifyPlan
+from mlc.passes.schedule.apply_parts import ApplyParts
 from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
 def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
+    parts = [ApplyParts(options.schedule)] if options.schedule else []
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     winograd = [ExpandWinograd(), FoldConstants(), CanonicalizeGraph()] if options.numerics == "default" else []
     tuned = ApplyTuned(options.tuned_lines())
@@ -72,7 +74,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), SplitReductions(options.numerics), tuned, *given,
+        ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics), tuned, *given,
                       ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),

@@ -61,6 +61,11 @@ class Target(ABC):
     def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
         """Schedules for a kernel that has one, of the target's rules, the best by their order first."""
 
+    def parts(self, fn: FuncOp, numerics: str) -> list[int]:
+        """In how many parts tasks of their own may compute the sum of a kernel, before it is raised to statements: the
+        best number by its estimate first, 1 among them. None where the sum has no parts, as on CPUs."""
+        return []
+
     @abstractmethod
     def print_kernels(self, module: ModuleOp) -> Kernels:
         """The kernels of a planned module in the target's language."""

@@ -82,6 +82,11 @@ class SplitSum:
         best = min(self._divisors(), key=self.cycles, default=1)
         return best if self.cycles(best) < GAIN * self.cycles(1) else 1
 
+    def ranked(self) -> list[int]:
+        """Numbers of parts, the fastest first, 1 among them; none where no division is even."""
+        found = sorted(self._divisors(), key=self.cycles)
+        return found if len(found) > 1 else []
+
     def cycles(self, parts: int) -> float:
         rate = 2 * self.target.memory_bytes / self.target.clock  # bytes of L2 in a cycle
         added = LAUNCH + parts * self.results * 2 * FLOAT / rate
@@ -95,11 +100,17 @@ class SplitSum:
         yield from dict.fromkeys([1, *(whole or even)])
 
 
-def parts_of_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> int:
-    """How many parts of its keys an attention is computed in, 1 for all at once: ``rows`` queries read the same keys,
-    of which there are ``blocks``; ``columns``: elements of a key and of a value. Keys that one query alone reads have
-    no use for a tile: its products are strips."""
+def split_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> SplitSum | None:
+    """The keys of an attention in parts: ``rows`` queries read the same keys, of which there are ``blocks``;
+    ``columns``: elements of a key and of a value. None for keys that one query alone reads, which have no use for a
+    tile (its products are strips), and for many queries."""
     if not 1 < rows < QUERIES:
-        return 1
+        return None
     tile = BlockTime.of_threads(rows, columns, blocks, target, HALF)
-    return SplitSum([tile], keys, rows * blocks * columns, target, KEYS).parts()
+    return SplitSum([tile], keys, rows * blocks * columns, target, KEYS)
+
+
+def parts_of_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> int:
+    """How many parts of its keys an attention is computed in, 1 for all at once; of ``split_keys``."""
+    split = split_keys(rows, blocks, columns, keys, target)
+    return split.parts() if split else 1

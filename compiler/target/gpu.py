@@ -91,9 +91,13 @@ class GpuTarget(Target):
 
     def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
         from mlc.passes.schedule.choose_gpu_schedule import gpu_schedules
-        from mlc.passes.schedule.polyhedral.statement_view import statements_of
 
-        return gpu_schedules(statements_of(fn), self)
+        return gpu_schedules(fn, self)
+
+    def parts(self, fn: FuncOp, numerics: str) -> list[int]:
+        from mlc.passes.schedule.split_reductions import ranked_parts
+
+        return ranked_parts(fn, self, numerics)
 
     def print_kernels(self, module: ModuleOp) -> Kernels:
         from mlc.passes.codegen.cuda.cuda_unit import print_kernels

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from statistics import median, quantiles
 from typing import Any
 
@@ -20,28 +20,42 @@ MARGIN = 0.03  # the share of the time that a schedule must save, by the median 
 MODEL = ""  # the name for the sum of all kernels
 
 Times = Mapping[str, float]
+Group = Callable[[str], str]
 
 
-def sample(net: Model, inputs: Mapping[str, Any], seconds: float = SAMPLE_SECONDS) -> Times:
-    """Nanoseconds of each kernel and of the model: the sum, over launches, of the fastest run."""
+def sample(net: Model, inputs: Mapping[str, Any], seconds: float = SAMPLE_SECONDS, group: Group = str) -> Times:
+    """Nanoseconds of each group of kernels and of the model: the sum, over launches, of the fastest run. ``group``: the
+    name of a kernel's group, by default its own."""
     runs: list[list[int]] = []
     end = time.perf_counter() + seconds
     while len(runs) < SAMPLE_RUNS or time.perf_counter() < end:
         runs.append([nanoseconds for _, nanoseconds in net.profile(**inputs)])
     times: Counter[str] = Counter()
     for kernel, *launch in zip(net.signature["kernels"], *runs, strict=True):
-        times[kernel["name"]] += min(launch)
+        times[group(kernel["name"])] += min(launch)
         times[MODEL] += min(launch)
     return dict(times)
 
 
-def pairs(a: Model, b: Model, inputs: Mapping[str, Any], seconds: float) -> Iterator[Times]:
-    """For each kernel, its time in ``b`` as a multiple of its time in ``a`` just before."""
+def pairs(a: Model, b: Model, inputs: Mapping[str, Any], seconds: float, group: Group = str) -> Iterator[Times]:
+    """For each group of kernels, its time in ``b`` as a multiple of its time in ``a`` just before."""
     end, count = time.perf_counter() + seconds, 0
     while count < LEAST_PAIRS or time.perf_counter() < end:
-        first, second = sample(a, inputs), sample(b, inputs)
+        first, second = (sample(net, inputs, group=group) for net in (a, b))
         yield {name: second[name] / max(first[name], 1) for name in first}
         count += 1
+
+
+def ratios_of(
+    a: Model, b: Model, inputs: Mapping[str, Any], seconds: float, watch: Callable[[], None], group: Group = str
+) -> dict[str, list[float]]:
+    """All ratios of the pairs, by group; ``watch`` is called after each pair."""
+    ratios: dict[str, list[float]] = {}
+    for pair in pairs(a, b, inputs, seconds, group):
+        watch()
+        for name, ratio in pair.items():
+            ratios.setdefault(name, []).append(ratio)
+    return ratios
 
 
 def gain(ratios: list[float]) -> float:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from statistics import median
@@ -22,7 +23,8 @@ from mlc.options import Options
 from mlc.runtime import Model
 from mlc.target import GpuTarget
 from mlc.tools.cuda_device import NoDevice, open_driver
-from mlc.tuning.measure import MODEL, gain, pairs, sample
+from mlc.tuning.measure import MODEL, gain, ratios_of, sample
+from mlc.tuning.parts import PartsSearch, Sum, whole_name
 from mlc.tuning.store import Store, Tuned, machine_of
 from mlc.tuning.variants import Variants
 
@@ -53,9 +55,11 @@ class Kernel:
 
 @dataclass
 class Tuning:
-    """What ``tune`` has found so far: ``kernels`` by their time, ``gain`` the share of the model's time saved."""
+    """What ``tune`` has found so far: ``kernels`` by their time, ``gain`` the share of the model's time saved; ``sums``
+    whose number of parts was measured (on GPUs)."""
 
     kernels: list[Kernel] = field(default_factory=list)
+    sums: list[Sum] = field(default_factory=list)
     gain: float = 0.0
     rounds: int = 0
     step: str = "compiling"
@@ -66,9 +70,19 @@ class Tuning:
         """The schedules that are better than the chosen ones, by the name of the kernel."""
         return {k.name: k.best for k in self.kernels if k.best}
 
+    @property
+    def parts(self) -> dict[str, int]:
+        """The numbers of parts of sums that are better than the estimated ones, by the name of the kernel."""
+        return {s.name: s.best for s in self.sums if s.best is not None}
+
+    @property
+    def given(self) -> list[Kernel]:
+        """The kernels that need a line: with a better schedule, or of a sum with another number of parts."""
+        return [k for k in self.kernels if k.best or whole_name(k.name) in self.parts]
+
     def text(self) -> str:
         """The lines of a file for ``mlc compile --schedule``."""
-        return "".join(f"{name}: {schedule}\n" for name, schedule in self.tuned.items())
+        return "".join(f"{k.name}: {k.schedule}\n" for k in self.given)
 
 
 @dataclass
@@ -105,18 +119,39 @@ class Tuner:
 
     def _entries(self) -> dict[str, Tuned | None]:
         """The schedules to store; an interrupted search deletes none."""
-        kernels = [k for k in self.found.kernels if k.best or (k.tried and not self.found.interrupted)]
-        return {k.digest: Tuned(k.best, round(k.gain, 4), self.source.name) if k.best else None for k in kernels}
+        given = self.found.given
+        kernels = [k for k in self.found.kernels if k in given or (k.tried and not self.found.interrupted)]
+        made = {k.digest: Tuned(k.schedule, round(k.gain, 4), self.source.name) for k in given}
+        return {k.digest: made.get(k.digest) for k in kernels}
 
     def _search(self, folder: Path, known: Mapping[str, str]) -> None:
         self.variants = Variants(self.source, self.options, folder)
         with self._model({}) as self.base:
             self.inputs = self.feed(self.base)
             self.found.kernels = self._kernels(known)
-            while trial := self._trial():
-                self._round(trial)
-            if self.found.tuned:
-                self._confirm()
+            search = self._parts(self.base)
+            self.found.sums, self.found.gain = search.sums, search.gain
+            if not search.parts:
+                self._tune_schedules()
+                return
+        with self._model({}) as self.base:
+            self.found.kernels = self._kernels(known)
+            self._tune_schedules()
+
+    def _parts(self, base: Model) -> PartsSearch:
+        """The best numbers of parts of the sums of kernels that matter, found in half of the time."""
+        names = [kernel.name for kernel in self._hot()]
+        end = (time.monotonic() + self.end) / 2
+        load = partial(self._model, {})
+        search = PartsSearch(self.variants, base, self.inputs, end, PAIRS_SECONDS, load, self._say)
+        search.run(names)
+        return search
+
+    def _tune_schedules(self) -> None:
+        while trial := self._trial():
+            self._round(trial)
+        if self.found.tuned:
+            self._confirm()
 
     def _model(self, schedules: Mapping[str, str]) -> Model:
         self._say("compiling")
@@ -140,9 +175,13 @@ class Tuner:
 
     def _trial(self) -> dict[str, str]:
         """The next candidate of each kernel that matters; of the others once these have none left. Empty at the end."""
+        hot = self._hot()
+        return self._next(hot) or self._next(self.found.kernels[len(hot) :])
+
+    def _hot(self) -> list[Kernel]:
+        """The kernels that take nearly all of the time."""
         covered = accumulate((kernel.share for kernel in self.found.kernels), initial=0.0)
-        hot = sum(before < COVERED for before in covered)
-        return self._next(self.found.kernels[:hot]) or self._next(self.found.kernels[hot:])
+        return self.found.kernels[: sum(before < COVERED for before in covered)]
 
     def _next(self, kernels: Sequence[Kernel]) -> dict[str, str]:
         """One candidate for each kernel, only for the first kernels if little time is left; empty if none for a
@@ -169,17 +208,12 @@ class Tuner:
         for kernel in (k for k in self.found.kernels if k.best):
             kernel.gain = gain(ratios[kernel.name])
             kernel.best = kernel.best if kernel.gain else None
-        self.found.gain = 1 - median(ratios[MODEL])
+        self.found.gain = 1 - (1 - self.found.gain) * median(ratios[MODEL])
 
     def _measure(self, schedules: Mapping[str, str]) -> dict[str, list[float]]:
         """The ratios of all pairs, by kernel."""
-        ratios: dict[str, list[float]] = {}
         with self._model(schedules) as model:
-            for pair in pairs(self.base, model, self.inputs, PAIRS_SECONDS):
-                self._say("measuring")
-                for name, ratio in pair.items():
-                    ratios.setdefault(name, []).append(ratio)
-        return ratios
+            return ratios_of(self.base, model, self.inputs, PAIRS_SECONDS, partial(self._say, "measuring"))
 
     def _say(self, step: str) -> None:
         self.found.step = step

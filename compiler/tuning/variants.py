@@ -1,4 +1,5 @@
-"""Variants of one model, with other schedules for some kernels. Everything else is compiled once."""
+"""Variants of one model, with other schedules for some kernels. Everything else is compiled once; variants with other
+numbers of parts of a sum have other kernels, and are lowered anew from the kernel stage on."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError, schedule_of, schedule_text
@@ -23,11 +24,12 @@ from mlc.driver.toolchain.c_compiler import find
 from mlc.options import Options
 from mlc.passes.codegen.emit_c import program_of
 from mlc.passes.schedule.apply_tuned import digests
+from mlc.passes.schedule.gpu.part_numbers import PARTS, PARTS_SUFFIX, number_of_parts
 from mlc.passes.schedule.rules.fallback import PLAIN
 from mlc.pipelines import STAGES
 from mlc.runtime import Model, load
 
-BEFORE, AFTER = STAGES[: STAGES.index("tile")], ("tile", "loops")
+WHOLE, AFTER = STAGES[: STAGES.index("schedule")], ("tile", "loops")
 
 
 @dataclass
@@ -38,20 +40,41 @@ class Variants:
     options: Options
     folder: Path
     kernels: dict[str, FuncOp] = field(default_factory=dict)  # with their statements, before they are tiled
+    parts: dict[str, int] = field(default_factory=dict)  # given numbers of parts of sums, by kernel
     _placed: dict[str, FuncOp] = field(default_factory=dict)  # those in the module
     _lowered: dict[tuple[str, str], FuncOp | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.options = replace(self.options, tuned={}, schedule=None, embed_weights=False)
         imported = import_source(self.source, self.options)
-        self.module, self.weights = imported.module, imported.weights
-        pipeline.run(self.module, self.weights, self.options, BEFORE)
+        self.whole, self.weights = imported.module, imported.weights
+        pipeline.run(self.whole, self.weights, self.options, WHOLE)
+        self.divide({})
+
+    def divide(self, parts: Mapping[str, int]) -> None:
+        """Begin again with so many parts of the sums of some kernels; of the others as many as estimated."""
+        self.parts, self.module = dict(parts), self.whole.clone()
+        for fn in [o for o in self.module.ops if isinstance(o, FuncOp)]:
+            if given := parts.get(fn.sym_name.data):
+                fn.attributes[PARTS] = IntegerAttr(given, i64)
+        pipeline.run(self.module, self.weights, self.options, ("schedule",))
         self.digests = digests(self.module)
         self.kernels = {name: fn.clone() for name, fn in self._functions().items()}
         pipeline.run(self.module, self.weights, self.options, (*AFTER, "plan"))
         self._placed = self._functions()
         self._lowered = {(name, self.chosen(name)): fn for name, fn in self._placed.items()}
         self._payload = spool(program_of(self.module), self.weights)
+        self._linked = Path(tempfile.mkdtemp(dir=self.folder)) / "weights"
+
+    def numbers(self, name: str) -> list[int]:
+        """Numbers of parts of a kernel's sum, the best by the estimate first; none where it has no parts."""
+        found = [o for o in self.whole.ops if isinstance(o, FuncOp) and o.sym_name.data == name]
+        return self.options.target.parts(found[0], self.options.numerics) if found else []
+
+    def number(self, name: str) -> int:
+        """The number of parts of a kernel's sum; 1: it is whole."""
+        divided = self.kernels.get(name + PARTS_SUFFIX)
+        return (divided and number_of_parts(schedule_of(divided))) or 1
 
     def _functions(self) -> dict[str, FuncOp]:
         functions = [o for o in self.module.ops if isinstance(o, FuncOp)]
@@ -114,6 +137,6 @@ class Variants:
 
     def _link(self, write: Callable[[Path], None], path: Path) -> None:
         """The weights are those of every variant: written once, and mapped once."""
-        if not (first := self.folder / "weights").exists():
-            write(first)
-        os.link(first, path)
+        if not self._linked.exists():
+            write(self._linked)
+        os.link(self._linked, path)

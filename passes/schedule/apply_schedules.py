@@ -31,18 +31,24 @@ class ApplySchedules(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = {o.sym_name.data: o for o in op.ops if isinstance(o, kernel.FuncOp)}
-        for number, line in enumerate(self.text.splitlines(), 1):
-            if line := line.partition("#")[0].strip():
-                _apply(line, number, kernels)
+        for number, name, text in lines(self.text):
+            _apply(name, text, number, kernels)
 
 
-def _apply(line: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
-    name, _, text = (part.strip() for part in line.partition(":"))
+def lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """The number, kernel and schedule of each line of a text."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line := line.partition("#")[0].strip():
+            name, _, schedule = (part.strip() for part in line.partition(":"))
+            yield number, name, schedule
+
+
+def _apply(name: str, text: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
     if name not in kernels:
-        raise _error(number, f"there is no kernel '{name}'", f"Kernels are {', '.join(kernels)}")
+        raise line_error(number, f"there is no kernel '{name}'", f"Kernels are {', '.join(kernels)}")
     fn = kernels[name]
     if LINE in fn.attributes:
-        raise _error(number, f"kernel '{name}' has a schedule already", "Give each kernel one line")
+        raise line_error(number, f"kernel '{name}' has a schedule already", "Give each kernel one line")
     fn.attributes.pop(TUNED, None)
     fn.attributes[LINE] = IntegerAttr(number, i64)
     with following(fn):
@@ -67,8 +73,12 @@ def following(fn: kernel.FuncOp) -> Iterator[None]:
         line = fn.attributes.get(LINE)
         if not isinstance(line, IntegerAttr):
             raise
-        raise _error(line.value.data, f"kernel '{fn.sym_name.data}': {error}") from error
+        raise line_error(line.value.data, f"kernel '{fn.sym_name.data}': {error}") from error
 
 
-def _error(line: int, message: str, hint: str = "'mlc inspect --schedules' prints the chosen schedules") -> InputError:
+CHOSEN = "'mlc inspect --schedules' prints the chosen schedules"
+
+
+def line_error(line: int, message: str, hint: str = CHOSEN) -> InputError:
+    """An error about a line of the text."""
     return InputError(f"Line {line} of the schedules: {message}", stage="schedule", hint=hint)

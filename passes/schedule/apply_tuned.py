@@ -6,7 +6,8 @@
 
 The key of a kernel is the hash of its text before lowering, without its name, so that equal kernels of all models share
 a schedule. The attribute ``digest`` keeps it: kernels that have one are as they are, so that the pass may run again for
-those that a later pass has made (``split-reductions``).
+those that a later pass has made (``split-reductions``). ``41b0…_parts`` is the kernel of the parts of its sum: its
+schedule, ``contraction: S0 | part@8 part m/64p …``, says how many there are.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import hashlib
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import SCHEDULE, ScheduleAttr
+from mlc.dialects.poly import SCHEDULE, ScheduleAttr, parse_schedule
 from mlc.passes.fuse.deduplicate_kernels import text_of
 from mlc.passes.schedule.apply_schedules import TUNED, following
+from mlc.passes.schedule.gpu.part_numbers import PARTS, PARTS_SUFFIX, number_of_parts
 
 DIGEST = "digest"
 """The attribute of a kernel with its digest."""
@@ -36,13 +38,31 @@ class ApplyTuned(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tuned = {digest: schedule for digest, _, schedule in (line.partition(": ") for line in self.text.splitlines())}
-        for fn in [o for o in _kernels(op) if DIGEST not in o.attributes]:
-            digest = hashlib.sha256(text_of(fn).encode()).hexdigest()[:32]
-            fn.attributes[DIGEST] = StringAttr(digest)
+        for fn in [o for o in _kernels(op) if SCHEDULE not in o.attributes]:
+            digest = _digest(fn)
             if schedule := tuned.get(digest):
                 fn.attributes[TUNED] = UnitAttr()
                 with following(fn):
                     fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
+            elif schedule := tuned.get(digest + PARTS_SUFFIX):
+                _divide(fn, schedule)
+
+
+def _digest(fn: kernel.FuncOp) -> str:
+    known = fn.attributes.get(DIGEST)
+    if isinstance(known, StringAttr):
+        return known.data
+    fn.attributes[DIGEST] = made = StringAttr(hashlib.sha256(text_of(fn).encode()).hexdigest()[:32])
+    return made.data
+
+
+def _divide(fn: kernel.FuncOp, schedule: str) -> None:
+    """Give a kernel the number of parts of its sum that the schedule of their kernel says."""
+    fn.attributes[TUNED] = UnitAttr()
+    with following(fn):
+        parts = number_of_parts(parse_schedule(schedule))
+    if parts is not None:
+        fn.attributes[PARTS] = IntegerAttr(parts, i64)
 
 
 def digests(module: ModuleOp) -> dict[str, str]:

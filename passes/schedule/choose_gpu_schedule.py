@@ -9,7 +9,7 @@ serially in one block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -24,11 +24,12 @@ from mlc.passes.context import gpu_of
 from mlc.passes.schedule.choose_schedule import schedules
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import elementwise, long_rows, rows, window
+from mlc.passes.schedule.gpu.part_numbers import with_number
 from mlc.passes.schedule.gpu.streaming import fused
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
-from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.fallback import give_up
 from mlc.target import GpuTarget
@@ -42,11 +43,10 @@ def rules_of(numerics: Numerics) -> tuple[Rule, ...]:
     return (strips, products, contraction, long_rows, window, rows, elementwise)
 
 
-def gpu_schedules(
-    statements: Sequence[StatementView], target: GpuTarget, numerics: Numerics = "default"
-) -> Iterator[ScheduleAttr]:
-    """Candidates, the best first."""
-    return schedules(statements, target, rules_of(numerics), partial(fused, numerics=numerics))
+def gpu_schedules(fn: kernel.FuncOp, target: GpuTarget, numerics: Numerics = "default") -> Iterator[ScheduleAttr]:
+    """Candidates for a kernel, the best first."""
+    found = schedules(statements_of(fn), target, rules_of(numerics), partial(fused, numerics=numerics))
+    return (with_number(schedule, fn) for schedule in found)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,6 @@ class ChooseGpuSchedule(ModulePass):
             if statements and SCHEDULE not in fn.attributes:  # those of the user are kept
                 try:
                     with bounded(fn, self.name, self.isl_operations):
-                        fn.attributes[SCHEDULE] = next(gpu_schedules(statements, gpu_of(ctx), self.numerics))
+                        fn.attributes[SCHEDULE] = next(gpu_schedules(fn, gpu_of(ctx), self.numerics))
                 except IslLimit as error:
                     give_up(fn, statements, error)

@@ -9,8 +9,10 @@
     kernel.func @k:       S0[m, n, part] t[m, n] += b0[part, m, n];  S1 …
 
 For products of few rows and columns with long sums, whose tiles are fewer blocks than the GPU has multiprocessors
-(split-K; CUTLASS). The parts are in the arena, and are added in order: results are the same in each run. Running
-reductions, attention of few queries, have parts of the keys (split-KV), which are combined likewise (``RunningParts``).
+(split-K; CUTLASS). The attribute ``parts``, which ``apply-parts`` and ``apply-tuned`` set, is their number (1: the
+kernel stays whole); without it the number is an estimate. The parts are in the arena, and are added in order: results
+are the same in each run. Running reductions, attention of few queries, have parts of the keys (split-KV), which are
+combined likewise (``RunningParts``).
 """
 
 from __future__ import annotations
@@ -20,23 +22,29 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.poly import SCHEDULE
+from mlc.dialects.poly import SCHEDULE, ScheduleError
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product
 from mlc.dialects.types import element_of, memref, shape_of, tensor
-from mlc.passes.context import gpu_of
+from mlc.passes.context import MlcContext, gpu_of
 from mlc.passes.kernel.count_work import FLOPS
+from mlc.passes.schedule.apply_schedules import LINE, TUNED, following
+from mlc.passes.schedule.apply_tuned import DIGEST
+from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
-from mlc.passes.schedule.gpu.parts import WHOLE, parts_of, parts_of_stream, splittable_stream
-from mlc.passes.schedule.gpu.running_parts import PART, Kernel, RunningParts
+from mlc.passes.schedule.gpu.part_numbers import PART, PARTS, PARTS_SUFFIX
+from mlc.passes.schedule.gpu.parts import is_splittable, split_stream, split_sum, splittable_stream
+from mlc.passes.schedule.gpu.running_parts import Kernel, RunningParts
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
+from mlc.target.block_time import SplitSum
 
 
 @dataclass(frozen=True)
@@ -47,23 +55,40 @@ class SplitReductions(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE not in o.attributes]:
-            if halves := self._halves(fn, statements_of(fn), gpu_of(ctx)):
+            halves = _given(fn) if PARTS in fn.attributes else self._estimated(fn, gpu_of(ctx))
+            if halves:
                 _Calls(op, fn).replace(halves)
 
-    def _halves(self, fn: kernel.FuncOp, statements: Sequence[StatementView], target: GpuTarget) -> Halves | None:
+    def _estimated(self, fn: kernel.FuncOp, target: GpuTarget) -> Halves | None:
         """What makes the two kernels; None for a kernel that stays whole."""
+        split = self.split(fn, target)
+        parts = split.parts() if split else 1
+        return _divided(fn, statements_of(fn), parts) if parts > 1 else None
+
+    def split(self, fn: kernel.FuncOp, target: GpuTarget) -> SplitSum | None:
+        """The time of a kernel's sum in parts; None where it has none."""
+        statements = statements_of(fn)
         if stream := splittable_stream(statements):
-            parts = parts_of_stream(stream, target)
-            return RunningParts(fn, stream, parts) if parts > 1 else None
-        if not _is_candidate(statements):
+            return split_stream(stream, target)
+        if not is_splittable(statements):
             return None
         try:
             with bounded(fn, self.name, self.isl_operations):
                 members = next(part for part in components(statements) if statements[0] in part)
-                parts = parts_of(members, target, self.numerics)
+                return split_sum(members, target, self.numerics)
         except IslLimit:
             return None
-        return _SumParts(fn, statements[0], parts) if parts > 1 else None
+
+
+def ranked_parts(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> list[int]:
+    """Numbers of parts of the sum of a kernel without statements, the fastest by the estimate first, 1 among them."""
+    module, ctx = ModuleOp([fn.clone()]), MlcContext(target=target)
+    for each in (RaiseToPoly(), CollapseIterators()):
+        each.apply(ctx, module)
+    copy = module.body.block.first_op
+    assert isinstance(copy, kernel.FuncOp)
+    split = SplitReductions(numerics).split(copy, target)
+    return split.ranked() if split else []
 
 
 class Halves(Protocol):
@@ -77,14 +102,25 @@ class Halves(Protocol):
     def second(self, name: str) -> Kernel: ...
 
 
-def _is_candidate(statements: Sequence[StatementView]) -> bool:
-    """Whether the first statement is a sum of arguments that no other statement writes."""
-    first, others = (statements[0], statements[1:]) if statements else (None, ())
-    if first is None or first.op.monoid is None or len(first.reduced) != 1 or element_of(first.op.out) not in WHOLE:
-        return False
-    read = {r.array for r in first.reads}
-    indexed = any(isinstance(o, kernel.IndexOp) for o in first.op.walk())
-    return not indexed and not any(s.op.monoid or s.write.array in {*read, first.write.array} for s in others)
+def _given(fn: kernel.FuncOp) -> Halves | None:
+    """The same with the number of parts that the kernel has; ScheduleError where its sum has none such."""
+    parts = fn.attributes.pop(PARTS)
+    assert isinstance(parts, IntegerAttr)
+    with following(fn):
+        halves = _divided(fn, statements_of(fn), parts.value.data) if parts.value.data > 1 else None
+    for name in (LINE, TUNED):
+        fn.attributes.pop(name, None)
+    return halves
+
+
+def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: int) -> Halves:
+    stream = splittable_stream(statements)
+    if stream is None and not is_splittable(statements):
+        raise ScheduleError(f"{PART}@{parts}: its first statement is no sum over one iterator that can have parts")
+    terms = stream.extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]
+    if not isinstance(terms, int) or terms % parts:
+        raise ScheduleError(f"{PART}@{parts}: its sum has {terms} terms, which are not {parts} equal parts")
+    return RunningParts(fn, stream, parts) if stream else _SumParts(fn, statements[0], parts)
 
 
 @dataclass(frozen=True)
@@ -95,7 +131,9 @@ class _Calls:
     def replace(self, halves: Halves) -> None:
         """Put both kernels and their calls in place of the function."""
         name = self.fn.sym_name.data
-        first, second = halves.first(f"{name}_parts"), halves.second(name)
+        first, second = halves.first(name + PARTS_SUFFIX), halves.second(name)
+        if isinstance(digest := self.fn.attributes.get(DIGEST), StringAttr):
+            first[0].attributes[DIGEST] = StringAttr(digest.data + PARTS_SUFFIX)
         self.module.body.block.insert_op_before(first[0], self.fn)
         self.module.body.block.insert_op_before(second[0], self.fn)
         types = [tensor(element_of(each), shape_of(each)) for each in halves.types]

@@ -1,4 +1,4 @@
-"""The number of parts of a sum that different blocks of a GPU add: their time, and that of adding the parts."""
+"""Sums that have parts, which different blocks of a GPU add: the time of the parts, and that of adding them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime, SplitSum, parts_of_keys
+from mlc.target.block_time import BlockTime, SplitSum, split_keys
 
 WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
 
 
-def parts_of(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> int:
-    """How many parts the sum of the first statement is split into."""
+def split_sum(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> SplitSum | None:
+    """The sum of the first statement in parts; None where it has none."""
     first = statements[0]
     terms = first.bounds[first.reduced[0]] if len(first.reduced) == 1 else None
-    if not isinstance(terms, int):
-        return 1
-    tiles = list(_tiles(statements, target, numerics))
-    return SplitSum(tiles, terms, points([first.bounds[i] for i in first.parallel]), target).parts() if tiles else 1
+    tiles = list(_tiles(statements, target, numerics)) if isinstance(terms, int) else []
+    if not isinstance(terms, int) or not tiles:
+        return None
+    return SplitSum(tiles, terms, points([first.bounds[i] for i in first.parallel]), target)
 
 
 def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:
@@ -45,6 +45,16 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
     yield from dict.fromkeys(block_time(nest, first, target) for nest in nests)
 
 
+def is_splittable(statements: Sequence[StatementView]) -> bool:
+    """Whether the first statement is a sum of arguments that no other statement writes."""
+    first, others = (statements[0], statements[1:]) if statements else (None, ())
+    if first is None or first.op.monoid is None or len(first.reduced) != 1 or element_of(first.op.out) not in WHOLE:
+        return False
+    read = {r.array for r in first.reads}
+    indexed = any(isinstance(o, kernel.IndexOp) for o in first.op.walk())
+    return not indexed and not any(s.op.monoid or s.write.array in {*read, first.write.array} for s in others)
+
+
 def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
     """The way to stream a kernel whose results are sums and maxima in local arrays: only these have parts."""
     stream = next(streams(statements), None)
@@ -58,12 +68,12 @@ def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
     return stream if whole and local and not indexed else None
 
 
-def parts_of_stream(stream: Stream, target: GpuTarget) -> int:
-    """How many parts the reduction of a stream is split into: its first product is along it, its last one sums it."""
+def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
+    """The reduction of a stream in parts: its first product is along it, its last one sums it."""
     products = [s for s in stream.inside if is_sum(s)]
     extents = [n for s in products for n in s.bounds.values()]
     if len(products) != 2 or not all(isinstance(n, int) for n in extents):
-        return 1
+        return None
     scores, values = products
     keys = stream.along[scores.name]
     operand = next((r for r in scores.reads if r.depends_on(keys)), scores.write)
@@ -72,4 +82,4 @@ def parts_of_stream(stream: Stream, target: GpuTarget) -> int:
     blocks = points([scores.bounds[i] for i in scores.parallel if i not in (keys, *own)])
     size = points([scores.bounds[i] for i in scores.reduced])
     columns = size + points([values.bounds[i] for i in values.parallel]) // (rows * blocks)
-    return parts_of_keys(rows, blocks, columns, stream.extent(stream.along), target) if len(own) == 1 else 1
+    return split_keys(rows, blocks, columns, stream.extent(stream.along), target) if len(own) == 1 else None

@@ -26,11 +26,11 @@ from mlc.dialects.semantics.dims import Dim, evaluate, product
 from mlc.dialects.types import element_name, element_of, memref, numpy_dtype, shape_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
+from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.polyhedral.running_reductions import Running, running_reductions
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.streaming import Stream
 
-PART = "part"  # the iterator of the parts
 Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel that was split it has
 
 
