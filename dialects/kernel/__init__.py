@@ -25,6 +25,7 @@ from mlc.dialects.kernel.mma import (
     WARPGROUP_COLUMNS,
     MmaOp,
     MmaShape,
+    MmaWaitOp,
     is_of_warpgroup,
     warpgroup_shape,
 )
@@ -45,7 +46,7 @@ Kernel = Dialect(
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
-        *(BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp, MmaOp, MultiReductionOp),
+        *(BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp, MmaOp, MmaWaitOp, MultiReductionOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
     ],
@@ -77,6 +78,7 @@ __all__ = [
     "TurnOp",
     "MMA_SHAPES",
     "MmaOp",
+    "MmaWaitOp",
     "MmaShape",
     "WARPGROUP_COLUMNS",
     "is_of_warpgroup",

@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, StringAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -163,18 +172,19 @@ class MbarrierExpectOp(IRDLOperation):
 @irdl_op_definition
 class MbarrierArriveOp(IRDLOperation):
     """The arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``. With
-    ``blocks``, at the barrier of each block of a cluster."""
+    ``blocks``, at the barrier of each block of a cluster; with a condition (``when %c``), where it holds."""
 
     name = "kernel.mbarrier_arrive"
     barrier = operand_def(MemRefType)
     slot = operand_def(IndexType)
+    when = opt_operand_def(IntegerType(1))
     blocks = opt_prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "$barrier `[` $slot `]` attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $slot `]` (`when` $when^)? attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, slot: SSAValue, blocks: int = 1):
+    def __init__(self, barrier: SSAValue, slot: SSAValue, blocks: int = 1, when: SSAValue | None = None):
         count = IntegerAttr(blocks, i64) if blocks > 1 else None
-        super().__init__(operands=[barrier, slot], properties={"blocks": count})
+        super().__init__(operands=[barrier, slot, when], properties={"blocks": count})
 
 
 @irdl_op_definition

@@ -75,7 +75,8 @@ class MmaOp(IRDLOperation):
     n·strides[3]``, before the layout of the local array; the sum is over ``steps`` values of k. Products are exact but
     of factors of f32, which are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
     sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap. With
-    ``warpgroup`` four warps multiply 64 rows by so many columns at a time, and read the operands in shared memory.
+    ``warpgroup`` four warps multiply 64 rows by so many columns at a time, and read the operands in shared memory; with
+    ``in_flight`` they go on meanwhile, and the sums are there after a ``kernel.mma_wait``.
 
     ``a`` may be a vector of rows × ``steps`` halves instead, which has the distribution of the sums: the registers that
     hold sums of m16n8 are those of a left factor of m16n8k16. Its strides are then 0. Steps that it lacks count as 0.
@@ -90,6 +91,7 @@ class MmaOp(IRDLOperation):
     strides = prop_def(DenseArrayBase)
     split = opt_prop_def(UnitAttr)
     warpgroup = opt_prop_def(IntegerAttr)
+    in_flight = opt_prop_def(UnitAttr)
     partial = opt_prop_def(UnitAttr)
     result = result_def(VectorType)
     irdl_options = (ParsePropInAttrDict(),)
@@ -127,6 +129,8 @@ class MmaOp(IRDLOperation):
         if shapes[0] is None or shapes[0] != shapes[1] or (elements[0] != elements[1] and shapes[0].bits != 8):
             raise VerifyException(f"{self.name}: there is no product of {elements[0]} and {elements[1]}")
         mma, type_ = self.shape, self.result.type
+        if self.in_flight and not self.warpgroup:
+            raise VerifyException(f"{self.name}: only products of warpgroups are in flight")
         if self.warpgroup and (self.split or mma.bits != 16 and not self.along):
             raise VerifyException(f"{self.name}: warpgroups multiply no sums of two TF32, and factors of {elements[0]} "
                                   "that have neighbours along the sum only")  # fmt: skip
@@ -146,6 +150,29 @@ class MmaOp(IRDLOperation):
         assert isinstance(self.a.type, VectorType)
         rows, steps = self.a.type.get_shape()
         return rows == tile[0] and steps <= self.steps.value.data
+
+
+@irdl_op_definition
+class MmaWaitOp(IRDLOperation):
+    """Waits until at most ``groups`` products are in flight (CUDA: wgmma.wait_group), the last that were started.
+
+    ``%w = kernel.mma_wait %d {groups = 1 : i64} : vector<128x256xf32> -> vector<128x256xf32>``.
+    has the sums ``%d`` again. Only products may use them while groups are in flight.
+    """
+
+    name = "kernel.mma_wait"
+    sums = operand_def(VectorType)
+    groups = prop_def(IntegerAttr)
+    result = result_def(VectorType)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$sums attr-dict `:` type($sums) `->` type($result)"
+
+    def __init__(self, sums: SSAValue, groups: int):
+        super().__init__(operands=[sums], properties={"groups": IntegerAttr(groups, i64)}, result_types=[sums.type])
+
+    def verify_(self) -> None:
+        if self.result.type != self.sums.type or self.groups.value.data < 0:
+            raise VerifyException(f"{self.name}: sums of {self.sums.type}, and 0 or more groups in flight")
 
 
 def _element(value: SSAValue) -> str:

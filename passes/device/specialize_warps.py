@@ -9,10 +9,12 @@
                                                } consumer {
                                                  scf.parallel (%i, %j) { scf.for %k … iter_args(%acc, %slot, %parity) {
                                                    kernel.mbarrier_wait %full[%slot] parity %parity
-                                                   kernel.mma %acc, %s[%slot], %t[%slot]
-                                                   kernel.mbarrier_arrive %empty[%slot] } … } }
+                                                   kernel.mma %acc, %s[%slot], %t[%slot] {in_flight}
+                                                   kernel.mma_wait {groups = 1}
+                                                   kernel.mbarrier_arrive %empty[%slot - 1] } … } }
 
-One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. The ring has
+One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. A product is
+in flight while the next buffer is waited for; a ring of one buffer has none. The ring has
 ``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x1`` two blocks, whose
 tiles are in one column, each copy a half of what both need (multicast), and say to both when they have read a buffer.
 """
@@ -32,9 +34,10 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.bulk.cluster_copies import BLOCKS, check_cluster, is_shared, shared_copy
+from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
-from mlc.passes.device.loops.cluster_copies import BLOCKS, check_cluster, is_shared, shared_copy
 from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
 from mlc.passes.device.loops.ring_depth import ring_depth
 from mlc.passes.device.set_launch_geometry import CLUSTER
@@ -77,6 +80,7 @@ class _Specialization:
         self.cluster = self._cluster()
         readers = threads // self.target.warp * self.cluster
         self.full, self.empty = (self._barriers(tiles, count) for count in (1, readers))
+        self.release = Release(self.empty, self.depth, self.cluster)
         build = Inserter(tiles)
         build.add(kernel.BarrierOp() if self.cluster == 1 else kernel.ClusterBarrierOp())
         producer = Block([self._producer()])
@@ -154,7 +158,7 @@ class _Specialization:
     # -- the warps that compute ----------------------------------------------------------------------------------------
 
     def _consume(self) -> None:
-        """The loop waits for the copies of a buffer, and frees it after the product."""
+        """The loop waits for the copies of a buffer, and frees that of the product before."""
         body, old = self.loop.body.block, self.loop
         slot, parity = (body.insert_arg(IndexType(), len(body.args)) for _ in range(2))
         assert body.first_op is not None and body.last_op is not None
@@ -170,7 +174,11 @@ class _Specialization:
             op.detach()
             op.erase()
         last = Inserter(body.last_op)
-        last.add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster))
+        if self.release.in_flight:
+            start_products(body)
+            self.release.former(last.add, slot, old.lb, body.args[0])
+        else:
+            self.release.own(last.add, slot)
         last.add(scf.YieldOp(*body.last_op.operands, *self._next(last.add, slot, parity)))
         body.last_op.detach()
         sweep(body)
@@ -180,6 +188,9 @@ class _Specialization:
         Inserter(old).add(new)
         for result, again in zip(old.results, new.results, strict=False):
             result.replace_all_uses_with(again)
+        if self.release.in_flight:
+            await_products(list(new.results[: len(old.results)]), old)
+            self.release.former(Inserter(old).add, new.results[-2], old.lb, old.ub)
         old.detach()
         old.erase()
 

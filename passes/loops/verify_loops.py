@@ -18,7 +18,7 @@ COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_grou
 BULK = "kernel.bulk_copy kernel.mbarrier_expect kernel.mbarrier_arrive kernel.mbarrier_wait"
 WARPS = "kernel.mbarrier_init kernel.specialize kernel.cluster_barrier"
 BLOCKS = "kernel.barrier kernel.turn kernel.cluster_rank"
-BODY = f"{MEMORY} {COPIES} {BULK} {BLOCKS} kernel.mma {TILES} arith.* math.* vector.*"
+BODY = f"{MEMORY} {COPIES} {BULK} {BLOCKS} kernel.mma kernel.mma_wait {TILES} arith.* math.* vector.*"
 KERNELS = {
     "kernel.func": f"kernel.local kernel.library_call kernel.return {WARPS} scf.parallel {LOOPS} {BODY}",
     "kernel.specialize": "scf.parallel arith.*",

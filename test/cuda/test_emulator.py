@@ -88,7 +88,7 @@ WARPGROUP = """
   {fence} {barrier}
   float c[32] = {{}};
   mlc_emulated_wgmma_fence();
-  const auto left = mlc_matrix_of<2, 16, false>(a, 0), right = mlc_matrix_of<2, 16, true>(b, 0);
+  const auto left = mlc_matrix_of<2, 16, false>(a), right = mlc_matrix_of<2, 16, true>(b);
   mlc_wgmma_step<64, MLC_F16, MLC_F16, false, true>(c, left, right);
   {after}
   mlc_emulated_wgmma_group(); mlc_emulated_wgmma_wait(0);

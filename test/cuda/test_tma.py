@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator import DEVICE, needed
+from emulator import DEVICE, Emulator, needed
 from launcher import Program
 from ml_dtypes import bfloat16
 from test_cubins import USED, opcodes
@@ -186,6 +186,28 @@ def test_persistent_blocks_go_on_with_the_ring(band: str, units: Path) -> None:
     a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
     wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
     assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+FAULTS = [
+    (r"mlc_mbarrier_arrive\(\w+ \+ \w+, \w+\);", "", "different steps"),
+    (r"(mlc_mbarrier_wait\()(\w+ \+ )(\w+)(.*?)mlc_mbarrier_arrive\((\w+ \+ )\w+, \w+\);",
+     r"\1\2\3\4mlc_mbarrier_arrive(\5\3);", "without a wait|what is being read|in flight|an arrival too many"),
+    (r"mlc_wgmma_wait<1>\(\);", "", "a matrix that a product in flight reads|in flight"),
+    (r"mlc_wgmma_wait<0>\(\);", "mlc_wgmma_wait<1>();", "an access of sums in flight"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern, fault, message", FAULTS)
+def test_faults_of_products_in_flight_are_found(pattern: str, fault: str, message: str, units: Path) -> None:
+    """A buffer that is not freed, or is while its product reads it; sums that are read before they have arrived."""
+    band = "{m}/64p {n}/64vp | {k}/32 | warps=4 copy=tma depth=2"
+    program, printed = made(model_of(even(PLAIN)), units, band, **HOPPER)
+    head, consumers = printed.split("  else {\n", 1)
+    wrong, count = re.subn(pattern, fault, consumers, flags=re.S)
+    assert count == 1
+    program.emulator = Emulator([f"{head}  else {{\n{wrong}"], units)
+    with pytest.raises(AssertionError, match=message):
+        program.run({"a": reals(200, 136, dtype=np.float16), "b": reals(136, 152, dtype=np.float16)})
 
 
 SMALL = {"target": replace(target.get("cuda:sm_90"), multiprocessors=1)}  # type: ignore[type-var]

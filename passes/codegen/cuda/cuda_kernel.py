@@ -27,7 +27,7 @@ from mlc.passes.codegen.cuda.thread.async_copies import bulk_step
 from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
-from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives
+from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives, sums_warpgroups
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.set_launch_geometry import CLUSTER, DYNAMIC, RESIDENT
@@ -117,6 +117,8 @@ class _Printer(KernelCollectives):
                 self.local(op)
             case kernel.MmaOp():
                 self.product(op)
+            case kernel.MmaWaitOp():
+                self.product_wait(op)
             case kernel.BarrierOp():
                 self.line(f"mlc_proxy_fence(); {self.barrier}" if self.warpgroups else self.barrier)
             case kernel.ClusterBarrierOp():
@@ -234,7 +236,10 @@ class _Printer(KernelCollectives):
         block = op.body.block
         for arg, init, result in zip(block.args[1:], op.iter_args, op.results, strict=True):
             held = self.env[init]
-            self.define(result, held.part, held.names)
+            if sums_warpgroups(arg):
+                self.define_array(result, held)
+            else:
+                self.define(result, held.part, held.names)
             self.env[arg] = self.env[result]
         i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
         if UNROLL in op.attributes:
@@ -247,7 +252,8 @@ class _Printer(KernelCollectives):
         assert block.last_op is not None
         for value, result in zip(block.last_op.operands, op.results, strict=True):
             for register, target in self.env[result].names.items():
-                self.line(f"{target} = {self.env[value].at(register)};")
+                if (source := self.env[value].at(register)) != target:
+                    self.line(f"{target} = {source};")
         self.close()
 
 

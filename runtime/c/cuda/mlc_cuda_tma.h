@@ -37,15 +37,16 @@ MLC_DEVICE void mlc_mbarrier_expect(int64_t *barrier, int bytes) {
 #endif
 }
 
-/* One arrival for a warp, after all its threads are here. */
-MLC_DEVICE void mlc_mbarrier_arrive(int64_t *barrier) {
+/* One arrival for a warp, after all its threads are here; none where `when` is false. There is no branch: ptxas waits
+ * for the products in flight before one. */
+MLC_DEVICE void mlc_mbarrier_arrive(int64_t *barrier, bool when = true) {
 #ifdef MLC_EMULATED
   mlc_emulated_warp();
-  if (threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive(barrier, 0);
+  if (when && threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive(barrier, 0);
 #else
   __syncwarp();
-  if (threadIdx.x % 32 == 0)
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mlc_shared(barrier)) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared::cta.b64 _, [%0]; }"
+               ::"r"(mlc_shared(barrier)), "r"((uint32_t)(when && threadIdx.x % 32 == 0)) : "memory");
 #endif
 }
 
@@ -117,16 +118,15 @@ MLC_DEVICE void mlc_cluster_barrier() {
 }
 
 /* One arrival for a warp at the barrier of each of BLOCKS blocks of the cluster. */
-template <int BLOCKS> MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier) {
+template <int BLOCKS> MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier, bool when = true) {
 #ifdef MLC_EMULATED
   mlc_emulated_warp();
-  if (threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barrier);
+  if (when && threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barrier);
 #else
   __syncwarp();
-  if (threadIdx.x % 32 < BLOCKS)
-    asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %0, %1; "
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
-                 "r"(threadIdx.x % 32) : "memory");
+  asm volatile("{ .reg .pred p; .reg .b32 at; setp.ne.u32 p, %2, 0; @p mapa.shared::cluster.u32 at, %0, %1; "
+               "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
+               "r"(threadIdx.x % 32), "r"((uint32_t)(when && threadIdx.x % 32 < BLOCKS)) : "memory");
 #endif
 }
 

@@ -5,6 +5,15 @@
 
 #include "mlc_cuda_kernel.h"
 
+/* A value that all lanes of a warp have, in a register that they share. */
+MLC_DEVICE int mlc_uniform(int value) {
+#ifdef MLC_EMULATED
+  return value;
+#else
+  return __shfl_sync(0xffffffffu, value, 0);
+#endif
+}
+
 /* What this thread has written to shared memory is there for wgmma, after a barrier. */
 MLC_DEVICE void mlc_proxy_fence() {
 #ifdef MLC_EMULATED
@@ -26,17 +35,16 @@ template <mlc_factor A> struct mlc_sum { typedef float type; };
 template <> struct mlc_sum<MLC_U8> { typedef int32_t type; };
 template <> struct mlc_sum<MLC_S8> { typedef int32_t type; };
 
-/* The descriptor of the steps of one instruction (32 bytes), from `step` on, of elements of SIZE bytes with STEPS
+/* The descriptor of the first steps of one instruction (32 bytes), of elements of SIZE bytes with STEPS
  * neighbours in a row along the sum, or of halves ACROSS it in blocks of 64. Rows of 128, 64 and 32 bytes have swizzles
  * 1, 2 and 3. */
-template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(const void *p, int step) {
+template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(const void *p) {
   constexpr int row = ACROSS ? 128 : SIZE * STEPS, swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
   constexpr int leading = ACROSS ? 128 * STEPS : 16, stride = 8 * row;
-  const char *start = (const char *)p + step * (ACROSS ? 128 : SIZE);
 #ifdef MLC_EMULATED
-  return {start, leading, stride, swizzle, ACROSS};
+  return {(const char *)p, leading, stride, swizzle, ACROSS};
 #else
-  const uint64_t at = (__cvta_generic_to_shared(start) & 0x3ffff) >> 4;
+  const uint64_t at = (__cvta_generic_to_shared(p) & 0x3ffff) >> 4;
   return {at | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62};
 #endif
 }
@@ -72,7 +80,7 @@ template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(
 /* The instruction for N columns, if the factors are of these types. */
 #define MLC_WGMMA(N, A, B, k, types, more, kind, ...)                                                                  \
   template <bool ACROSS_A, bool ACROSS_B>                                                                              \
-  MLC_DEVICE void mlc_wgmma_of(mlc_factors<A, B>, mlc_sum<A>::type (&c)[N / 2], mlc_matrix a, mlc_matrix b) {          \
+  MLC_DEVICE void mlc_wgmma_of(mlc_factors<A, B>, mlc_columns<N>, mlc_sum<A>::type *c, mlc_matrix a, mlc_matrix b) {   \
     asm volatile("wgmma.mma_async.sync.aligned.m64n" #N k types " " MLC_NAMES_OF_##N MLC_REST_##N more ";"             \
                  : MLC_SUMS_OF_##N(kind) : "l"(a.bits), "l"(b.bits) __VA_ARGS__);                                      \
   }
@@ -84,6 +92,7 @@ template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(
   MLC_WGMMA(128, A, A, "k16", types, MLC_ACROSS_128, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))                             \
   MLC_WGMMA(256, A, A, "k16", types, MLC_ACROSS_256, "+f", , "n"(ACROSS_A), "n"(ACROSS_B))
 template <mlc_factor A, mlc_factor B> struct mlc_factors {};
+template <int N> struct mlc_columns {};
 MLC_WGMMA_HALVES(MLC_F16, ".f32.f16.f16")
 MLC_WGMMA_HALVES(MLC_BF16, ".f32.bf16.bf16")
 MLC_WGMMA_OF(MLC_TF32, MLC_TF32, "k8", ".f32.tf32.tf32", ", 1, 1", "+f")
@@ -96,25 +105,36 @@ MLC_WGMMA_OF(MLC_S8, MLC_S8, "k32", ".s32.s8.s8", "", "+r")
 /* c += a b of the steps of one instruction: 64 x N sums, of which a thread has those of the fragments of m16n8 in its
  * warp's 16 rows. */
 template <int N, mlc_factor A, mlc_factor B, bool ACROSS_A, bool ACROSS_B>
-MLC_DEVICE void mlc_wgmma_step(typename mlc_sum<A>::type (&c)[N / 2], mlc_matrix a, mlc_matrix b) {
+MLC_DEVICE void mlc_wgmma_step(typename mlc_sum<A>::type *c, mlc_matrix a, mlc_matrix b) {
 #ifdef MLC_EMULATED
   mlc_emulated_wgmma(c, N, a, b, mlc_factor_bytes(A), A, B);
 #else
-  mlc_wgmma_of<ACROSS_A, ACROSS_B>(mlc_factors<A, B>(), c, a, b);
+  mlc_wgmma_of<ACROSS_A, ACROSS_B>(mlc_factors<A, B>(), mlc_columns<N>(), c, a, b);
 #endif
 }
 
-/* c += a b of STEPS steps, between mlc_wgmma_begin and mlc_wgmma_end. */
-template <int N, mlc_factor A, mlc_factor B, int STEPS, bool ACROSS_A, bool ACROSS_B>
-MLC_DEVICE void mlc_wgmma(typename mlc_sum<A>::type (&c)[N / 2], const void *a, const void *b) {
-  constexpr int size = mlc_factor_bytes(A);
-#pragma unroll
-  for (int step = 0; step < STEPS; step += 32 / size)
-    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B>(c, mlc_matrix_of<size, STEPS, ACROSS_A>(a, step),
-                                                mlc_matrix_of<size, STEPS, ACROSS_B>(b, step));
+/* The descriptor of the steps that begin BYTES bytes later. */
+MLC_DEVICE mlc_matrix mlc_matrix_after(mlc_matrix m, int bytes) {
+#ifdef MLC_EMULATED
+  m.start += bytes;
+#else
+  m.bits += (uint64_t)(bytes >> 4); /* an address of shared memory has 18 bits: no carry leaves its field */
+#endif
+  return m;
 }
 
-/* Products may use what registers have; then all have arrived. */
+/* c += a b of STEPS steps, after mlc_wgmma_begin; mlc_wgmma_commit makes a group of these products. */
+template <int N, mlc_factor A, mlc_factor B, int STEPS, bool ACROSS_A, bool ACROSS_B>
+MLC_DEVICE void mlc_wgmma(typename mlc_sum<A>::type *c, const void *a, const void *b) {
+  constexpr int size = mlc_factor_bytes(A), left = ACROSS_A ? 128 : size, right = ACROSS_B ? 128 : size;
+  const mlc_matrix first = mlc_matrix_of<size, STEPS, ACROSS_A>(a), second = mlc_matrix_of<size, STEPS, ACROSS_B>(b);
+#pragma unroll
+  for (int step = 0; step < STEPS; step += 32 / size)
+    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B>(c, mlc_matrix_after(first, step * left),
+                                                mlc_matrix_after(second, step * right));
+}
+
+/* Products may use what registers have. What follows is a group of products, in flight until a wait for it. */
 MLC_DEVICE void mlc_wgmma_begin() {
 #ifdef MLC_EMULATED
   mlc_emulated_wgmma_fence();
@@ -122,17 +142,24 @@ MLC_DEVICE void mlc_wgmma_begin() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #endif
 }
-MLC_DEVICE void mlc_wgmma_end() {
+MLC_DEVICE void mlc_wgmma_commit() {
 #ifdef MLC_EMULATED
   mlc_emulated_wgmma_group();
-  mlc_emulated_wgmma_wait(0);
 #else
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #endif
 }
 
-/* After the end: the compiler reads the sums no earlier. */
+/* At most GROUPS groups, the last ones, are in flight. */
+template <int GROUPS> MLC_DEVICE void mlc_wgmma_wait() {
+#ifdef MLC_EMULATED
+  mlc_emulated_wgmma_wait(GROUPS);
+#else
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(GROUPS) : "memory");
+#endif
+}
+
+/* After the wait: the compiler reads the sums no earlier. */
 template <int N> MLC_DEVICE void mlc_wgmma_arrived(float (&c)[N]) {
 #ifndef MLC_EMULATED
 #pragma unroll

@@ -30,6 +30,7 @@ struct product {
   int columns;
   mlc_matrix a, b;
   int bytes, left, right, group; /* of a factor; the factors' types, as mlc_factor numbers them */
+  uint32_t started;              /* the time; until the sums arrive nobody may write the matrices */
 };
 
 struct fiber {
@@ -116,12 +117,23 @@ bool conflicts(uint32_t when, int16_t who, bool shared) {
 
 bool has_arrived(const cell &c);
 
+/* Whether a thread's products in flight add to what is here. */
+bool is_awaited(const char *p) {
+  const std::vector<product> *products = fibers[self()].products;
+  for (size_t n = 0; products && n < products->size(); n++) {
+    const char *sums = (const char *)(*products)[n].c;
+    if (p >= sums && p < sums + (*products)[n].columns / 2 * (long)sizeof(float)) return true;
+  }
+  return false;
+}
+
 void access(const void *address, size_t size, bool write) {
   const char *p = (const char *)address;
   range *r = find(p);
   if (!r || p + size > r->end) {
     const bool own = stacks && p >= stacks && p < stacks + (size_t)MOST_THREADS * STACK;
     const char *state = (const char *)&mlc_emulated_state;
+    if (own && is_awaited(p)) fail("an access of sums in flight", p, -1);
     if (count && !own && !(p >= state && p < state + sizeof mlc_emulated_state)) fail("access out of bounds", p, -1);
     return;
   }
@@ -161,7 +173,7 @@ bool has_arrived(const cell &c) { return c.arrived <= known[self()].arrived; }
 
 /* Element (x, k) of a matrix in the canonical layout that a descriptor says: rows along the sum of 32, 64 or 128 bytes
  * (swizzles 3, 2, 1), or across it in blocks of 64 halves. The exclusive or is that of address bits 4-6 with bits 7-9. */
-float element(const mlc_matrix &m, int x, int k, int bytes, int type) {
+float element(const mlc_matrix &m, int x, int k, int bytes, int type, uint32_t started) {
   const int span = m.swizzle == 1 ? 128 : m.swizzle == 2 ? 64 : 32;
   const long offset = m.across ? x % 64 * 2 + x / 64 * (long)m.leading + k % 8 * 128 + k / 8 * (long)m.stride
                                : x % 8 * (long)span + x / 8 * (long)m.stride + k * bytes;
@@ -173,6 +185,8 @@ float element(const mlc_matrix &m, int x, int k, int bytes, int type) {
     if (!r->shared) fail("a matrix is not in shared memory", p, -1);
     if (c.written >= first_of_block && fibers[c.writer].fenced < c.time)
       fail("no fence between a write and the asynchronous proxy", p, c.writer);
+    if (c.arrived > started || (c.written >= first_of_block && c.time > started))
+      fail("a write of a matrix that a product in flight reads", p, c.writer);
   }
   access(p, bytes, false);
   uint32_t bits = 0;
@@ -198,10 +212,11 @@ void multiply(const product &p) {
   const unsigned lane = mlc_emulated_state.thread.x % 32, g = lane / 4, t = lane % 4;
   const int first = (int)(mlc_emulated_state.thread.x / 32 % 4 * 16 + g);
   for (int k = 0; k < 32 / p.bytes; k++) {
-    const float rows[2] = {element(p.a, first, k, p.bytes, p.left), element(p.a, first + 8, k, p.bytes, p.left)};
+    const float rows[2] = {element(p.a, first, k, p.bytes, p.left, p.started),
+                           element(p.a, first + 8, k, p.bytes, p.left, p.started)};
     for (int n = 0; n < p.columns; n += 8)
       for (int e = 0; e < 2; e++) {
-        const float column = element(p.b, n + 2 * (int)t + e, k, p.bytes, p.right);
+        const float column = element(p.b, n + 2 * (int)t + e, k, p.bytes, p.right, p.started);
         for (int half = 0; half < 2; half++) add(p, n / 2 + 2 * half + e, rows[half] * column);
       }
   }
@@ -356,7 +371,7 @@ void mlc_emulated_wgmma(void *c, int columns, mlc_matrix a, mlc_matrix b, int by
   fiber *me = fibers + self();
   if (!me->registers) fail("no wgmma.fence before a product", c, -1);
   if (!me->products) me->products = new std::vector<product>;
-  me->products->push_back({c, columns, a, b, bytes, left, right, me->product_groups});
+  me->products->push_back({c, columns, a, b, bytes, left, right, me->product_groups, now});
 }
 
 void mlc_emulated_wgmma_group(void) { fibers[self()].product_groups++; }

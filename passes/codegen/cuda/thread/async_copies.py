@@ -90,11 +90,16 @@ def bulk_step(
         case kernel.MbarrierExpectOp():
             return f"mlc_mbarrier_expect({barrier}, {op.bytes.value.data});"
         case kernel.MbarrierArriveOp(blocks=blocks) if blocks is not None:
-            return f"mlc_mbarrier_arrive_cluster<{blocks.value.data}>({barrier});"
+            return f"mlc_mbarrier_arrive_cluster<{blocks.value.data}>({barrier}{_when(op, scalar)});"
         case kernel.MbarrierArriveOp():
-            return f"mlc_mbarrier_arrive({barrier});"
+            return f"mlc_mbarrier_arrive({barrier}{_when(op, scalar)});"
         case kernel.MbarrierWaitOp():
             return f"mlc_mbarrier_wait({barrier}, (int)({scalar(op.parity)}));"
     coordinates = ", ".join(f"(int)({scalar(v)})" for v in op.coordinates)
     shared = f"<{op.multicast.value.data}>" if op.multicast is not None else ""
     return f"mlc_bulk_copy{shared}({pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}, {coordinates});"
+
+
+def _when(op: kernel.MbarrierArriveOp, scalar: Callable[[SSAValue], str]) -> str:
+    """The argument of a condition."""
+    return "" if op.when is None else f", {scalar(op.when)}"

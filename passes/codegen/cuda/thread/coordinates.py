@@ -17,7 +17,7 @@ class Coordinates:
     """Declares the thread's part of each axis of each distribution once, at the head of a kernel."""
 
     declare: Callable[[str, str], None]  # a variable and its value
-    known: dict[tuple[LinearLayout, int], str] = field(default_factory=dict)
+    known: dict[tuple[LinearLayout, int, str], str] = field(default_factory=dict)
 
     def at(self, part: Part, axis: int, register: int) -> str:
         """The coordinate along an axis of the class of a register's element."""
@@ -46,14 +46,18 @@ class Coordinates:
         """The coordinate that a layout of (lane, warp) gives a thread."""
         return self._variable(layout, axis)
 
-    def _variable(self, layout: LinearLayout, axis: int) -> str:
-        if (layout, axis) not in self.known:
+    def warp_variable(self, layout: LinearLayout, axis: int) -> str:
+        """The same of a layout that gives all lanes of a warp one coordinate, in a register that they share."""
+        return self._variable(layout, axis, "mlc_uniform({})")
+
+    def _variable(self, layout: LinearLayout, axis: int, form: str = "{}") -> str:
+        if (layout, axis, form) not in self.known:
             text = _expression(layout, axis)
             name = f"t{len(self.known)}" if text != "0" else "0"
             if text != "0":
-                self.declare(name, text)
-            self.known[layout, axis] = name
-        return self.known[layout, axis]
+                self.declare(name, form.format(text))
+            self.known[layout, axis, form] = name
+        return self.known[layout, axis, form]
 
 
 def _thread_bases(layout: LinearLayout, axis: int) -> list[int]:

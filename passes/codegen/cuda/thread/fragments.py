@@ -12,7 +12,6 @@ from functools import cached_property
 
 from mlc.dialects.kernel import MmaOp, MmaShape
 from mlc.dialects.types import element_of
-from mlc.passes.codegen.c_like.c_types import c_scalar
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.thread.thread_part import Held
@@ -206,23 +205,19 @@ class WarpgroupProduct:
     a: Operand
     b: Operand
 
-    def steps(self, count: int, name: str) -> Iterator[str]:
-        """C statements: arrays that begin with ``name`` have the sums of 64 rows each, of which all are in flight."""
-        half, total = self.op.shape.columns // 2, c_scalar(self.op.shape.total)
+    def steps(self, count: int) -> Iterator[str]:
+        """C statements: the products of 64 rows each are added to their part of the array of sums; all are one group,
+        in flight."""
+        half = self.op.shape.columns // 2
         types = ", ".join(f"MLC_{TYPES.get(e, e).upper()}" for e in map(element_of, (self.op.a, self.op.b)))
         kinds = ", ".join(str(each.strides[0] != 1).lower() for each in (self.a, self.b))
         rows = {self._layout(register=r)[0]: r for r in range(0, len(self.total.names), half)}
-        sums = {row: [self.total.at(first + r) for r in range(half)] for row, first in rows.items()}
-        for row, each in sums.items():
-            yield f"{total} {name}_{row}[{half}] = {{{', '.join(each)}}};"
         yield "mlc_wgmma_begin();"
-        for row in sums:
+        for row, first in rows.items():
             starts = f"{self._start(self.a, row, count)}, {self._start(self.b, 0, count)}"
-            yield f"mlc_wgmma<{2 * half}, {types}, {count}, {kinds}>({name}_{row}, {starts});"
-        yield "mlc_wgmma_end();"
-        for row, each in sums.items():
-            yield f"mlc_wgmma_arrived({name}_{row});"
-            yield from (f"{text} = {name}_{row}[{r}];" for r, text in enumerate(each))
+            sums = f"{self.total.array} + {first}"
+            yield f"mlc_wgmma<{2 * half}, {types}, {count}, {kinds}>({sums}, {starts});"
+        yield "mlc_wgmma_commit();"
 
     @property
     def _layout(self) -> LinearLayout:
@@ -234,5 +229,5 @@ class WarpgroupProduct:
         warps, lanes = self._layout.of_input("warp"), self._layout.of_input("lane")
         groups = [(0, 0), (0, 0), *warps[2:]]
         layout = LinearLayout.of(self._layout.shape, lane=[(0, 0)] * len(lanes), warp=groups)
-        first = operand.coordinates.thread_variable(layout, operand.axis)
+        first = operand.coordinates.warp_variable(layout, operand.axis)
         return f"{operand.pointer} + ({first} + {at}) * {count}"

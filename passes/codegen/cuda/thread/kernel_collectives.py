@@ -6,6 +6,7 @@ from abc import ABC
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, vector
+from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of
@@ -14,6 +15,12 @@ from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockRedu
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpgroupProduct, WarpProduct
 from mlc.passes.codegen.cuda.thread.kernel_memory import KernelMemory
+from mlc.passes.codegen.cuda.thread.thread_part import Held
+
+
+def sums_warpgroups(value: SSAValue) -> bool:
+    """Whether a value is what a product of warpgroups adds to, and nothing else."""
+    return [isinstance(use.operation, kernel.MmaOp) and bool(use.operation.warpgroup) for use in value.uses] == [True]
 
 
 @dataclass
@@ -45,15 +52,37 @@ class KernelCollectives(KernelMemory, ABC):
 
     def product(self, op: kernel.MmaOp) -> None:
         """A product of tensor cores, whose sums replace those before."""
+        if op.warpgroup:
+            self.warpgroup_product(op)
+            return
         held = self.env[op.acc]
         self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
         total, b = self.env[op.result], self.operand(op, left=False)
-        if op.warpgroup:
-            steps = WarpgroupProduct(total, op, self.operand(op, left=True), b).steps
-        else:
-            steps = WarpProduct(total, op, self.held_operand(op) if op.held else self.operand(op, left=True), b).steps
+        steps = WarpProduct(total, op, self.held_operand(op) if op.held else self.operand(op, left=True), b).steps
         for line in steps(op.steps.value.data, self.name()):
             self.line(line)
+
+    def warpgroup_product(self, op: kernel.MmaOp) -> None:
+        """A product of warpgroups, which adds to an array: to that of the sums before where nobody else reads them."""
+        held = self.env[op.acc]
+        if held.array is not None and sums_warpgroups(op.acc):
+            self.env[op.result] = held
+        else:
+            self.define_array(op.result, Held(held.part, {r: held.at(r) for r in held.part.registers()}))
+        product = WarpgroupProduct(self.env[op.result], op, self.operand(op, True), self.operand(op, False))
+        for line in product.steps(op.steps.value.data):
+            self.line(line)
+        if not op.in_flight:
+            self.arrival(self.env[op.result], 0)
+
+    def product_wait(self, op: kernel.MmaWaitOp) -> None:
+        held = self.env[op.result] = self.env[op.sums]
+        self.arrival(held, op.groups.value.data)
+
+    def arrival(self, sums: Held, groups: int) -> None:
+        """Waits until at most ``groups`` products are in flight; the compiler reads the sums no earlier."""
+        self.line(f"mlc_wgmma_wait<{groups}>();")
+        self.line(f"mlc_wgmma_arrived({sums.array});")
 
     def operand(self, op: kernel.MmaOp, left: bool) -> Operand:
         buffer, strides = (op.a if left else op.b), [int(n) for n in op.strides.get_values()][0 if left else 2 :][:2]

@@ -56,5 +56,11 @@ class KernelValues(CText, ABC):
             self.line(f"{type_} {held[r]} = {text};")
         self.env[value] = Held(part, held)
 
+    def define_array(self, value: SSAValue, held: Held) -> None:
+        """Declare an array that has the registers of ``value``, which begin as those of ``held``."""
+        base, type_ = self.name(), c_scalar(element(value.type))
+        self.line(f"{type_} {base}[{len(held.names)}] = {{{', '.join(held.names.values())}}};")
+        self.env[value] = Held(held.part, {r: f"{base}[{n}]" for n, r in enumerate(held.names)}, base)
+
     def alias(self, value: SSAValue, text: str) -> None:
         self.env[value] = Held(Part(None, ()), {0: text})

@@ -70,10 +70,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Held:
-    """A value in a kernel's text: its part and the C expression of each register that differs."""
+    """A value in a kernel's text: its part and the C expression of each register that differs. ``array``: the C array
+    whose elements these are, in order."""
 
     part: Part
     names: dict[int, str]
+    array: str | None = None
 
     def at(self, register: int) -> str:
         return self.names.get(register & self.part.mask, next(iter(self.names.values())))

@@ -1,7 +1,8 @@
 // RUN: mlc-opt %s --for-target cuda:sm_90 -p copy-by-tma,specialize-warps,distribute-values,insert-block-barriers,set-launch-geometry --split-input-file | filecheck %s
 
 // Of A a box of 64 rows and 64 terms; of B two of 64 columns. The limits of the last tiles and terms are those of the
-// tensors. The ring has 3 buffers, as many as the sum has iterations; 4 warps say that they have read one.
+// tensors. The ring has 3 buffers, as many as the sum has iterations; 4 warps say that they have read one,
+// after they have started the product of the next one.
 // CHECK-LABEL: kernel.func @product
 // CHECK-SAME: threads = 256 : i64, grid = "2"
 // CHECK:      %[[FULL:.*]] = kernel.local : memref<3xi64>
@@ -20,8 +21,14 @@
 // CHECK:      scf.for {{.*}} iter_args(%{{.*}}, %[[OWN:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}) -> (vector<64x128xf32>, index, index)
 // CHECK-NEXT: kernel.mbarrier_wait %[[FULL]][%[[OWN]]] parity %[[PHASE]]
 // CHECK-NOT:  kernel.read
-// CHECK:      kernel.mma
-// CHECK-NEXT: kernel.mbarrier_arrive %[[EMPTY]][%[[OWN]]]
+// CHECK:      %[[SUMS:.*]] = kernel.mma {{.*}}in_flight
+// CHECK-NEXT: kernel.mma_wait %[[SUMS]] {groups = 1 : i64}
+// CHECK:      %[[FORMER:.*]] = arith.select
+// CHECK-NEXT: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : index
+// CHECK-NEXT: kernel.mbarrier_arrive %[[EMPTY]][%[[FORMER]]] when %[[SOME]]
+// CHECK:      scf.yield
+// CHECK:      kernel.mma_wait %{{.*}} {groups = 0 : i64}
+// CHECK:      kernel.mbarrier_arrive %[[EMPTY]][%{{.*}}] : memref<3xi64>
 // CHECK:      kernel.write
 kernel.func @product(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memref<100x120xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma">} {
   %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>

@@ -1,0 +1,61 @@
+"""Products in flight: an iteration starts its product, then waits for that of the iteration before, whose buffer it
+frees. (CUTLASS: ``K_PIPE_MMAS`` of its mainloops of sm_90.)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.insertion import Inserter, next_slot
+
+
+@dataclass(frozen=True)
+class Release:
+    """How the warps that compute say that they have read a buffer: an arrival at its barrier in ``empty``."""
+
+    empty: SSAValue
+    depth: int  # buffers of the ring
+    cluster: int
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether a product may be in flight: the next one needs a buffer that is not this one's."""
+        return self.depth > 1
+
+    def own(self, add: Callable[[Operation], object], slot: SSAValue, when: SSAValue | None = None) -> None:
+        add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster, when))
+
+    def former(self, add: Callable[[Operation], object], slot: SSAValue, first: SSAValue, now: SSAValue) -> None:
+        """Free the buffer before ``slot`` where there was an iteration before: where ``first`` is less than ``now``."""
+        before, _ = next_slot(add, slot, self.depth, -1)
+        begin, end = constant_of(first), constant_of(now)
+        if begin is not None and end is not None and begin < end:
+            self.own(add, before)
+            return
+        add(some := arith.CmpiOp(first, now, "slt"))
+        self.own(add, before, some.result)
+
+
+def start_products(body: Block) -> None:
+    """The products of a loop's body are waited for in the next iteration."""
+    for product in [o for o in body.ops if isinstance(o, kernel.MmaOp)]:
+        assert product.next_op is not None
+        product.in_flight = UnitAttr()
+        wait = kernel.MmaWaitOp(product.result, 1)
+        body.insert_op_before(wait, product.next_op)
+        product.result.replace_uses_with_if(wait.result, lambda use, own=wait: use.operation is not own)  # type: ignore[misc]
+
+
+def await_products(results: list[SSAValue], place: Operation) -> None:
+    """After the loop, the sums that it carries have arrived."""
+    for result in results:
+        uses = list(result.uses)
+        wait = Inserter(place).add(kernel.MmaWaitOp(result, 0)).results[0]
+        for use in uses:
+            use.operation.operands[use.index] = wait
