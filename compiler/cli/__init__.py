@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
+import errno
 import re
 import sys
+import time
 import warnings
 from difflib import get_close_matches
 from typing import Annotated, Any, NoReturn
@@ -11,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from mlc.cli import bench, cache, check, compile, demo, inspect, run, tune
-from mlc.errors import MlcError
+from mlc.errors import MlcError, OutputError
 from mlc.options import environment
 from mlc.tools.progress import Verbosity, note, set_verbosity
 
@@ -26,6 +29,7 @@ for module in (compile, run, bench, tune, inspect, check, demo):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 app.add_typer(cache.app, name="cache")
 VERBOSITY = {"-q": Verbosity.QUIET, "--quiet": Verbosity.QUIET, "-v": Verbosity.VERBOSE, "--verbose": Verbosity.VERBOSE}
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UsageError = typer.BadParameter.__bases__[0]  # typer exports no other name for it
 
 
@@ -50,6 +54,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = environment().debug or "--debug" in arguments
     warnings.showwarning = _show_warning
+    sys.unraisablehook = interrupt_again
     set_verbosity(Verbosity.NORMAL)
     for option, level in VERBOSITY.items():
         if option in arguments:
@@ -64,6 +69,22 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(status or 0)
 
 
+def interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C once more, if it came while Python ran a finalizer, out of which no exception gets.
+
+    To free a large module takes long, so a finalizer is often the first code that can see a signal.
+    """
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        _thread.start_new_thread(_interrupt_main, ())
+    else:
+        sys.__unraisablehook__(ignored)
+
+
+def _interrupt_main() -> None:
+    time.sleep(0.1)  # until the hook has returned, out of which no exception gets either
+    _thread.interrupt_main()
+
+
 def _report(error: BaseException) -> int:
     """Print an error for a user; the exit status."""
     if isinstance(error, KeyboardInterrupt):
@@ -71,6 +92,8 @@ def _report(error: BaseException) -> int:
     if isinstance(error, UsageError):
         print(f"mlc: error: {usage_message(error)}", file=sys.stderr)
         return 2
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        error = OutputError(f"What mlc prints or writes has no room: {error.strerror}", hint="Free some space")
     if isinstance(error, MlcError):
         print(f"mlc: error: {error}", file=sys.stderr)
         return error.exit_code

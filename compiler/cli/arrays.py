@@ -76,21 +76,21 @@ def _read_option(model: Model, pair: str) -> dict[str, Array]:
     if not name and file.endswith(".npz"):
         arrays = read_archive(Path(file))
         for found in arrays:
-            _check_name(model, found, pair)
+            _check_name(model, found, f"-i {pair}: '{found}'")
         return arrays
     name = name or next(iter(model.inputs), "")
-    _check_name(model, name, pair)
+    _check_name(model, name, f"'-i {pair}'")
     if len(model.inputs) > 1 and "=" not in pair:
         hint = f"Write -i NAME=FILE.npy; inputs: {', '.join(model.inputs)}"
         raise InputError(f"'-i {pair}' names no input", hint=hint)
     return {name: read_array(Path(file))}
 
 
-def _check_name(model: Model, name: str, pair: str) -> None:
+def _check_name(model: Model, name: str, what: str) -> None:
     if name not in model.inputs:
         near = get_close_matches(name, model.inputs, 1)
         hint = f"Did you mean '{near[0]}'? " if near else ""
-        raise InputError(f"'-i {pair}' names no input", hint=f"{hint}Inputs: {', '.join(model.inputs) or 'none'}")
+        raise InputError(f"{what} names no input", hint=f"{hint}Inputs: {', '.join(model.inputs) or 'none'}")
 
 
 def read_array(path: Path) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from mlc.cli.functions import is_function
 from mlc.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,6 +108,9 @@ def open_model(path: Path, threads: int = 0, dims: dict[str, int] | None = None,
 
     if path.suffix == ".so":
         return load(path, threads or None)
+    if is_function(path):
+        hint = f"'mlc compile {path} -i NAME=TYPE[SHAPE]' makes an artifact of it"
+        raise InputError(f"{path} is a function without the types of its parameters", hint=hint)
     from mlc.api import make_options, open_built
     from mlc.driver.compile import compile_source
     from mlc.driver.sources import source_of

@@ -103,7 +103,7 @@ def _module(name: str) -> Any:
     path = Path(name)
     sys.path.insert(0, str(path.parent.absolute() if path.suffix == ".py" else Path.cwd()))
     if path.suffix != ".py":
-        return importlib.import_module(name)
+        return _imported(name)
     if not path.is_file():
         raise InputError(f"{path} does not exist")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -112,6 +112,16 @@ def _module(name: str) -> Any:
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):  # one that the user's own code imports
+            raise
+        hint = "Modules are looked up in the current folder and in $PYTHONPATH"
+        raise InputError(str(error), hint=hint) from error
 
 
 def _guarded(work: Callable[[], Any], what: str) -> Any:

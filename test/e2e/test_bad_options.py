@@ -69,6 +69,16 @@ def test_a_full_disk(place: Place, warm: bool) -> None:
     assert not any(place.work.iterdir())
 
 
+@pytest.mark.parametrize("command", ["compile --emit graph", "inspect", "run --random 0"])
+def test_standard_output_on_a_full_disk(place: Place, command: str) -> None:
+    """``/dev/full`` takes nothing."""
+    given = [sys.executable, "-m", "mlc", *command.split(), str(save(place, add_model()))]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(given, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert result.returncode == 1
+    check_message(result.stderr, ("No space left on device",))
+
+
 def test_no_c_compiler(place: Place) -> None:
     empty = place.inputs / "bin"
     empty.mkdir()

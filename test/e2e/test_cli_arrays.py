@@ -23,7 +23,7 @@ def test_archives_in_and_out(mlc_command: Command, model: Path) -> None:
     (["-i", "x=x.npy", "-i", "x=x.npy"], "Input 'x' is given twice"),
     (["-i", "x=x.npy", "--dim", "batch=4"], "Dimension 'batch' is 4, but 3 in the array of input 'x'"),
     (["-i", "z=x.npy"], "Inputs: x"),
-    (["-i", "z.npz"], "'-i z.npz' names no input"),
+    (["-i", "z.npz"], "-i z.npz: 'z' names no input. Inputs: x."),
     (["-i", "x=x.npz"], "x.npz holds several arrays"),
     (["-i", "x=x.npy", "-o", "y.txt"], "Give a file that ends in .npz or .npy"),
     (["-i", "x=text.npy"], "Cannot read the array text.npy"),

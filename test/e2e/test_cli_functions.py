@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -88,13 +89,23 @@ def test_a_jitted_function_of_a_module(mlc_command: Command) -> None:
         (["heat.py:nothing"], "heat.py has no function 'nothing'"),
         (["heat.py:number"], "is a int, not a function"),
         (["absent.py:f"], "absent.py does not exist"),
-        (["absent.module:f"], "No module named 'absent'"),
+        (["absent.module:f"], "error: No module named 'absent'. Modules are looked up in the current folder"),
+        (["importing:f"], "importing.py:1: ModuleNotFoundError: No module named 'absent'"),
     ],
 )
-def test_what_is_refused(mlc_command: Command, arguments: list[str], says: str) -> None:
+def test_what_is_refused(
+    mlc_command: Command, arguments: list[str], says: str,
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.syspath_prepend(tmp_path_factory.mktemp("modules"))
+    Path(sys.path[0], "importing.py").write_text("import absent\n")
     error = mlc_command("compile", *arguments, code=2)
     assert error.startswith("mlc: error: ") and says in error and error.count("\n") == 1
     assert os.listdir() == ["heat.py"]
+
+
+def test_a_function_is_compiled_before_it_runs(mlc_command: Command) -> None:
+    assert "'mlc compile heat.py:step -i NAME=TYPE[SHAPE]'" in mlc_command("run", "heat.py:step", code=2)
 
 
 def test_types_are_for_functions(mlc_command: Command, model: Path) -> None:
