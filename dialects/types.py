@@ -179,6 +179,11 @@ def element_of_dtype(dtype: np.dtype) -> str:
     return _FROM_NUMPY[dtype.name]
 
 
+def element_of_name(name: str) -> str | None:
+    """The element of a dtype's name; NumPy knows ``bfloat16`` only once ml_dtypes is imported."""
+    return _FROM_NUMPY.get(name)
+
+
 def is_narrow(element: str) -> bool:
     """Whether elements are only stored and cast: floats of at most 8 bits, integers of at most 4."""
     return element in NARROW

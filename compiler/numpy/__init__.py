@@ -3,7 +3,7 @@
     import mlc.numpy as mnp
 
     x = mnp.linspace(0, 1, 5)
-    print(mnp.sin(x).sum())        # evaluated when it is printed
+    print(mnp.sum(mnp.sin(x)))     # evaluated when it is printed
 
 The same functions trace in ``mlc.jit`` and have derivatives (``mlc.grad``). Arrays are never mutated; their default
 types are float32 and int64.

@@ -16,6 +16,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
+from mlc.frontends.array.conversions import Conversions
 from mlc.frontends.array.operators import Operators
 from mlc.frontends.array.record import Emit, Record, check_not_donated, dimension, of_data, record, where_called
 from mlc.frontends.build.builder import Builder
@@ -26,7 +27,7 @@ class TraceError(InputError):
     """A traced function asks for what is known only when it runs."""
 
 
-class Array(Operators):
+class Array(Operators, Conversions):
     """A lazy n-dimensional array. Made by ``mlc.numpy.asarray`` and by operators on arrays; never mutated."""
 
     __slots__ = ("__weakref__", "_record", "value")
@@ -119,44 +120,11 @@ class Array(Operators):
             raise TraceError(f"{where_called()}: a traced array has no elements that NumPy could read", hint=hint)
         return np.array(self.numpy(), dtype, copy=copy)
 
-    def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        """The elements without a copy, read-only, for a consumer that knows such arrays; a copy for others."""
-        data = self.numpy().view()
-        data.flags.writeable = False
-        if copy or (max_version or (0, 0)) < (1, 0):
-            data = data.copy()
-        return data.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return import_module("mlc.numpy")  # which adds the compiler that no frontend knows
 
-    def item(self) -> Any:
-        return self.numpy().item()
-
-    def __bool__(self) -> bool:
-        return bool(self.numpy())
-
-    def __int__(self) -> int:
-        return int(self.numpy())
-
-    def __float__(self) -> float:
-        return float(self.numpy())
-
-    def __complex__(self) -> complex:
-        return complex(self.numpy())
-
-    def __index__(self) -> int:
-        return self.numpy().__index__()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_numpy, (self.numpy(),)
 
     def __len__(self) -> int:
         if not self.shape:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.dialects.types import ITEMSIZE, Shape, element_of_dtype, is_float, is_unsigned, numpy_dtype
+from mlc.dialects.types import ITEMSIZE, Shape, element_of_dtype, element_of_name, is_float, is_unsigned, numpy_dtype
 from mlc.errors import InputError
 
 Scalar = bool | int | float | complex | np.generic
@@ -34,7 +34,8 @@ def element(dtype: Any) -> str:
     if isinstance(dtype, type) and dtype in PYTHON:
         return PYTHON[dtype]
     try:
-        found = element_of_dtype(dtype if isinstance(dtype, np.dtype) else np.dtype(dtype))
+        named = element_of_name(dtype) if isinstance(dtype, str) else None
+        found = named or element_of_dtype(dtype if isinstance(dtype, np.dtype) else np.dtype(dtype))
     except (TypeError, KeyError):
         found = ""
     if found not in SUPPORTED and found not in PART:

@@ -11,7 +11,8 @@ from mlc.frontends.array import dtypes
 
 NAMES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32")
 DTYPES = {name: np.dtype(name) for name in (*NAMES, "float64", "complex64", "complex128")}
-_BEYOND = {"float16"}  # the standard's
+DTYPES["bfloat16"] = numpy_dtype("bf16")
+_BEYOND = {"float16", "bfloat16"}  # the standard's
 DEVICE = "cpu"
 
 

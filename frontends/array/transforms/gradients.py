@@ -91,7 +91,7 @@ def value_and_grad(
     @functools.wraps(f)
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         given = list(args)
-        leaves, tree = trees.flatten([given[n] for n in chosen])
+        leaves, tree = trees.flatten(chosen_arguments(args, chosen))
         variables = [_variable(x) for x in leaves]
         for n, each in zip(chosen, trees.unflatten(tree, variables), strict=True):
             given[n] = each
@@ -102,6 +102,19 @@ def value_and_grad(
         return (result if has_aux else value), (found[0] if isinstance(argnums, int) else tuple(found))
 
     return both
+
+
+def chosen_arguments(args: Sequence[Any], argnums: Sequence[int]) -> list[Any]:
+    """The positional arguments to differentiate by.
+
+    Raises:
+        InputError: there are fewer.
+    """
+    missing = next((n for n in argnums if not -len(args) <= n < len(args)), None)
+    if missing is not None:
+        message = f"A derivative by argument {missing} of a call with {len(args)} positional arguments"
+        raise InputError(message, hint="argnums counts from 0; give what it names by position")
+    return [args[n] for n in argnums]
 
 
 def _scalar(value: Any) -> Array:

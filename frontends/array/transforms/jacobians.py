@@ -11,7 +11,7 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.creation import eye, zeros_like
 from mlc.frontends.array.functions.shaping import moveaxis, reshape
 from mlc.frontends.array.transforms.batching import vmap
-from mlc.frontends.array.transforms.gradients import linearize, vjp
+from mlc.frontends.array.transforms.gradients import chosen_arguments, linearize, vjp
 
 Argnums = int | tuple[int, ...]
 
@@ -62,7 +62,7 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, blocks: Blocks) -> Callab
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        leaves, tree = trees.flatten([args[n] for n in chosen])
+        leaves, tree = trees.flatten(chosen_arguments(args, chosen))
 
         def of_leaves(*xs: Any) -> Any:
             given = dict(zip(chosen, trees.unflatten(tree, xs), strict=True))

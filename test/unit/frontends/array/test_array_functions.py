@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -128,3 +132,24 @@ def test_compiled() -> None:
     results = mlc.jit(lambda given: {name: CASES[name][0](*xs) for name, xs in given.items()})(arrays)
     for name, (_, theirs, xs) in CASES.items():
         compare(results[name], theirs(*xs))
+
+
+def test_a_method_of_numpy_that_arrays_do_not_have() -> None:
+    with pytest.raises(AttributeError, match=r"an array has no attribute 'sum'. Use mlc.numpy.sum\(x\)"):
+        _ = mnp.ones(3).sum
+    with pytest.raises(AttributeError, match="an array has no attribute 'total'$"):
+        _ = mnp.ones(3, dtype="complex64").total
+    assert not hasattr(mnp.ones(3), "__array_interface__")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "complex64"])
+def test_pickled_and_copied(dtype: str) -> None:
+    x = mnp.astype(mnp.asarray(B), dtype)
+    for each in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy({"x": [x]})["x"][0]):
+        assert each.dtype == x.dtype and np.array_equal(each.numpy(), x.numpy())
+
+
+def test_bfloat16_by_name_needs_no_other_package_first() -> None:
+    code = "import mlc.numpy as mnp; print(mnp.ones(3, dtype='bfloat16').dtype == mnp.bfloat16)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr

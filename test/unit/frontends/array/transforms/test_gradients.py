@@ -111,6 +111,9 @@ def test_refusals() -> None:
         mlc.grad(lambda x: x)(X)
     with pytest.raises(InputError, match="type int64"):
         mlc.grad(lambda x: mnp.sum(x))(np.arange(3))
+    for each in (mlc.grad, mlc.jacrev, mlc.hessian):
+        with pytest.raises(InputError, match="A derivative by argument 1 of a call with 1 positional arguments"):
+            each(mnp.sum, argnums=(0, 1))(X)
     with pytest.raises(InputError, match=r"test_gradients.py:\d+: graph.scan of products has no derivative"):
         float(mlc.grad(lambda x: mnp.sum(mnp.cumulative_prod(x)))(X[0]))
 
