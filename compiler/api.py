@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,7 +102,7 @@ def tune(
 def check(model: AnyModel, dims: Mapping[str, int] | None = None) -> list[str]:
     """Every reason why a model cannot be compiled, one line each; empty if there is none."""
     try:
-        return source_of(model).problems(dims or {})
+        return source_of(model).problems(make_options(dims=dims, tuned=False).dims)
     except InputError as error:
         return [str(error)]
 
@@ -123,7 +124,7 @@ def make_options(
     options = Options(
         target=targets.get(target),
         threads=threads or 0,
-        dims=dict(dims or {}),
+        dims=_sizes(dims),
         numerics=numerics,
         embed_weights=embed_weights,
         schedule=None if schedule is None else _read(Path(schedule)),
@@ -133,6 +134,13 @@ def make_options(
         peak_memory=peak_memory,
     )
     return replace(options, tuned=store.known(options)) if tuned else options
+
+
+def _sizes(dims: Mapping[str, int] | None) -> dict[str, int]:
+    """Fixed dimensions, with NumPy's integers as Python's. InputError where they are no mapping."""
+    if not isinstance(dims, Mapping | None):
+        raise InputError(f"dims is {dims!r}, which is no dictionary", hint='Write it as dims={"batch": 8}')
+    return {name: int(size) if isinstance(size, Integral) else size for name, size in (dims or {}).items()}
 
 
 def open_built(built: Built, threads: int | None = None) -> Model:

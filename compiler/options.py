@@ -52,14 +52,15 @@ class Options:
     def __post_init__(self) -> None:
         if self.numerics not in get_args(Numerics):
             raise InputError(f"Unknown numerics '{self.numerics}'", hint="Use strict, default or relaxed")
-        if self.threads < 0:
-            raise InputError(f"A model cannot run on {self.threads} threads", hint="Use 0 for all allowed CPUs")
-        if self.peak_memory < 0:
-            raise InputError(f"A budget of {self.peak_memory} bytes of memory", hint="Use 0 for no limit")
+        if not _is_whole(self.threads, 0):
+            raise InputError(f"A model cannot run on {self.threads!r} threads", hint="Use 0 for all allowed CPUs")
+        if not _is_whole(self.peak_memory, 0):
+            hint = "Give a whole number of bytes, 0 for no limit"
+            raise InputError(f"A budget of {self.peak_memory!r} bytes of memory", hint=hint)
         if not set(self.sanitizers) <= set(SANITIZERS):
             raise InputError(f"Unknown sanitizer in '{self.sanitize}'", hint="Use address, undefined or thread")
         for name, size in self.dims.items():
-            if not isinstance(size, int) or size < 1:
+            if not _is_whole(size, 1):
                 raise InputError(f"Dimension '{name}' cannot be {size!r}", hint="Give a whole number of at least 1")
 
     @property
@@ -80,6 +81,10 @@ class Options:
         values = dataclasses.asdict(self)
         values["dims"] = dict(sorted(self.dims.items()))
         return {name: values[name] for name in cache_key_fields}
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and value >= least
 
 
 cache_key_fields: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Options) if f.metadata["key"])

@@ -43,7 +43,7 @@ class Kernel:
     digest: str
     share: float
     chosen: str
-    candidates: Iterator[str]
+    candidates: Iterator[str] = field(repr=False)
     best: str | None = None
     gain: float = 0.0
     tried: int = 0

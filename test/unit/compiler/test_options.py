@@ -4,9 +4,12 @@ import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import mlc
 from mlc import target as targets
+from mlc.api import make_options
 from mlc.errors import InputError
 from mlc.options import Options, cache_key_fields, environment
 
@@ -20,11 +23,22 @@ from mlc.options import Options, cache_key_fields, environment
         {"dims": {"n": -3}},
         {"dims": {"n": "7"}},
         {"peak_memory": -1},
+        {"peak_memory": "200M"},
+        {"threads": "two"},
     ],
 )
 def test_wrong_values_are_input_errors(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
         Options(**wrong)  # type: ignore[arg-type]
+
+
+def test_dims_of_numpy_are_those_of_python() -> None:
+    dims = make_options(dims={"n": np.int64(3)}, tuned=False).dims  # type: ignore[dict-item]
+    assert dims == {"n": 3} and type(dims["n"]) is int
+    with pytest.raises(InputError, match='Write it as dims={"batch": 8}'):
+        make_options(dims=["n"], tuned=False)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="is no dictionary"):
+        mlc.compile("absent.onnx", dims=3)  # type: ignore[arg-type]
 
 
 def test_every_option_is_documented_and_classified() -> None:
