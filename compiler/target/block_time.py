@@ -50,10 +50,16 @@ class BlockTime:
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
         blocks = -(-self.blocks * parts // target.multiprocessors)
+        return terms / parts * max(blocks * self.work(target), -(-blocks // self.together(target)) * STEP)
+
+    def work(self, target: GpuTarget) -> float:
+        """Cycles in which a multiprocessor reads and multiplies one term of a block."""
+        return max(self._multiplied(target), self.size * (self.rows + self.columns) / READ)
+
+    def together(self, target: GpuTarget) -> int:
+        """The blocks that a multiprocessor runs at a time."""
         threads = self.threads + (WARPGROUP * target.warp if self.bulk else 0)
-        together = max(1, target.registers // (threads * target.thread_registers))
-        busy = max(self._multiplied(target), self.size * (self.rows + self.columns) / READ)
-        return terms / parts * max(blocks * busy, -(-blocks // together) * STEP)
+        return max(1, target.registers // (threads * target.thread_registers))
 
     def _multiplied(self, target: GpuTarget) -> float:
         """Cycles in which a block reads one term of its operands from shared memory, and multiplies it."""
@@ -88,10 +94,14 @@ class SplitSum:
         return found if len(found) > 1 else []
 
     def cycles(self, parts: int) -> float:
-        rate = 2 * self.target.memory_bytes / self.target.clock  # bytes of L2 in a cycle
-        added = LAUNCH + parts * self.results * 2 * FLOAT / rate
+        added = LAUNCH + parts * self.results * 2 * FLOAT / self.rate
         whole = min(tile.cycles(self.terms, self.target, parts) for tile in self.tiles)
         return whole + (added if parts > 1 else 0)
+
+    @property
+    def rate(self) -> float:
+        """Bytes that all multiprocessors read from L2, or write, in a cycle."""
+        return 2 * self.target.memory_bytes / self.target.clock
 
     def _divisors(self) -> Iterator[int]:
         """The numbers of parts of enough terms, multiples of what is staged together where there are such."""

@@ -95,9 +95,10 @@ class GpuTarget(Target):
         return gpu_schedules(fn, self)
 
     def parts(self, fn: FuncOp, numerics: str) -> list[int]:
-        from mlc.passes.schedule.split_reductions import ranked_parts
+        from mlc.passes.schedule.split_reductions import sum_of
 
-        return ranked_parts(fn, self, numerics)
+        found = sum_of(fn, self, numerics)
+        return found.ranked() if found else []
 
     def print_kernels(self, module: ModuleOp) -> Kernels:
         from mlc.passes.codegen.cuda.cuda_unit import print_kernels

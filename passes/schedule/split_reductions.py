@@ -80,15 +80,14 @@ class SplitReductions(ModulePass):
             return None
 
 
-def ranked_parts(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> list[int]:
-    """Numbers of parts of the sum of a kernel without statements, the fastest by the estimate first, 1 among them."""
+def sum_of(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> SplitSum | None:
+    """The time of the sum of a kernel that has no statements yet, in parts; None where it has none."""
     module, ctx = ModuleOp([fn.clone()]), MlcContext(target=target)
     for each in (RaiseToPoly(), CollapseIterators()):
         each.apply(ctx, module)
     copy = module.body.block.first_op
     assert isinstance(copy, kernel.FuncOp)
-    split = SplitReductions(numerics).split(copy, target)
-    return split.ranked() if split else []
+    return SplitReductions(numerics).split(copy, target)
 
 
 class Halves(Protocol):
