@@ -67,11 +67,15 @@ LDGSTS, HMMA = 0xFAE, 0x23C  # SASS: asynchronous copies and products of tensor 
 
 
 def opcodes(cubin: bytes) -> set[int]:
+    return set(instructions(cubin))
+
+
+def instructions(cubin: bytes) -> list[int]:
     """The opcodes of all kernels: the low 12 bits of instructions of 16 bytes, in the executable sections."""
     (start,), (count,) = struct.unpack_from("<Q", cubin, 0x28), struct.unpack_from("<H", cubin, 0x3C)
     sections = [struct.unpack_from("<IIQQQQ", cubin, start + 64 * n) for n in range(count)]
     code = [cubin[at : at + size] for _, kind, flags, _, at, size in sections if (kind, flags & 4) == (1, 4)]
-    return {word & 0xFFF for text in code for word, _ in struct.iter_unpack("<QQ", text)}
+    return [word & 0xFFF for text in code for word, _ in struct.iter_unpack("<QQ", text)]
 
 
 HALVES, BYTES = (

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from emulator import DEVICE, Emulator, needed
 from launcher import Program
 from ml_dtypes import bfloat16
-from test_cubins import USED, opcodes
+from test_cubins import USED, instructions, opcodes
 from test_cuda_operators import model_of
 from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
 from test_warpgroups import BYTES, HGMMA, cut, integers
@@ -144,6 +145,7 @@ def test_a_block_has_room_for_the_warps_that_copy(units: Path) -> None:
 
 
 UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as nvdisasm names them
+MEMBAR = 0x992  # waits until what a thread has written is visible to other blocks
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
@@ -162,11 +164,15 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     assert len(found) == 4 and not any(stack or spills for stack, spills, _ in found)
     assert sorted(registers for *_, registers in found) == [128, 168, 168, 168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
-    assert {HGMMA, UTMALDG, SYNCS} <= opcodes((tmp_path / "cubin").read_bytes())
+    code = instructions((tmp_path / "cubin").read_bytes())
+    assert {HGMMA, UTMALDG, SYNCS, MEMBAR} <= {*code}
+    order = [each for each in code if each in (HGMMA, SYNCS, MEMBAR)]
+    assert (HGMMA, SYNCS) in [*pairwise(order)]  # the buffer is free
+    assert (HGMMA, MEMBAR) not in [*pairwise(order)]  # and no write waits for it, in each iteration
     if nvrtc.version() is not None:
         files = {"kernels.cu": unit(printed), **{path.name: path.read_text() for path in DEVICE.glob("*.h")}}
-        code = nvrtc.cubin("kernels.cu", files, nvrtc.flags("sm_90a"))
-        assert {HGMMA, UTMALDG, SYNCS} <= opcodes(code)
+        made_by_library = nvrtc.cubin("kernels.cu", files, nvrtc.flags("sm_90a"))
+        assert {HGMMA, UTMALDG, SYNCS} <= opcodes(made_by_library)
 
 
 PERSISTENT = [

@@ -27,8 +27,8 @@ def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     """``S0[n, k]: t[n] += a[k, n]·b[k]`` → ``strips: S0 | n/32vp | k/64v``; contiguous sums, of ``a[n, k]``:
     ``n/8vp | k/256v``, a warp a sum."""
     first = statements[0]
-    if first.op.monoid is None or not first.reduced or not first.parallel:
-        return
+    if first.op.monoid is None or not first.reduced or not first.parallel or not first.reads:
+        return  # what is read at computed offsets alone has no order
     if not epilogue_follows(statements):
         return
     largest = max(first.reads, key=lambda r: points([first.bounds[i] for i in first.iters if r.depends_on(i)]))

@@ -117,7 +117,8 @@ MLC_DEVICE void mlc_cluster_barrier() {
 #endif
 }
 
-/* One arrival for a warp at the barrier of each of BLOCKS blocks of the cluster. */
+/* One arrival for a warp at the barrier of each of BLOCKS blocks of the cluster. Without a scope of its own: the products
+ * have read what the arrival frees, so no writes wait for it (a release to the cluster would, in each iteration). */
 template <int BLOCKS> MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier, bool when = true) {
 #ifdef MLC_EMULATED
   mlc_emulated_warp();
@@ -125,7 +126,7 @@ template <int BLOCKS> MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barri
 #else
   __syncwarp();
   asm volatile("{ .reg .pred p; .reg .b32 at; setp.ne.u32 p, %2, 0; @p mapa.shared::cluster.u32 at, %0, %1; "
-               "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
+               "@p mbarrier.arrive.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
                "r"(threadIdx.x % 32), "r"((uint32_t)(when && threadIdx.x % 32 < BLOCKS)) : "memory");
 #endif
 }
