@@ -47,6 +47,9 @@ enum {
   MLC_CUDA_DYNAMIC_BYTES = 8, /* attribute of a function: the most dynamic shared memory of a launch */
   MLC_CUDA_NON_BLOCKING = 1, /* streams: not ordered with the default stream */
   MLC_CUDA_NO_TIMING = 2,    /* events */
+  MLC_CUDA_UINT8 = 0, MLC_CUDA_UINT16 = 1, MLC_CUDA_UINT32 = 2,                  /* tensor maps: types of elements */
+  MLC_CUDA_SWIZZLE_32 = 1, MLC_CUDA_SWIZZLE_64 = 2, MLC_CUDA_SWIZZLE_128 = 3,    /* bytes of a row; 0: none */
+  MLC_CUDA_NO_INTERLEAVE = 0, MLC_CUDA_ZEROS_OUTSIDE = 0, MLC_CUDA_PROMOTE_256 = 3, /* what L2 reads at a time */
   MLC_CUDA_OLDEST = 11040,   /* the driver's version: graphs with cuGraphInstantiateWithFlags */
 };
 

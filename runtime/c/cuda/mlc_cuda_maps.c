@@ -1,7 +1,14 @@
 /* Tensor maps: how the bulk copies of a kernel (TMA) see its buffers; encoded at each launch that is recorded. */
 #include "mlc_cuda_device.h"
 
-enum { NO_INTERLEAVE, NO_FILL = 0, PROMOTION_256 = 3 }; /* zeros outside; what L2 reads at a time */
+/* The type of elements of so many bytes: unsigned integers, because bits are copied as they are. */
+static int type_of(int itemsize) {
+  return itemsize == 1 ? MLC_CUDA_UINT8 : itemsize == 2 ? MLC_CUDA_UINT16 : MLC_CUDA_UINT32;
+}
+
+static int swizzle_of(int span) {
+  return span == 128 ? MLC_CUDA_SWIZZLE_128 : span == 64 ? MLC_CUDA_SWIZZLE_64 : span == 32 ? MLC_CUDA_SWIZZLE_32 : 0;
+}
 
 int mlc_cuda_encode_map(mlc_call *c, uint64_t *words, const mlc_cuda_map *map, void *const *buffer) {
   mlc_device *d = c->device;
@@ -20,9 +27,8 @@ int mlc_cuda_encode_map(mlc_call *c, uint64_t *words, const mlc_cuda_map *map, v
     strides[n] = (uint64_t)map->stride[n];
     box[n] = (uint32_t)map->box[n], steps[n] = 1;
   }
-  int type = map->itemsize == 1 ? 0 : map->itemsize == 2 ? 1 : 2; /* unsigned integers: bits are copied as they are */
-  int swizzle = map->span == 128 ? 3 : map->span == 64 ? 2 : map->span == 32;
-  int result = d->cuda->encode_map(words, type, (uint32_t)map->rank, start, extents, strides, box, steps, NO_INTERLEAVE,
-                                   swizzle, PROMOTION_256, NO_FILL);
+  int result = d->cuda->encode_map(words, type_of(map->itemsize), (uint32_t)map->rank, start, extents, strides, box, steps,
+                                   MLC_CUDA_NO_INTERLEAVE, swizzle_of(map->span), MLC_CUDA_PROMOTE_256,
+                                   MLC_CUDA_ZEROS_OUTSIDE);
   return mlc_cuda_failed(c, result, "the CUDA driver refuses a tensor map of model ");
 }

@@ -35,6 +35,11 @@ template <mlc_factor A> struct mlc_sum { typedef float type; };
 template <> struct mlc_sum<MLC_U8> { typedef int32_t type; };
 template <> struct mlc_sum<MLC_S8> { typedef int32_t type; };
 
+/* A matrix descriptor: an address in shared memory, two offsets in bytes, and a swizzle. */
+MLC_DEVICE constexpr uint64_t mlc_descriptor(uint64_t at, int leading, int stride, int swizzle) {
+  return (at & 0x3ffff) >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
+}
+
 /* The descriptor of the first steps of one instruction (32 bytes), of elements of SIZE bytes with STEPS
  * neighbours in a row along the sum, or of halves ACROSS it in blocks of 64. Rows of 128, 64 and 32 bytes have swizzles
  * 1, 2 and 3. */
@@ -44,8 +49,7 @@ template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(
 #ifdef MLC_EMULATED
   return {(const char *)p, leading, stride, swizzle, ACROSS};
 #else
-  const uint64_t at = (__cvta_generic_to_shared(p) & 0x3ffff) >> 4;
-  return {at | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62};
+  return {mlc_descriptor(__cvta_generic_to_shared(p), leading, stride, swizzle)};
 #endif
 }
 
