@@ -10,8 +10,8 @@ import pytest
 from emulator import DEVICE, needed
 
 HERE = Path(__file__).parent
-PLACES = [Path(place) / "include" for place in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda") if place]
-HEADERS = next((place for place in PLACES if (place / "cuda.h").exists()), None)
+TOOLKITS = [Path(folder) / "include" for folder in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda") if folder]
+HEADERS = next((folder for folder in TOOLKITS if (folder / "cuda.h").exists()), None)
 
 pytestmark = [needed, pytest.mark.skipif(HEADERS is None, reason="needs cuda.h of a CUDA toolkit")]
 
