@@ -85,10 +85,11 @@ def _access(op: Any, trips: int) -> Access:
     value = op.value if writes else op.offsets if asynchronous else op.result
     trips = _iterations(op, trips) if asynchronous else trips
     shape, size = extents(value), ITEMSIZE[element_of(op.buffer)]
+    wide = size * op.width.value.data if asynchronous else size
     layout, offsets = _layout(value), _offsets(op, shape)
     if layout is None or offsets is None:
-        return Access(writes, trips, prod(shape) * size, None, 0)
-    return Access(writes, trips, prod(shape) * size, *_means(layout, shape, offsets * size, size))
+        return Access(writes, trips, prod(shape) * wide, None, 0)
+    return Access(writes, trips, prod(shape) * wide, *_means(layout, shape, offsets * size, wide))
 
 
 def _copy(op: kernel.AsyncCopyOp, trips: int) -> Access:

@@ -137,10 +137,11 @@ class AsyncCopyOp(TileAccess):
 
 @irdl_op_definition
 class AsyncGatherOp(IRDLOperation):
-    """An asynchronous gather: one element at every offset (an integer), as of ``kernel.gather``, is copied.
+    """An asynchronous gather: one element at every offset (an integer), as of ``kernel.gather``, is copied; or
+    ``width`` neighbours, which are aligned as a whole and are neighbours in the target too.
 
-    ``kernel.async_gather %a[%offsets] to %s[%zero] {target_strides = array<i64: 136, 1>} : memref<…>,
-    vector<16x128xi32>, memref<16x136xf32>``
+    ``kernel.async_gather %a[%offsets] to %s[%zero] {target_strides = array<i64: 1, 32>, width = 8 : i64} : memref<…>,
+    vector<4x128xi32>, memref<128x32xf16>``
     """
 
     name = "kernel.async_gather"
@@ -152,6 +153,7 @@ class AsyncGatherOp(IRDLOperation):
     when = opt_operand_def(i1)
     valid_axes = opt_prop_def(DenseArrayBase)
     target_strides = prop_def(DenseArrayBase)
+    width = prop_def(IntegerAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
         "$buffer `[` $offsets `]` `to` $target `[` $at `]` (`valid` `(` $valid^ `)`)? (`when` `(` $when^ `)`)? "
@@ -165,18 +167,27 @@ class AsyncGatherOp(IRDLOperation):
         target: SSAValue,
         at: SSAValue,
         target_strides: Sequence[int],
+        width: int = 1,
         valid: Valid = MappingProxyType({}),
         when: SSAValue | None = None,
     ):
         properties = {
             "target_strides": DenseArrayBase.from_list(i64, list(target_strides)),
             "valid_axes": axes_of(valid),
+            "width": IntegerAttr(width, i64),
         }
         super().__init__(operands=[buffer, offsets, target, at, [*valid.values()], when], properties=properties)
+
+    @property
+    def axis(self) -> int | None:
+        """The axis of the neighbours of an offset; None where an offset has one element."""
+        return list(self.target_strides.get_values()).index(1) if self.width.value.data > 1 else None
 
     def verify_(self) -> None:
         assert isinstance(self.offsets.type, VectorType)
         _verify_target(self, len(self.offsets.type.get_shape()))
+        if self.width.value.data > 1 and 1 not in self.target_strides.get_values():
+            raise VerifyException(f"{self.name}: no axis of the target has {self.width.value.data} neighbours")
 
 
 def _verify_target(op: AsyncCopyOp | AsyncGatherOp, rank: int) -> None:

@@ -135,14 +135,16 @@ def _votes(values: ValueClass, home: type) -> Counter[int]:
 def _contiguous(value: SSAValue, rank: int, home: type) -> list[int]:
     """The axes along which the read that makes a value, and the writes of it, are contiguous, in buffers that are
     arguments (of a block) or local arrays."""
-    uses = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp)]
-    accesses = [o for o in (value.owner, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp)]
+    uses = [use.operation for use in value.uses if isinstance(use.operation, kernel.WriteOp | kernel.AsyncGatherOp)]
+    accesses = [o for o in (value.owner, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp | kernel.AsyncGatherOp)]
     axes = (_unit_axis(op, value, rank) for op in accesses if isinstance(kernel.root_of(op.buffer).owner, home))
     return [axis for axis in axes if axis is not None]
 
 
 def _unit_axis(op: Operation, value: SSAValue, rank: int) -> int | None:
     shape = extents(value)
+    if isinstance(op, kernel.AsyncGatherOp):
+        return None if op.axis is None else rank - len(shape) + op.axis
     assert isinstance(op, kernel.ReadOp | kernel.WriteOp)
     strides = [int(s) for s in op.strides.get_values()]
     found = [n for n, (extent, stride) in enumerate(zip(shape, strides, strict=True)) if extent > 1 and stride == 1]

@@ -10,7 +10,8 @@
                                                          kernel.async_wait {groups = 0}
 
 The staged operands have a ring of ``depth`` buffers, as many as the schedule says or as shared memory has room for.
-Elements at computed offsets (the pixels of a convolution) are copied one by one. Where a cast or a computation is
+Elements at computed offsets (the pixels of a convolution) are copied one by one, those of less than 4 bytes by
+neighbours (the channels of a pixel, NHWC). Where a cast or a computation is
 between memory and shared memory, and where elements of less than 4 bytes are not neighbours, the copy stays as it is.
 """
 
@@ -29,6 +30,7 @@ from mlc.dialects import kernel
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.gathers.axis_info import FirstNeighbours
 from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
 from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
 from mlc.passes.device.loops.recompute import recomputed
@@ -114,14 +116,24 @@ class _Pipeline:
         valid = dict(zip(kernel.valid_of(read), limits, strict=True))
         fixed = [s for s in write.mixed_strides if isinstance(s, int)]
         if isinstance(read, kernel.GatherOp):
-            (offsets,) = there([read.offsets])
-            return kernel.AsyncGatherOp(read.buffer, offsets, target, at, fixed, valid, when=exists)
+            offsets = self._offsets(build, copy, read.offsets, known)
+            return kernel.AsyncGatherOp(read.buffer, offsets, target, at, fixed, copy.width, valid, when=exists)
         (offset,), dynamic = there([read.offset]), there(read.dynamic)
         strides = [s if isinstance(s, int) else dynamic.pop(0) for s in read.mixed_strides]
         shape = read.result.type.get_shape()  # type: ignore[attr-defined]
         return kernel.AsyncCopyOp(
             read.buffer, offset, strides, target, at, fixed, shape, copy.width, valid, when=exists
         )
+
+    def _offsets(
+        self, build: Inserter, copy: Copy, offsets: SSAValue, known: dict[SSAValue, SSAValue]
+    ) -> SSAValue:
+        """The offsets of elements, or of the first of ``width`` neighbours, in another iteration."""
+        if copy.width == 1:
+            return recomputed(offsets, known, self.loop.body.block, build.add)
+        strides = copy.write.mixed_strides
+        axis = strides.index(1) - len(strides)
+        return FirstNeighbours(axis, copy.width, self.loop.body.block, known, build.add).of(offsets)
 
     def _steady(self, first: SSAValue) -> scf.ForOp:
         """The loop, which waits for the oldest group and starts the copies of the iteration ``depth - 1`` later."""

@@ -30,10 +30,10 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
+from mlc.passes.device.gathers.widening import Widening
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
-from mlc.passes.device.loops.widening import Widening
 from mlc.passes.device.spill_locals import shared_bytes
 from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.schedule.apply_schedules import following, is_given

@@ -13,6 +13,7 @@ from xdsl.ir import Block
 from mlc.dialects import kernel
 from mlc.dialects.types import ITEMSIZE, element_of, elements_in
 from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.gathers.axis_info import are_neighbours
 from mlc.passes.device.insert_block_barriers import written_by
 from mlc.passes.device.loops.divisibility import divisor
 from mlc.passes.device.loops.recompute import recomputable
@@ -48,8 +49,8 @@ def copies_of(fn: kernel.FuncOp, loop: scf.ForOp, narrow: bool = False) -> Itera
 
 def has_registers(fn: kernel.FuncOp, loop: scf.ForOp, copy: Copy, target: GpuTarget) -> bool:
     """Whether a thread has registers for the computed offsets of another iteration: the loop's values take a
-    quarter of them at most."""
-    if isinstance(copy.read, kernel.ReadOp):
+    quarter of them at most, or several neighbours have one offset."""
+    if isinstance(copy.read, kernel.ReadOp) or copy.width > 1:
         return True
     sums = sum(prod(r.type.get_shape()) for r in loop.results if isinstance(r.type, VectorType))
     return sums <= (threads_of(fn, target) or target.block_threads) * target.thread_registers // 4
@@ -77,7 +78,7 @@ def width_of(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> in
     """The neighbours that are copied at a time: as many as are contiguous and aligned in both arrays; 0 for less than
     4 bytes."""
     if isinstance(read, kernel.GatherOp):
-        return int(ITEMSIZE[element_of(read.buffer)] in CHUNKS)
+        return _width_of_gather(read, write)
     size, extents = ITEMSIZE[element_of(read.buffer)], read.result.type.get_shape()  # type: ignore[attr-defined]
     rows = list(zip(extents, read.mixed_strides, write.mixed_strides, strict=True))
     axis = next((n for n, (extent, *strides) in enumerate(rows) if extent > 1 and strides == [1, 1]), None)
@@ -87,3 +88,16 @@ def width_of(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> in
     aligned = gcd(slot, *map(divisor, (read.offset, write.offset, *others)))
     together = 1 if axis is None else gcd(aligned, extents[axis])
     return next((n // size for n in CHUNKS if n % size == 0 and together % (n // size) == 0), 0)
+
+
+def _width_of_gather(read: kernel.GatherOp, write: kernel.WriteOp) -> int:
+    """Of narrow elements as many as have consecutive offsets and are aligned in both arrays, else one."""
+    size, strides = ITEMSIZE[element_of(read.buffer)], write.mixed_strides
+    if size in CHUNKS or 1 not in strides:
+        return int(size in CHUNKS)
+    axis, slot = strides.index(1), elements_in(write.buffer)
+    assert isinstance(slot, int)
+    others = [s for n, s in enumerate(strides) if n != axis and isinstance(s, int)]
+    aligned = gcd(slot, divisor(write.offset), *others)
+    widths = (n // size for n in CHUNKS if aligned % (n // size) == 0)
+    return next((n for n in widths if are_neighbours(read.offsets, axis, n)), 0)

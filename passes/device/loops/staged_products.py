@@ -14,11 +14,13 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of
+from mlc.passes.device.gathers.axis_info import are_neighbours
 from mlc.passes.device.loops.coefficients import coefficient, constant_of
 
 SUMS = {"f32": (arith.AddfOp, arith.MulfOp), "i32": (arith.AddiOp, arith.MuliOp)}
 WIDENING = {"arith.extf": ("f16", "bf16"), "arith.extsi": ("i8",), "arith.extui": ("ui8",)}
 """The casts of a factor, and the element types of which each keeps the value."""
+NEIGHBOURS = (8, 4)  # at computed offsets, which a thread copies at a time
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Factor:
     def contiguous_sum(self) -> bool:
         """Whether memory has neighbours along the sum side by side."""
         read = self.write.value.owner
+        if isinstance(read, kernel.GatherOp):
+            return any(are_neighbours(read.offsets, 0, n) for n in NEIGHBOURS)
         return isinstance(read, kernel.ReadOp) and read.stride(0) == 1
 
 

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
+from mlc.passes.device.gathers.widening import can_widen
 from mlc.passes.device.loops.coefficients import coefficient, constant_of, depends
-from mlc.passes.device.loops.widening import can_widen
 from mlc.passes.schedule.gpu.tile_sizes import padded
 
 REUSE = 4  # how often an element is read at least, where it is staged

@@ -66,15 +66,16 @@ class KernelMemory(KernelValues, ABC):
             self.line(line)
 
     def async_gather(self, op: kernel.AsyncGatherOp) -> None:
-        offsets, size = self.env[op.offsets], ITEMSIZE[element_of(op.buffer)]
+        offsets, width, size = self.env[op.offsets], op.width.value.data, ITEMSIZE[element_of(op.buffer)]
         source = Accesses(self.coordinates, offsets.part, "0", [], self.limits(op))
-        strides = [str(s) for s in op.target_strides.get_values()]
+        strides = [str(width if n == op.axis else s) for n, s in enumerate(op.target_strides.get_values())]
         target = Accesses(
             self.coordinates, offsets.part, self.scalar(op.at), strides, layout=self.layouts.get(op.target)
         )
         pointers, type_ = (self.pointers[op.buffer], self.pointers[op.target]), pointer_type(element_of(op.buffer))
         when = self.scalar(op.when) if op.when is not None else None
-        for line in AsyncCopy(source, target, pointers, type_, 1, size, None, when, offsets.at).steps():
+        copy = AsyncCopy(source, target, pointers, type_, width, width * size, op.axis, when, offsets.at)
+        for line in copy.steps():
             self.line(line)
 
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:

@@ -30,7 +30,7 @@ kernel.func @no_whole_neighbours(%a: memref<8x18xf32>, %s: memref<8x24xf32>, %n:
 // -----
 
 kernel.func @gathered_to_one_axis(%a: memref<99xf32>, %i: vector<8x4xi32>, %s: memref<8x8xf32>, %n: index) {
-  kernel.async_gather %a[%i] to %s[%n] {target_strides = array<i64: 8>} : memref<99xf32>, vector<8x4xi32>, memref<8x8xf32>
+  kernel.async_gather %a[%i] to %s[%n] {target_strides = array<i64: 8>, width = 1 : i64} : memref<99xf32>, vector<8x4xi32>, memref<8x8xf32>
   kernel.return
 }
 
@@ -39,11 +39,20 @@ kernel.func @gathered_to_one_axis(%a: memref<99xf32>, %i: vector<8x4xi32>, %s: m
 // -----
 
 kernel.func @gathered_as_halves(%a: memref<99xf32>, %i: vector<8x4xi32>, %s: memref<8x8xf16>, %n: index) {
-  kernel.async_gather %a[%i] to %s[%n] {target_strides = array<i64: 8, 1>} : memref<99xf32>, vector<8x4xi32>, memref<8x8xf16>
+  kernel.async_gather %a[%i] to %s[%n] {target_strides = array<i64: 8, 1>, width = 1 : i64} : memref<99xf32>, vector<8x4xi32>, memref<8x8xf16>
   kernel.return
 }
 
 // CHECK: kernel.async_gather: memref<99xf32> and memref<8x8xf16> have different elements
+
+// -----
+
+kernel.func @gathered_by_neighbours(%a: memref<99xf16>, %i: vector<1x4xi32>, %s: memref<8x8xf16>, %n: index) {
+  kernel.async_gather %a[%i] to %s[%n] {target_strides = array<i64: 8, 2>, width = 8 : i64} : memref<99xf16>, vector<1x4xi32>, memref<8x8xf16>
+  kernel.return
+}
+
+// CHECK: kernel.async_gather: no axis of the target has 8 neighbours
 
 // -----
 
