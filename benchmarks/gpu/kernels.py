@@ -18,6 +18,7 @@ from benchmarks.attention import model as attention_model
 from benchmarks.gpu.accesses import Access, accesses
 from benchmarks.gpu.attention import CASES
 from benchmarks.models import build
+from benchmarks.models.halves import halved
 from mlc import target as targets
 from mlc.dialects import kernel, rt
 from mlc.dialects.poly import SCHEDULE, ScheduleAttr
@@ -46,17 +47,20 @@ def main(
     numerics: Annotated[str, typer.Option(help="strict, default or relaxed.")] = "relaxed",
     compiled: Annotated[bool, typer.Option(help="Compile the kernels: registers and stack.")] = True,
     batch: Annotated[int, typer.Option(min=1, help="Images of a family of image models.")] = 1,
+    halves: Annotated[bool, typer.Option(help="Models of a family in f16.")] = False,
 ) -> None:
     """Print a table of each model's kernels, and what all launches of convolutions and products read."""
     for model in models:
-        found = rows(model, target, numerics, compiled, batch)
+        found = rows(model, target, numerics, compiled, batch, halves)
         show(model, found)
         print(total(found))
 
 
-def rows(model: str, name: str, numerics: str, compiled: bool, batch: int = 1) -> list[dict[str, Any]]:
+def rows(
+    model: str, name: str, numerics: str, compiled: bool, batch: int = 1, halves: bool = False
+) -> list[dict[str, Any]]:
     """The kernels of a model, in order."""
-    source = _source(model, batch)
+    source = _source(model, batch, halves)
     target = targets.get(name)
     assert isinstance(target, GpuTarget)
     imported, options = source.imported({}), Options(target=target, numerics=numerics)
@@ -70,11 +74,14 @@ def rows(model: str, name: str, numerics: str, compiled: bool, batch: int = 1) -
     ]
 
 
-def _source(model: str, batch: int) -> OnnxSource:
+def _source(model: str, batch: int, halves: bool) -> OnnxSource:
     """A file, a case of attention in f16, or a family of models."""
     if model in CASES:
         return OnnxSource.of(attention_model(CASES[model], TensorProto.FLOAT16))
-    return OnnxSource.of(model if model.endswith(".onnx") else build(model, **({"batch": batch} if batch > 1 else {})))
+    if model.endswith(".onnx"):
+        return OnnxSource.of(model)
+    made = build(model, **({"batch": batch} if batch > 1 else {}))
+    return OnnxSource.of(halved(made) if halves else made)
 
 
 def _resources(strings: dict[str, str], target: GpuTarget) -> dict[str, Resources]:

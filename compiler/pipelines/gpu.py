@@ -32,6 +32,8 @@ from mlc.passes.graph.hoist_invariants import HoistInvariants
 from mlc.passes.kernel.count_work import CountWork
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.kernel.verify_kernel import VerifyKernel
+from mlc.passes.layout.assign_layout import AssignLayout
+from mlc.passes.layout.decompose_pack import DecomposePack
 from mlc.passes.layout.sink_casts import SinkCasts
 from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
@@ -62,14 +64,15 @@ if TYPE_CHECKING:
 
 
 def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
-    """The passes of each stage that transforms IR. Layouts stay plain: nothing is packed or blocked by channels."""
+    """The passes of each stage that transforms IR. Layouts stay plain, but for images of halves, which are NHWC."""
     parts = [ApplyParts(options.schedule)] if options.schedule else []
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     winograd = [ExpandWinograd(), FoldConstants(), CanonicalizeGraph()] if options.numerics == "default" else []
     tuned = ApplyTuned(options.tuned_lines())
     return [
         ("graph", graph_pipeline(options.numerics, [SinkCasts()])),
-        ("layout", [FoldConstants(), CanonicalizeGraph(), FuseMaps(), HoistInvariants(), VerifyLayout()]),
+        ("layout", [AssignLayout(), DecomposePack(), FoldConstants(), CanonicalizeGraph(), FuseMaps(),
+                    HoistInvariants(), VerifyLayout()]),
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),

@@ -8,6 +8,9 @@
     %d = graph.map "max(x0 + x1, 0)"(%c, %bias blocked) : 1x8x56x56x16
     %z = (transpose and reshape of %d)
 
+On a GPU images of halves alone are blocked, by all channels: 1x1x58x58x64, which is NHWC. A thread copies 16 bytes of a
+pixel's neighbouring channels at a time (``blocking/block_sizes.py``).
+
 Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is read as 1x4x58x58x4 packed integers.
 
 A value is blocked from the convolution that computes it to the first operator that needs the plain layout, so no pack
@@ -31,12 +34,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ConvOp, ConvTransposeOp, MapOp, PadOp, ints_of, layout, source_nodes
-from mlc.dialects.semantics.dims import product
-from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
-from mlc.passes.context import target_of
+from mlc.dialects.types import element_of, is_float, shape_of
+from mlc.passes.context import machine_of, target_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.graph.patterns.quantized import DOT4, PRODUCT, WORD
+from mlc.passes.layout.blocking.block_sizes import BlockSizes, VectorBlocks, WholeChannels
 from mlc.passes.layout.blocking.blocked_layout import (
     Blocked,
     LayoutBuilder,
@@ -48,28 +51,32 @@ from mlc.passes.layout.blocking.blocked_layout import (
 from mlc.passes.layout.blocking.blocked_ops import HANDLERS
 from mlc.passes.layout.blocking.plain_results import PLAIN_RESULTS
 from mlc.passes.rewriter import bodies, erase_unused
-
-PACKED_POSITIONS = 128  # of a result, from which on weights of run time are packed
+from mlc.target import GpuTarget
 
 
 @dataclass(frozen=True)
 class AssignLayout(ModulePass):
-    """Assign the blocked layout to convolutions. A block is a vector of 4-byte channels, or half as many of 8 bytes."""
+    """Assign the blocked layout to convolutions: in blocks of a vector of channels, or of all for a GPU."""
 
     name = "assign-layout"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
-            LayoutAssignment(target_of(ctx).lanes, constant_values(body)).run(body)
+            LayoutAssignment(_sizes(ctx, constant_values(body))).run(body)
         eliminate_dead(op)
+
+
+def _sizes(ctx: Context, constants: set[SSAValue]) -> BlockSizes:
+    if isinstance(machine_of(ctx), GpuTarget):
+        return WholeChannels(constants)
+    return VectorBlocks(constants, target_of(ctx).lanes)
 
 
 class LayoutAssignment:
     """One walk over a block in order; ``views`` maps values to their blocked forms."""
 
-    def __init__(self, block: int, constants: set[SSAValue]) -> None:
-        self.constants = constants
-        self.size = block
+    def __init__(self, sizes: BlockSizes) -> None:
+        self.sizes = sizes
         self.views: dict[SSAValue, Blocked] = {}
         self._plain: dict[SSAValue, SSAValue] = {}
         self._blocked: dict[tuple[SSAValue, int], Blocked] = {}
@@ -109,7 +116,8 @@ class LayoutAssignment:
             return value
         if value not in self._plain:
             maker = LayoutBuilder(builder.anchor, source_nodes(value.owner))  # type: ignore[arg-type]
-            self._plain[value] = maker.unblock(self.views[value])
+            view = self.views[value]
+            self._plain[value] = maker.unblock(maker.without_padding(view) if self.sizes.whole else view)
         return self._plain[value]
 
     def blocked(self, value: SSAValue, block: int, builder: LayoutBuilder) -> Blocked:
@@ -119,7 +127,8 @@ class LayoutAssignment:
             return view
         key = (value, block)
         if key not in self._blocked:
-            self._blocked[key] = self._padded(value, block, builder) or builder.block(self.plain(value, builder), block)
+            make = builder.whole_block if self.sizes.whole else builder.block
+            self._blocked[key] = self._padded(value, block, builder) or make(self.plain(value, builder), block)
         return self._blocked[key]
 
     def _padded(self, value: SSAValue, block: int, builder: LayoutBuilder) -> Blocked | None:
@@ -134,7 +143,7 @@ class LayoutAssignment:
         return padded(pad, self.blocked(pad.input, block, builder), builder) if alone else None
 
     def _conv(self, op: ConvOp, builder: LayoutBuilder) -> Blocked | None:
-        block, groups = self._block(op), op.groups.value.data
+        block, groups = self.sizes.of_filters(op), op.groups.value.data
         channels, weight = shape_of(op.input)[1], shape_of(op.weight)
         if block is None or not isinstance(channels, int) or not all(isinstance(d, int) for d in weight):
             return None
@@ -144,30 +153,20 @@ class LayoutAssignment:
             return None
         return self._dense(op, builder, block)
 
-    def _block(self, op: ConvOp | ConvTransposeOp) -> int | None:
-        """Channels in a block; None for a convolution that keeps the plain layout, or is blocked already."""
-        element = element_of(op.result)
-        plain = is_float(element) or isinstance(op, ConvOp) and op.product == PRODUCT
-        packs = op.weight in self.constants or _outweighs_packing(op)
-        if op.layouts or not plain or ITEMSIZE[element] < 4 or not packs:
-            return None
-        return self.size * 4 // ITEMSIZE[element]
-
     def _operands(
         self, op: ConvOp | ConvTransposeOp, builder: LayoutBuilder, block: int, filters: int
     ) -> tuple[Blocked, SSAValue]:
         """The input, and the weight [P…, F, C, K…], F being axis ``filters``, as [P…, F/b', C/b, K…, b, b']."""
-        channels = int(shape_of(op.input)[1])  # type: ignore[arg-type]
-        by = WORD if isinstance(op, ConvOp) and op.product else 1
         held = self._safe(op.input)
-        if held is None or held.block % by:
-            held = self.blocked(op.input, min(block, -(-channels // by) * by), builder)
+        if held is None or (isinstance(op, ConvOp) and op.product == PRODUCT and held.block % WORD):
+            held = self.blocked(op.input, self.sizes.of_image(op, block), builder)
         return held, builder.pack(op.weight, (filters + 1, held.block), (filters, block))
 
     def _dense(self, op: ConvOp, builder: LayoutBuilder, block: int) -> Blocked:
         x, weight = self._operands(op, builder, block, 0)
-        read, product = (builder.packed_bytes, DOT4) if op.product else (_same, None)
-        weight = builder.packed_rows(weight) if op.product else weight
+        packs = op.product == PRODUCT
+        read, product = (builder.packed_bytes, DOT4) if packs else (_same, op.product)
+        weight = builder.packed_rows(weight) if packs else weight
         rank, strides = len(op.strides), list(ints_of(op.strides))
         pointwise = all(d == 1 for d in (*shape_of(weight)[2:-2], *strides))
         if pointwise and rank > 1 and not _padded(op.result):
@@ -182,7 +181,7 @@ class LayoutAssignment:
         return Blocked(builder.emit(new), int(shape_of(op.weight)[0]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _transposed(self, op: ConvTransposeOp, builder: LayoutBuilder) -> Blocked | None:
-        block, rank = self._block(op), len(op.strides)
+        block, rank = self.sizes.of_filters(op), len(op.strides)
         if block is None:
             return None
         x, weight = self._operands(op, builder, block, rank)
@@ -212,13 +211,6 @@ def _narrow(op: ConvOp, block: int) -> bool:
     """Whether rows of the result fill less than half of a vector, while its channels fill whole vectors."""
     width = shape_of(op.result)[-1]
     return isinstance(width, int) and 2 * width <= block and op.groups.value.data % block == 0
-
-
-def _outweighs_packing(op: ConvOp | ConvTransposeOp) -> bool:
-    """Whether weights of run time are used for so many positions that it pays to pack them in each run."""
-    shape = shape_of(op.result)
-    positions = product((shape[0], *shape[2:]))
-    return isinstance(op, ConvOp) and isinstance(positions, int) and positions >= PACKED_POSITIONS
 
 
 def _same(x: SSAValue) -> SSAValue:

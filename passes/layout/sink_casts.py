@@ -6,28 +6,33 @@
 
 So operands stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. Each value keeps its
 bits: the products are those of the widened operands. Bytes are widened to i32, halves to f32; both operands of a
-product are widened, or none.
+product are widened, or none. Constants of f32 that halves hold, as an importer widens small weights, are halves again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import (
+    ConstantOp,
     ContractOp,
     ConvOp,
     MapOp,
     PadOp,
     TransposeOp,
+    WeightOp,
     dims_of,
     ints_of,
 )
-from mlc.dialects.types import element_of
+from mlc.dialects.types import element_of, numpy_dtype
+from mlc.dialects.weights import WeightStore
+from mlc.passes.context import weights_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused, producer
@@ -43,15 +48,18 @@ class SinkCasts(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
             for anchor in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
-                _sink(anchor)
+                _sink(anchor, weights_of(ctx))
         eliminate_dead(op)
 
 
-def _sink(op: ContractOp | ConvOp) -> None:
+def _sink(op: ContractOp | ConvOp, weights: WeightStore) -> None:
     element = element_of(op.results[0])
     if op.product or op.layouts or element not in WIDENED:
         return
     narrow = [_narrow(v, element) for v in op.operands]
+    types = [element_of(v) for v in narrow if v is not None]
+    if element == "f32" and len(types) == 1:
+        narrow = [n or _rounded(v, types[0], weights, OpBuilder(op)) for n, v in zip(narrow, op.operands, strict=True)]
     lhs, rhs = narrow
     if lhs is None or rhs is None or (element == "f32" and element_of(lhs) != element_of(rhs)):
         return
@@ -77,6 +85,17 @@ def _narrow(value: SSAValue, element: str) -> SSAValue | None:
     cast = producer(value, MapOp)
     whole = cast is not None and cast.expr.data == f"{element}(x0)" and len(cast.args) == 1
     return cast.args[0] if cast and whole and element_of(cast.args[0]) in WIDENED[element] else None
+
+
+def _rounded(value: SSAValue, element: str, weights: WeightStore, builder: OpBuilder) -> SSAValue | None:
+    """A constant whose values an element type holds exactly, as one of that type."""
+    owner = value.owner
+    if not isinstance(owner, WeightOp | ConstantOp) or isinstance(owner, WeightOp) and owner.entry.data not in weights:
+        return None
+    array = weights[owner.entry.data] if isinstance(owner, WeightOp) else owner.array()
+    with np.errstate(over="ignore"):
+        exact = np.array_equal(array.astype(numpy_dtype(element)).astype(array.dtype), array, equal_nan=True)
+    return builder.emit(MapOp(f"{element}(x0)", [value])) if exact else None
 
 
 def _moved(move: TransposeOp | PadOp, inner: SSAValue) -> Operation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
@@ -74,6 +74,21 @@ class LayoutBuilder(OpBuilder):
         """[N, C, X…] → NCXc"""
         shape = shape_of(x)
         return Blocked(self.pack(x, (1, block)), int(shape[1]), block, shape[2:])  # type: ignore[arg-type]
+
+    def whole_block(self, x: SSAValue, block: int) -> Blocked:
+        """[N, C, X…] → [N, 1, X…, b] with one block of at least C channels; zeros are appended after channels are the
+        last dimension, where one padding may append borders too."""
+        shape, channels = shape_of(x), int(shape_of(x)[1])  # type: ignore[arg-type]
+        moved = self.pack(x, (1, channels))
+        return Blocked(self.fill(moved, len(shape), block), channels, block, shape[2:])
+
+    def without_padding(self, x: Blocked) -> Blocked:
+        """A single block without its padding channels."""
+        if x.aligned:
+            return x
+        shape = (*shape_of(x.value)[:-1], x.channels)
+        own = self.emit(SliceOp(x.value, [0] * len(shape), shape, [1] * len(shape)))
+        return replace(x, value=own, block=x.channels)
 
     def unblock(self, x: Blocked) -> SSAValue:
         """NCXc → [N, C, X…]"""

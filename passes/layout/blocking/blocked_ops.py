@@ -7,6 +7,7 @@ Where it returns None, no operation that it created has a reader.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
@@ -26,6 +27,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.semantics.expr import Expr, Index, Load, children, parse, substitute
 from mlc.dialects.types import Shape, element_of, shape_of
+from mlc.passes.layout.blocking.block_sizes import COPIED
 from mlc.passes.layout.blocking.blocked_layout import Blocked, LayoutBuilder, padded, spares_channels
 from mlc.passes.layout.blocking.padding_values import ANY, ZERO, PaddingValues, after_combine, after_map, union
 
@@ -123,6 +125,8 @@ def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilde
     axis = op.axis.value.data
     block = next(layout.views[a].block for a in op.args if a in layout.views)
     channels = [shape_of(a)[1] for a in op.args]
+    if layout.sizes.whole and axis == 1:
+        return _concat_in_block(op, layout, builder)
     if not all(isinstance(c, int) for c in channels) or axis == 1 and any(c % block for c in channels):
         return None
     views = [layout.blocked(a, block, builder) for a in op.args]
@@ -132,17 +136,32 @@ def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilde
     return Blocked(builder.emit(new), int(shape[1]), block, shape[2:], union([v.padding for v in views]))  # type: ignore[arg-type]
 
 
+def _concat_in_block(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
+    """Along the channels of blocks that have all of them, where none are padding."""
+    shape, channels = shape_of(op.result), [shape_of(a)[1] for a in op.args]
+    held = [layout.views[a] for a in op.args if a in layout.views]
+    if not all(isinstance(c, int) and c % COPIED == 0 for c in channels) or not all(v.aligned for v in held):
+        return None
+    views = [layout.blocked(a, int(c), builder) for a, c in zip(op.args, channels, strict=True)]  # type: ignore[arg-type]
+    args = [builder.flattened(v) if all(v.flat for v in views) else builder.unflattened(v) for v in views]
+    new = builder.emit(ConcatOp(args, len(shape_of(args[0])) - 1))
+    return Blocked(new, int(shape[1]), int(shape[1]), shape[2:], union([v.padding for v in views]))  # type: ignore[arg-type]
+
+
 def blocked_slice(op: SliceOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """All channels, or whole blocks of channels."""
+    """All channels, or whole blocks of channels; of a block that has all, a part that is copied in whole chunks."""
     x, shape = layout.views[op.input], shape_of(op.result)
     starts, sizes, steps = list(dims_of(op.starts)), list(dims_of(op.sizes)), list(ints_of(op.steps))
+    held, within = builder.unflattened(x), (0, x.block)
+    part = layout.sizes.whole and sizes[1] != x.channels
+    if part and _whole_blocks(starts[1], sizes[1], replace(x, block=COPIED)):
+        within, starts[1], sizes[1] = (int(starts[1]), int(sizes[1])), 0, x.channels  # type: ignore[arg-type]
     if steps[1] != 1 or not _whole_blocks(starts[1], sizes[1], x):
         return None
-    held = builder.unflattened(x)
     starts[1] //= x.block
     sizes[1] = shape_of(held)[1] if sizes[1] == x.channels else sizes[1] // x.block
-    new = SliceOp(held, [*starts, 0], [*sizes, x.block], [*steps, 1])
-    return Blocked(builder.emit(new), int(shape[1]), x.block, shape[2:], x.padding)  # type: ignore[arg-type]
+    new = SliceOp(held, [*starts, within[0]], [*sizes, within[1]], [*steps, 1])
+    return Blocked(builder.emit(new), int(shape[1]), within[1], shape[2:], x.padding)  # type: ignore[arg-type]
 
 
 def _whole_blocks(start: DimLike, size: DimLike, x: Blocked) -> bool:

@@ -37,6 +37,8 @@ def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBui
     if image is None or filters is None or op.groups.value.data > 1 or not _plain_floats(op):
         return None
     x, y = (_blocks(each, assignment) for each in (image, filters))
+    if x is None or y is None:
+        return None
     rank, by_batch = len(op.strides) + 2, [1, 0, *range(2, len(op.strides) + 2)]
     layouts = [layout(rank, [(0, block)], by_batch) for block in (x, y)]
     result = layout(rank, [(0, x), (1, y)])
@@ -53,12 +55,15 @@ def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: Layo
     """A convolution of [1, C·N, X…] with filters [C, N, K…] in C groups, both transposed from [N, C, …]: a sum over the
     batch and positions for each channel. A vector has a block of channels, a register tile the results of a window."""
     channels, merged = op.groups.value.data, op.input.owner
+    block = assignment.sizes.vector(element_of(op.result))
     image = _batch_first(merged.input) if isinstance(merged, ReshapeOp) and merged.barrier is None else None
     filters = _batch_first(op.weight)
     if image is None or filters is None or not _plain_floats(op):
         return None
-    batch, block = shape_of(image)[0], assignment.size * 4 // ITEMSIZE[element_of(op.result)]
-    if shape_of(image)[1] != channels or shape_of(filters)[:2] != (batch, channels) or channels < block:
+    batch = shape_of(image)[0]
+    if shape_of(image)[1] != channels or shape_of(filters)[:2] != (batch, channels):
+        return None
+    if block is None or channels < block:
         return None
     args = [builder.unflattened(assignment.blocked(each, block, builder)) for each in (image, filters)]
     taps, rank = shape_of(op.result)[2:], len(op.strides)
@@ -92,11 +97,11 @@ def _keeps(perm: tuple[int, ...]) -> bool:
     return perm == tuple(range(2, len(perm) + 2))
 
 
-def _blocks(value: SSAValue, assignment: LayoutAssignment) -> int:
+def _blocks(value: SSAValue, assignment: LayoutAssignment) -> int | None:
     """Channels in a block: as it is blocked, or as many as there are up to a vector of them."""
     view, channels = assignment.views.get(value), shape_of(value)[1]
-    block = assignment.size * 4 // ITEMSIZE[element_of(value)]
-    return view.block if view else min(block, int(channels))  # type: ignore[arg-type]
+    block = assignment.sizes.vector(element_of(value))
+    return None if block is None else view.block if view else min(block, int(channels))  # type: ignore[arg-type]
 
 
 def reduction_of_batch(op: ReduceOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:

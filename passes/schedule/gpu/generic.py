@@ -34,12 +34,20 @@ def window(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     if first.parallel:
         rows = _slides(first)
         inner = tuple(map(TiledLoop, first.reduced))
-        yield from _spread("window", statements, first, inner, target, ROWS if rows else 1, rows)
+        most = target.warp if _slides_across(first) else None
+        yield from _spread("window", statements, first, inner, target, ROWS if rows else 1, rows, most)
 
 
 def _slides(s: StatementView) -> bool:
     """Whether a window slides along the outer axes of an image: a thread then has several rows, which share loads."""
     return any(r.slides(p, k) for r in s.reads for p in s.parallel[:-1] for k in s.reduced)
+
+
+def _slides_across(s: StatementView) -> bool:
+    """Whether a window slides along two axes or more, and the contiguous one is none of them: channels (NHWC). Then a
+    warp has some of these, so that threads have neighbouring pixels."""
+    found = {p for r in s.reads for p in s.parallel for k in s.reduced if r.slides(p, k)}
+    return len(found) > 1 and lanes_of(s) not in found
 
 
 def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[LoopNest]:
@@ -81,10 +89,11 @@ def joint(statements: Sequence[StatementView], target: GpuTarget, rules: Sequenc
 
 def _spread(
     rule: str, statements: Sequence[StatementView], first: StatementView, inner: tuple[TiledLoop, ...],
-    target: GpuTarget, most: int = POINTS, divide: bool = False,
+    target: GpuTarget, most: int = POINTS, divide: bool = False, widest: int | None = None,
 ) -> Iterator[LoopNest]:  # fmt: skip
-    """Nests of tiles over all parallel iterators, with fewer points a thread as candidates."""
+    """Nests of tiles over all parallel iterators, with fewer points a thread as candidates. A tile has at most
+    ``widest`` contiguous points."""
     lanes, names = lanes_of(first), tuple(s.name for s in statements)
     best = budget_of([first.bounds[i] for i in first.parallel], target, most)
     for budget in dict.fromkeys((best, target.block_threads, 4 * target.warp)):
-        yield LoopNest(rule, names, spread(first.parallel, first.bounds, lanes, budget, divide), inner)
+        yield LoopNest(rule, names, spread(first.parallel, first.bounds, lanes, budget, divide, widest), inner)

@@ -102,6 +102,8 @@ def _tile(
     *sums, last = s.reduced
     steps = 8 * ROW // mma.bits if warpgroup else STEPS if mma.bits < 32 else STEPS // 2
     extent = s.bounds[last]
+    if mma.bits == 16 and isinstance(extent, int) and extent <= steps and steps > mma.steps:
+        steps = steps // 2  # copies of one group are in flight while another is multiplied
     whole = not isinstance(extent, int) or extent >= steps
     inner = (*map(TiledLoop, sums), TiledLoop(last, ((steps, None),)) if whole else TiledLoop(last))
     known = str(mma) if whole and not warpgroup else None  # fewer steps may not be whole fragments: the passes see

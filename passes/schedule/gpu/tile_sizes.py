@@ -39,14 +39,16 @@ def tile_of(name: str, extent: DimLike, size: int, lanes: bool = False) -> Tiled
 
 
 def spread(
-    names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int, divide: bool = False
+    names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int, divide: bool = False,
+    widest: int | None = None,
 ) -> tuple[TiledLoop, ...]:
     """A tile of about ``budget`` points: whole lanes first, then the axes before them, innermost first.
 
     ``names`` is the band, outermost first; the lanes come last in the band. With ``divide`` tiles of the other axes
-    divide their extents where powers of two from ``ROWS`` on do, so that no access needs a condition.
+    divide their extents where powers of two from ``ROWS`` on do, so that no access needs a condition. At most
+    ``widest`` points are along the lanes.
     """
-    vector = tile_of(lanes, bounds[lanes], budget, lanes=True)
+    vector = tile_of(lanes, bounds[lanes], min(budget, widest or budget), lanes=True)
     left = budget // padded(vector.size)
     items: list[TiledLoop] = []
     for name in reversed([n for n in names if n != lanes]):

@@ -51,3 +51,19 @@ func.func @unchanged(%x: tensor<6x8xf16>, %y: tensor<8x16xbf16>, %z: tensor<8x16
   %5 = graph.contract "mk,kn->mn"(%2, %z) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
   func.return %3, %4, %5 : tensor<6x16xf32>, tensor<6x16xf32>, tensor<6x16xf32>
 }
+
+// -----
+
+// A constant that halves hold is one of them; 0.1 is not.
+// CHECK-LABEL: func.func @constants
+// CHECK:      %1 = graph.map "f16(x0)"(%w) {{.*}}-> tensor<2x1xf16>
+// CHECK-NEXT: graph.contract "mk,kn->mn"(%x, %1) {product = "f32(x0) * f32(x1)"}
+// CHECK-NEXT: graph.contract "mk,kn->mn"(%{{.*}}, %v) : (tensor<6x2xf32>
+func.func @constants(%x: tensor<6x2xf16>) -> (tensor<6x1xf32>, tensor<6x1xf32>) {
+  %w = graph.constant dense<[[1.5], [-0.25]]> : tensor<2x1xf32> : tensor<2x1xf32>
+  %v = graph.constant dense<[[1.5], [0.1]]> : tensor<2x1xf32> : tensor<2x1xf32>
+  %0 = graph.map "f32(x0)"(%x) : (tensor<6x2xf16>) -> tensor<6x2xf32>
+  %1 = graph.contract "mk,kn->mn"(%0, %w) : (tensor<6x2xf32>, tensor<2x1xf32>) -> tensor<6x1xf32>
+  %2 = graph.contract "mk,kn->mn"(%0, %v) : (tensor<6x2xf32>, tensor<2x1xf32>) -> tensor<6x1xf32>
+  func.return %1, %2 : tensor<6x1xf32>, tensor<6x1xf32>
+}
