@@ -125,8 +125,6 @@ def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilde
     axis = op.axis.value.data
     block = next(layout.views[a].block for a in op.args if a in layout.views)
     channels = [shape_of(a)[1] for a in op.args]
-    if layout.sizes.whole and axis == 1:
-        return _concat_in_block(op, layout, builder)
     if not all(isinstance(c, int) for c in channels) or axis == 1 and any(c % block for c in channels):
         return None
     views = [layout.blocked(a, block, builder) for a in op.args]
@@ -134,6 +132,12 @@ def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilde
     new = ConcatOp([builder.flattened(v) if flat else builder.unflattened(v) for v in views], axis)
     shape = shape_of(op.result)
     return Blocked(builder.emit(new), int(shape[1]), block, shape[2:], union([v.padding for v in views]))  # type: ignore[arg-type]
+
+
+def concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
+    """Of whole blocks, or of the channels in them."""
+    within = layout.sizes.whole and op.axis.value.data == 1
+    return _concat_in_block(op, layout, builder) if within else blocked_concat(op, layout, builder)
 
 
 def _concat_in_block(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
@@ -218,7 +222,7 @@ HANDLERS: dict[type[Operation], Callable[[Any, Any, LayoutBuilder], Blocked | No
     MapOp: blocked_map,
     PoolOp: blocked_pool,
     PadOp: blocked_pad,
-    ConcatOp: blocked_concat,
+    ConcatOp: concat,
     SliceOp: blocked_slice,
     ReduceOp: blocked_reduce,
     ComputeOp: blocked_compute,
