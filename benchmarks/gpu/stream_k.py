@@ -26,7 +26,7 @@ from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.schedule.split_reductions import sum_of
 from mlc.target import GpuTarget
-from mlc.target.block_time import FLOAT, LAUNCH, STEP, BlockTime, SplitSum
+from mlc.target.block_time import FLOAT, BlockTime, SplitSum
 from mlc.tools.tables import console, table
 
 MODELS = ("resnet50", "vgg16", "bert", "vit", "gpt2")
@@ -55,7 +55,7 @@ class Estimate:
 def estimate(name: str, found: SplitSum, launches: int = 1) -> Estimate:
     gpu, numbers = found.target, found.ranked() or [1]
     tile = min(found.tiles, key=lambda each: each.cycles(found.terms, gpu))
-    second, flags = (min(stream_k(each, found, fixed) for each in found.tiles) for fixed in (LAUNCH, WAIT))
+    second, flags = (min(stream_k(each, found, fixed) for each in found.tiles) for fixed in (gpu.launch_cycles, WAIT))
     best, waves = found.cycles(numbers[0]), tile.blocks / gpu.multiprocessors
     return Estimate(name, found.cycles(found.parts()), best, second, flags, waves, launches)
 
@@ -69,7 +69,7 @@ def stream_k(tile: BlockTime, found: SplitSum, fixed: float) -> float:
     whole, iterations = max(waves - 1, 0), math.ceil(found.terms / CHUNK)
     share = math.ceil((tile.blocks - whole * count) * iterations / count)
     tiles = whole + share / iterations  # of one multiprocessor
-    waits = STEP * min(tiles, max(1.0, tiles / tile.together(gpu)))
+    waits = gpu.term_cycles * min(tiles, max(1.0, tiles / tile.together(gpu)))
     moved = 2 * FLOAT * min(count, tile.blocks * iterations) * tile.rows * tile.columns / found.rate
     return found.terms * max(tiles * tile.work(gpu), waits) + fixed + moved
 
@@ -133,7 +133,8 @@ def main(
             sum(e.launches * e.best / speed(e) for e in group)
             for speed in (lambda e: 1.0, lambda e: e.speed(e.second), lambda e: e.speed(e.flags))
         )
-        rows.add_row(name, f"{1e3 * best / gpu.clock:.3f}", f"{best / second:.3f}", f"{best / flags:.3f}")
+        speeds = (f"{best / each:.3f}" if best else "" for each in (second, flags))
+        rows.add_row(name, f"{1e3 * best / gpu.clock:.3f}", *speeds)
     console().print(rows)
 
 

@@ -13,11 +13,7 @@ from dataclasses import dataclass
 
 from mlc.target.gpu import GpuTarget
 
-READ = 32  # bytes that a multiprocessor reads from L2 in a cycle
-SHARED = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
-STEP = 16  # cycles of a term at least, while a block waits for its operands
 WARPGROUP = 4  # warps that copy the operands of others
-LAUNCH = 3000  # cycles of one more kernel
 TERMS = 64  # of a part of a sum at least
 GAIN = 0.8  # of the time of a whole sum that parts may take at most
 KEYS = 128  # of a part of a running reduction at least: two steps of a stream
@@ -50,11 +46,11 @@ class BlockTime:
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
         blocks = -(-self.blocks * parts // target.multiprocessors)
-        return terms / parts * max(blocks * self.work(target), -(-blocks // self.together(target)) * STEP)
+        return terms / parts * max(blocks * self.work(target), -(-blocks // self.together(target)) * target.term_cycles)
 
     def work(self, target: GpuTarget) -> float:
         """Cycles in which a multiprocessor reads and multiplies one term of a block."""
-        return max(self._multiplied(target), self.size * (self.rows + self.columns) / READ)
+        return max(self._multiplied(target), self.size * (self.rows + self.columns) / target.l2_read)
 
     def together(self, target: GpuTarget) -> int:
         """The blocks that a multiprocessor runs at a time."""
@@ -65,7 +61,7 @@ class BlockTime:
         """Cycles in which a block reads one term of its operands from shared memory, and multiplies it."""
         rate = target.tensor_products(self.bits) if self.bits else target.products
         loads = self.rows * self.grid[1] + self.columns * self.grid[0]
-        return self.rows * self.columns / rate + loads * self.size / SHARED
+        return self.rows * self.columns / rate + loads * self.size / target.shared_read
 
     def busy(self, target: GpuTarget) -> int:
         """The multiprocessors that have a block."""
@@ -94,7 +90,7 @@ class SplitSum:
         return found if len(found) > 1 else []
 
     def cycles(self, parts: int) -> float:
-        added = LAUNCH + parts * self.results * 2 * FLOAT / self.rate
+        added = self.target.launch_cycles + parts * self.results * 2 * FLOAT / self.rate
         whole = min(tile.cycles(self.terms, self.target, parts) for tile in self.tiles)
         return whole + (added if parts > 1 else 0)
 

@@ -44,6 +44,10 @@ class GpuTarget(Target):
     clock: float = 1.41e9  # cycles a second
     memory_bytes: float = 2.0e12  # read or written a second
     products: int = 64  # f32 multiply-adds that a multiprocessor starts in a cycle
+    l2_read: float = 32  # bytes that a multiprocessor reads from L2 in a cycle; this and the next three are estimates
+    shared_read: float = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
+    term_cycles: float = 16  # of a term at least, while a block waits for its operands
+    launch_cycles: float = 3000  # of one more kernel
 
     @property
     def flops(self) -> float:

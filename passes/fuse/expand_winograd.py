@@ -47,7 +47,7 @@ from mlc.passes.layout.blocking.whole_tiles import whole_tiles
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
 from mlc.target import GpuTarget
-from mlc.target.block_time import FLOAT, LAUNCH, BlockTime, SplitSum
+from mlc.target.block_time import FLOAT, BlockTime, SplitSum
 
 SHAPES = ((128, 128), (64, 64), (32, 32))  # rows and columns of a tile of a product, as schedules have
 
@@ -89,7 +89,7 @@ def _cycles(conv: ConvOp, m: int, target: GpuTarget) -> float:
     largest = FLOAT * groups * columns * max(channels, filters)
     rate = memory * (2 if largest <= target.l2_bytes // 2 else 1)
     moved = FLOAT * (m + side) ** 2 * columns * (channels + filters)
-    return products + moved / rate + 4 * LAUNCH
+    return products + moved / rate + 4 * target.launch_cycles
 
 
 def _applies(conv: ConvOp) -> bool:
