@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError
 from mlc.errors import InputError
+from mlc.passes.schedule.gpu.part_numbers import PARTS_SUFFIX
 
 LINE, TUNED = "schedule_line", "schedule_tuned"  # the origin of a schedule that no rule has chosen
 
@@ -45,7 +46,9 @@ def lines(text: str) -> Iterator[tuple[int, str, str]]:
 
 def _apply(name: str, text: str, number: int, kernels: dict[str, kernel.FuncOp]) -> None:
     if name not in kernels:
-        raise line_error(number, f"there is no kernel '{name}'", f"Kernels are {', '.join(kernels)}")
+        whole = name.removesuffix(PARTS_SUFFIX) in kernels
+        hint = "Its sum is whole: begin the band with a number of parts, as part@8" if whole else None
+        raise line_error(number, f"there is no kernel '{name}'", hint or f"Kernels are {', '.join(kernels)}")
     fn = kernels[name]
     if LINE in fn.attributes:
         raise line_error(number, f"kernel '{name}' has a schedule already", "Give each kernel one line")

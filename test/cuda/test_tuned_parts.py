@@ -88,14 +88,14 @@ def test_the_number_of_parts_with_the_best_event_times_wins(
     monkeypatch.setattr(tuner, "PROFILE_SECONDS", 0.0)
     monkeypatch.setattr(tuner, "CANDIDATES", 0)
     monkeypatch.setattr(parts, "NUMBERS", 1)
-    weight, file = random(4096, 32), tmp_path / "net"
-    source = model("net (float[32,4096] x) => (float[32,32] y) { y = MatMul(x, w) }", w=weight)
+    weight, file = random(1024, 32), tmp_path / "net"
+    source = model("net (float[16,1024] x) => (float[16,32] y) { y = MatMul(x, w) }", w=weight)
     found = mlc.tune(source, seconds=1000, target=TARGET)
     file.write_text(found.text())
     (sum_,) = found.sums
-    assert (sum_.estimated, sum_.best, sum_.tried) == (64, 1, 1) and found.gain == sum_.gain > 0.5
+    assert sum_.estimated > 1 and (sum_.best, sum_.tried) == (1, 1) and found.gain == sum_.gain > 0.5
     assert file.read_text() == f"{sum_.name}: {found.kernels[0].chosen}\n"
-    x = random(32, 4096)
+    x = random(16, 1024)
     with mlc.compile(source, target=TARGET, schedule=file) as tuned:
         assert len(tuned.signature["kernels"]) == 1
         np.testing.assert_allclose(tuned(x), x @ weight, rtol=1e-4, atol=1e-3)

@@ -6,6 +6,7 @@
 // RUN: mlc-opt %s --for-target cuda:sm_80 -p 'apply-parts{text="copy_parts: x: S0 | part@2 part i | "},split-reductions' --verify-diagnostics | filecheck %s --check-prefix SUM
 // RUN: mlc-opt %s --for-target cuda:sm_80 -p 'apply-parts{text="k_parts: x: S0 | part@0 part m n | k"}' --verify-diagnostics | filecheck %s --check-prefix ZERO
 // RUN: mlc-opt %s --for-target cuda:sm_80 -p 'apply-parts{text="k_parts: x: S0 | part@2 part m n/32vp | k"},split-reductions,apply-schedules{text="k_parts: x: S0 | part@2 part m n/32vp | k"},choose-gpu-schedule,tile-kernels' | filecheck %s --check-prefix TILED
+// RUN: mlc-opt %s --for-target cuda:sm_80 -p 'apply-parts{text="copy_parts: x: S0 | part i | "},split-reductions,apply-schedules{text="copy_parts: x: S0 | part i | "}' --verify-diagnostics | filecheck %s --check-prefix NONE
 
 // The schedule of the parts says how many there are, that of the kernel without parts that there are none; a schedule
 // of the kernel that adds parts says neither, so that the number is an estimate.
@@ -26,6 +27,7 @@
 // UNEVEN:     Line 2 of the schedules: kernel 'k': part@3: its sum has 4096 terms, which are not 3 equal parts (stage 'schedule')
 // SUM:        Line 1 of the schedules: kernel 'copy': part@2: its first statement is no sum over one iterator that can have parts
 // ZERO:       Line 1 of the schedules: kernel 'k_parts': schedule item 'part@0': blocks, as in y@4, must be first in the band and at least 1
+// NONE:       Line 1 of the schedules: there is no kernel 'copy_parts' (stage 'schedule'). Its sum is whole: begin the band with a number of parts, as part@8.
 // TILED:      kernel.func @k_parts
 // TILED:      poly.tile
 kernel.func @k(%a: memref<32x4096xf32>, %b: memref<4096x32xf32>, %y: memref<32x32xf32>) {
