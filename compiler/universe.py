@@ -21,9 +21,9 @@ _PASSES = {
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
     " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
-    "autodiff": "rematerialize",
-    "fuse": "factor-sums fuse-reductions expand-contractions expand-winograd sink-reshapes split-yields split-concats"
-    " defer-normalization form-kernels deduplicate-kernels delay-updates",
+    "autodiff": "recompute-scores rematerialize",
+    "fuse": "factor-sums reassociate-sums fuse-reductions expand-contractions expand-winograd sink-reshapes"
+    " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
     " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops verify-poly",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mlc.passes.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.defer_normalization import DeferNormalization
@@ -12,6 +13,7 @@ from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.factor_sums import FactorSums
 from mlc.passes.fuse.form_kernels import FormKernels
 from mlc.passes.fuse.fuse_reductions import FuseReductions
+from mlc.passes.fuse.reassociate_sums import ReassociateSums
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
 from mlc.passes.fuse.split_concats import SplitConcats
 from mlc.passes.fuse.split_yields import SplitYields
@@ -50,7 +52,8 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
         ("graph", graph_pipeline(options.numerics)),
         ("layout", layout_pipeline(options.numerics)),
         ("fuse", [FactorSums(options.numerics), FuseReductions(), ExpandContractions(), SinkReshapes(), SplitYields(),
-                  SplitConcats(), Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
+                  SplitConcats(), ReassociateSums(options.numerics), RecomputeScores(),
+                  Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), ProveInPlace(), *given, ChooseSchedule(options.numerics),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mlc.passes.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.autodiff.rematerialize import Rematerialize
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
@@ -21,6 +22,7 @@ from mlc.passes.fuse.defer_normalization import DeferNormalization
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.expand_winograd import ExpandWinograd
 from mlc.passes.fuse.form_kernels import FormKernels
+from mlc.passes.fuse.reassociate_sums import ReassociateSums
 from mlc.passes.fuse.sink_reshapes import SinkReshapes
 from mlc.passes.fuse.split_concats import SplitConcats
 from mlc.passes.fuse.split_yields import SplitYields
@@ -74,6 +76,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("layout", [AssignLayout(), DecomposePack(), FoldConstants(), CanonicalizeGraph(), FuseMaps(),
                     HoistInvariants(), VerifyLayout()]),
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
+                  ReassociateSums(options.numerics), RecomputeScores(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),

@@ -36,6 +36,7 @@ from mlc.dialects.semantics.statement import Statement
 from mlc.dialects.types import Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
 from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
+from mlc.passes.fuse.grouping.product_chains import chains
 from mlc.passes.kernel.lowering.generic import generic
 from mlc.passes.kernel.lowering.scalars import TRANSCENDENTAL
 from mlc.passes.legality import IllegalIR
@@ -64,6 +65,7 @@ class _Lowering:
     taken: set[SSAValue] = field(default_factory=set)  # buffers of results that contain another value first
     held: dict[SSAValue, SSAValue] = field(default_factory=dict)  # the value that is in a buffer at this point
     anchor: Statement | None = None  # the contraction or window whose iterators the epilogue adopts
+    anchored: Shape = ()  # its result's shape
 
     def run(self) -> None:
         old = self.fn.block
@@ -75,6 +77,7 @@ class _Lowering:
         self.buffers.update(zip((*old.args, *results), self.new.args, strict=True))
         self.held.update((self.buffers[v], v) for v in old.args)
         ops = [o for o in old.ops if isinstance(o, StructuredOp)]
+        self.chained = bool(chains(ops))
         for n, op in enumerate(ops):
             self._lower(op, set(results), ops[n + 1 :])
         for call in [o for o in old.ops if isinstance(o, LibraryOp)]:
@@ -96,6 +99,7 @@ class _Lowering:
         statements = [self._resolve(self._adopt(s, op), op) for s in op.statements()]
         if statements[0].monoid:
             self.anchor = None if _reduces_rows(op) else op.statements()[0]
+            self.anchored = shape_of(op.results[0])
         value = op.results[0]
         if value not in results:
             if len(statements) == 1 and self._inlines(statements[0], value, later):
@@ -113,7 +117,7 @@ class _Lowering:
         if last in results and self.buffers[last] not in self.taken:
             self.taken.add(self.buffers[last])
             return self.buffers[last]
-        home = next((self.buffers[v] for v in self.locals if self._replaces(v) is value), None)
+        home = next((self.buffers[v] for v in self.locals if self._replaces(v) is value or self._ends(v, value)), None)
         if home is None:
             local = kernel.LocalOp(memref_type(element_of(value), shape_of(value)))
             self.new.add_op(local)
@@ -129,6 +133,18 @@ class _Lowering:
             return None
         overwritten_first = any(self._reads_until(op) > self.order[last] for op in others)
         return last.result if last.result.type == value.type and not overwritten_first else None
+
+    def _ends(self, value: SSAValue, last: SSAValue) -> bool:
+        """Whether ``last`` can overwrite a matrix of a chain: it is the last to read it, point by point."""
+        op = last.owner
+        if not self.chained or not isinstance(op, MapOp) or value.type != last.type:
+            return False
+        readers = [use.operation for use in value.uses]
+        for reader in readers:  # which grow
+            inlined = [v for v in reader.results if v in self.inlined]
+            readers += [use.operation for v in inlined for use in v.uses if use.operation not in readers]
+        real = [r for r in readers if not any(v in self.inlined for v in r.results)]
+        return op in real and all(self.order[r] <= self.order[op] for r in real)
 
     def _reads_until(self, op: Operation) -> int:
         """The last position at which the operands of ``op`` are read: that of its readers, if these compute its
@@ -164,6 +180,8 @@ class _Lowering:
         anchor = self.anchor
         if anchor is None or not isinstance(op, MapOp | PadOp) or not loads(s.value):
             return s
+        if isinstance(op, MapOp) and shape_of(op.result) != self.anchored:
+            return s  # of a chain, whose maps are on scores
         kept = [n for n, r in enumerate(anchor.reduction) if not r]
         at = dict(zip(s.iters, anchor.out, strict=True))
         value, *out = (substitute(e, index=lambda i: at.get(i.name, i)) for e in (s.value, *s.out))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ints_of
+from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ReshapeOp, ints_of
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
@@ -60,7 +60,9 @@ def _attention(first: ContractOp, position: Mapping[Operation, int]) -> Attentio
 
 
 def _users(op: Operation) -> list[Operation]:
-    return [use.operation for result in op.results for use in result.uses]
+    """The readers of an operator, but for barriers: what reads these is another kernel."""
+    readers = [use.operation for result in op.results for use in result.uses]
+    return [r for r in readers if not (isinstance(r, ReshapeOp) and r.barrier)]
 
 
 def _keeps_rows(op: Operation, scores: Shape) -> bool:
@@ -159,7 +161,7 @@ def _is_softmax(attention: Attention) -> bool:
     reduces = {op.fn.data: op for op in inside if isinstance(op, ReduceOp)}
     if sorted(reduces) != ["add", "max"] or sum(isinstance(op, ReduceOp) for op in inside) != 2:
         return False
-    readers = _users(reduces["max"])
+    readers = [op for op in _users(reduces["max"]) if _users(op)]  # not a copy that only a later kernel reads
     powers = [op for op in readers if isinstance(op, MapOp) and _subtracts(op, reduces["max"])]
     return len(readers) == len(powers) == 1 and reduces["add"].input.owner is powers[0]
 

@@ -27,6 +27,7 @@ from mlc.dialects.graph.traits import (
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, loads, parse, walk
 from mlc.dialects.types import Shape, shape_of
+from mlc.passes.fuse.grouping import product_chains
 from mlc.passes.fuse.grouping.attention import attentions, is_one_kernel
 from mlc.passes.fuse.grouping.convexity import Convexity
 from mlc.passes.fuse.grouping.paddings import single_writer, with_paddings
@@ -41,7 +42,7 @@ SCALARS = 128  # functions an element in one kernel of pointwise operators, whic
 class Group:
     """Operators of one kernel; ``shape`` is their common iteration space, without the reduced axes of a contraction."""
 
-    kind: str  # "map", "row", "anchor", or "library", with which no operator fuses
+    kind: str  # "map", "row", "anchor", or "chain" or "library", with which no other fuses
     shape: Shape
     axes: tuple[int, ...] = ()  # of a "row": the trailing, reduced axes
     ops: list[Operation] = field(default_factory=list)
@@ -50,7 +51,7 @@ class Group:
     def accepts(self, op: Operation, target: Target) -> bool:
         """Whether an operator's iteration space is the group's, and each point of it reads only that point of what the
         group computes: of a row, elements of that row."""
-        if self.kind == "library" or not self._has_room(op):
+        if self.kind in ("chain", "library") or not self._has_room(op):
             return False
         if has(op, Elementwise) or (self.kind == "map" and has(op, PointwiseIndices)):
             return shape_of(op.results[0]) in self._shapes() and self._reads_own_points(op)
@@ -136,12 +137,16 @@ def form_groups(ops: list[Operation], target: Target) -> list[Group]:
     groups: list[Group] = []
     fused = [a for a in attentions(ops) if is_one_kernel(a, target)]
     first_of = {op: a.ops[0] for a in fused for op in a.ops[1:]}
+    streamed = [c for c in product_chains.chains(ops) if product_chains.is_one_kernel(c, target)]
+    first_of |= {op: c.ops[0] for c in streamed for op in c.ops}
 
     def join(op: Operation) -> Group:
         """The group that takes ``op``: a new one where none can."""
         if isinstance(op, LibraryOp):
             return Group("library", (), ())
         assert isinstance(op, StructuredOp)
+        if first_of.get(op) is op:
+            return Group("chain", shape_of(op.results[0]))
         if op in first_of:
             member[first_of[op]].shape = shape_of(op.results[0])
             return member[first_of[op]]

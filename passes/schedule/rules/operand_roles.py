@@ -22,6 +22,14 @@ def is_sum(s: StatementView) -> bool:
     return s.op.monoid is not None and s.op.monoid.data == "add" and len(s.reads) > 1
 
 
+def is_matrix_product(s: StatementView) -> bool:
+    """Whether a sum of products has rows, which the second factor lacks, and columns, which the first one lacks."""
+    if not is_sum(s) or len(s.reads) != 2:
+        return False
+    first, second = ({i for i in s.parallel if r.depends_on(i)} for r in s.reads)
+    return bool(first - second and second - first)
+
+
 def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
     """Pairs (factor that is one access, accesses of the other factor): the other is one operand, or is computed from
     quantized integers and scales."""

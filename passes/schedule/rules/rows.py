@@ -10,6 +10,7 @@ from mlc.dialects.types import element_of
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.passes.schedule.rules.operand_roles import is_matrix_product
 from mlc.target import CpuTarget
 
 FOUR_BYTES = ("f32", "i32")  # elements whose vectors exchange lanes with each other
@@ -22,6 +23,8 @@ def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[Loo
     inner = [i for i in whole.iters if i not in band]
     known = all(i in whole.iters and s.bounds[i] == whole.bounds[i] for s in statements for i in s.iters)
     if not inner or not known or not any(s.op.monoid for s in statements) or not one_point(statements, band):
+        return
+    if sum(map(is_matrix_product, statements)) > 1:  # nests of their own compute several rows at a time
         return
     extent = whole.bounds[inner[-1]]
     yield from _multi_row(statements, band, inner, target)

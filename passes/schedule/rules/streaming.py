@@ -21,6 +21,7 @@ from mlc.passes.schedule.polyhedral.shared_axes import Axis, axes_of, extent_of
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.nest_fusion import Cut, joined_nests, stages_of
+from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.target import CpuTarget
 
 ROWS = 4  # of a block, times the sums in flight: they read its operands from L2
@@ -35,6 +36,7 @@ class Stream:
     after: list[StatementView]
     rows: list[Axis]
     along: Axis
+    rescales: bool = True  # sums follow a running maximum
 
     def extent(self, axis: Axis) -> int:
         extent = extent_of(axis, [*self.inside, *self.after])
@@ -46,6 +48,7 @@ def streams(statements: Sequence[StatementView]) -> Iterator[Stream]:
     """The ways to stream a kernel: axes along which a running maximum rescales other reductions."""
     axes = [a for a in axes_of(statements) if isinstance(extent_of(a, statements), int)]
     rows = [a for a in axes if all(a.get(s.name) in s.parallel for s in statements)]
+    sums: list[tuple[int, Stream]] = []
     for along in axes:
         inside = [s for s in statements if s.name in along]
         after = [s for s in statements if s.name not in along]
@@ -58,6 +61,15 @@ def streams(statements: Sequence[StatementView]) -> Iterator[Stream]:
             continue
         if running.maxima:
             yield Stream(inside, after, rows, along)
+        elif _is_chain(inside, along):
+            sums.append((len(running.scales), Stream(inside, after, rows, along, rescales=False)))
+    yield from (stream for _, stream in sorted(sums, key=lambda each: each[0]))  # few running results first
+
+
+def _is_chain(inside: Sequence[StatementView], along: Axis) -> bool:
+    """Whether sums follow from several products that are made for each point of the reduction."""
+    made = [s for s in inside if is_sum(s) and s.op.ins[1:] and along[s.name] not in s.reduced]
+    return len(made) > 1 and any(along[s.name] in s.reduced for s in inside)
 
 
 def streaming(
@@ -67,7 +79,7 @@ def streaming(
     for stream in streams(statements):
         if _stays_in_l2(stream, target):
             continue
-        points = _points(stream, target)
+        points = _points(stream, target) if stream.rescales else (1, _columns(stream, target))
         after = [[*stage] for _, stage in itertools.groupby(stream.after, lambda s: s.bounds)]
         stages = [*stages_of(stream.inside, target, rules), *after]
         cuts = [_cuts(stream, stage[0], *points, target) for stage in stages]
@@ -79,6 +91,8 @@ def streaming(
 def _stays_in_l2(stream: Stream, target: CpuTarget) -> bool:
     """Whether blocks of whole rows have rows enough; the fuse stage decides likewise before it is known whether
     exponentials overwrite the scores."""
+    if not stream.rescales:
+        return _columns(stream, target) == stream.extent(stream.along)
     *outer, rows = map(stream.extent, stream.rows)
     row_bytes = stream.extent(stream.along) * max(_row_bytes(stream), 2 * 4)
     return target.block_points(rows, row_bytes, math.prod(outer)) >= ROWS * target.sums_in_flight
@@ -104,6 +118,17 @@ def _points(stream: Stream, target: CpuTarget) -> tuple[int, int]:
     blocks = -(-target.tasks(4) // others)
     rows = min(target.block_bytes // (keys * _row_bytes(stream)), -(-extent // blocks))
     return _even(extent, max(rows, target.sums_in_flight)), keys
+
+
+def _columns(stream: Stream, target: CpuTarget) -> int:
+    """Columns of the matrices of a chain in a block, which has all of their rows."""
+    first = next(s for s in stream.inside if is_sum(s))
+    extent, column = stream.extent(stream.along), _row_bytes(stream) * _others(first.write, first, stream)
+    most = max(target.block_bytes // column, target.lanes)
+    if extent <= most:
+        return extent
+    whole = [n for n in range(most, 0, -1) if -(-extent // -(-extent // n)) == n]  # the last block may be smaller
+    return next((n for n in whole if n % target.lanes == 0), whole[0])
 
 
 def _even(extent: int, most: int, multiple: int = 1) -> int:
@@ -132,4 +157,4 @@ def _others(read: Access, s: StatementView, stream: Stream) -> int:
 def _row_bytes(stream: Stream) -> int:
     """Bytes of intermediate arrays for each row and point of the reduction."""
     made = {s.write.array for s in stream.inside if stream.along[s.name] not in s.reduced}
-    return 4 * len(made)
+    return 4 * len(made if stream.rescales else made & {r.array for s in stream.inside for r in s.reads})

@@ -1,0 +1,142 @@
+"""Chains of products: elementwise operators on several products of one shape, and the products that read the results.
+
+    s[m, n] = q[m, k]·k[k, n]   d[m, n] = g[m, v]·v[v, n]   →   e = exp(s - lse[m]) * (d - rows[m])
+      →   dq[m, k] = e[m, n]·k[n, k]   dk[n, k] = e[m, n]·q[m, k]
+
+So is the backward pass of attention once ``recompute-scores`` has given it scores of its own. The matrices of the
+middle stay in cache block by block (Dao, FlashAttention-2, 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects.graph import ContractOp, MapOp
+from mlc.dialects.semantics.dims import product
+from mlc.dialects.types import Shape, element_of, is_float, shape_of
+from mlc.target import CpuTarget, Target
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Operators in order: ``sources`` make matrices of shape ``scores``, ``sinks`` sum along their rows or columns."""
+
+    ops: tuple[Operation, ...]
+    scores: Shape
+    sources: tuple[ContractOp, ...]
+    sinks: tuple[ContractOp, ...]
+
+
+@dataclass
+class _Search:
+    scores: Shape
+    sources: set[Operation] = field(default_factory=set)
+    maps: set[Operation] = field(default_factory=set)
+    sinks: dict[Operation, SSAValue] = field(default_factory=dict)  # and the matrix that each reads
+
+    def run(self, first: ContractOp) -> bool:
+        """Collect what is connected with ``first`` by matrices; False where another operator reads one of them."""
+        waiting: list[Operation] = [first]
+        while waiting:
+            op = waiting.pop()
+            if op in self.maps or op in self.sources:
+                continue
+            (self.sources if isinstance(op, ContractOp) else self.maps).add(op)
+            for use in op.results[0].uses:
+                if isinstance(use.operation, MapOp) and shape_of(use.operation.result) == self.scores:
+                    waiting.append(use.operation)
+                elif isinstance(use.operation, ContractOp):
+                    self.sinks[use.operation] = op.results[0]
+                else:
+                    return False
+            waiting += self._producers(op) if isinstance(op, MapOp) else ()
+        return not (self.sources & self.sinks.keys())
+
+    def _producers(self, op: MapOp) -> Iterator[Operation]:
+        for value in op.args:
+            if shape_of(value) == self.scores and isinstance(value.owner, MapOp | ContractOp):
+                yield value.owner
+
+
+def chains(ops: Sequence[Operation]) -> list[Chain]:
+    """All chains among a block's operators, in order."""
+    position = {op: n for n, op in enumerate(ops)}
+    found: dict[Operation, Chain] = {}
+    for op in ops:
+        if isinstance(op, ContractOp) and op not in found and (chain := _chain(op, position)):
+            found |= dict.fromkeys(chain.ops, chain)
+    return list(dict.fromkeys(found.values()))
+
+
+def _chain(first: ContractOp, position: Mapping[Operation, int]) -> Chain | None:
+    scores = shape_of(first.result)
+    if not is_source(first):
+        return None
+    search = _Search(scores)
+    if not search.run(first) or len(search.sources) < 2 or not all(map(is_source, search.sources)):
+        return None
+    if not search.sinks or not all(is_sink(op, matrix) for op, matrix in search.sinks.items()):
+        return None
+    parts = (search.sources, search.maps, search.sinks)
+    found = sorted((op for part in parts for op in part), key=position.__getitem__)
+    if _leaves_and_returns(found, set(search.sinks), position):
+        return None
+    sources, sinks = (tuple(op for op in found if op in part) for part in (search.sources, search.sinks))
+    return Chain(tuple(found), scores, sources, sinks)  # type: ignore[arg-type]
+
+
+def is_source(op: Operation) -> bool:
+    """Whether a product makes a matrix of constant size for each of its outer axes, which both operands have."""
+    assert isinstance(op, ContractOp)
+    scores, (lhs, rhs, out) = shape_of(op.result), op.terms
+    constant = len(scores) > 2 and all(isinstance(d, int) for d in scores)
+    if op.layouts or not constant or not is_float(element_of(op.result)):
+        return False
+    rows, columns = (lhs, rhs) if out[-2] in lhs else (rhs, lhs)
+    own = out[-2] not in columns and out[-1] not in rows
+    return own and out[-2] in rows and out[-1] in columns and all(c in lhs and c in rhs for c in out[:-2])
+
+
+def is_sink(op: Operation, matrix: SSAValue) -> bool:
+    """Whether a product sums along the rows or columns of ``matrix``, for each of its outer axes."""
+    assert isinstance(op, ContractOp)
+    if op.layouts or op.lhs is op.rhs:
+        return False
+    (mine, other), out = (op.terms[:2] if op.lhs is matrix else op.terms[1::-1]), op.terms[2]
+    summed = [c for c in mine if c not in out]
+    return len(summed) == 1 and summed[0] in mine[-2:] and all(c in other and c in out for c in mine[:-2])
+
+
+def _leaves_and_returns(ops: Sequence[Operation], sinks: set[Operation], position: Mapping[Operation, int]) -> bool:
+    """Whether something that one of the operators reads follows from what a sink computes."""
+    inside, last = set(ops), position[ops[-1]]
+    waiting = [use.operation for op in sinks for r in op.results for use in r.uses]
+    seen: set[Operation] = set()
+    while waiting:
+        op = waiting.pop()
+        if op in inside:
+            return True
+        if op not in seen and position.get(op, last + 1) <= last:
+            seen.add(op)
+            waiting += [use.operation for r in op.results for use in r.uses]
+    return False
+
+
+def is_one_kernel(chain: Chain, target: Target) -> bool:
+    """Whether a chain is one kernel, whose schedule chooses blocks of columns (``streaming``)."""
+    read = {v for op in chain.sinks for v in op.operands if v.owner in chain.ops}
+    return stays_in_l2(chain.scores, len(chain.sources) + len(read) - 1, target)
+
+
+def stays_in_l2(scores: Shape, arrays: int, target: Target) -> bool:
+    """Whether there are matrices for all threads, and so many ``arrays`` of their columns, a vector of each, fit in L2
+    and on the stack."""
+    if not isinstance(target, CpuTarget):
+        return False
+    *outer, rows, _ = scores
+    matrices = product(outer)
+    assert isinstance(matrices, int) and isinstance(rows, int)
+    return matrices >= target.threads and arrays * 4 * rows * target.lanes <= target.local_bytes
