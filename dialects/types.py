@@ -142,6 +142,8 @@ NARROW = {
     **dict.fromkeys(("i2", "ui2"), 2),
 }
 ITEMSIZE |= dict.fromkeys(NARROW, 1)  # in memory
+FLOAT8 = ("f8e4m3fn", "f8e5m2")
+"""The floats of 8 bits that GPUs convert and multiply: E4M3 and E5M2 of the OCP 8-bit Floating Point Specification."""
 
 
 def float_type(element: str) -> FloatType:

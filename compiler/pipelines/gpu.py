@@ -72,21 +72,21 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     winograd = [ExpandWinograd(), FoldConstants(), CanonicalizeGraph()] if options.numerics == "default" else []
     tuned = ApplyTuned(options.tuned_lines())
     return [
-        ("graph", graph_pipeline(options.numerics, [SinkCasts()])),
+        ("graph", graph_pipeline(options.numerics, [SinkCasts(options.numerics)])),
         ("layout", [AssignLayout(), DecomposePack(), FoldConstants(), CanonicalizeGraph(), FuseMaps(),
                     HoistInvariants(), VerifyLayout()]),
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   ReassociateSums(options.numerics), RecomputeScores(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),
-        ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
+        ("kernel", [LowerKernels(float8=True), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics), tuned, *given,
                       ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
-                   UseTensorCores(options.numerics), UseWarpgroups(), UseExp2(), HoistCopies(), CopyByTma(),
-                   SpecializeWarps(), PipelineCopies(), RasterTiles(), DistributeValues(), InsertBlockBarriers(),
-                   SetLaunchGeometry(), VerifyLoops()]),
+                   UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
+                   CopyByTma(), SpecializeWarps(), PipelineCopies(), RasterTiles(), DistributeValues(),
+                   InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -26,7 +26,8 @@ FLOAT = 4  # bytes of an element that threads multiply without tensor cores
 class BlockTime:
     """The tile of a sum of products, rows × columns, of ``blocks`` blocks; ``grid``: the rows and columns of threads,
     or of warps with tensor cores, that each have an equal part of it; ``size``: bytes of a factor's element; ``bits``:
-    those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands."""
+    those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands; ``wait``:
+    the part of a target's cycles of a term that it waits at least."""
 
     rows: int
     columns: int
@@ -36,6 +37,7 @@ class BlockTime:
     size: int = FLOAT
     bits: int | None = None
     bulk: bool = False
+    wait: float = 1.0
 
     @classmethod
     def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
@@ -46,7 +48,8 @@ class BlockTime:
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
         blocks = -(-self.blocks * parts // target.multiprocessors)
-        return terms / parts * max(blocks * self.work(target), -(-blocks // self.together(target)) * target.term_cycles)
+        wait = -(-blocks // self.together(target)) * target.term_cycles * self.wait
+        return terms / parts * max(blocks * self.work(target), wait)
 
     def work(self, target: GpuTarget) -> float:
         """Cycles in which a multiprocessor reads and multiplies one term of a block."""

@@ -31,6 +31,7 @@ from mlc.dialects.kernel.mma import (
 )
 from mlc.dialects.kernel.reduction import MultiReductionOp
 from mlc.dialects.kernel.tile import (
+    WIDENING,
     GatherOp,
     LanewiseOp,
     PrefetchOp,
@@ -72,6 +73,7 @@ __all__ = [
     "SlideOp",
     "StepOp",
     "LanewiseOp",
+    "WIDENING",
     "BarrierOp",
     "ClusterBarrierOp",
     "ClusterRankOp",

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.dialects.types import element_name, element_of
+from mlc.dialects.types import FLOAT8, element_name, element_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,17 @@ class MmaShape:
         """The factors in a register of 32 bits, neighbours along the sum."""
         return 32 // self.bits
 
+    @property
+    def exact(self) -> bool:
+        """Whether sums have no rounding error: those of integers."""
+        return self.total == "i32"
+
+    @property
+    def promoted(self) -> bool:
+        """Whether warpgroups add in fewer bits than f32 has (floats of 8 bits), so that sums of a few instructions are
+        added in f32 (CUTLASS: promotion)."""
+        return self.bits == 8 and not self.exact
+
 
 MMA_SHAPES = {
     "f32": MmaShape(16, 8, 8, 32, "f32"),
@@ -46,9 +57,10 @@ MMA_SHAPES = {
     "bf16": MmaShape(16, 8, 16, 16, "f32"),
     "i8": MmaShape(16, 8, 32, 8, "i32"),
     "ui8": MmaShape(16, 8, 32, 8, "i32"),
+    **dict.fromkeys(FLOAT8, MmaShape(16, 8, 32, 8, "f32")),
 }
 """The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Those of
-f32 are TF32; signed and unsigned bytes multiply each other."""
+f32 are TF32; signed and unsigned bytes multiply each other, and so do floats of 8 bits."""
 
 WARPGROUP_COLUMNS = (64, 128, 256)
 """The columns of a warpgroup's product by one instruction (wgmma of PTX): 64 rows, and steps of 32 bytes."""
@@ -76,7 +88,8 @@ class MmaOp(IRDLOperation):
     of factors of f32, which are rounded to TF32, with 10 bits after the point; with ``split`` each such factor is the
     sum of two, and the product has three terms (3×TF32). Sums are those of f32, or of i32, which wrap. With
     ``warpgroup`` four warps multiply 64 rows by so many columns at a time, and read the operands in shared memory; with
-    ``in_flight`` they go on meanwhile, and the sums are there after a ``kernel.mma_wait``.
+    ``in_flight`` they go on meanwhile, and the sums are there after a ``kernel.mma_wait``. Of floats of 8 bits they add
+    in fewer bits than f32 has, so the sum of ``steps`` is one of its own (``promoted``).
 
     ``a`` may be a vector of rows × ``steps`` halves instead, which has the distribution of the sums: the registers that
     hold sums of m16n8 are those of a left factor of m16n8k16. Its strides are then 0. Steps that it lacks count as 0.
@@ -117,6 +130,11 @@ class MmaOp(IRDLOperation):
     def along(self) -> bool:
         """Whether both operands have neighbours along the sum (K-major)."""
         return [int(n) for n in self.strides.get_values()][::2] == [1, 1]
+
+    @property
+    def promoted(self) -> bool:
+        """Whether the sum of the steps is one of its own, which is added to ``acc`` in f32."""
+        return self.warpgroup is not None and self.shape.promoted
 
     @property
     def held(self) -> bool:

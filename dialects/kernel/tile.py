@@ -31,6 +31,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.access import TileAccess, Valid, axes_of, split_strides, verify_element
+from mlc.dialects.types import FLOAT8
 
 
 @irdl_op_definition
@@ -237,9 +238,14 @@ class StepOp(IRDLOperation):
         super().__init__(result_types=[result])
 
 
+WIDENING = {element: f"extf.{element}" for element in FLOAT8}
+"""The lanewise operations that widen the codes of floats of 8 bits, of type i8, to f32."""
+
+
 @irdl_op_definition
 class LanewiseOp(IRDLOperation):
-    """An operation that xDSL lacks (``arith.remf``, ``dot4``) or defines only on scalars, applied to every lane.
+    """An operation that xDSL lacks (``arith.remf``, ``dot4``, ``extf.f8e5m2``) or defines only on scalars, applied to
+    every lane.
 
     ``%m = kernel.lanewise "arith.cmpf"(%a, %b) {of = {predicate = 4 : i64}} : (vector<16xf32>, …) -> vector<16xi1>``
     """

@@ -112,8 +112,9 @@ def _in_loop(loop: scf.ForOp) -> int:
     carried = (prod(extents(r)) for r in loop.results if isinstance(r.type, VectorType))
     assert loop.body.block.last_op is not None
     kept = set(loop.body.block.last_op.operands)
-    made = (o.result for o in loop.body.block.ops if isinstance(o, kernel.MmaOp) and not o.in_flight)
-    return max(carried, default=1) + sum(prod(extents(v)) for v in made if v not in kept)
+    made = (o for o in loop.body.block.ops if isinstance(o, kernel.MmaOp) and not o.in_flight)
+    beside = sum(prod(extents(o.result)) for o in made if o.promoted or o.result not in kept)
+    return max(carried, default=1) + beside
 
 
 def _staged(fn: kernel.FuncOp) -> int:

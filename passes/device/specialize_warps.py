@@ -14,7 +14,7 @@
                                                    kernel.mbarrier_arrive %empty[%slot - 1] } … } }
 
 One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. A product is
-in flight while the next buffer is waited for; a ring of one buffer has none. The ring has
+in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums have none. The ring has
 ``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x1`` two blocks, whose
 tiles are in one column, each copy a half of what both need (multicast), and say to both when they have read a buffer.
 """
@@ -80,7 +80,8 @@ class _Specialization:
         self.cluster = self._cluster()
         readers = threads // self.target.warp * self.cluster
         self.full, self.empty = (self._barriers(tiles, count) for count in (1, readers))
-        self.release = Release(self.empty, self.depth, self.cluster)
+        promoted = any(isinstance(o, kernel.MmaOp) and o.promoted for o in self.loop.body.block.ops)
+        self.release = Release(self.empty, self.depth, self.cluster, promoted)
         build = Inserter(tiles)
         build.add(kernel.BarrierOp() if self.cluster == 1 else kernel.ClusterBarrierOp())
         producer = Block([self._producer()])

@@ -7,9 +7,9 @@
       %y = kernel.read %t[%k] : 1x128
       %acc + %x·%y }
 
-Halves have sums of f32 and bytes sums of i32, which are exact. Factors of f32 are rounded to TF32 with relaxed
-numerics; with default ones a schedule may ask for it (``mma=m16n8k8``), and each factor is then the sum of two
-(3×TF32). Strict numerics have tensor cores multiply bytes only.
+Halves and floats of 8 bits have sums of f32 and bytes sums of i32, which are exact. Factors of f32 are rounded to TF32
+with relaxed numerics; with default ones a schedule may ask for it (``mma=m16n8k8``), and each factor is then the sum of
+two (3×TF32). Strict numerics have tensor cores multiply bytes only.
 
 A left factor that the kernel has computed on tensor cores itself, as the weights of an attention, is taken from the
 registers: the sums of m16n8 are distributed as the left factor of m16n8k16 is.
@@ -76,7 +76,7 @@ class UseTensorCores(ModulePass):
 
     def _chosen(self, mma: kernel.MmaShape) -> bool:
         """Whether these factors are multiplied by tensor cores where the schedule does not say it."""
-        return mma.bits == 8 or self.numerics == "relaxed" or (self.numerics == "default" and mma.bits == 16)
+        return mma.exact or self.numerics == "relaxed" or (self.numerics == "default" and mma.bits < 32)
 
     def _refused(
         self, product: StagedProduct, mma: kernel.MmaShape, block: ThreadBlock, target: GpuTarget, streamed: bool
@@ -85,7 +85,7 @@ class UseTensorCores(ModulePass):
         asked = block.mma or ""
         if asked != str(mma) and not kernel.is_of_warpgroup(asked):
             return f"factors of {product.left.element} have {mma}"
-        if self.numerics == "strict" and mma.bits > 8:
+        if self.numerics == "strict" and not mma.exact:
             return "strict numerics multiply and add floats one by one; leave it out"
         if not _is_whole(product, mma, block, target, streamed):
             rows, columns = product.tile

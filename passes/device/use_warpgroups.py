@@ -5,6 +5,9 @@
 The local arrays of the operands get the layouts that the instruction's matrix descriptors say (wgmma of sm_90a): no
 fragments are loaded to registers. Operands that are not halves (bytes, TF32) have neighbours along the sum. Where the
 tile is not whole warpgroups' parts, warps multiply fragments as before.
+
+Tensor cores of sm_90 add products of floats of 8 bits in about 14 bits (DeepSeek-V3 technical report, 3.3.2). So these
+are those of ``relaxed`` numerics, and the sum of the steps that are staged together is added in f32.
 """
 
 from __future__ import annotations
@@ -31,20 +34,23 @@ ROWS = (32, 64, 128)  # bytes of a row of an operand whose neighbours are along 
 
 @dataclass(frozen=True)
 class UseWarpgroups(ModulePass):
+    """``numerics``: warpgroups add products of floats of 8 bits in about 14 bits, so ``relaxed`` alone has these."""
+
     name = "use-warpgroups"
+    numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             with following(fn):
                 for product in [o for o in fn.walk() if isinstance(o, kernel.MmaOp) and not o.held]:
-                    _use(fn, product, gpu_of(ctx))
+                    _use(fn, product, gpu_of(ctx), self.numerics == "relaxed")
 
 
-def _use(fn: kernel.FuncOp, op: kernel.MmaOp, target: GpuTarget) -> None:
+def _use(fn: kernel.FuncOp, op: kernel.MmaOp, target: GpuTarget, relaxed: bool) -> None:
     block = thread_block_of(schedule_of(fn))
     warps = block.warps or (target.block_threads // target.warp,)
     asked = block.mma is not None and kernel.is_of_warpgroup(block.mma)
-    why = _refused(op, warps, target)
+    why = _refused(op, warps, target, relaxed)
     columns = columns_of(_tile(op), warps)
     shape = kernel.warpgroup_shape(element_of(op.a), columns or 0)
     if not why and asked and block.mma != str(shape):
@@ -61,21 +67,24 @@ def _tile(op: kernel.MmaOp) -> tuple[int, int]:
     return rows, columns
 
 
-def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget) -> str | None:
+def _refused(op: kernel.MmaOp, warps: Sequence[int], target: GpuTarget, relaxed: bool) -> str | None:
     """Why warpgroups cannot compute a product."""
+    mma, element = op.shape, element_of(op.a)
     if not target.warpgroups:
         return f"'{target.name}' has no products of warpgroups, sm_90a alone does (cuda:sm_90)"
     if op.split:
         return "warpgroups multiply no sums of two TF32; leave it out, or take relaxed numerics"
-    if kernel.MMA_SHAPES[element_of(op.a)].bits != 16 and not op.along:
-        return f"warpgroups read factors of {element_of(op.a)} whose neighbours are along the sum"
+    if mma.promoted and not relaxed:
+        return f"warpgroups add products of {element} in about 14 bits; leave it out, or take relaxed numerics"
+    if mma.bits != 16 and not op.along:
+        return f"warpgroups read factors of {element} whose neighbours are along the sum"
     if columns_of(_tile(op), warps) not in kernel.WARPGROUP_COLUMNS:
         rows, columns = _tile(op)
         return f"a tile of {rows} x {columns} is not 64 rows and 64, 128 or 256 columns for each four warps"
-    sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers
+    sums, most = prod(_tile(op)) // (prod(warps) * target.warp), target.thread_registers // (2 if mma.promoted else 1)
     if sums > most:
         return f"a thread would have {sums} sums, more than {most}"
-    steps = [row // ITEMSIZE[element_of(op.a)] for row in ROWS]
+    steps = [row // ITEMSIZE[element] for row in ROWS]
     if any(not _across(op, n) and op.steps.value.data not in steps for n in range(2)):
         few, more, most = steps
         return f"operands with neighbours along the sum have {few}, {more} or {most} steps, not {op.steps.value.data}"

@@ -33,7 +33,7 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.semantics.expr import Call, Const, Expr, ExprError, Index, Load, height, loads, substitute, walk
 from mlc.dialects.semantics.statement import Statement
-from mlc.dialects.types import Shape, element_of, shape_of
+from mlc.dialects.types import FLOAT8, Shape, element_of, shape_of
 from mlc.dialects.types import memref as memref_type
 from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
 from mlc.passes.fuse.grouping.product_chains import chains
@@ -47,18 +47,22 @@ DEPTH = 64  # of an expression that is inlined: what walks expressions is recurs
 
 @dataclass(frozen=True)
 class LowerKernels(ModulePass):
+    """``float8``: the target has operations that widen floats of 8 bits (GPUs)."""
+
     name = "lower-kernels"
+    float8: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pairs = pairs_of_aliases(op)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and o.function_type.outputs]:
-            _Lowering(fn, {n for n, _ in pairs.get(fn.sym_name.data, ())}).run()
+            _Lowering(fn, {n for n, _ in pairs.get(fn.sym_name.data, ())}, self.float8).run()
 
 
 @dataclass
 class _Lowering:
     fn: kernel.FuncOp
     replaced: set[int]  # arguments whose memory a result takes over
+    float8: bool
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     inlined: dict[SSAValue, Statement] = field(default_factory=dict)
     locals: list[SSAValue] = field(default_factory=list)  # values in local buffers
@@ -198,7 +202,7 @@ class _Lowering:
         if any(_space(u) != shape_of(value) for u in users):
             return False  # a broadcast would recompute it for each element of the reader
         if any(isinstance(u, ContractOp) and u.product is not None and not _is_wide(value) for u in users):
-            return False  # tensor cores read factors of 16 bits as they are
+            return False  # tensor cores read factors of 16 and 8 bits as they are
         reads = sum(load.operand == n for u in users for n, v in enumerate(u.operands) if v is value
                     for st in u.statements() for load in walk(st.value) if isinstance(load, Load))  # fmt: skip
         return reads <= 1 or _cheap(s.value) and not any(load.operand in self.replaced for load in loads(s.value))
@@ -208,15 +212,15 @@ class _Lowering:
         if any(self.held.get(self.buffers[v]) is not v for v in (values[load.operand] for load in loads(s.value))):
             raise IllegalIR("it reads a value that is overwritten", op=op.name, node=nodes, stage="lower-kernels")
         try:
-            generic(self.new, s, list(self.buffers.values()), self.buffers[op.results[0]])
+            generic(self.new, s, list(self.buffers.values()), self.buffers[op.results[0]], self.float8)
         except ExprError as error:
             hint = "Cast the operand, as in exp(f32(x0))"
             raise IllegalIR(str(error), op=op.name, node=nodes, stage="lower-kernels", hint=hint) from error
 
 
 def _is_wide(value: SSAValue) -> bool:
-    """Whether a value has other elements than halves."""
-    return element_of(value) not in ("f16", "bf16")
+    """Whether a value has other elements than halves and floats of 8 bits."""
+    return element_of(value) not in ("f16", "bf16", *FLOAT8)
 
 
 def _reduces_rows(op: StructuredOp) -> bool:

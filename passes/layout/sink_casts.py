@@ -5,12 +5,22 @@
     %c = graph.contract "mk,kn->mn"(%a, %b)
 
 So operands stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. Each value keeps its
-bits: the products are those of the widened operands. Bytes are widened to i32, halves to f32; both operands of a
-product are widened, or none. Constants of f32 that halves hold, as an importer widens small weights, are halves again.
+bits: the products are those of the widened operands. Bytes are widened to i32, halves and floats of 8 bits to f32; both
+operands of a product are widened, or none. Floats of 8 bits that are halves first are widened from 8 bits. Constants of
+f32 that halves hold, as an importer widens small weights, are halves again.
+
+A scale of dequantized floats of 8 bits is multiplied after the sum, where all terms of a result have it: one of a
+tensor, of a row or of a column. That rounds once what a scale of each term rounds each time, so ``numerics = strict``
+leaves it:
+
+    %a = graph.map "f32(x0) * 0.5"(%x)                     %c = graph.contract "mk,kn->mn"(%x, %w) {product = …}
+    %b = graph.map "f32(x0) * x1"(%w, %s)             →    %d = graph.map "x0 * x1"(%c, 0.5 · %s)
+    %d = graph.contract "mk,kn->mn"(%a, %b)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,49 +40,84 @@ from mlc.dialects.graph import (
     dims_of,
     ints_of,
 )
-from mlc.dialects.types import element_of, numpy_dtype
+from mlc.dialects.types import FLOAT8, element_of, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
+from mlc.passes.graph.patterns.scaled import after_sum, multiplied, scaled
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused, producer
 
-WIDENED = {"f32": ("f16", "bf16"), "i32": ("i8", "ui8")}
+WIDENED = {"f32": ("f16", "bf16", *FLOAT8), "i32": ("i8", "ui8")}
 """The element types that an element type of products holds, and sums exactly or in more bits."""
+EXACT = WIDENED | {"f16": FLOAT8, "bf16": FLOAT8}  # casts that keep each value
 
 
 @dataclass(frozen=True)
 class SinkCasts(ModulePass):
+    """Narrow operands of products. ``numerics``: ``strict`` multiplies by scales before the sums."""
+
     name = "sink-casts"
+    numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
             for anchor in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
-                _sink(anchor, weights_of(ctx))
+                _sink(anchor, self.numerics, weights_of(ctx))
         eliminate_dead(op)
 
 
-def _sink(op: ContractOp | ConvOp, weights: WeightStore) -> None:
+def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore) -> None:
     element = element_of(op.results[0])
     if op.product or op.layouts or element not in WIDENED:
         return
-    narrow = [_narrow(v, element) for v in op.operands]
-    types = [element_of(v) for v in narrow if v is not None]
-    if element == "f32" and len(types) == 1:
-        narrow = [n or _rounded(v, types[0], weights, OpBuilder(op)) for n, v in zip(narrow, op.operands, strict=True)]
-    lhs, rhs = narrow
-    if lhs is None or rhs is None or (element == "f32" and element_of(lhs) != element_of(rhs)):
+    pair, scales = _factors(op, op.operands, element, weights), list[SSAValue]()
+    if pair is None and element == "f32" and numerics != "strict":
+        pair, scales = _dequantized(op, weights)
+    if pair is None:
         return
+    lhs, rhs = pair
     product = StringAttr(f"{element}(x0) * {element}(x1)")
     made: ContractOp | ConvOp
     if isinstance(op, ContractOp):
         made = ContractOp(op.equation.data, lhs, rhs, product=product)
     else:
         made = ConvOp(lhs, rhs, *op.window, op.groups.value.data, product=product)
-    result = OpBuilder(op).emit(made)
+    result = multiplied(OpBuilder(op).emit(made), scales, OpBuilder(op))
     result.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(result)
     erase_unused([op])
+
+
+def _factors(
+    op: Operation, operands: Sequence[SSAValue], element: str, weights: WeightStore
+) -> list[SSAValue] | None:
+    """The narrowest operands that one product has; None where they are not widened, or not alike."""
+    narrow = [_narrow(v, element) for v in operands]
+    types = [element_of(v) for v in narrow if v is not None]
+    if element == "f32" and len(types) == 1:
+        narrow = [n or _rounded(v, types[0], weights, OpBuilder(op)) for n, v in zip(narrow, operands, strict=True)]
+    found = [v for v in narrow if v is not None]
+    if len(found) < 2 or element != "f32":
+        return found if len(found) == 2 else None
+    narrowest = [v if element_of(v) in FLOAT8 else _narrow(v, element_of(v)) for v in found]
+    floats = [v for v in narrowest if v is not None]
+    if len(floats) == 2:
+        return floats
+    return found if len({element_of(v) for v in found}) == 1 else None
+
+
+def _dequantized(op: ContractOp | ConvOp, weights: WeightStore) -> tuple[list[SSAValue] | None, list[SSAValue]]:
+    """The operands without their scales, and these in the shape of the result; None where that are not floats of 8
+    bits with scales that leave the sum."""
+    builder = OpBuilder(op)
+    found = [x for v in op.operands if (x := scaled(v, builder)) is not None]
+    pair = _factors(op, [x.value for x in found], "f32", weights)
+    if pair is None:
+        return None, []
+    scales = [after_sum(op, n, scale, builder) for n, x in enumerate(found) for scale in x.scales]
+    known = [s for s in scales if s is not None]
+    return (pair, known) if len(known) == len(scales) else (None, [])
 
 
 def _narrow(value: SSAValue, element: str) -> SSAValue | None:
@@ -84,7 +129,7 @@ def _narrow(value: SSAValue, element: str) -> SSAValue | None:
         return OpBuilder(move).emit(_moved(move, inner))
     cast = producer(value, MapOp)
     whole = cast is not None and cast.expr.data == f"{element}(x0)" and len(cast.args) == 1
-    return cast.args[0] if cast and whole and element_of(cast.args[0]) in WIDENED[element] else None
+    return cast.args[0] if cast and whole and element_of(cast.args[0]) in EXACT.get(element, ()) else None
 
 
 def _rounded(value: SSAValue, element: str, weights: WeightStore, builder: OpBuilder) -> SSAValue | None:

@@ -164,11 +164,11 @@ def halves(units: Path) -> list[str]:
     return printed
 
 
-def compiled(printed: list[str], folder: Path) -> tuple[list[tuple[int, ...]], str, set[int]]:
-    """What ptxas says of kernels for sm_90a: stack, spills and registers of each, its messages, and the opcodes."""
+def compiled(printed: list[str], folder: Path, arch: str = "sm_90a") -> tuple[list[tuple[int, ...]], str, set[int]]:
+    """What ptxas says of kernels: stack, spills and registers of each, its messages, and the opcodes."""
     source = folder / "kernels.cu"
     source.write_text(unit(printed))
-    command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
+    command = ["nvcc", "-cubin", f"-arch={arch}", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
     done = subprocess.run([*command, "-o", folder / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
     return found, done.stderr, opcodes((folder / "cubin").read_bytes())

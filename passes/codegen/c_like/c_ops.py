@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 
+from mlc.dialects.kernel import WIDENING
 from mlc.passes.codegen.c_like.c_types import Chunk, CodegenError, c_scalar, vector_name
 
 _INFIX = {
@@ -81,6 +82,8 @@ def _other(name: str, args: Sequence[str], source: str, chunk: Chunk) -> str:
         case "dot4":  # its operands are the accumulator, then the factors
             zero = [f"({_type(source, chunk)}){'{0}' if chunk.width > 1 else '0'}"] if len(args) == 2 else []
             return f"mlc_dot4_{_suffix(source, chunk)}({', '.join([*zero, *args])})"
+        case _ if name in WIDENING.values():
+            return f"mlc_widen_{name.partition('.')[2]}({args[0]})"
         case "math.ipowi":
             return f"mlc_ipow_{_suffix(source, chunk)}({args[0]}, {args[1]})"
     raise CodegenError(f"no C for {name} on {source}")

@@ -22,11 +22,12 @@ class Release:
     empty: SSAValue
     depth: int  # buffers of the ring
     cluster: int
+    promoted: bool = False  # the sums of each product are added in f32 right after it
 
     @property
     def in_flight(self) -> bool:
         """Whether a product may be in flight: the next one needs a buffer that is not this one's."""
-        return self.depth > 1
+        return self.depth > 1 and not self.promoted
 
     def own(self, add: Callable[[Operation], object], slot: SSAValue, when: SSAValue | None = None) -> None:
         add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster, when))

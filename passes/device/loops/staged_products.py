@@ -19,6 +19,7 @@ from mlc.passes.device.loops.coefficients import coefficient, constant_of
 
 SUMS = {"f32": (arith.AddfOp, arith.MulfOp), "i32": (arith.AddiOp, arith.MuliOp)}
 WIDENING = {"arith.extf": ("f16", "bf16"), "arith.extsi": ("i8",), "arith.extui": ("ui8",)}
+WIDENING |= {name: (element,) for element, name in kernel.WIDENING.items()}
 """The casts of a factor, and the element types of which each keeps the value."""
 NEIGHBOURS = (8, 4)  # at computed offsets, which a thread copies at a time
 

@@ -17,10 +17,10 @@ from mlc.passes.kernel.lowering.affine import Symbols, affine
 from mlc.passes.kernel.lowering.scalars import ScalarBuilder
 
 
-def generic(block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAValue) -> None:
+def generic(block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAValue, float8: bool = False) -> None:
     """Append ``s``, whose loads name entries of ``buffers``, as a kernel.generic that writes ``out``.
 
-    Affine loads become operands; a gather remains a memref.load in the body.
+    Affine loads become operands; a gather remains a memref.load in the body. ``float8``: that of ``ScalarBuilder``.
     """
     symbols = Symbols()
     reads: dict[Load, tuple[AffineExpr, ...]] = {}
@@ -32,7 +32,7 @@ def generic(block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAVal
     assert len(written) == len(s.out), f"{s} writes at an index that is not affine"
     maps = [AffineMap(len(s.iters), len(symbols.names), m) for m in (*reads.values(), written)]
     ins = [buffers[load.operand] for load in reads]
-    body, init = _body(s, list(reads), out, buffers), _init(s, out)
+    body, init = _body(s, list(reads), out, buffers, float8), _init(s, out)
     block.add_op(kernel.GenericOp(s.iters, s.bounds, maps, ins, out, body, symbols.names, s.monoid, init))
 
 
@@ -60,7 +60,7 @@ def _no_index(name: str) -> SSAValue:
     raise AssertionError(f"a constant has no iterator {name}")
 
 
-def _body(s: Statement, reads: Sequence[Load], out: SSAValue, buffers: Sequence[SSAValue]) -> Region:
+def _body(s: Statement, reads: Sequence[Load], out: SSAValue, buffers: Sequence[SSAValue], float8: bool) -> Region:
     block = Block(arg_types=[ELEMENTS[element_of(buffers[load.operand])] for load in reads])
 
     def load(node: Load) -> tuple[SSAValue, str]:
@@ -73,7 +73,7 @@ def _body(s: Statement, reads: Sequence[Load], out: SSAValue, buffers: Sequence[
     def index(name: str) -> SSAValue:
         return builder.emit(kernel.IndexOp(name) if name in s.iters else kernel.SymbolOp(name))
 
-    builder = ScalarBuilder(block, load, index)
+    builder = ScalarBuilder(block, load, index, float8)
     element = element_of(out)
     value, actual = builder.build(s.value, element)
     value, _ = builder.cast(value, actual, element)

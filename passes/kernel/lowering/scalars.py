@@ -148,13 +148,17 @@ class ScalarBuilder:
     """Appends the operations of an expression to a block.
 
     ``load(node)`` returns the value and element name of a load, ``index(name)`` an iterator or symbol of type
-    ``index``.
+    ``index``. ``float8``: the target has an operation that widens floats of 8 bits; else integer operations do.
     """
 
     def __init__(
-        self, block: Block, load: Callable[[Load], tuple[SSAValue, str]], index: Callable[[str], SSAValue]
+        self,
+        block: Block,
+        load: Callable[[Load], tuple[SSAValue, str]],
+        index: Callable[[str], SSAValue],
+        float8: bool = False,
     ):
-        self.block, self.load, self.index = block, load, index
+        self.block, self.load, self.index, self.float8 = block, load, index, float8
 
     def emit(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
@@ -302,6 +306,9 @@ class ScalarBuilder:
         return value if same else self.emit(arith.BitcastOp(value, signless(target))), target
 
     def _cast(self, value: SSAValue, source: str, target: str) -> SSAValue:
+        if self.float8 and source in kernel.WIDENING:
+            wide = self.emit(kernel.LanewiseOp(kernel.WIDENING[source], [value], {}, ELEMENTS["f32"]))
+            return self.cast(wide, "f32", target)[0]
         if is_narrow(source):
             return self.cast(*narrow.decode(self._formula, value, source), target)[0]
         if is_narrow(target):

@@ -26,8 +26,11 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
         return BlockTime.of_threads(rows, columns, blocks, target, size)
     across, along = nest.block.warps
     mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp
-    grid = (max(across / 4, 1), along) if target.warpgroups and nest.block.mma is None else (across, along)
-    return BlockTime(rows, columns, blocks, threads, grid, size, mma.bits, nest.block.copy == "tma")
+    warpgroups = target.warpgroups and nest.block.mma is None
+    grid = (max(across / 4, 1), along) if warpgroups else (across, along)
+    bits = MMA_SHAPES["f16"].bits if mma.promoted and not warpgroups else mma.bits  # warps multiply halves
+    wait = min(size, 2) / 2 if warpgroups else 1.0  # for 64 terms of halves at a time, 128 of bytes
+    return BlockTime(rows, columns, blocks, threads, grid, size, bits, nest.block.copy == "tma", wait)
 
 
 def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:

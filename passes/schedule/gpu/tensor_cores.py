@@ -40,15 +40,17 @@ def tensor_cores(
     ``contraction: S0 | m/128p n/128vp | k/32 | warps=2x4 mma=m16n8k16``.
 
     For factors of f32 these are candidates after those of other threads, but with relaxed numerics: as sums of two TF32
-    they take three products each. Strict numerics have bytes only.
+    they take three products each. Strict numerics have bytes only. Floats of 8 bits are multiplied by warpgroups with
+    relaxed numerics alone.
     """
     first = statements[0]
     mma, roles = instruction_of(first), roles_of(first)
     if mma is None or roles is None or roles.panels or not epilogue_follows(statements):
         return
-    if numerics == "strict" and mma.bits > 8:
+    if numerics == "strict" and not mma.exact:
         return
-    nests = _nests(statements, roles, mma, target, warpgroups=mma.bits < 32 or numerics == "relaxed")
+    precise = mma.bits < 32 and not mma.promoted  # other products of warpgroups are not as near as those of f32
+    nests = _nests(statements, roles, mma, target, warpgroups=precise or numerics == "relaxed")
     yield from nests if mma.bits < 32 or numerics == "relaxed" else chain(contraction(statements, target), nests)
 
 
@@ -69,7 +71,8 @@ def _nests(
     names = tuple(s.name for s in statements)
     read = warpgroups and target.warpgroups and (mma.bits == 16 or _is_along_the_sum(roles.s))
     groups = WARPGROUPS if read else ()
-    bulk = BULK if groups and _has_tensor_maps(roles.s) else ()
+    largest = WARPGROUPS if mma.promoted else BULK  # sums of the staged steps are held beside those of a tile
+    bulk = largest if groups and _has_tensor_maps(roles.s) else ()
     tiles = [_persistent(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in bulk]
     tiles += [_tile(roles, mma, *shape, warpgroup=True) for shape in groups]
     few = computed(statements, roles.lanes) >= COMPUTED

@@ -15,7 +15,9 @@ from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK
 
 PRODUCTS = (["arith.mulf"], ["arith.muli"], ["dot4"])
-WIDENED = ("arith.extsi", "arith.extui", "arith.extf", "builtin.unrealized_conversion_cast")  # narrower factors
+WIDENED = (  # narrower factors
+    "arith.extsi", "arith.extui", "arith.extf", "builtin.unrealized_conversion_cast", *kernel.WIDENING.values(),
+)  # fmt: skip
 
 
 def is_sum(s: StatementView) -> bool:
@@ -41,7 +43,7 @@ def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
     if not dequantized and (len(s.reads) != 2 or product not in PRODUCTS):
         return
     for value in last.operands:
-        while not isinstance(value, BlockArgument) and value.owner.name in WIDENED:
+        while not isinstance(value, BlockArgument) and ops.get(value.owner) in WIDENED:
             value = value.owner.operands[0]
         if isinstance(value, BlockArgument):
             yield s.reads[value.index], tuple(r for n, r in enumerate(s.reads) if n != value.index)

@@ -172,6 +172,42 @@ MLC_DEVICE uint16_t mlc_narrow_bf16(float x) {
   return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }
 
+/* Floats of 8 bits (E4M3 and E5M2 of the OCP 8-bit Floating Point Specification), of which halves hold each value:
+ * UPPER says which two of four codes become halves, the first one in the low half. An E5M2 is the upper byte of a half;
+ * the bits of an E4M3 at their positions of a half are those of 2^-8 times its value. */
+#if defined(MLC_EMULATED) || __CUDA_ARCH__ < 890
+MLC_DEVICE uint32_t mlc_upper_bytes(uint32_t codes, int upper) {
+  const uint32_t pair = upper ? codes >> 16 : codes;
+  return (pair & 0xff) << 8 | (pair & 0xff00) << 16;
+}
+MLC_DEVICE uint32_t mlc_times_256(uint32_t halves) {
+#ifdef MLC_EMULATED
+  return mlc_half_of(mlc_float_of((uint16_t)halves) * 256) |
+         (uint32_t)mlc_half_of(mlc_float_of((uint16_t)(halves >> 16)) * 256) << 16;
+#else
+  asm("mul.rn.f16x2 %0, %0, %1;" : "+r"(halves) : "r"(0x5c005c00));
+  return halves;
+#endif
+}
+template <int UPPER> MLC_DEVICE uint32_t mlc_halves_e5m2(uint32_t codes) { return mlc_upper_bytes(codes, UPPER); }
+template <int UPPER> MLC_DEVICE uint32_t mlc_halves_e4m3(uint32_t codes) {
+  const uint32_t bits = mlc_upper_bytes(codes, UPPER), size = bits & 0x7f007f00;
+  const uint32_t nan = (size + 0x01000100) >> 15 & 0x00010001; /* a carry: all bits of the code are 1 */
+  return mlc_times_256((bits & 0x80008000) | size >> 1) | ((nan << 15) - nan);
+}
+#else
+#define MLC_HALVES(E)                                                                              \
+  template <int UPPER> MLC_DEVICE uint32_t mlc_halves_##E(uint32_t codes) {                        \
+    uint32_t halves;                                                                               \
+    asm("cvt.rn.f16x2." #E "x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)(UPPER ? codes >> 16 : codes))); \
+    return halves;                                                                                 \
+  }
+MLC_HALVES(e4m3)
+MLC_HALVES(e5m2)
+#endif
+MLC_DEVICE float mlc_widen_f8e4m3fn(int8_t x) { return mlc_float_of((uint16_t)mlc_halves_e4m3<0>((uint8_t)x)); }
+MLC_DEVICE float mlc_widen_f8e5m2(int8_t x) { return mlc_float_of((uint16_t)mlc_halves_e5m2<0>((uint8_t)x)); }
+
 /* Two neighbours of a factor of the tensor cores in a register, the first one in the low half; of floats, rounded. */
 MLC_DEVICE uint32_t mlc_pair(uint16_t a, uint16_t b) { return (uint32_t)b << 16 | a; }
 MLC_DEVICE uint32_t mlc_pair(mlc_half a, mlc_half b) { return mlc_pair(a.bits, b.bits); }
@@ -222,6 +258,22 @@ MLC_MMA(u8, "m16n8k32", "s32.u8.u8.s32", int32_t, "r")
 MLC_MMA(s8, "m16n8k32", "s32.s8.s8.s32", int32_t, "r")
 MLC_MMA(u8_s8, "m16n8k32", "s32.u8.s8.s32", int32_t, "r")
 MLC_MMA(s8_u8, "m16n8k32", "s32.s8.u8.s32", int32_t, "r")
+
+/* The same of floats of 8 bits, each a half: two products of 16 steps, each of every other pair of steps. That is what
+ * mma.m16n8k32 of these types is on sm_90, and its sums are those of halves. sm_89 adds in fewer bits than f32 has. */
+#define MLC_MMA_F8(name, A, B)                                                                     \
+  MLC_DEVICE void mlc_mma_##name(float &c0, float &c1, float &c2, float &c3, const uint32_t (&a)[4], const uint32_t (&b)[2]) { \
+    for (int i = 0; i < 2; i++) {                                                                  \
+      const uint32_t x[4] = {mlc_halves_##A<0>(a[2 * i]), mlc_halves_##A<0>(a[2 * i + 1]),         \
+                             mlc_halves_##A<1>(a[2 * i]), mlc_halves_##A<1>(a[2 * i + 1])};        \
+      const uint32_t y[2] = {mlc_halves_##B<0>(b[i]), mlc_halves_##B<1>(b[i])};                    \
+      mlc_mma_f16(c0, c1, c2, c3, x, y);                                                           \
+    }                                                                                              \
+  }
+MLC_MMA_F8(e4m3, e4m3, e4m3)
+MLC_MMA_F8(e5m2, e5m2, e5m2)
+MLC_MMA_F8(e4m3_e5m2, e4m3, e5m2)
+MLC_MMA_F8(e5m2_e4m3, e5m2, e4m3)
 
 /* The same of floats, each rounded to TF32. */
 MLC_DEVICE void mlc_mma_tf32(float &c0, float &c1, float &c2, float &c3, const uint32_t (&a)[4], const uint32_t (&b)[2]) {

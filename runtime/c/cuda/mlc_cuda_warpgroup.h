@@ -28,7 +28,7 @@ struct mlc_matrix { uint64_t bits; };
 #endif
 
 /* The element types of factors. */
-enum mlc_factor { MLC_F16, MLC_BF16, MLC_TF32, MLC_U8, MLC_S8 };
+enum mlc_factor { MLC_F16, MLC_BF16, MLC_TF32, MLC_U8, MLC_S8, MLC_E4M3, MLC_E5M2 };
 MLC_DEVICE constexpr int mlc_factor_bytes(mlc_factor type) { return type == MLC_TF32 ? 4 : type < MLC_TF32 ? 2 : 1; }
 
 template <mlc_factor A> struct mlc_sum { typedef float type; };
@@ -71,22 +71,22 @@ template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(
 #define MLC_SUMS_OF_128(kind) MLC_SUMS_32(kind, 0), MLC_SUMS_32(kind, 32)
 #define MLC_SUMS_OF_256(kind) MLC_SUMS_OF_128(kind), MLC_SUMS_32(kind, 64), MLC_SUMS_32(kind, 96)
 /* What follows the sums: descriptors, whether to add, signs, and whether a matrix of halves has neighbours across. */
-#define MLC_REST_64 "%32, %33, 1"
-#define MLC_REST_128 "%64, %65, 1"
-#define MLC_REST_256 "%128, %129, 1"
+#define MLC_REST_64 "%32, %33, %34"
+#define MLC_REST_128 "%64, %65, %66"
+#define MLC_REST_256 "%128, %129, %130"
 #define MLC_NAMES_OF_64 "{" MLC_NAMES_32 "}, "
 #define MLC_NAMES_OF_128 "{" MLC_NAMES_64 "}, "
 #define MLC_NAMES_OF_256 "{" MLC_NAMES_128 "}, "
-#define MLC_ACROSS_64 ", 1, 1, %34, %35"
-#define MLC_ACROSS_128 ", 1, 1, %66, %67"
-#define MLC_ACROSS_256 ", 1, 1, %130, %131"
+#define MLC_ACROSS_64 ", 1, 1, %35, %36"
+#define MLC_ACROSS_128 ", 1, 1, %67, %68"
+#define MLC_ACROSS_256 ", 1, 1, %131, %132"
 
 /* The instruction for N columns, if the factors are of these types. */
 #define MLC_WGMMA(N, A, B, k, types, more, kind, ...)                                                                  \
-  template <bool ACROSS_A, bool ACROSS_B>                                                                              \
+  template <bool ACROSS_A, bool ACROSS_B, bool ADD>                                                                    \
   MLC_DEVICE void mlc_wgmma_of(mlc_factors<A, B>, mlc_columns<N>, mlc_sum<A>::type *c, mlc_matrix a, mlc_matrix b) {   \
     asm volatile("wgmma.mma_async.sync.aligned.m64n" #N k types " " MLC_NAMES_OF_##N MLC_REST_##N more ";"             \
-                 : MLC_SUMS_OF_##N(kind) : "l"(a.bits), "l"(b.bits) __VA_ARGS__);                                      \
+                 : MLC_SUMS_OF_##N(kind) : "l"(a.bits), "l"(b.bits), "n"(ADD) __VA_ARGS__);                            \
   }
 #define MLC_WGMMA_OF(A, B, k, types, signs, kind)                                                                      \
   MLC_WGMMA(64, A, B, k, types, signs, kind)                                                                           \
@@ -104,16 +104,21 @@ MLC_WGMMA_OF(MLC_U8, MLC_U8, "k32", ".s32.u8.u8", "", "+r")
 MLC_WGMMA_OF(MLC_U8, MLC_S8, "k32", ".s32.u8.s8", "", "+r")
 MLC_WGMMA_OF(MLC_S8, MLC_U8, "k32", ".s32.s8.u8", "", "+r")
 MLC_WGMMA_OF(MLC_S8, MLC_S8, "k32", ".s32.s8.s8", "", "+r")
+MLC_WGMMA_OF(MLC_E4M3, MLC_E4M3, "k32", ".f32.e4m3.e4m3", ", 1, 1", "+f")
+MLC_WGMMA_OF(MLC_E4M3, MLC_E5M2, "k32", ".f32.e4m3.e5m2", ", 1, 1", "+f")
+MLC_WGMMA_OF(MLC_E5M2, MLC_E4M3, "k32", ".f32.e5m2.e4m3", ", 1, 1", "+f")
+MLC_WGMMA_OF(MLC_E5M2, MLC_E5M2, "k32", ".f32.e5m2.e5m2", ", 1, 1", "+f")
 #endif
 
-/* c += a b of the steps of one instruction: 64 x N sums, of which a thread has those of the fragments of m16n8 in its
- * warp's 16 rows. */
-template <int N, mlc_factor A, mlc_factor B, bool ACROSS_A, bool ACROSS_B>
+/* c += a b of the steps of one instruction, or c = a b: 64 x N sums, of which a thread has those of the fragments of
+ * m16n8 in its warp's 16 rows. */
+template <int N, mlc_factor A, mlc_factor B, bool ACROSS_A, bool ACROSS_B, bool ADD>
 MLC_DEVICE void mlc_wgmma_step(typename mlc_sum<A>::type *c, mlc_matrix a, mlc_matrix b) {
 #ifdef MLC_EMULATED
+  for (int i = 0; !ADD && i < N / 2; i++) c[i] = 0;
   mlc_emulated_wgmma(c, N, a, b, mlc_factor_bytes(A), A, B);
 #else
-  mlc_wgmma_of<ACROSS_A, ACROSS_B>(mlc_factors<A, B>(), mlc_columns<N>(), c, a, b);
+  mlc_wgmma_of<ACROSS_A, ACROSS_B, ADD>(mlc_factors<A, B>(), mlc_columns<N>(), c, a, b);
 #endif
 }
 
@@ -127,15 +132,16 @@ MLC_DEVICE mlc_matrix mlc_matrix_after(mlc_matrix m, int bytes) {
   return m;
 }
 
-/* c += a b of STEPS steps, after mlc_wgmma_begin; mlc_wgmma_commit makes a group of these products. */
-template <int N, mlc_factor A, mlc_factor B, int STEPS, bool ACROSS_A, bool ACROSS_B>
+/* c += a b of STEPS steps, or c = a b, after mlc_wgmma_begin; mlc_wgmma_commit makes a group of these products. */
+template <int N, mlc_factor A, mlc_factor B, int STEPS, bool ACROSS_A, bool ACROSS_B, bool ADD = true>
 MLC_DEVICE void mlc_wgmma(typename mlc_sum<A>::type *c, const void *a, const void *b) {
   constexpr int size = mlc_factor_bytes(A), left = ACROSS_A ? 128 : size, right = ACROSS_B ? 128 : size;
   const mlc_matrix first = mlc_matrix_of<size, STEPS, ACROSS_A>(a), second = mlc_matrix_of<size, STEPS, ACROSS_B>(b);
+  mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B, ADD>(c, first, second);
 #pragma unroll
-  for (int step = 0; step < STEPS; step += 32 / size)
-    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B>(c, mlc_matrix_after(first, step * left),
-                                                mlc_matrix_after(second, step * right));
+  for (int step = 32 / size; step < STEPS; step += 32 / size)
+    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B, true>(c, mlc_matrix_after(first, step * left),
+                                                      mlc_matrix_after(second, step * right));
 }
 
 /* Products may use what registers have. What follows is a group of products, in flight until a wait for it. */

@@ -197,14 +197,27 @@ float element(const mlc_matrix &m, int x, int k, int bytes, int type, uint32_t s
     case 1: return mlc_emulated_bf16(bits);
     case 2: return mlc_emulated_tf32(bits);
     case 3: return (float)mlc_emulated_u8(bits);
-    default: return (float)mlc_emulated_s8(bits);
+    case 4: return (float)mlc_emulated_s8(bits);
+    case 5: return mlc_emulated_e4m3(bits);
+    default: return mlc_emulated_e5m2(bits);
   }
 }
 
 /* A product is exact but of TF32, of which the bits below are cut off; sums of bytes are integers that wrap. */
+bool of_integers(const product &p) { return p.left == 3 || p.left == 4; }
 void add(const product &p, int n, float product) {
-  if (p.bytes > 1) ((float *)p.c)[n] += product;
-  else ((uint32_t *)p.c)[n] += (uint32_t)(int32_t)product;
+  if (of_integers(p)) ((uint32_t *)p.c)[n] += (uint32_t)(int32_t)product;
+  else ((float *)p.c)[n] += product;
+}
+
+/* What the sums of an instruction keep where its factors are floats of 8 bits: 14 bits, the others are cut off. */
+void cut(const product &p) {
+  for (int n = 0; p.bytes == 1 && !of_integers(p) && n < p.columns / 2; n++) {
+    uint32_t bits;
+    memcpy(&bits, (float *)p.c + n, 4);
+    bits &= ~(uint32_t)0x3ff;
+    memcpy((float *)p.c + n, &bits, 4);
+  }
 }
 
 /* Warp w of the warpgroup has rows 16 w to 16 w + 15, as the fragments of m16n8. */
@@ -220,6 +233,7 @@ void multiply(const product &p) {
         for (int half = 0; half < 2; half++) add(p, n / 2 + 2 * half + e, rows[half] * column);
       }
   }
+  cut(p);
 }
 
 /* -- threads ------------------------------------------------------------------------------------------------------ */

@@ -121,6 +121,13 @@ inline uint32_t mlc_emulated_register_of(uint32_t value, unsigned lane) {
 inline float mlc_emulated_tf32(uint32_t bits) { return __int_as_float((int)(bits & ~(uint32_t)0x1fff)); }
 inline float mlc_emulated_f16(uint32_t bits) { return mlc_emulated_float((uint16_t)bits); }
 inline float mlc_emulated_bf16(uint32_t bits) { return __int_as_float((int)(bits << 16)); }
+inline float mlc_emulated_e5m2(uint32_t bits) { return mlc_emulated_float((uint16_t)(bits << 8)); }
+inline float mlc_emulated_e4m3(uint32_t bits) {
+  const int exponent = bits >> 3 & 15, fraction = bits & 7;
+  const float x = exponent == 0 ? ldexpf((float)fraction, -9)
+                  : (bits & 127) == 127 ? NAN : ldexpf((float)(fraction | 8), exponent - 10);
+  return bits & 128 ? -x : x;
+}
 inline int32_t mlc_emulated_u8(uint32_t bits) { return (int32_t)bits; }
 inline int32_t mlc_emulated_s8(uint32_t bits) { return (int8_t)bits; }
 MLC_EMULATED_MMA(tf32_bits, float, 32, mlc_emulated_tf32, mlc_emulated_tf32)

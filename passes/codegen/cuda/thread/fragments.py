@@ -21,7 +21,7 @@ from mlc.passes.device.distribution.swizzle import placed
 
 GROUP, MEMBER = f"({THREAD} >> 2 & 7)", f"({THREAD} & 3)"
 """A lane is member t of group g: PTX numbers the elements of fragments by these."""
-TYPES = {"f32": "tf32", "ui8": "u8", "i8": "s8"}
+TYPES = {"f32": "tf32", "ui8": "u8", "i8": "s8", "f8e4m3fn": "e4m3", "f8e5m2": "e5m2"}
 """What PTX calls the element types of factors, where its name is another."""
 
 
@@ -206,17 +206,18 @@ class WarpgroupProduct:
     b: Operand
 
     def steps(self, count: int) -> Iterator[str]:
-        """C statements: the products of 64 rows each are added to their part of the array of sums; all are one group,
-        in flight."""
+        """C statements: the products of 64 rows each are added to their part of the array of sums, or are the first
+        ones there where these are promoted; all are one group, in flight."""
         half = self.op.shape.columns // 2
         types = ", ".join(f"MLC_{TYPES.get(e, e).upper()}" for e in map(element_of, (self.op.a, self.op.b)))
         kinds = ", ".join(str(each.strides[0] != 1).lower() for each in (self.a, self.b))
         rows = {self._layout(register=r)[0]: r for r in range(0, len(self.total.names), half)}
+        more = ", false" if self.op.promoted else ""
         yield "mlc_wgmma_begin();"
         for row, first in rows.items():
             starts = f"{self._start(self.a, row, count)}, {self._start(self.b, 0, count)}"
             sums = f"{self.total.array} + {first}"
-            yield f"mlc_wgmma<{2 * half}, {types}, {count}, {kinds}>({sums}, {starts});"
+            yield f"mlc_wgmma<{2 * half}, {types}, {count}, {kinds}{more}>({sums}, {starts});"
         yield "mlc_wgmma_commit();"
 
     @property

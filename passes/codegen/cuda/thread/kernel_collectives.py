@@ -64,6 +64,9 @@ class KernelCollectives(KernelMemory, ABC):
 
     def warpgroup_product(self, op: kernel.MmaOp) -> None:
         """A product of warpgroups, which adds to an array: to that of the sums before where nobody else reads them."""
+        if op.promoted:
+            self.promoted_product(op)
+            return
         held = self.env[op.acc]
         if held.array is not None and sums_warpgroups(op.acc):
             self.env[op.result] = held
@@ -74,6 +77,20 @@ class KernelCollectives(KernelMemory, ABC):
             self.line(line)
         if not op.in_flight:
             self.arrival(self.env[op.result], 0)
+
+    def promoted_product(self, op: kernel.MmaOp) -> None:
+        """A product of warpgroups to an array of its own, which is added to the sums before."""
+        held, name = self.env[op.acc], self.name()
+        self.define(op.result, held.part, {r: held.at(r) for r in held.part.registers()})
+        total = self.env[op.result]
+        made = Held(held.part, {r: f"{name}[{n}]" for n, r in enumerate(total.names)}, name)
+        self.line(f"{c_scalar(op.shape.total)} {name}[{len(made.names)}];")
+        product = WarpgroupProduct(made, op, self.operand(op, True), self.operand(op, False))
+        for line in product.steps(op.steps.value.data):
+            self.line(line)
+        self.arrival(made, 0)
+        for r, text in total.names.items():
+            self.line(f"{text} += {made.at(r)};")
 
     def product_wait(self, op: kernel.MmaWaitOp) -> None:
         held = self.env[op.result] = self.env[op.sums]

@@ -11,6 +11,15 @@ kernel.func @factors_of_two_types(%t: vector<16x8xf32>, %a: memref<16x16xf16>, %
 
 // -----
 
+kernel.func @floats_and_integers_of_8_bits(%t: vector<16x8xf32>, %a: memref<16x32xf8E4M3FN>, %b: memref<8x32xi8>) {
+  %0 = kernel.mma %t, %a, %b {steps = 32 : i64, strides = array<i64: 1, 32, 1, 32>} : vector<16x8xf32>, memref<16x32xf8E4M3FN>, memref<8x32xi8> -> vector<16x8xf32>
+  kernel.return
+}
+
+// CHECK: kernel.mma: there is no product of f8e4m3fn and i8
+
+// -----
+
 kernel.func @half_a_fragment(%t: vector<8x8xf32>, %a: memref<8x16xf16>, %b: memref<16x8xf16>) {
   %0 = kernel.mma %t, %a, %b {steps = 16 : i64, strides = array<i64: 1, 16, 8, 1>} : vector<8x8xf32>, memref<8x16xf16>, memref<16x8xf16> -> vector<8x8xf32>
   kernel.return
