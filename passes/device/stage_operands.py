@@ -8,7 +8,7 @@
 Each element of an operand is then read from memory once a block, by neighbouring threads, and not by each thread that
 multiplies it. Steps beyond a multiple of 16 read as before. A schedule may say another number of steps (``k/32``). Of a
 gather, as of the image of a convolution, the offsets of all staged steps are computed at once; what of them is the same
-in all steps, before the loop.
+in all steps, before the loop. So are those of a read of narrow elements whose offset is not linear: pixels of a row.
 
 In a stream on tensor cores each group of steps has local arrays of its own, and there is no loop over groups: the
 stream is the loop whose copies are pipelined.
@@ -36,6 +36,7 @@ from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
 from mlc.passes.device.spill_locals import shared_bytes
 from mlc.passes.loops.body.tile_body import STAGED
+from mlc.passes.loops.body.tile_values import offset_type
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments
@@ -185,10 +186,10 @@ class _Staging:
         valid = {axis + 1: value for axis, value in kernel.valid_of(op).items()}
         if self.left is not None and self.left < self.steps:
             valid = {0: self._index(self.left), **valid}
-        if isinstance(op, kernel.GatherOp):
+        if read.stride is None:
             taken: Operation = kernel.GatherOp(op.buffer, self._offsets(block, op, read.extents), wide, valid=valid)
         else:
-            assert read.stride is not None
+            assert isinstance(op, kernel.ReadOp)
             known: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: block.args[0]}
             offset = recomputed(op.offset, known, self.loop.body.block, block.add_op)
             strides = [read.stride, *op.mixed_strides]
@@ -196,11 +197,21 @@ class _Staging:
         block.add_op(taken)
         return taken.results[0]
 
-    def _offsets(self, block: Block, op: kernel.GatherOp, extents: Sequence[int]) -> SSAValue:
+    def _offsets(self, block: Block, op: kernel.GatherOp | kernel.ReadOp, extents: Sequence[int]) -> SSAValue:
         """The offsets of a group of steps."""
-        type_ = op.offsets.type.element_type  # type: ignore[attr-defined]
+        type_ = offset_type(op.buffer)
+        if isinstance(op, kernel.GatherOp):
+            type_ = op.offsets.type.element_type  # type: ignore[attr-defined]
         widening = Widening(self.loop, block, block.args[0], self.steps, type_, len(extents), self._insert)
-        return widening.value(op.offsets, extents)
+        if isinstance(op, kernel.GatherOp):
+            return widening.value(op.offsets, extents)
+        made = widening.value(op.offset, extents)
+        for axis, stride in enumerate(op.strides.get_values()):
+            if extents[axis] > 1 and stride:
+                points = widening.points(axis, extents, int(stride))
+                block.add_op(total := arith.AddiOp(made, points))
+                made = total.result
+        return made
 
     def _steps(
         self, outer: Block, carried: Sequence[SSAValue], zero: SSAValue, steps: SSAValue, one: SSAValue

@@ -97,10 +97,11 @@ def test_products_of_warpgroups_with_gathered_pixels(units: Path) -> None:
     assert any(o.warpgroup for o in every(made, kernel.MmaOp)) and any(every(made, kernel.AsyncGatherOp))  # type: ignore[attr-defined]
 
 
-def test_first_layer(units: Path) -> None:
-    """Three channels and one of zeros: 8 bytes of a pixel are copied at a time."""
+@pytest.mark.parametrize("left", [2, 3])
+def test_first_layer(left: int, units: Path) -> None:
+    """Three channels and one of zeros: 8 bytes of a pixel are copied at a time. With 3 a tile is a row of 16 pixels."""
     text = "(float16[1,3,29,31] x, float16[32,3,7,7] w) => (float16[1,32,p,q] y) "
-    made = run(fixed(text + "{ y = Conv <strides = [2,2], pads = [3,2,3,3]> (x, w) }"), units)
+    made = run(fixed(text + f"{{ y = Conv <strides = [2,2], pads = [3,{left},3,3]> (x, w) }}"), units)
     assert [o.width.value.data for o in every(made, kernel.AsyncGatherOp)][0] == 4  # type: ignore[attr-defined]
 
 

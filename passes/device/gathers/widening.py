@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
@@ -50,6 +50,15 @@ class Widening:
     def value(self, old: SSAValue, extents: Sequence[int]) -> SSAValue:
         """A value as a vector of steps × ``extents``."""
         return self._spread(self._widened(old), extents)
+
+    def points(self, axis: int, extents: Sequence[int], stride: int) -> SSAValue:
+        """The offsets along an axis of ``extents``, equal in all steps."""
+        step = self.before(kernel.StepOp(VectorType(self.element, [extents[axis], *[1] * (self.rank - axis - 1)])))
+        whole = VectorType(self.element, list(extents))
+        constant = self.before(arith.ConstantOp(IntegerAttr(stride, IndexType()))).results[0]
+        factor = self.before(arith.IndexCastOp(constant, self.element)).results[0]
+        at, by = (self.before(vector.BroadcastOp(v, whole)).results[0] for v in (step.results[0], factor))
+        return self._spread(self.before(arith.MuliOp(at, by)).results[0], extents)
 
     def _widened(self, old: SSAValue) -> SSAValue:
         """A vector with the steps first where the value differs from step to step, else the value of all steps."""

@@ -10,11 +10,13 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
+from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.device.gathers.widening import can_widen
 from mlc.passes.device.loops.coefficients import coefficient, constant_of, depends
 from mlc.passes.schedule.gpu.tile_sizes import padded
 
 REUSE = 4  # how often an element is read at least, where it is staged
+WORD = 4  # bytes: narrower elements are copied asynchronously by several neighbours only
 BANKS = 8  # of shared memory between rows: a warp accesses 4 rows of 8 elements without conflicts
 
 
@@ -55,7 +57,7 @@ def _steps_by_one(loop: scf.ForOp) -> bool:
 
 def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> StagedRead | None:
     """A read of fewer elements than the tile has, whose offset is linear in the loop's variable, or a gather whose
-    offsets are index arithmetic on it."""
+    offsets are index arithmetic on it; so may be the offset of a read of narrow elements (a row of pixels, NHWC)."""
     if not isinstance(op, kernel.ReadOp | kernel.GatherOp) or not isinstance(op.result.type, VectorType):
         return None
     extents, block = tuple(op.result.type.get_shape()), loop.body.block
@@ -65,4 +67,6 @@ def _candidate(op: Operation, loop: scf.ForOp, tile: int) -> StagedRead | None:
     if isinstance(op, kernel.GatherOp):
         return StagedRead(op, None, extents) if op.lane_offsets is None and can_widen(op.offsets, loop) else None
     stride = coefficient(op.offset, block.args[0])
+    if stride is None and not op.dynamic and ITEMSIZE[element_of(op.buffer)] < WORD and can_widen(op.offset, loop):
+        return StagedRead(op, None, extents) if op.odd is None else None
     return StagedRead(op, stride, extents) if op.odd is None and stride not in (None, 0) else None

@@ -115,8 +115,7 @@ class TileValues:
 
     def _offset_type(self, buffer: Buffer) -> IntegerType:
         """The type of offsets in a buffer: threads of a GPU divide integers of 32 bits several times as fast."""
-        size = elements_in(buffer.value)
-        return i32 if not self.in_registers and isinstance(size, int) and size < SHORT else i64
+        return i64 if self.in_registers else offset_type(buffer.value)
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -246,6 +245,12 @@ class TileValues:
         assert not self.in_registers, f"one thread writes at offsets without a constant stride: {linear}"
         offsets = self._lanes(out, linear, axes, context, self._offset_type(buffer))
         out.block.add_op(kernel.ScatterOp(value, buffer.value, offsets, valid_axes(context, axes)))
+
+
+def offset_type(buffer: SSAValue) -> IntegerType:
+    """The type of computed offsets in a buffer: 32 bits where they hold all."""
+    size = elements_in(buffer)
+    return i32 if isinstance(size, int) and size < SHORT else i64
 
 
 def constant_offsets(value: DimLike | None, context: TileContext) -> tuple[DimLike, list[int]] | None:
