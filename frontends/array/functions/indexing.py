@@ -30,6 +30,9 @@ def sliced(
     sizes: tuple[DimLike, ...],
     steps: tuple[int, ...],
 ) -> Tensor:
+    for start in starts:
+        build.require(start, 0)  # x[-3]
+        build.refuse_empty(start)  # x[-1]
     return build.slice(xs[0], starts, sizes, steps)
 
 

@@ -6,12 +6,13 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, product
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, floordiv, product
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array, linear
 from mlc.frontends.array.functions.elementwise import broadcast, operands
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.folding.fold import at_least
 from mlc.frontends.build.tensors import Tensor
 
 Extents = DimLike | Sequence[DimLike]
@@ -184,12 +185,17 @@ def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...]
 
 def _rolled(x: Array, by: int, axis: int) -> Array:
     extent = x.shape[axis]
-    if extent == 0 or (isinstance(extent, int) and by % extent == 0):
+    if extent == 0 or by == 0 or (isinstance(extent, int) and by % extent == 0):
         return x
-    forward = by % extent if isinstance(extent, int) else by
-    cut = extent - forward if forward > 0 else -forward  # an open extent is assumed to be at least the shift
-    before = (slice(None),) * axis
+    cut, before = _first_of_roll(extent, by), (slice(None),) * axis
     return concat([x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]], axis=axis)
+
+
+def _first_of_roll(extent: DimLike, by: int) -> DimLike:
+    """Where the element is that becomes the first one: ``-by % extent``, without a division by an extent of 0."""
+    if at_least(extent, abs(by)):
+        return extent - by if by > 0 else -by
+    return (-by) - floordiv(-by, dim_max(extent, 1)) * extent
 
 
 def tile(x: Any, repetitions: Sequence[int], /) -> Array:

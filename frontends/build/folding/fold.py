@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.dialects.graph.loop import STEP
+from mlc.dialects.graph.loop import STEP, local_symbols
 from mlc.dialects.graph.sizes import SIZE
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv, product
 from mlc.dialects.semantics.evaluate import evaluate_expr
@@ -69,6 +69,14 @@ def at_least(lhs: DimLike, rhs: DimLike) -> bool | None:
     if low is not None and low >= 0:
         return True
     return False if negated is not None and negated > 0 else None
+
+
+def needs_nonempty(value: Dim) -> bool:
+    """Whether ``value`` is at least 0 only because the dimensions of inputs are at least 1, as ``n-1`` is."""
+    constant = dict(value.terms).get((), 0)
+    if constant >= 0 or local_symbols([value]) or not at_least(value, 0):
+        return False
+    return all(isinstance(atom, str) for monomial, _ in value.terms for atom in monomial)
 
 
 def smaller(lhs: DimLike, rhs: DimLike) -> DimLike:

@@ -16,7 +16,7 @@ from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.fold import at_least, needs_nonempty
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
 from mlc.frontends.build.tensors import Tensor
@@ -144,6 +144,8 @@ class Insertion:
             raise NotSupported(_too_large(op, result))
         if values_of(result.shape):
             raise NeedsConstant("a size that is computed at run time")
+        for d in result.shape:
+            self.refuse_empty(d)
         return result
 
     def emit_all(self, op: Operation) -> list[Tensor]:
@@ -175,6 +177,12 @@ class Insertion:
                 self.scalars.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
             else:
                 self.guards.append(guard)  # type: ignore[arg-type]
+
+    def refuse_empty(self, d: DimLike) -> None:
+        """A guard where an extent or a position is at least 0 only because dimensions of inputs are at least 1: ``n-1``
+        of an empty ``n``."""
+        if isinstance(d, Dim) and needs_nonempty(d) and d not in self.guards:
+            self.guards.append(d)
 
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(with_nodes(op, [self.node] if self.node else []))

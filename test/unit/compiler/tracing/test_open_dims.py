@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import mlc
 import mlc.numpy as mnp
+from mlc.errors import RunError
 
 
 @pytest.mark.parametrize("name", ["n", "k", "m", "c", "i0", "int", "dim", "size0", "batch"])
@@ -26,3 +30,33 @@ def test_a_dimension_may_have_any_name(name: str) -> None:
         np.testing.assert_allclose(gradient, x.T @ (1 - np.tanh(x @ w) ** 2), rtol=1e-4, atol=1e-5)
         np.testing.assert_array_equal(rolled, np.roll(x, 1, 0))
     assert len(f.programs) == 1
+
+
+@pytest.mark.parametrize("by", [1, 2, 5, -1, -3, -7])
+def test_a_roll_by_more_than_an_open_extent(by: int) -> None:
+    f = mlc.jit(lambda x: mnp.roll(x, by, axis=0), shapes={"x": ("n",)}, wait=True)
+    for n in (1, 2, 3, 4, 6, 9):
+        x = np.random.default_rng().standard_normal(n, np.float32)
+        np.testing.assert_array_equal(f(x).numpy(), np.roll(x, by))
+
+
+@pytest.mark.parametrize(
+    ("f", "least"),
+    [
+        (lambda x: x[-3] + 0, 3),
+        (lambda x: x[2] + 0, 3),
+        (lambda x: mnp.sum(x[:-1]), 1),
+        (lambda x: x[-1] + 0, 1),
+        (lambda x: mnp.roll(x, 1, axis=0), 1),
+        (lambda x: mnp.diff(x), 1),
+    ],
+)
+def test_what_is_outside_of_an_open_dimension_is_refused(f: Callable[[Any], Any], least: int) -> None:
+    jitted = mlc.jit(f, shapes={"x": ("n",)}, wait=True)
+    for n in range(6):
+        x = np.random.default_rng().standard_normal(n, np.float32)
+        if n < least:
+            with pytest.raises(RunError, match=f"n_? >= {least}, but n_? is {n}"):
+                jitted(x).numpy()
+        else:
+            np.testing.assert_allclose(jitted(x).numpy(), f(mnp.asarray(x)).numpy(), rtol=1e-5)
