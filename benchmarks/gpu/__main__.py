@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.gpu import attention, checks, measurements, parts
+from benchmarks.gpu import attention, checks, convolutions, measurements, parts
 from benchmarks.gpu.isolation import Row, isolated
 from mlc.tools.cuda_device import Device, NoDevice
 from mlc.tools.tables import console, table
@@ -85,6 +85,7 @@ def sections(target: str, runs: int, quick: bool) -> dict[str, Section]:
         "Launches": lambda device: iter([("chain", lambda: measurements.launch_cost(device, target, runs))]),
         "Products": lambda device: measurements.products(device, target, runs, sizes),
         "Attention": lambda device: attention.measured(device, target, runs, elements),
+        "Convolutions": lambda device: convolutions.measured(device, target, runs, 2 if quick else None),
         "Thread blocks": lambda device: measurements.thread_blocks(device, target, runs, [] if quick else LARGE[-2:]),
         "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES[: 1 if quick else None]),
     }
