@@ -26,7 +26,8 @@ _PASSES = {
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
-    " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops verify-poly",
+    " apply-parts split-reductions restrict-domains choose-gpu-schedule partition-parallel-loops"
+    " verify-poly",
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "streaming": "promote-locals use-exp2 hoist-copies",

@@ -36,6 +36,7 @@ from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
 from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.restrict_domains import RestrictDomains
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.target.base import Stages
@@ -56,8 +57,8 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), ProveInPlace(), *given, ChooseSchedule(options.numerics),
-                      PartitionParallelLoops(), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), CollapseIterators(), RestrictDomains(options.numerics), ProveInPlace(), *given,
+                      ChooseSchedule(options.numerics), PartitionParallelLoops(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),

@@ -52,6 +52,7 @@ from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
+from mlc.passes.schedule.restrict_domains import RestrictDomains
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.streaming.hoist_copies import HoistCopies
@@ -80,8 +81,9 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),
         ("kernel", [LowerKernels(float8=True), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics), tuned, *given,
-                      ChooseGpuSchedule(options.numerics), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics),
+                      RestrictDomains(options.numerics), tuned, *given, ChooseGpuSchedule(options.numerics),
+                      VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),

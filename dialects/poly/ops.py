@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel import verify_yield
 from mlc.dialects.poly.attributes import AccessAttr, DomainAttr
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import DimLike, parse_dim
 
 
 @irdl_op_definition
@@ -33,7 +33,8 @@ class StatementOp(IRDLOperation):
 
     ``accesses`` has the element of each operand, the write last; isl's sets and maps follow from these attributes. With
     a ``monoid`` the yielded value is combined into the element, whose initial value is ``init``; the region then gets
-    only the values read.
+    only the values read. ``conditions`` are expressions that are at least 0 in the domain, where it is less than the
+    box: ``["m - n"]``. Instances outside of them may be executed or not: their terms are the identity.
 
     ``poly.statement "S0" ins(%a : memref<4x8xf32>) outs(%o : memref<4xf32>)
     {domain = #poly.domain<"0 <= i < 4 and 0 <= j < 8">, monoid = "add", init = 0.0 : f32,
@@ -46,6 +47,7 @@ class StatementOp(IRDLOperation):
     accesses = prop_def(ArrayAttr[AccessAttr])
     monoid = opt_prop_def(StringAttr)
     init = opt_prop_def(Attribute)
+    conditions = opt_prop_def(ArrayAttr[StringAttr])
     ins = var_operand_def(MemRefType)
     out = operand_def(MemRefType)
     body = region_def("single_block")
@@ -76,6 +78,11 @@ class StatementOp(IRDLOperation):
             },
             regions=[body],
         )
+
+    @property
+    def restrictions(self) -> tuple[DimLike, ...]:
+        """Expressions of iterators that are at least 0 in the domain."""
+        return tuple(parse_dim(text.data) for text in self.conditions or ())
 
     def verify_(self) -> None:
         if len(self.accesses) != len(self.ins) + 1:

@@ -4,7 +4,8 @@
     %t = graph.transpose(%w) : 10x64 -> 64x10     →     %t = graph.weight "fc.weight.folded" : 64x10
 
 A large result is computed when the weights file is written, one tensor at a time, and is not stored before. An operator
-that makes more than ``limit`` bytes out of few (a broadcast, a table of an iterator) is not folded.
+that makes more than ``limit`` bytes out of few (a broadcast, a table of an iterator) is not folded, but for masks: band
+matrices, which kernels of attention need not read (``restrict-domains``). A result that is one number is that number.
 """
 
 from __future__ import annotations
@@ -33,9 +34,12 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
+from mlc.dialects.graph.base import broadcast_shapes
+from mlc.dialects.semantics.band import bands_of
 from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.semantics.expr import COMPARISONS, Call, parse, walk
 from mlc.dialects.semantics.numpy_evaluators import kernel_of
-from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_float, is_narrow, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.passes.context import weights_of
@@ -47,6 +51,7 @@ Load = Callable[[], Array]
 INLINE_FLOATS = 8
 INLINE_INTEGERS = 64  # elements, printed in the IR: shapes and index tables
 WEIGHT_LIMIT = 1 << 30  # bytes of a weight that is larger than its operands
+MASK_LIMIT = 1 << 28  # bytes of a mask likewise
 EAGER = 1 << 16  # bytes; smaller results are computed at once
 
 
@@ -109,7 +114,7 @@ class _Folder:
         return None
 
     def _computed(self, op: StructuredOp) -> Load | None:
-        if not all(v in self.loads for v in op.operands) or is_symbolic(op) or self._grows(op):
+        if not all(v in self.loads for v in op.operands) or is_symbolic(op):
             return None
         kernel, loads, nodes = kernel_of(op), [self.loads[v] for v in op.operands], source_nodes(op)
 
@@ -120,6 +125,8 @@ class _Folder:
                 raise InputError(f"A constant is read out of its bounds: {e}", node=", ".join(nodes), op=name) from e
 
         name = op.name
+        if self._grows(op) and not (_may_be_mask(op) and bands_of(load())):
+            return None
         return cache(load) if cast(int, bytes_of(op.results[0])) <= EAGER else load
 
     def _grows(self, op: StructuredOp) -> bool:
@@ -146,9 +153,23 @@ class _Folder:
         block = op.parent
         assert block is not None
         block.insert_op_before(new, op)
+        if isinstance(new, WeightOp):
+            self._broadcast(result, load, new)
         new.results[0].name_hint = result.name_hint
         result.replace_all_uses_with(new.results[0])
         self.loads[new.results[0]] = load
+
+    def _broadcast(self, result: SSAValue, load: Load, before: Operation) -> None:
+        """Elementwise operators read one number in place of equal ones, where others give their result its shape."""
+        readers = [u for u in result.uses if isinstance(u.operation, MapOp) and _is_broadcast(u.operation, u.index)]
+        if not readers or cast(int, bytes_of(result)) > EAGER or not (array := load()).size:
+            return
+        first = array.reshape(-1)[:1]
+        if first.dtype.kind in "biuf" and (array == first).all():
+            one = ConstantOp(first.reshape([1] * array.ndim))
+            before.parent.insert_op_before(with_nodes(one, source_nodes(before)), before)  # type: ignore[union-attr]
+            for use in readers:
+                use.operation.operands[use.index] = one.results[0]
 
     def _stored(self, result: SSAValue, load: Load) -> WeightOp:
         name = f"{_leaf(result)}.folded"
@@ -158,6 +179,21 @@ class _Folder:
         else:
             name = self.weights.add_lazy(name, dtype, shape, load)
         return WeightOp(name, result.type)  # type: ignore[arg-type]
+
+
+def _may_be_mask(op: StructuredOp) -> bool:
+    """Whether a result that is not stored may be a matrix of two values, by its operator and its size."""
+    result = op.results[0]
+    if not isinstance(op, ComputeOp | MapOp) or not (element_of(result) == "i1" or is_float(element_of(result))):
+        return False
+    chooses = any(isinstance(e, Call) and e.fn in (*COMPARISONS, "where") for e in walk(parse(op.expr.data)))
+    return chooses and len(shape_of(result)) > 1 and cast(int, bytes_of(result)) <= MASK_LIMIT
+
+
+def _is_broadcast(reader: MapOp, operand: int) -> bool:
+    """Whether a map's result has its shape without an operand."""
+    others = [shape_of(v) for n, v in enumerate(reader.args) if n != operand]
+    return bool(others) and broadcast_shapes(others) == shape_of(reader.result)
 
 
 def _feeding(ops: Sequence[Operation], constants: set[SSAValue]) -> set[SSAValue]:

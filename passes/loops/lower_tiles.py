@@ -36,6 +36,7 @@ from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.running_reductions import running_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
+from mlc.passes.tile.tree.masked_tiles import is_block, ranges_of
 from mlc.passes.tile.tree.segments import coordinate
 from mlc.target import CpuTarget, Target
 
@@ -223,12 +224,18 @@ class _Lowering:
         origins: dict[str, DimLike] = {}
         starts, sizes, valid = dims_of(tile.starts), [int(s) for s in tile.sizes.get_values()], dims_of(tile.valid)
         names = [i.data for i in tile.iters]
+        blocks: dict[str, tuple[DimLike, DimLike]] = {}
+        tile_rows: dict[str, tuple[DimLike, DimLike]] = {}
+        parts: dict[str, tuple[DimLike, DimLike]] = {}
         coordinates = [self._coordinate(call.get_op_arg(n + 1), out) for n in range(len(names))]
         for n, name in enumerate(names):
             first = starts[n] + coordinates[n] * sizes[n]
+            if is_block(nest, members[0], name):
+                blocks.setdefault(name, (first, first + sizes[n] - 1))
             if name in names[n + 1 :]:
                 at[name] = at[block_of(name)] = first
                 continue
+            tile_rows[name] = (at.get(name, 0) + first, at.get(name, 0) + first + sizes[n] - 1)
             if name == stream and all(i.iterator != name for i in nest.band):
                 origins[name] = at[block_of(name)] = first
                 members = [replace(s, bounds={**s.bounds, name: sizes[n]}) for s in members]
@@ -239,9 +246,14 @@ class _Lowering:
                 axis = Axis(name, sizes[n], None if points == sizes[n] else out.dim(points))
                 at[name] = at[name] + Dim.symbol(axis.symbol)
                 (lanes if name == tile.vector.data else axes).append(axis)
+        if isinstance(self.target, CpuTarget):  # one thread has any number of points, a block of threads whole tiles
+            for i in {i.iterator for i in nest.inner if any(s.conditions for s in members)}:
+                ranges = ranges_of(members, i, origins.get(i, 0), blocks, tile_rows)
+                origins[i], parts[i] = ranges.start, ranges.full
+                members = [replace(s, bounds=_with(s.bounds, i, ranges.points)) for s in members]
         axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
         body = self._body(members, nest, initial=bool(tile.initial))
-        body.emit(out, TileContext(at, (*axes, *lanes), origins), nest.inner)
+        body.emit(out, TileContext(at, (*axes, *lanes), origins, parts), nest.inner)
 
     def _body(self, members: Sequence[StatementView], nest: LoopNest, initial: bool) -> TileBody:
         """The body of a tile; on a GPU the lanes of a vector are threads."""
@@ -250,6 +262,11 @@ class _Lowering:
             return TileBody(members, replace(values, in_registers=False), initial=initial)
         ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
         return TileBody(members, values, ahead, initial=initial)
+
+
+def _with(bounds: dict[str, DimLike], iterator: str, extent: DimLike) -> dict[str, DimLike]:
+    """Bounds in which an iterator, if it is one, has another extent."""
+    return {i: extent if i == iterator else n for i, n in bounds.items()}
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:

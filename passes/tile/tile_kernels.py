@@ -21,13 +21,14 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.poly import SCHEDULE, LoopNest, Partition, ScheduleError, TiledLoop, groups_of, schedule_of
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.running_reductions import running_of
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import give_up, plain
 from mlc.passes.tile.tree.legality import Legality
+from mlc.passes.tile.tree.masked_tiles import affine_text, conditions_of, largest
 from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, fitting, segments
 from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
@@ -199,7 +200,8 @@ class _Tiling:
         levels: list[Level] = [(b.split.iterator, poly.block_of(b.split.iterator), b.segment) for b in blocks]
         levels += [(i.iterator, i.iterator, s) for i, s in zip(nest.band, chosen, strict=True)]
         text = self.params.text
-        box = " and ".join(f"0 <= {i} < {text(s.count)}" for _, i, s in levels)
+        sides = [f"0 <= {i} < {text(s.count)}" for _, i, s in levels]
+        box = " and ".join([*sides, *([] if initial else self._unmasked(nest, levels, ""))])
         tuple_ = f"{name}[{', '.join(i for _, i, _ in levels)}]"
         self.domains.append(f"{tuple_}{' : ' + box if box else ''}")
         self.expansions += [] if initial else self._expansion(nest, name, levels)
@@ -226,8 +228,9 @@ class _Tiling:
     def _expansion(self, nest: LoopNest, name: str, levels: Sequence[Level]) -> Iterator[str]:
         """The expansion of a tile: an isl map to the instances of each statement."""
         text = self.params.text
+        unmasked = [*self._unmasked(nest, levels, "t_")]
         for s in (self.statements[n] for n in nest.statements):
-            conditions = [f"0 <= {i} < {text(b)}" for i, b in s.bounds.items()]
+            conditions = [*(f"0 <= {i} < {text(b)}" for i, b in s.bounds.items()), *unmasked]
             first: dict[str, str] = {}
             for i, t, segment in levels:
                 first[i] = f"{first[i] + ' + ' if i in first else ''}{text(segment.start)} + {segment.size}*t_{t}"
@@ -236,6 +239,16 @@ class _Tiling:
             coordinates = ", ".join(f"t_{t}" for _, t, _ in levels)
             where = " : " + " and ".join(conditions) if conditions else ""
             yield f"{name}[{coordinates}] -> {s.name}[{', '.join(s.iters)}]{where}"
+
+    def _unmasked(self, nest: LoopNest, levels: Sequence[Level], prefix: str) -> Iterator[str]:
+        """The conditions of tiles that are not masked completely, over their coordinates with a prefix."""
+        bounds = self.statements[nest.statements[0]].bounds
+        ranges: dict[str, tuple[DimLike, DimLike]] = {i: (0, n - 1) for i, n in bounds.items()}
+        for i, coordinate, segment in reversed(levels):  # of an iterator that has blocks, these are first
+            first = segment.start + segment.size * Dim.symbol(prefix + coordinate)
+            ranges[i] = first, first + segment.size - 1
+        for condition in conditions_of(nest, self.statements):
+            yield f"{affine_text(largest(condition, ranges))} >= 0"
 
     def _depend(self, nests: Sequence[LoopNest]) -> bool:
         """Whether nests depend on each other; raises ScheduleError where the schedule is not legal."""

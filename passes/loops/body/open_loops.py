@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region, SSAValue
 
 from mlc.dialects.poly import TiledLoop
-from mlc.dialects.semantics.dims import Dim, DimLike, floordiv
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_max, dim_min, floordiv
 from mlc.passes.loops.body.tile_context import Axis, TileContext
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
@@ -19,12 +19,13 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 @dataclass(frozen=True)
 class Piece:
     """A range of a vectorized iterator: ``[start, stop)`` in steps of ``size``, with ``lanes`` valid lanes where
-    given."""
+    given; ``unmasked``: none of its points is masked."""
 
     start: DimLike
     stop: DimLike
     size: int
     lanes: SSAValue | None = None
+    unmasked: bool = False
 
     @property
     def once(self) -> bool:
@@ -34,18 +35,30 @@ class Piece:
     def at(self, context: TileContext, item: TiledLoop, start: DimLike) -> TileContext:
         """The context of the iteration at ``start``."""
         axis = Axis(item.iterator, self.size, self.lanes)
+        context = replace(context, unmasked=True) if self.unmasked else context
         return context.extended(item.iterator, start + Dim.symbol(axis.symbol), axis)
 
 
-def pieces(out: IndexBuilder, extent: DimLike, item: TiledLoop) -> list[Piece]:
+def pieces(out: IndexBuilder, extent: DimLike, item: TiledLoop, context: TileContext) -> list[Piece]:
+    """The ranges of an iterator: whole vectors, of which those without masked points are apart, and the remainder."""
     whole = floordiv(extent, item.size) * item.size
-    pieces = [Piece(0, whole, item.size)] if whole != 0 else []
+    pieces = _whole_vectors(whole, item, context)
     rest = extent - whole
     if rest == 0:
         return pieces
     if isinstance(rest, int):
         return [*pieces, Piece(whole, extent, rest)]
     return [*pieces, Piece(whole, extent, item.size, out.dim(rest))]
+
+
+def _whole_vectors(stop: DimLike, item: TiledLoop, context: TileContext) -> list[Piece]:
+    if item.iterator not in context.full:
+        return [Piece(0, stop, item.size)] if stop != 0 else []
+    first, last = context.full[item.iterator]
+    start = first if first == 0 else dim_max(0, dim_min(ceildiv(first, item.size) * item.size, stop))
+    end = dim_max(start, dim_min(floordiv(last, item.size) * item.size, stop))
+    ranges = [(0, start, False), (start, end, True), (end, stop, False)]
+    return [Piece(a, b, item.size, unmasked=full) for a, b, full in ranges if a != b]
 
 
 @dataclass
@@ -85,7 +98,7 @@ def each_piece(
         yield loop.inside, context.extended(item.iterator, loop.variable)
         loop.close(())
         return
-    for piece in pieces(out, extent, item):
+    for piece in pieces(out, extent, item, context):
         if piece.once:
             yield out, piece.at(context, item, piece.start)
             continue

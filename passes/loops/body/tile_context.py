@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from xdsl.dialects import vector
@@ -30,15 +30,21 @@ class Axis:
 @dataclass(frozen=True)
 class TileContext:
     """The value of each iterator (over loop variables and axis symbols) and the axes of the register tile. Loops over
-    an iterator in ``origins`` begin there: at the first point of a streamed block."""
+    an iterator in ``origins`` begin there: at the first point of a streamed block, or of what is not masked.
+
+    ``full``: of an iterator inside, the points from its origin on that are masked for no row of the tile, from the
+    first one to the one after the last; ``unmasked``: whether all points of the tile are such.
+    """
 
     at: Mapping[str, DimLike]
     axes: tuple[Axis, ...]
     origins: Mapping[str, DimLike] = field(default_factory=dict)
+    full: Mapping[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
+    unmasked: bool = False
 
     def extended(self, iterator: str, value: DimLike, axis: Axis | None = None) -> TileContext:
         at = {**self.at, iterator: value + self.origins.get(iterator, 0)}
-        return TileContext(at, (*self.axes, axis) if axis else self.axes, self.origins)
+        return replace(self, at=at, axes=(*self.axes, axis) if axis else self.axes)
 
     def resolve(self, value: DimLike) -> DimLike:
         """An index over iterators as one over loop variables and axis symbols."""

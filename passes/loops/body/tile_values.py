@@ -26,6 +26,7 @@ from mlc.passes.loops.body.tile_context import (
     vector_type,
 )
 from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
+from mlc.passes.schedule.polyhedral.masks import MASK
 from mlc.passes.schedule.polyhedral.running_reductions import NOTHING, Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
@@ -78,6 +79,8 @@ class TileValues:
     def _scalar(self, out: IndexBuilder, op: Operation, env: dict[SSAValue, Value], context: TileContext) -> Value:
         if op.name in TRANSPARENT:
             return env[op.operands[0]]
+        if context.unmasked and MASK in op.attributes:
+            return env[op.operands[1]]
         if isinstance(op, kernel.IndexOp):
             return self._index(out, context.resolve(Dim.symbol(op.iterator.data)), context)
         if isinstance(op, kernel.SymbolOp):

@@ -78,6 +78,13 @@ def domain_text(name: str, bounds: Mapping[str, DimLike], params: Params) -> str
     return f"{params.prefix}{{ {name}[{', '.join(bounds)}]{' : ' if conditions else ''}{conditions} }}"
 
 
+def restricted_text(name: str, bounds: Mapping[str, DimLike], params: Params, conditions: Sequence[DimLike]) -> str:
+    """The instances of a statement where ``conditions`` are at least 0, as an isl set."""
+    sides = [f"0 <= {i} < {params.text(b)}" for i, b in bounds.items()]
+    where = " and ".join([*sides, *(f"{params.text(c)} >= 0" for c in conditions)])
+    return f"{params.prefix}{{ {name}[{', '.join(bounds)}] : {where} }}"
+
+
 def access_text(name: str, iters: Sequence[str], array: str, index: Sequence[DimLike], params: Params) -> str:
     """The element that each instance of a statement reads or writes, as an isl map."""
     element = f"{array}[{', '.join(map(params.text, index))}]"

@@ -141,6 +141,13 @@ def _lowest(value: SSAValue) -> bool:
     return False
 
 
+def _is_zero(value: SSAValue) -> bool:
+    match value.owner:
+        case arith.ConstantOp(value=FloatAttr() as number):
+            return bool(number.value.data == 0)
+    return False
+
+
 def _combined(op: Operation, args: Sequence[Dependence]) -> Dependence | None:
     """The dependence of a result; None where it is of no kind."""
     kinds = [a.kind for a in args]
@@ -156,6 +163,8 @@ def _combined(op: Operation, args: Sequence[Dependence]) -> Dependence | None:
     if kinds == [Kind.SHIFTED] and op.name == "math.exp":
         return Dependence(Kind.SCALED, dependent.maximum)
     scaled = kinds.count(Kind.SCALED)
+    if op.name == "arith.select":  # zeros where elements are masked
+        return dependent if kinds == [Kind.PLAIN, Kind.SCALED, Kind.PLAIN] and _is_zero(op.operands[2]) else None
     linear = op.name in PRODUCTS and scaled == 1 and kinds[0] == Kind.SCALED or op.name == "arith.mulf" and scaled == 1
     whole = op.name in (*SUMS, *COPIES) and scaled == len(kinds)
     return dependent if linear or whole else None

@@ -9,7 +9,7 @@ from functools import cached_property
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Atom, Dim, DimLike
 from mlc.dialects.types import Shape, shape_of
-from mlc.passes.schedule.polyhedral.isl_text import Params, access_text, domain_text
+from mlc.passes.schedule.polyhedral.isl_text import Params, access_text, domain_text, restricted_text
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class StatementView:
     reads: tuple[Access, ...]
     write: Access
     params: Params
+    conditions: tuple[DimLike, ...] = ()  # at least 0 where the term is not the identity
 
     @cached_property
     def reduced(self) -> tuple[str, ...]:
@@ -72,8 +73,15 @@ class StatementView:
 
     @cached_property
     def domain(self) -> str:
-        """The isl set of the statement's instances."""
+        """The isl set of the statement's instances, masked ones included: a schedule may execute these."""
         return domain_text(self.name, self.bounds, self.params)
+
+    @cached_property
+    def required(self) -> str:
+        """The isl set of the instances that a schedule must execute."""
+        if not self.conditions:
+            return self.domain
+        return restricted_text(self.name, self.bounds, self.params, self.conditions)
 
     @cached_property
     def accesses(self) -> tuple[str, ...]:
@@ -104,4 +112,5 @@ def _view(op: poly.StatementOp, params: Params) -> StatementView:
     values = (*op.ins, op.out)
     accesses = [Access(*a.data, shape_of(v.type)) for a, v in zip(op.accesses, values, strict=True)]
     bounds = dict(op.domain.data)
-    return StatementView(op, op.id.data, tuple(bounds), bounds, tuple(accesses[:-1]), accesses[-1], params)
+    reads, conditions = tuple(accesses[:-1]), op.restrictions
+    return StatementView(op, op.id.data, tuple(bounds), bounds, reads, accesses[-1], params, conditions)

@@ -32,10 +32,10 @@ class Legality:
         Raises:
             ScheduleError: the schedule is not legal.
         """
-        domain = isl.UnionSet("{ }")
+        domain, required, executed = isl.UnionSet("{ }"), isl.UnionSet("{ }"), self.expansion.range()
         for s in self.statements.values():
-            domain = domain.union(isl.UnionSet(s.domain))
-        if not domain.is_equal(self.expansion.range()):
+            domain, required = domain.union(isl.UnionSet(s.domain)), required.union(isl.UnionSet(s.required))
+        if not (required.is_subset(executed) and executed.is_subset(domain)):
             raise ScheduleError(f"{self.where}: not every statement instance is in a tile")
         for nest in nests:
             members = [self.statements[s] for s in nest.statements]

@@ -1,0 +1,100 @@
+"""Tiles that are masked completely, of statements with conditions outside of which terms are the identity.
+
+    S0[m, n], m - n >= 0, in tiles T[m', n] of 32 rows and 16 columns   →   T[m', n] : 32·m' + 31 - 16·n >= 0
+
+A tile is executed where a condition can hold in it. Rows are those of the whole block, because nests that run block by
+block read what all rows of a block have written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlc.dialects.poly import LoopNest
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, evaluate
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+
+Ranges = Mapping[str, tuple[DimLike, DimLike]]
+"""The first and the last point of each iterator, over coordinates."""
+
+
+def largest(condition: DimLike, ranges: Ranges) -> DimLike:
+    """The largest value of an affine expression of iterators in a box."""
+    ends: dict[str, DimLike] = {}
+    for monomial, c in condition.terms if isinstance(condition, Dim) else ():
+        if monomial:
+            name = str(monomial[0])
+            ends[name] = ranges[name][c > 0]
+    return evaluate(condition, ends)
+
+
+def conditions_of(nest: LoopNest, statements: Mapping[str, StatementView]) -> tuple[DimLike, ...]:
+    """The conditions of a nest's tiles: where all of its statements have them, and one of their iterators has blocks
+    which are the same in the nests of a group."""
+    members = [statements[s] for s in nest.statements]
+    found = {s.conditions for s in members}
+    blocks = {i for i in members[0].iters if is_block(nest, members[0], i)}
+    return tuple(c for c in (found.pop() if len(found) == 1 else ()) if isinstance(c, Dim) and c.symbols() & blocks)
+
+
+def is_block(nest: LoopNest, s: StatementView, iterator: str) -> bool:
+    """Whether each tile has one block of an iterator, whose points all nests of a group know."""
+    split = next((p for p in nest.partitions if p.iterator == iterator), None)
+    return split is not None and (split.tiled or split.streamed or s.bounds[iterator] == split.blocks)
+
+
+def affine_text(value: DimLike) -> str:
+    """An affine expression of coordinates, for isl."""
+    terms = value.terms if isinstance(value, Dim) else (((), value),)
+    return " + ".join(f"{c}*{monomial[0]}" if monomial else str(c) for monomial, c in terms)
+
+
+@dataclass(frozen=True)
+class InnerRanges:
+    """The ``points`` of an iterator inside of a tile, from ``start`` on; beyond them all rows of the tile's block are
+    masked. ``full``: those that are masked for no row of the tile, counted from ``start``: from the first one to the
+    one after the last."""
+
+    start: DimLike
+    points: DimLike
+    full: tuple[DimLike, DimLike]
+
+
+def ranges_of(
+    members: Sequence[StatementView], iterator: str, start: DimLike, blocks: Ranges, rows: Ranges
+) -> InnerRanges:
+    """The ranges of an iterator in a tile that has so many ``rows`` of a block of ``blocks``."""
+    along = [s for s in members if iterator in s.iters]
+    points = along[0].bounds[iterator]
+    if len({s.conditions for s in along}) > 1:
+        return InnerRanges(start, points, (0, 0))
+    first: DimLike = 0
+    last, whole = points, along[0]
+    for factor, rest in _bounding(whole, iterator, blocks):
+        bound, most = largest(rest, blocks), largest(rest, {i: (0, n - 1) for i, n in whole.bounds.items()})
+        if factor == -1:
+            beyond = start == 0 and isinstance(most, int) and isinstance(points, int) and most >= points
+            points = dim_min(points, bound + 1 - start) if beyond or start != 0 else bound + 1
+        elif start == 0:
+            start, points = dim_max(0, -bound), points - dim_max(0, -bound)
+    bounding = [*_bounding(whole, iterator, rows)]
+    if len(bounding) < len(whole.conditions):
+        return InnerRanges(start, points, (0, 0))
+    for factor, rest in bounding:
+        least = -largest(-rest, rows)
+        first, last = (first, least + 1 - start) if factor == -1 else (-least - start, last)
+    return InnerRanges(start, points, (first, last))
+
+
+def _bounding(s: StatementView, iterator: str, known: Ranges) -> Iterator[tuple[int, DimLike]]:
+    """The conditions as bounds of an iterator, factor·iterator + rest >= 0, with the factors 1 and -1."""
+    for c in s.conditions:
+        factor = dict(c.terms).get((iterator,)) if isinstance(c, Dim) else None
+        rest = c - (factor or 0) * Dim.symbol(iterator)
+        if factor in (1, -1) and _names(rest) <= set(known):
+            yield factor, rest
+
+
+def _names(dim: DimLike) -> set[str]:
+    return dim.symbols() if isinstance(dim, Dim) else set()

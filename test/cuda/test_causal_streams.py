@@ -1,0 +1,41 @@
+"""Causal attention in blocks of keys, of which masked ones are skipped, emulated on the CPU against float64."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator import needed
+from launcher import Program
+from onnx import numpy_helper
+from test_cuda_operators import model_of
+
+from mlc import target
+
+pytestmark = needed
+
+ATTENTION = """(T[1,2,{n},32] q, T[1,2,{n},32] k, T[1,2,{n},32] v) => (T[1,2,{n},32] y)
+    {{ products = Einsum <equation = "bhmk,bhnk->bhmn"> (q, k)
+    scores = Add (products, mask)  weights = Softmax <axis = -1> (scores)  y = MatMul (weights, v) }}"""
+
+
+@pytest.mark.parametrize(("element", "multiprocessors"), [("float", 1), ("float16", 1024)])
+@pytest.mark.parametrize("window", [128, 40])
+def test_skipped_blocks(element: str, multiprocessors: int, window: int, units: Path) -> None:
+    n, dtype = 128, np.float32 if element == "float" else np.float16
+    diagonal = np.arange(n)[:, None] - np.arange(n)
+    mask = (diagonal >= 0) & (diagonal < window)
+    model = model_of(ATTENTION.format(n=n).replace("T[", f"{element}["))
+    model.graph.initializer.append(numpy_helper.from_array(np.where(mask, 0, -np.inf).astype(dtype), "mask"))
+    gpu = replace(target.get("cuda"), multiprocessors=multiprocessors)
+    made = Program.of(model, units, target=gpu)
+    normal = np.random.default_rng().standard_normal
+    feed = {name: (normal((1, 2, n, 32)) / (4 if name == "q" else 1)).astype(dtype) for name in "qkv"}
+    q, k, v = (array.astype(np.float64) for array in feed.values())
+    power = np.exp(np.where(mask, q @ k.swapaxes(-1, -2), -np.inf))
+    exact = power / power.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(made.run(feed)["y"], exact, atol=1e-5 if element == "float" else 4e-3)
+    feed["v"][:, :, 64:] = np.nan
+    assert np.isfinite(made.run(feed)["y"][:, :, :64]).all()
