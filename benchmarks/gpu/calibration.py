@@ -93,7 +93,7 @@ def main(
         try:
             Device()
         except NoDevice as why:
-            print(f"no GPU: {why}. Give --log FILE with times of another machine.")
+            print(f"no GPU: {why} Give --log FILE with times of another machine.")
             sys.exit(2)
         rows = list(measured(target, element))
         if log is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import LoopNest
 from mlc.dialects.types import element_of
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
@@ -42,7 +43,14 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
                 yield BlockTime.of_threads(held, size, -(-others // size), target)
         return
     nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
-    yield from dict.fromkeys(block_time(nest, first, target) for nest in nests)
+    chosen = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0])]
+    yield from dict.fromkeys(block_time(nest, first, target) for nest in chosen)
+
+
+def _on_tensor_cores(nest: LoopNest) -> bool:
+    """Whether a nest of a product is for tensor cores: for f32 with default numerics (3xTF32) these are candidates of
+    ``mlc tune`` only, three products each, whose time is not that of one."""
+    return nest.block is not None and nest.block.warps is not None
 
 
 def is_splittable(statements: Sequence[StatementView]) -> bool:
