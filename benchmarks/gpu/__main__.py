@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.gpu import attention, checks, convolutions, measurements, parts
+from benchmarks.gpu import attention, checks, convolutions, float8, measurements, parts
 from benchmarks.gpu.isolation import Row, isolated
 from mlc.tools.cuda_device import Device, NoDevice
 from mlc.tools.tables import console, table
@@ -24,6 +24,7 @@ from mlc.tools.tables import console, table
 LARGE = [(n, n, n) for n in (512, 1024, 2048, 4096, 8192)]
 OTHER = [(1, 4096, 4096), (16, 4096, 4096), (128, 3072, 768), (512, 768, 3072), (1000, 1000, 1000)]
 SMALL = [(33, 65, 40)]
+SMALL8 = [(48, 80, 64)]  # of floats of 8 bits, as torch takes multiples of 16
 
 
 SECONDS = 60  # of a row
@@ -84,6 +85,8 @@ def sections(target: str, runs: int, quick: bool) -> dict[str, Section]:
         "Models": lambda device: measurements.correctness(device, target, runs),
         "Launches": lambda device: iter([("chain", lambda: measurements.launch_cost(device, target, runs))]),
         "Products": lambda device: measurements.products(device, target, runs, sizes),
+        "Floats of 8 bits": lambda device: float8.measured(
+            device, target, runs, SMALL8 if quick else float8.SIZES),
         "Attention": lambda device: attention.measured(device, target, runs, elements),
         "Convolutions": lambda device: convolutions.measured(device, target, runs, 2 if quick else None),
         "Thread blocks": lambda device: measurements.thread_blocks(device, target, runs, [] if quick else LARGE[-2:]),
