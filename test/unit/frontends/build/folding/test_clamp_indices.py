@@ -30,8 +30,8 @@ EXTENTS = {"i0": 4, "i1": 3}
     ("text", "kept"),
     [
         ("x0[i0, i1]", "x0[i0, i1]"),
-        ("x0[x1[i0], i1]", "x0[min(max(i64(x1[i0]), 0), 4), i1]"),
-        ("x0[max(x1[i0], 0), i1]", "x0[min(i64(max(x1[i0], 0)), 4), i1]"),
+        ("x0[x1[i0], i1]", "x0[min(max(x1[i0], 0), 4), i1]"),
+        ("x0[max(x1[i0], 0), i1]", "x0[min(max(x1[i0], 0), 4), i1]"),
         ("x0[x2[i1], i1]", "x0[x2[i1], i1]"),
         ("x0[x2[i1] * 2 // 2, i1]", "x0[((x2[i1] * 2) // 2), i1]"),
         ("x0[i64(x1[i0] > 2), i1]", "x0[i64((x1[i0] > 2)), i1]"),
@@ -43,6 +43,13 @@ def test_an_index_is_clamped_where_it_could_leave_its_tensor(text: str, kept: st
     once = clamp_indices(parse(text), [DATA, INDICES, TABLE], EXTENTS)
     assert once == parse(kept)
     assert clamp_indices(once, [DATA, INDICES, TABLE], EXTENTS) == once
+
+
+@pytest.mark.parametrize(("element", "rows"), [("i8", 5), ("i16", 5), ("i32", 1 << 31)])
+def test_an_index_is_clamped_in_a_type_that_holds_the_extent(element: str, rows: int) -> None:
+    given = [Tensor("f32", (rows, 3)), Tensor(element, (4,))]
+    clamped = clamp_indices(parse("x0[x1[i0], i1]"), given, EXTENTS)
+    assert clamped == parse(f"x0[min(max(i64(x1[i0]), 0), {rows - 1}), i1]")
 
 
 def test_symbolic_extents() -> None:
