@@ -96,7 +96,7 @@ def test_warpgroups_add_in_fewer_bits(band: str, left: str, right: str, units: P
 
 
 def test_parts_of_128_steps_are_added_in_f32(units: Path) -> None:
-    """Of terms of one sign each instruction cuts off the same part of its sum: without promotion 64 times 2^-14."""
+    """Of terms of one sign each instruction cuts off a part of its sum: without promotion more than twice as much."""
     chip = replace(target.get("cuda:sm_90"), multiprocessors=1)  # type: ignore[type-var]
     program = Program.of(of(TRANSPOSED, E4M3, E4M3, 64, 64, 2048), units, target=chip, numerics="relaxed")
     assert "mlc_wgmma<64, MLC_E4M3, MLC_E4M3, 128, false, false, false>(" in printed(program)
