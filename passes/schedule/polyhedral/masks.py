@@ -61,6 +61,9 @@ class Masks:
 
     def holds(self) -> bool:
         """Whether each statement that reads a mask, or what follows from it, has a restricted domain."""
+        products = [s for s in self.statements if s.op.monoid is not None and len(s.reads) > 1]
+        if len(products) > 2:
+            return False  # a chain of products overwrites scores by their derivative: an array has two values
         return all(map(self._forward, self.statements)) and self._backward() and bool(self.masked)
 
     def _forward(self, s: StatementView) -> bool:
