@@ -68,8 +68,9 @@ def _of_block(block: Block, trips: int) -> Iterator[Access]:
             yield from _of_block(op.true_region.block, trips)
         elif isinstance(op, kernel.SpecializeOp):
             yield from (access for region in op.regions for access in _of_block(region.block, trips))
-        elif isinstance(op, kernel.BulkCopyOp):
-            yield Access(False, trips, op.bytes, WARP * 4 / SECTOR, WARP * 4 / SECTOR)  # no thread has an address
+        elif isinstance(op, kernel.BulkCopyOp | kernel.BulkStoreOp):
+            least = WARP * 4 / SECTOR  # no thread has an address
+            yield Access(isinstance(op, kernel.BulkStoreOp), trips, op.bytes, least, least)
         elif isinstance(op, MEMORY) and isinstance(op.buffer.owner, Block):
             yield _copy(op, trips) if isinstance(op, kernel.AsyncCopyOp) else _access(op, trips)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlc.passes.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.autodiff.rematerialize import Rematerialize
+from mlc.passes.device.bulk.store_by_tma import StoreByTma
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
@@ -87,7 +88,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
-                   CopyByTma(), SpecializeWarps(), PipelineCopies(), RasterTiles(), DistributeValues(),
+                   CopyByTma(), StoreByTma(), SpecializeWarps(), PipelineCopies(), RasterTiles(), DistributeValues(),
                    InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),

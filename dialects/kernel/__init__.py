@@ -17,6 +17,7 @@ from mlc.dialects.kernel.bulk_copy import (
     SpecializeOp,
     TensorMap,
 )
+from mlc.dialects.kernel.bulk_store import PART, BulkStoreOp, BulkStoreWaitOp
 from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
@@ -50,6 +51,7 @@ Kernel = Dialect(
         *(BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp, MmaOp, MmaWaitOp, MultiReductionOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
+        *(BulkStoreOp, BulkStoreWaitOp),
     ],
     [],
 )
@@ -93,6 +95,9 @@ __all__ = [
     "SubviewOp",
     "root_of",
     "BulkCopyOp",
+    "BulkStoreOp",
+    "BulkStoreWaitOp",
+    "PART",
     "MbarrierInitOp",
     "MbarrierExpectOp",
     "MbarrierArriveOp",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i64,
 )
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -35,6 +36,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 from mlc.dialects.types import ITEMSIZE, element_of
+
+if TYPE_CHECKING:
+    from mlc.dialects.kernel.bulk_store import BulkStoreOp
 
 SPANS = (0, 32, 64, 128)  # bytes of a row of a box in which 16-byte chunks are permuted; 0: none are
 MOST_BOX, MOST_AXES = 256, 5  # elements of a box along an axis; axes of a tensor
@@ -58,6 +62,23 @@ class TensorMap:
     def itemsize(self) -> int:
         """Bytes of an element."""
         return ITEMSIZE[element_of(self.buffer)]
+
+
+def map_of(op: BulkCopyOp | BulkStoreOp) -> TensorMap:
+    """The tensor map that the properties of an operation say."""
+    extents = tuple(parse_dim(e.data) for e in op.extents if isinstance(e, StringAttr))
+    strides, box = (tuple(map(int, each.get_values())) for each in (op.strides, op.box))
+    return TensorMap(op.buffer, extents, strides, box, op.span.value.data)
+
+
+def map_properties(map_: TensorMap) -> dict[str, Attribute | None]:
+    """The properties of an operation on a box."""
+    return {
+        "extents": ArrayAttr([StringAttr(str(e)) for e in map_.extents]),
+        "strides": DenseArrayBase.from_list(i64, list(map_.strides)),
+        "box": DenseArrayBase.from_list(i64, list(map_.box)),
+        "span": IntegerAttr(map_.span, i64),
+    }
 
 
 @irdl_op_definition
@@ -100,21 +121,14 @@ class BulkCopyOp(IRDLOperation):
         barrier: tuple[SSAValue, SSAValue] | None = None,
         multicast: int = 1,
     ):
-        properties = {
-            "extents": ArrayAttr([StringAttr(str(e)) for e in map_.extents]),
-            "strides": DenseArrayBase.from_list(i64, list(map_.strides)),
-            "box": DenseArrayBase.from_list(i64, list(map_.box)),
-            "span": IntegerAttr(map_.span, i64),
-            "multicast": IntegerAttr(multicast, i64) if multicast > 1 else None,
-        }
+        properties = map_properties(map_)
+        properties["multicast"] = IntegerAttr(multicast, i64) if multicast > 1 else None
         ends = barrier or (None, None)
         super().__init__(operands=[map_.buffer, list(coordinates), target, at, *ends], properties=properties)
 
     @property
     def map(self) -> TensorMap:
-        extents = tuple(parse_dim(e.data) for e in self.extents if isinstance(e, StringAttr))
-        strides, box = (tuple(map(int, each.get_values())) for each in (self.strides, self.box))
-        return TensorMap(self.buffer, extents, strides, box, self.span.value.data)
+        return map_of(self)
 
     @property
     def bytes(self) -> int:

@@ -13,26 +13,27 @@ chosen the schedule; else the error says it. ``specialize-warps`` then has other
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.bulk.places import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.warpgroup import WARPS
 from mlc.passes.device.loops.argument_alignment import are_aligned
 from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.device.loops.index_dims import dim_of
+from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.pipelined_copies import copies_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 from mlc.passes.schedule.apply_schedules import following, is_given
@@ -87,7 +88,7 @@ def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
 
 def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> list[_BulkCopy] | str:
     """The copies of a loop, which has nothing else but its product; or why they cannot be bulk copies."""
-    variables = _variables(loop)
+    variables = variables_of(loop)
     copies, made = list(copies_of(fn, loop, narrow=True)), list[_BulkCopy]()
     known = {o for copy in copies for o in (copy.read, copy.write, copy.local)}
     others = [o for o in loop.body.block.ops if o not in known and not isinstance(o, _BESIDE)]
@@ -106,17 +107,6 @@ def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> list[_BulkCopy] | str:
 
 
 _BESIDE = (*INDEX_ARITHMETIC, kernel.MmaOp, scf.YieldOp)
-
-
-def _variables(loop: scf.ForOp) -> dict[SSAValue, Variable] | None:
-    """The variables of a loop and of the tiles around it; None where bounds are no dimensions."""
-    tiles, step, end = loop.parent_op(), constant_of(loop.step), dim_of(loop.ub)
-    assert isinstance(tiles, scf.ParallelOp)
-    ends = [dim_of(high) for high in tiles.upperBound]
-    if step is None or end is None or None in ends:
-        return None
-    values = [*zip(tiles.body.block.args, [1] * len(ends), ends, strict=True), (loop.body.block.args[0], step, end)]
-    return {value: Variable(f"%{n}", size, last) for n, (value, size, last) in enumerate(values) if last is not None}
 
 
 @dataclass(frozen=True)
@@ -155,40 +145,20 @@ class _BulkCopy:
         return plain and same and self.row * self.itemsize % 32 == 0
 
     def replace(self) -> None:
+        build = Inserter(self.write)
         for n in range(self.tile[1] // self.row):
-            for op in self._box(n):
-                assert self.write.parent is not None
-                self.write.parent.insert_op_before(op, self.write)
+            build.add(self._box(n, build))
         for op in (self.write, self.read):
             op.detach()
             op.erase()
 
-    def _box(self, n: int) -> Generator[Operation, None, None]:
+    def _box(self, n: int, build: Inserter) -> kernel.BulkCopyOp:
         """The copy of one box: of the n-th columns."""
         rows, _ = self.tile
-        coordinates = list[SSAValue]()
-        for axis in self.axes:
-            coordinate = yield from self._coordinate(axis, n * self.row if axis.stride == 1 else 0)
-            coordinates.append(coordinate)
-        yield (at := _index(n * self.row * rows))
+        more = [n * self.row if axis.stride == 1 else 0 for axis in self.axes]
+        places = [place_along(axis, self.variables, build, by) for axis, by in zip(self.axes, more, strict=True)]
         strides = tuple(axis.stride * self.itemsize for axis in self.axes[1:])
         box = tuple(self.row if axis.stride == 1 else axis.tile for axis in self.axes)
         extents = tuple(axis.extent for axis in self.axes)
         made = kernel.TensorMap(self.read.buffer, extents, strides, box, self.row * self.itemsize)
-        yield kernel.BulkCopyOp(made, coordinates, self.local.result, at.result)
-
-    def _coordinate(self, axis: Axis, more: int) -> Generator[Operation, None, SSAValue]:
-        """The place of a box along an axis."""
-        yield (start := _index(axis.start + more))
-        total: SSAValue = start.result
-        for value, variable in self.variables.items():
-            if factor := axis.moves.get(variable.name):
-                yield (by := _index(factor))
-                yield (part := arith.MuliOp(value, by.result))
-                yield (added := arith.AddiOp(total, part.result))
-                total = added.result
-        return total
-
-
-def _index(value: int) -> arith.ConstantOp:
-    return arith.ConstantOp(IntegerAttr(value, IndexType()))
+        return kernel.BulkCopyOp(made, places, self.local.result, build.index(n * self.row * rows))

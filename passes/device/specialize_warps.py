@@ -89,7 +89,9 @@ class _Specialization:
         place = tiles.parent
         after = tiles.next_op
         tiles.detach()
-        made = kernel.SpecializeOp(self.extra, Region(producer), Region(Block([tiles])))
+        stores = any(isinstance(o, kernel.BulkStoreOp) for o in tiles.walk())
+        consumer = Block([tiles, kernel.BulkStoreWaitOp()] if stores else [tiles])
+        made = kernel.SpecializeOp(self.extra, Region(producer), Region(consumer))
         assert after is not None
         place.insert_op_before(made, after)
         if self.cluster > 1:  # no block ends while others use its shared memory

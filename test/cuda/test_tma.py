@@ -146,6 +146,8 @@ def test_a_block_has_room_for_the_warps_that_copy(units: Path) -> None:
 
 UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as nvdisasm names them
 MEMBAR = 0x992  # waits until what a thread has written is visible to other blocks
+AT_REGISTER = 0x9A7  # an mbarrier whose address is in a register of the thread
+UTMASTG, STSM = 0x3B5, 0x844  # bulk stores, and stores of fragments to shared memory
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
@@ -165,8 +167,8 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     assert sorted(registers for *_, registers in found) == [128, 168, 168, 168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
     code = instructions((tmp_path / "cubin").read_bytes())
-    assert {HGMMA, UTMALDG, SYNCS, MEMBAR} <= {*code}
-    order = [each for each in code if each in (HGMMA, SYNCS, MEMBAR)]
+    assert {HGMMA, UTMALDG, UTMASTG, STSM, SYNCS, MEMBAR} <= {*code}
+    order = [SYNCS if each == AT_REGISTER else each for each in code if each in (HGMMA, SYNCS, AT_REGISTER, MEMBAR)]
     assert (HGMMA, SYNCS) in [*pairwise(order)]  # the buffer is free
     assert (HGMMA, MEMBAR) not in [*pairwise(order)]  # and no write waits for it, in each iteration
     if nvrtc.version() is not None:
@@ -214,6 +216,61 @@ def test_faults_of_products_in_flight_are_found(pattern: str, fault: str, messag
     program.emulator = Emulator([f"{head}  else {{\n{wrong}"], units)
     with pytest.raises(AssertionError, match=message):
         program.run({"a": reals(200, 136, dtype=np.float16), "b": reals(136, 152, dtype=np.float16)})
+
+
+STORES = [
+    (r"mlc_proxy_fence\(\); (?=mlc_warpgroup_barrier)", "", "no fence between a write and the asynchronous proxy"),
+    (r"mlc_warpgroup_barrier\(\w+\);", "", "a read of a write"),
+    (r"mlc_bulk_store_ready<\d>\(\w+\);", "", "a write of what is being stored"),
+    (r"mlc_bulk_store_ready<1>", "mlc_bulk_store_ready<2>", "a write of what is being stored"),
+    (r"mlc_bulk_store_wait<0>\(\);", "", "bulk stores in flight at the end"),
+]
+STORED = "{m}/64p {n}/256vp | {k}/32 | warps=4 copy=tma depth=2"  # 4 parts of 64 columns, 2 buffers
+
+
+@pytest.mark.parametrize("pattern, fault, message", STORES)
+def test_faults_of_bulk_stores_are_found(pattern: str, fault: str, message: str, units: Path) -> None:
+    program, printed = made(model_of(even(PLAIN).replace("152", "248")), units, STORED, **HOPPER)
+    assert printed.count("mlc_bulk_store(") == 4
+    wrong, count = re.subn(pattern, fault, printed)
+    assert count
+    program.emulator = Emulator([wrong], units)
+    with pytest.raises(AssertionError, match=message):
+        program.run({"a": reals(200, 136, dtype=np.float16), "b": reals(136, 248, dtype=np.float16)})
+
+
+ROUNDED = """(float16[200,136] a, float16[136,152] b) => (TYPE[200,152] y) {
+  c = Cast <to = 1> (a) d = Cast <to = 1> (b) e = MatMul (c, d) y = Cast <to = KIND> (e) }"""
+
+
+@pytest.mark.parametrize("element, kind", [("float16", 10), ("bfloat16", 16), ("float", 1)])
+def test_results_of_16_bits_are_stored_in_bulk(element: str, kind: int, units: Path) -> None:
+    """Two sums are rounded at a time; floats are written by threads."""
+    text = ROUNDED.replace("TYPE", element).replace("KIND", str(kind))
+    program, printed = made(model_of(text), units, TILES[0], **HOPPER)
+    assert ("mlc_bulk_store(" in printed) == (element != "float") and "mlc_bulk_copy(" in printed
+    if element != "float":
+        assert f"mlc_pair_{element.replace('loat', '')}(" in printed
+    a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
+    dtype = {"float16": np.float16, "bfloat16": bfloat16, "float": np.float32}[element]
+    actual, wanted = program.run({"a": a, "b": b})["y"], a.astype(float) @ b.astype(float)
+    assert kind == 1 or within_a_rounding(actual, wanted, dtype)
+    np.testing.assert_allclose(actual.astype(float), wanted, rtol=0, atol=4e-3 * np.abs(wanted).max())
+
+
+JOINED = """(float16[200,136] a, float16[136,152] b, float16[FIRST] s) => (float16[1,REST] y) {
+  d = Constant<value = int64[2] {1, 30400}>() f = Constant<value = int64[2] {1, FIRST}>()
+  c = MatMul (a, b) e = Reshape (c, d) g = Reshape (s, f) h = Relu (g) y = Concat <axis = 1> (h, e) }"""
+
+
+@pytest.mark.parametrize("first", [8, 4])
+def test_a_part_of_a_result_is_stored_in_bulk_where_it_is_aligned(first: int, units: Path) -> None:
+    text = JOINED.replace("FIRST", str(first)).replace("REST", str(30400 + first))
+    program, printed = made(model_of(text), units, TILES[0], **HOPPER)
+    assert ("mlc_bulk_store(" in printed) == (first == 8)
+    a, b, s = (reals(*shape, dtype=np.float16) for shape in ((200, 136), (136, 152), (first,)))
+    y = program.run({"a": a, "b": b, "s": s})["y"]
+    assert within_a_rounding(y[0, first:].reshape(200, 152), a.astype(float) @ b.astype(float), np.float16)
 
 
 SMALL = {"target": replace(target.get("cuda:sm_90"), multiprocessors=1)}  # type: ignore[type-var]

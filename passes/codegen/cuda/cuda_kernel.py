@@ -133,6 +133,10 @@ class _Printer(KernelCollectives):
                 self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
             case kernel.MbarrierExpectOp() | kernel.MbarrierArriveOp() | kernel.MbarrierWaitOp():
                 self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
+            case kernel.BulkStoreOp():
+                self.bulk_store(op, self.maps[op.map])
+            case kernel.BulkStoreWaitOp():
+                self.line("mlc_bulk_store_wait<0>();")
             case kernel.SubviewOp():
                 self.subview(op)
             case kernel.AsyncCopyOp():

@@ -38,5 +38,5 @@ def geometry_of(fn: kernel.FuncOp) -> Geometry:
 
 
 def tensor_maps(fn: kernel.FuncOp) -> list[kernel.TensorMap]:
-    """The tensor maps of a kernel's bulk copies, in the order of its parameters."""
-    return list(dict.fromkeys(o.map for o in fn.walk() if isinstance(o, kernel.BulkCopyOp)))
+    """The tensor maps of a kernel's bulk copies and stores, in the order of its parameters."""
+    return list(dict.fromkeys(o.map for o in fn.walk() if isinstance(o, kernel.BulkCopyOp | kernel.BulkStoreOp)))

@@ -15,6 +15,7 @@ from mlc.dialects import kernel
 from mlc.dialects.kernel.bulk_copy import MOST_AXES, MOST_BOX
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.device.distribution.linear_layout import LinearLayout, bits_of
+from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.index_dims import dim_of, linear
 
 ROW = 128  # bytes of a row of a box at most
@@ -41,16 +42,17 @@ class Axis:
     moves: Mapping[str, int] = field(default_factory=dict)
 
 
-def tensor_axes(read: kernel.ReadOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | str:
-    """The axes of the tensor of which a tile is read, the fastest first; or why no bulk copy reads it."""
+def tensor_axes(read: kernel.ReadOp | kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | str:
+    """The axes of the tensor of which a tile is read or written, the fastest first; or why no bulk copy moves it."""
     names = {value: each.name for value, each in variables.items()}
     offset = dim_of(read.offset, names)
     found = None if offset is None else linear(offset, names)
     coefficients, constant = found or ({}, None)
     if not isinstance(constant, int):
         return "an operand has offsets that are not linear in the tile's place"
+    value = read.value if isinstance(read, kernel.WriteOp) else read.result
     axes, limits = list[Axis](), dict[int, SSAValue]()
-    for n, (extent, stride) in enumerate(zip(read.result.type.get_shape(), read.mixed_strides, strict=True)):  # type: ignore[attr-defined]
+    for n, (extent, stride) in enumerate(zip(extents(value), read.mixed_strides, strict=True)):
         if extent == 1:
             continue
         if not isinstance(stride, int):

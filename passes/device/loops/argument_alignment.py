@@ -15,11 +15,11 @@ from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 
 
 def are_aligned(fn: kernel.FuncOp, argument: int, unit: int) -> bool:
-    """Whether an argument of all calls of a kernel begins at a multiple of ``unit`` bytes of an aligned buffer."""
+    """Whether an argument or a result of all calls of a kernel is at a multiple of ``unit`` bytes of a whole one."""
     module = fn.parent_op()
     assert isinstance(module, ModuleOp)
     calls = (o for o in module.walk() if isinstance(o, kernel.CallOp) and o.callee.root_reference == fn.sym_name)
-    return all(_is_aligned(call.args[argument], unit) for call in calls if argument < len(call.args))
+    return all(_is_aligned([*call.args, *call.results][argument], unit) for call in calls)
 
 
 def _is_aligned(value: SSAValue, unit: int) -> bool:

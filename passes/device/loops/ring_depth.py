@@ -21,14 +21,20 @@ def ring_depth(
     """The buffers of the rings of local arrays that a loop of a block of so many threads fills: no more than
     iterations, or than shared memory has room for. Raises ScheduleError where the schedule wants more than that."""
     wanted = thread_block_of(schedule_of(fn)).depth
-    used = shared_bytes(fn, target)
-    each = sum(local_bytes(local) for local in locals_)
+    room = ring_room(fn, locals_, threads, target)
     first, last, step = map(constant_of, (loop.lb, loop.ub, loop.step))
     trips = None if first is None or last is None or step is None else -(-(last - first) // step)
-    limit = target.shared_optin if wanted else target.shared_of(threads)
-    most, room = wanted or DEEPEST, 1 + (limit - used) // each
+    most = wanted or DEEPEST
     depth = most if trips is None else min(most, trips)
     if wanted and depth > room:
-        need = used + (depth - 1) * each
-        raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {limit}; {room} fit")
+        need = shared_bytes(fn, target) + (depth - 1) * sum(map(local_bytes, locals_))
+        raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {target.shared_optin}; {room} fit")
     return min(depth, room)
+
+
+def ring_room(
+    fn: kernel.FuncOp, locals_: Sequence[kernel.LocalOp], threads: int, target: GpuTarget, more: int = 0
+) -> int:
+    """The buffers that shared memory has room for, beside ``more`` bytes for something else."""
+    limit = target.shared_optin if thread_block_of(schedule_of(fn)).depth else target.shared_of(threads)
+    return 1 + (limit - shared_bytes(fn, target) - more) // sum(map(local_bytes, locals_))

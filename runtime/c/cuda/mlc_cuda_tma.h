@@ -94,6 +94,67 @@ MLC_BULK_COPY(3, "%3, %4, %5", MLC_PARAMETERS(int x, int y, int z), x, y, z)
 MLC_BULK_COPY(4, "%3, %4, %5, %6", MLC_PARAMETERS(int x, int y, int z, int u), x, y, z, u)
 MLC_BULK_COPY(5, "%3, %4, %5, %6, %7", MLC_PARAMETERS(int x, int y, int z, int u, int v), x, y, z, u, v)
 
+/* -- bulk stores: a warpgroup writes shared memory, from where its first thread copies a box to a tensor ------------- */
+
+/* A barrier of the threads of a warpgroup of those that compute. */
+MLC_DEVICE void mlc_warpgroup_barrier(int group) {
+#ifdef MLC_EMULATED
+  mlc_emulated_group_barrier(128 * group, 128);
+#else
+  asm volatile("barrier.sync.aligned %0, 128;" ::"r"(group + 2) : "memory");
+#endif
+}
+
+/* At most GROUPS of this thread's stores have not read shared memory yet. */
+template <int GROUPS> MLC_DEVICE void mlc_bulk_store_wait() {
+#ifdef MLC_EMULATED
+  mlc_emulated_bulk_store_wait(GROUPS);
+#else
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(GROUPS) : "memory");
+#endif
+}
+
+/* The warpgroup may write a buffer when at most GROUPS of its stores, of other buffers, have not been read. */
+template <int GROUPS> MLC_DEVICE void mlc_bulk_store_ready(int group) {
+  if (threadIdx.x % 128 == 0) mlc_bulk_store_wait<GROUPS>();
+  mlc_warpgroup_barrier(group);
+}
+
+/* Writes four matrices of 8 rows of 16 bytes: lane 8 i + j gives the address of row j of matrix i, and lane 4 g + t has
+ * the t-th 4 bytes of row g of each. */
+MLC_DEVICE void mlc_stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
+#ifdef MLC_EMULATED
+  mlc_emulated_stmatrix(row, r0, r1, r2, r3);
+#else
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(mlc_shared(row)), "r"(r0), "r"(r1),
+               "r"(r2), "r"(r3) : "memory");
+#endif
+}
+
+/* Starts the copy of a buffer to the box of a tensor at (x, y, ...), after a fence and a barrier of the warpgroup; what is
+ * outside the tensor is left out. Each copy is a group. */
+#ifdef MLC_EMULATED
+#define MLC_BULK_STORE(rank, coordinates, parameters, ...)                                                             \
+  MLC_DEVICE void mlc_bulk_store(const void *from, const mlc_tensor_map &map, parameters) {                            \
+    const int at[] = {__VA_ARGS__};                                                                                    \
+    if (threadIdx.x % 128 == 0) mlc_emulated_bulk_store(from, &map, rank, at);                                         \
+  }
+#else
+#define MLC_BULK_STORE(rank, coordinates, parameters, ...)                                                             \
+  MLC_DEVICE void mlc_bulk_store(const void *from, const mlc_tensor_map &map, parameters) {                            \
+    const int at[5] = {__VA_ARGS__};                                                                                   \
+    if (threadIdx.x % 128) return;                                                                                     \
+    asm volatile("cp.async.bulk.tensor." #rank "d.global.shared::cta.bulk_group [%0, {" coordinates "}], [%1];"        \
+                 ::"l"(&map), "r"(mlc_shared(from)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])        \
+                 : "memory");                                                                                          \
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");                                                          \
+  }
+#endif
+MLC_BULK_STORE(2, "%2, %3", MLC_PARAMETERS(int x, int y), x, y)
+MLC_BULK_STORE(3, "%2, %3, %4", MLC_PARAMETERS(int x, int y, int z), x, y, z)
+MLC_BULK_STORE(4, "%2, %3, %4, %5", MLC_PARAMETERS(int x, int y, int z, int u), x, y, z, u)
+MLC_BULK_STORE(5, "%2, %3, %4, %5, %6", MLC_PARAMETERS(int x, int y, int z, int u, int v), x, y, z, u, v)
+
 /* -- clusters: two blocks that run together and may access each other's shared memory ------------------------------- */
 
 /* The number of this block in its cluster. */
@@ -146,7 +207,7 @@ template <int N> MLC_DEVICE void mlc_take_registers() {
 /* A barrier of the first THREADS threads of a block: those that compute. */
 template <int THREADS> MLC_DEVICE void mlc_group_barrier() {
 #ifdef MLC_EMULATED
-  mlc_emulated_group_barrier(THREADS);
+  mlc_emulated_group_barrier(0, THREADS);
 #else
   asm volatile("barrier.sync.aligned 1, %0;" ::"n"(THREADS) : "memory");
 #endif

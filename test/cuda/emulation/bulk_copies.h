@@ -68,12 +68,17 @@ void close_images() {
   for (int n = 1; n < cluster && shared_range(); n++) free(shadows[n]), free(last_reads[n]);
 }
 
-/* The elements of a box where the copy puts them: chunks of 16 bytes are swizzled by address bits 7 to 9. */
-void take(const bulk_copy &c, std::vector<char> &data, bool check) {
-  const mlc_tensor_map &m = c.map;
+int64_t elements_of(const mlc_tensor_map &m) {
   int64_t count = 1;
   for (int n = 0; n < m.rank; n++) count *= m.box[n];
-  data.assign((size_t)(count * m.bytes), 0);
+  return count;
+}
+
+/* Calls `each` with the place in shared memory and the address of each element of a box that the tensor has: chunks of
+ * 16 bytes are swizzled by address bits 7 to 9. */
+template <typename F> void for_elements(const bulk_copy &c, F each) {
+  const mlc_tensor_map &m = c.map;
+  const int64_t count = elements_of(m);
   for (int64_t row = 0; row < count / m.box[0]; row++) {
     int64_t rest = row, from = 0;
     bool inside = true;
@@ -87,11 +92,19 @@ void take(const bulk_copy &c, std::vector<char> &data, bool check) {
       if (at < 0 || at >= m.extent[0]) continue;
       uintptr_t place = (uintptr_t)c.to + (uintptr_t)((row * m.box[0] + x) * m.bytes);
       if (m.span) place ^= (place >> 7 & (uintptr_t)(m.span / 16 - 1)) << 4;
-      const char *source = m.start + from + at * m.bytes;
-      if (check) access(source, (size_t)m.bytes, false);
-      memcpy(&data[place - (uintptr_t)c.to], source, (size_t)m.bytes);
+      each((char *)place, m.start + from + at * m.bytes);
     }
   }
+}
+
+/* The elements of a box where the copy puts them. */
+void take(const bulk_copy &c, std::vector<char> &data, bool check) {
+  const size_t bytes = (size_t)c.map.bytes;
+  data.assign((size_t)elements_of(c.map) * bytes, 0);
+  for_elements(c, [&](char *place, const char *source) {
+    if (check) access(source, bytes, false);
+    memcpy(&data[(size_t)(place - c.to)], source, bytes);
+  });
 }
 
 mbarrier *find_mbarrier(const void *at, int block) {
@@ -173,4 +186,33 @@ void meet(int first, int last) {
   for (int n = first; n < last; n++) all.of[n / WARP] = now;
   now++;
   for (int n = first; n < last; n++) known[n] = all;
+}
+
+/* -- bulk stores ----------------------------------------------------------------------------------------------------- */
+
+struct bulk_store { bulk_copy box; };
+
+/* What a store reads has been written before, fenced and passed a barrier. */
+void start_store(const bulk_store &s) {
+  range *r = find(s.box.to);
+  const size_t bytes = (size_t)(elements_of(s.box.map) * s.box.map.bytes);
+  if (!r || !r->shared || s.box.to + bytes > r->end) return fail("a bulk store of what is not in shared memory", s.box.to, -1);
+  access(s.box.to, bytes, false);
+  for (cell *c = r->cells + (s.box.to - r->begin), *end = c + bytes; c < end; c++) {
+    if (c->written >= first_of_block && fibers[c->writer].fenced < c->time)
+      fail("no fence between a write and the asynchronous proxy", s.box.to, c->writer);
+    c->stored = true;
+  }
+}
+
+void end_store(const bulk_store &s) {
+  range *r = find(s.box.to);
+  const size_t bytes = (size_t)s.box.map.bytes, all = (size_t)elements_of(s.box.map) * bytes;
+  if (!r || !r->shared) return;
+  access(s.box.to, all, false); /* a barrier separates it from the next write */
+  for (cell *c = r->cells + (s.box.to - r->begin), *end = c + all; c < end; c++) c->stored = false;
+  for_elements(s.box, [&](char *place, const char *target) {
+    access(target, bytes, true);
+    memcpy((char *)target, place, bytes);
+  });
 }

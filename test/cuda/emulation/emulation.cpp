@@ -33,6 +33,7 @@ struct product {
   uint32_t started;              /* the time; until the sums arrive nobody may write the matrices */
 };
 
+struct bulk_store;
 struct fiber {
   void *sp;
   wait state;
@@ -44,7 +45,8 @@ struct fiber {
   int product_groups;
   std::vector<product> *products;
   const void *mbarrier; /* that it waits for, and the parity of the phase */
-  int wanted, together; /* the threads of its group barrier */
+  int wanted, first, together; /* the threads of its group barrier */
+  std::vector<bulk_store> *stores;
 };
 
 fiber fibers[MOST_THREADS];
@@ -77,6 +79,7 @@ struct cell {
   int16_t writer, reader;  /* threads; -1 for several readers */
   uint32_t time;           /* of the last write */
   bool in_flight;          /* an asynchronous copy to it has not arrived */
+  bool stored;             /* a bulk store from it may not have read it */
   uint32_t arrived;        /* the time at which a bulk copy arrived; 0: written since, or never */
 };
 struct range {
@@ -142,6 +145,7 @@ void access(const void *address, size_t size, bool write) {
   if (r->shared && !write) r->reads[(p - r->begin) / 16][me / WARP] = now;
   for (cell *c = r->cells + (p - r->begin), *end = c + size; c < end; c++) {
     if (c->in_flight) fail("an access of what is in flight", p, c->writer);
+    if (write && c->stored) fail("a write of what is being stored", p, c->writer);
     if (conflicts(c->written, c->writer, r->shared)) fail(write ? "two writes" : "a read of a write", p, c->writer);
     if (write && conflicts(c->read, c->reader, r->shared)) fail("a write of what is read", p, c->reader);
     if (!has_arrived(*c)) fail("an access of a bulk copy without a wait", p, -1);
@@ -249,6 +253,10 @@ void start() {
   std::vector<copy> *copies = fibers[self()].copies;
   std::vector<product> *products = fibers[self()].products;
   if (products && !products->empty()) fail("products in flight at the end", 0, -1), products->clear();
+  if (std::vector<bulk_store> *stores = fibers[self()].stores; stores && !stores->empty()) {
+    fail("bulk stores in flight at the end", 0, -1);
+    stores->clear();
+  }
   if (copies && !copies->empty()) fail("copies in flight at the end", copies->front().to, -1), copies->clear();
   leave(DONE);
   abort();
@@ -309,8 +317,9 @@ bool released(int threads) {
     some = true;
   }
   for (int first = 0; !some && waits && first < threads; first += block_threads) {
-    const int group = fibers[first].state == AT_GROUP ? fibers[first].together : 0;
-    some |= passed(first, first + (group ? group : block_threads), group ? AT_GROUP : AT_BARRIER);
+    for (int n = first; n < first + block_threads; n += WARP)
+      if (fibers[n].state == AT_GROUP && n == first + fibers[n].first) some |= passed(n, n + fibers[n].together, AT_GROUP);
+    if (!some) some = passed(first, first + block_threads, AT_BARRIER);
   }
   if (!some && waits && passed(0, threads, AT_CLUSTER)) some = true, cluster_barriers++;
   return some || !waits;
@@ -410,8 +419,8 @@ int mlc_emulated_encode_map(mlc_tensor_map *map, int type, unsigned rank, const 
 
 void mlc_emulated_warp(void) { leave(AT_SHUFFLE); }
 
-void mlc_emulated_group_barrier(int threads) {
-  fibers[self()].together = threads;
+void mlc_emulated_group_barrier(int first, int threads) {
+  fibers[self()].first = first, fibers[self()].together = threads;
   leave(AT_GROUP);
 }
 
@@ -453,6 +462,25 @@ void mlc_emulated_bulk_copy(void *to, const mlc_tensor_map *map, int64_t *at, in
       start_copy(c, b, knows, own);
     }
   become(own);
+}
+
+/* cp.async.bulk.tensor from shared memory: it reads in the wait for its group; until then nobody may write there. */
+void mlc_emulated_bulk_store(const void *from, const mlc_tensor_map *map, int axes, const int *place) {
+  if ((uintptr_t)from % 128 || axes != map->rank) return fail("a bulk store is not aligned, or of another rank", from, -1);
+  bulk_store s = {{(char *)from, *map, {}, {}}};
+  memcpy(s.box.at, place, (size_t)axes * sizeof *place);
+  start_store(s);
+  fiber *me = fibers + self();
+  if (!me->stores) me->stores = new std::vector<bulk_store>;
+  me->stores->push_back(s);
+}
+
+void mlc_emulated_bulk_store_wait(int groups) {
+  std::vector<bulk_store> *stores = fibers[self()].stores;
+  while (stores && (int)stores->size() > groups) {
+    end_store(stores->front());
+    stores->erase(stores->begin());
+  }
 }
 
 /* Threads that never wait run one after another on one stack. */

@@ -51,7 +51,9 @@ void mlc_emulated_wgmma_wait(int groups);
 int mlc_emulated_encode_map(struct mlc_tensor_map *map, int type, unsigned rank, const void *start,
                             const uint64_t *extents, const uint64_t *strides, const uint32_t *box, int swizzle);
 void mlc_emulated_warp(void);
-void mlc_emulated_group_barrier(int threads);
+void mlc_emulated_group_barrier(int first, int threads);
+void mlc_emulated_bulk_store(const void *from, const struct mlc_tensor_map *map, int rank, const int *at);
+void mlc_emulated_bulk_store_wait(int groups);
 void mlc_emulated_mbarrier_init(int64_t *barrier, int count);
 void mlc_emulated_mbarrier_arrive(int64_t *barrier, int bytes);
 void mlc_emulated_mbarrier_wait(int64_t *barrier, int parity);
@@ -137,6 +139,17 @@ MLC_EMULATED_MMA(u8, int32_t, 8, mlc_emulated_u8, mlc_emulated_u8)
 MLC_EMULATED_MMA(s8, int32_t, 8, mlc_emulated_s8, mlc_emulated_s8)
 MLC_EMULATED_MMA(u8_s8, int32_t, 8, mlc_emulated_u8, mlc_emulated_s8)
 MLC_EMULATED_MMA(s8_u8, int32_t, 8, mlc_emulated_s8, mlc_emulated_u8)
+
+/* stmatrix: as ldmatrix, to memory. */
+inline void mlc_emulated_stmatrix(void *row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
+  const unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const uint32_t r[4] = {r0, r1, r2, r3};
+  if ((uintptr_t)row % 16) mlc_emulated_fail("an address of stmatrix that is no multiple of 16");
+  for (unsigned i = 0; i < 4; i++) {
+    uint32_t *words = (uint32_t *)mlc_emulated_shuffle((int64_t)row, (int)(lane ^ (8 * i + g)));
+    words[t] = r[i];
+  }
+}
 
 /* ldmatrix: lane 8 i + j has the address of row j of matrix i, a multiple of 16 bytes. */
 inline void mlc_emulated_ldmatrix(uint32_t *const *r, unsigned count, bool transposed, const void *row) {

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, vector
 from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.types import element_of
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockReduction, identity
+from mlc.passes.codegen.cuda.thread.bulk_stores import BulkStore
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpgroupProduct, WarpProduct
 from mlc.passes.codegen.cuda.thread.kernel_memory import KernelMemory
@@ -109,10 +110,21 @@ class KernelCollectives(KernelMemory, ABC):
         return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates, steps)
 
     def held_operand(self, op: kernel.MmaOp) -> HeldOperand:
-        """A left factor in registers, rounded two elements at a time where it is rounded."""
-        made, name = op.a.owner, element_of(op.b)
+        """A left factor in registers."""
+        held, pack, zero = self.paired(op.a)
+        return HeldOperand(held, op.shape, pack, zero, self.coordinates)
+
+    def paired(self, value: SSAValue) -> tuple[Held, Callable[[str, str], str], str]:
+        """The registers of a value of 16 bits, what makes one of two neighbours, and a zero. Of a value that is rounded
+        these are the registers before it, of which two are rounded at a time."""
+        made, name = value.owner, element(value.type)
         if isinstance(made, arith.TruncFOp) and element(made.input.type) == "f32":
-            held, pack, zero = self.env[made.input], f"mlc_pair_{name}", "0.0f"
-        else:
-            held, pack, zero = self.env[op.a], "mlc_pair", f"({c_scalar(name)})0"
-        return HeldOperand(held, op.shape, lambda a, b: f"{pack}({a}, {b})", zero, self.coordinates)
+            return self.env[made.input], lambda a, b: f"mlc_pair_{name}({a}, {b})", "0.0f"
+        return self.env[value], lambda a, b: f"mlc_pair({a}, {b})", f"({c_scalar(name)})0"
+
+    def bulk_store(self, op: kernel.BulkStoreOp, map_: str) -> None:
+        held, pack, _ = self.paired(op.value)
+        places = [self.scalar(v) for v in op.coordinates]
+        layout, pointer = self.layouts[op.staging], self.pointers[op.staging]
+        for line in BulkStore(op, held, pack, pointer, layout, map_, places, self.coordinates).steps():
+            self.line(line)

@@ -1,0 +1,106 @@
+"""Bulk stores as C statements: fragments of a warpgroup go to swizzled shared memory, and from there to a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mlc.dialects.kernel import PART, BulkStoreOp
+from mlc.dialects.types import shape_of
+from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
+from mlc.passes.codegen.cuda.thread.thread_part import Held
+from mlc.passes.device.distribution.linear_layout import LinearLayout
+from mlc.passes.device.distribution.swizzle import placed
+from mlc.passes.device.distribution.warpgroup import ROWS
+
+ACROSS = 16  # columns of a store of fragments (stmatrix): two matrices of 8 x 8 beside two others
+
+
+@dataclass(frozen=True)
+class BulkStore:
+    """The store of a tile whose sums ``held`` has, by the warpgroups of its distribution.
+
+    ``pack`` makes a register of 32 bits of two neighbours; ``places`` says where the tile begins in the tensor.
+    """
+
+    op: BulkStoreOp
+    held: Held
+    pack: Callable[[str, str], str]
+    staging: str
+    layout: LinearLayout  # of a buffer
+    map: str
+    places: Sequence[str]
+    coordinates: Coordinates
+
+    def steps(self) -> Iterator[str]:
+        """C statements: each part waits for a buffer, fills it, and is stored by one thread of the warpgroup."""
+        buffers = shape_of(self.op.staging)[0] // self._groups
+        for n, part in enumerate(self._parts):
+            buffer = f"{self.staging} + ({self._group} * {buffers} + {n % buffers}) * {PART * PART}"
+            yield f"mlc_bulk_store_ready<{buffers - 1}>({self._group});"
+            for column in range(0, PART, ACROSS):
+                yield f"mlc_stmatrix_x4({buffer} + {self._row(column)}, {', '.join(self._registers(part, column))});"
+            yield f"mlc_proxy_fence(); mlc_warpgroup_barrier({self._group});"
+            yield f"mlc_bulk_store({buffer}, {self.map}, {', '.join(self._place(part))});"
+
+    @property
+    def _total(self) -> LinearLayout:
+        """The distribution of the sums."""
+        assert self.held.part.layout is not None
+        return self.held.part.layout
+
+    @property
+    def _outer(self) -> list[tuple[int, ...]]:
+        """What the bits of a warpgroup's number add to the coordinates."""
+        return list(self._total.of_input("warp")[2:])
+
+    @property
+    def _groups(self) -> int:
+        return 1 << len(self._outer)
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], int]:
+        """The register of each element of lane 0 of the first warp."""
+        return {self._total(register=r): r for r in range(1 << len(self._total.of_input("register")))}
+
+    @property
+    def _parts(self) -> list[tuple[int, int]]:
+        """The first rows and columns of a warpgroup's parts, from its own first ones on."""
+        return sorted({(row // ROWS * ROWS, column // PART * PART) for row, column in self._known})
+
+    @cached_property
+    def _group(self) -> str:
+        numbers = [(1 << n,) for n in range(len(self._outer))]
+        return self.coordinates.warp_variable(self._per_warp([(0,), (0,), *numbers], (self._groups,)), 0)
+
+    def _per_warp(self, warps: list[tuple[int, ...]], shape: tuple[int, ...]) -> LinearLayout:
+        lanes = [(0,) * len(shape)] * len(self._total.of_input("lane"))
+        return LinearLayout.of(shape, lane=lanes, warp=warps)
+
+    def _row(self, column: int) -> str:
+        """The offset of the row of a matrix whose address a lane gives, of 16 rows and columns of its warp."""
+        lanes, strides = [(1, 0), (2, 0), (4, 0), (8, 0), (0, 8)], (PART, 1)
+        warps = [(16, 0), (32, 0), *[(0, 0)] * len(self._outer)]
+        place = placed(LinearLayout.of((PART, PART), lane=lanes, warp=warps), strides, self.layout)
+        constant = placed(LinearLayout.of((PART, PART), one=[(0, column)]), strides, self.layout)(one=1)[0]
+        variable = self.coordinates.thread_variable(place, 0)
+        return f"({variable} ^ {constant})" if constant else variable
+
+    def _registers(self, part: tuple[int, int], column: int) -> Iterator[str]:
+        """The registers of four matrices: 8 rows, those below, and the same 8 columns later."""
+        for right in (0, 8):
+            for below in (0, 8):
+                at = [(part[0] + below, part[1] + column + right + e) for e in (0, 1)]
+                yield self.pack(*(self.held.at(self._known[each]) for each in at))
+
+    def _place(self, part: tuple[int, int]) -> Iterator[str]:
+        """The coordinates of a part in the tensor."""
+        rows = next(n for n, extent in enumerate(self.op.map.box) if n and extent > 1)
+        first = self._per_warp([(0, 0), (0, 0), *self._outer], self._total.shape)
+        for n, place in enumerate(self.places):
+            axis = {0: 1, rows: 0}.get(n)
+            if axis is None:
+                yield f"(int)({place})"
+            else:
+                yield f"(int)({place}) + {self.coordinates.warp_variable(first, axis)} + {part[axis]}"

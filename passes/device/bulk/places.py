@@ -1,0 +1,34 @@
+"""Where the box of a tile begins in its tensor: coordinates as index arithmetic on the variables of loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import SSAValue
+
+from mlc.passes.device.distribution.tensor_box import Axis, Variable
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.index_dims import dim_of
+from mlc.passes.device.loops.insertion import Inserter
+
+
+def variables_of(loop: scf.ForOp) -> dict[SSAValue, Variable] | None:
+    """The variables of a loop and of the tiles around it; None where bounds are no dimensions."""
+    tiles, step, end = loop.parent_op(), constant_of(loop.step), dim_of(loop.ub)
+    assert isinstance(tiles, scf.ParallelOp)
+    ends = [dim_of(high) for high in tiles.upperBound]
+    if step is None or end is None or None in ends:
+        return None
+    values = [*zip(tiles.body.block.args, [1] * len(ends), ends, strict=True), (loop.body.block.args[0], step, end)]
+    return {value: Variable(f"%{n}", size, last) for n, (value, size, last) in enumerate(values) if last is not None}
+
+
+def place_along(axis: Axis, variables: Mapping[SSAValue, Variable], build: Inserter, more: int = 0) -> SSAValue:
+    """The place of a tile along an axis, ``more`` elements later."""
+    total = build.index(axis.start + more)
+    for value, variable in variables.items():
+        if factor := axis.moves.get(variable.name):
+            part = build.add(arith.MuliOp(value, build.index(factor))).results[0]
+            total = build.add(arith.AddiOp(total, part)).results[0]
+    return total

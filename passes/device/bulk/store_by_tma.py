@@ -1,0 +1,124 @@
+"""Bulk stores of results (``store-by-tma``): where one thread copies the operands, one thread of a warpgroup copies the
+results too.
+
+    kernel.write %v, %y[…] valid(…)   →   kernel.bulk_store %v through %staging to %y[%n, %m] {extents, strides, box, …}
+
+Threads write their elements to swizzled shared memory, from where whole rows of 128 bytes go to the tensor; what is
+beyond its extents is left out, so the last tiles have no conditions. Results have elements of 16 bits, rows that begin
+at multiples of 16 bytes, and one kernel that writes them. Where the buffers of the operands leave no room in shared
+memory, and for other results, threads write to the tensor as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.types import ITEMSIZE, element_of, memref
+from mlc.passes.context import gpu_of
+from mlc.passes.device.bulk.places import place_along, variables_of
+from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.swizzle import LAYOUT
+from mlc.passes.device.distribution.tensor_box import CHUNK, Axis, Variable, box_layout, refused, tensor_axes
+from mlc.passes.device.distribution.value_classes import value_classes
+from mlc.passes.device.distribution.warpgroup import WARPS
+from mlc.passes.device.loops.argument_alignment import are_aligned
+from mlc.passes.device.loops.insertion import Inserter, sweep
+from mlc.passes.device.loops.ring_depth import ring_depth, ring_room
+from mlc.passes.schedule.apply_schedules import following
+from mlc.target import GpuTarget
+
+PART = kernel.PART
+BUFFERS = 2  # of a warpgroup at most: one is written while the other is read
+
+
+@dataclass(frozen=True)
+class StoreByTma(ModulePass):
+    name = "store-by-tma"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if copies := [o for o in fn.walk() if isinstance(o, kernel.BulkCopyOp)]:
+                with following(fn):
+                    _store(fn, copies, gpu_of(ctx))
+
+
+def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget) -> None:
+    loop = copies[0].parent_op()
+    assert isinstance(loop, scf.ForOp) and isinstance(loop.parent, Block)
+    variables = variables_of(loop) or {}
+    writes = [o for o in loop.parent.ops if isinstance(o, kernel.WriteOp)]
+    found = {write: axes for write in writes if (axes := _axes(fn, write, variables)) is not None}
+    threads = threads_of(fn, target) or target.block_threads
+    groups = threads // (WARPS * target.warp)
+    if not found or not (buffers := _buffers(fn, loop, copies, next(iter(found)), groups, threads, target)):
+        return
+    staging = kernel.LocalOp(memref(element_of(next(iter(found)).buffer), (groups * buffers, PART, PART)))
+    staging.attributes[LAYOUT] = StringAttr(str(box_layout(PART, PART, 2)))
+    first = fn.block.first_op
+    assert first is not None
+    fn.block.insert_op_before(staging, first)
+    for write, axes in found.items():
+        _replace(write, axes, variables, staging.result)
+    sweep(loop.parent)
+
+
+def _axes(fn: kernel.FuncOp, write: kernel.WriteOp, variables: Mapping[SSAValue, Variable]) -> list[Axis] | None:
+    """The axes of the tensor that an operation writes; None where no tensor map says it."""
+    buffer, type_ = write.buffer, write.value.type
+    (product,) = [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]
+    classes = value_classes(fn)
+    assert isinstance(type_, VectorType)
+    if buffer.owner is not fn.block or ITEMSIZE[element_of(buffer)] != 2 or len(list(buffer.uses)) != 1:
+        return None
+    if classes[write.value] is not classes[product.result] or type_.get_shape() != product.acc.type.get_shape():  # type: ignore[attr-defined]
+        return None
+    axes = tensor_axes(write, variables)
+    if isinstance(axes, str) or refused(axes, ITEMSIZE[element_of(buffer)]):
+        return None
+    rows, columns = type_.get_shape()
+    tiles = [axis.tile for axis in axes if axis.tile > 1]
+    aligned = are_aligned(fn, fn.block.args.index(buffer), CHUNK)
+    return axes if aligned and axes[0].tile == columns and tiles == [columns, rows] else None
+
+
+def _buffers(
+    fn: kernel.FuncOp,
+    loop: scf.ForOp,
+    copies: list[kernel.BulkCopyOp],
+    write: kernel.WriteOp,
+    groups: int,
+    threads: int,
+    target: GpuTarget,
+) -> int:
+    """The buffers of a warpgroup for which the ring of the operands need not be shorter."""
+    locals_ = [o for o in dict.fromkeys(copy.target.owner for copy in copies) if isinstance(o, kernel.LocalOp)]
+    threads += WARPS * target.warp
+    depth = ring_depth(fn, loop, locals_, threads, target)
+    assert isinstance(write.value.type, VectorType)
+    parts = prod(write.value.type.get_shape()) // (groups * PART * PART)
+    for buffers in range(min(BUFFERS, parts), 0, -1):
+        if ring_room(fn, locals_, threads, target, groups * buffers * PART * PART * 2) >= depth:
+            return buffers
+    return 0
+
+
+def _replace(
+    write: kernel.WriteOp, axes: list[Axis], variables: Mapping[SSAValue, Variable], staging: SSAValue
+) -> None:
+    itemsize, build = ITEMSIZE[element_of(write.buffer)], Inserter(write)
+    coordinates = [place_along(axis, variables, build) for axis in axes]
+    strides, extents = tuple(axis.stride * itemsize for axis in axes[1:]), tuple(axis.extent for axis in axes)
+    box = tuple(min(axis.tile, PART) for axis in axes)
+    made = kernel.TensorMap(write.buffer, extents, strides, box, PART * itemsize)
+    build.add(kernel.BulkStoreOp(write.value, staging, made, coordinates))
+    write.detach()
+    write.erase()
