@@ -89,7 +89,7 @@ WARPGROUP = """
   float c[32] = {{}};
   mlc_emulated_wgmma_fence();
   const auto left = mlc_matrix_of<2, 16, false>(a), right = mlc_matrix_of<2, 16, true>(b);
-  mlc_wgmma_step<64, MLC_F16, MLC_F16, false, true>(c, left, right);
+  mlc_wgmma_step<64, MLC_F16, MLC_F16, false, true, true>(c, left, right);
   {after}
   mlc_emulated_wgmma_group(); mlc_emulated_wgmma_wait(0);
   for (int i = 0; i < 32; i++) b1[threadIdx.x * 32 + i] = c[i];"""
