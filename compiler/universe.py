@@ -31,7 +31,8 @@ _PASSES = {
     "tile": "tile-kernels",
     "loops": "lower-tiles verify-loops",
     "streaming": "promote-locals use-exp2 hoist-copies",
-    "device": "spill-locals stage-operands use-tensor-cores use-warpgroups copy-by-tma specialize-warps pipeline-copies"
+    "device": "spill-locals stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps"
+    " pipeline-copies"
     " raster-tiles distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
 }

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mlc.passes.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.autodiff.rematerialize import Rematerialize
-from mlc.passes.device.bulk.store_by_tma import StoreByTma
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
@@ -16,6 +15,7 @@ from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
+from mlc.passes.device.store_by_tma import StoreByTma
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels

@@ -31,8 +31,8 @@ class BulkStoreOp(IRDLOperation):
     box = array<i64: 64, 64>, span = 128 : i64} : vector<64x128xf16>, memref<2x64x64xf16>, memref<100x120xf16>``
 
     The tile begins at (x, i, …), the fastest coordinate first; of what is outside the tensor nothing is written. Each
-    warpgroup has as many buffers of 64 x 64 elements in ``%s`` as there are for it, takes them in turn, and waits until
-    what a buffer held has been read. ``kernel.bulk_store_wait`` is at the end of the kernel.
+    warpgroup has as many buffers of 64 x 64 elements in ``%s`` as there are for it, takes one after the other, and
+    waits until what a buffer held has been read. ``kernel.bulk_store_wait`` is at the end of the kernel.
     """
 
     name = "kernel.bulk_store"

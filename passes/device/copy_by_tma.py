@@ -26,7 +26,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
-from mlc.passes.device.bulk.places import place_along, variables_of
+from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
@@ -156,9 +156,9 @@ class _BulkCopy:
         """The copy of one box: of the n-th columns."""
         rows, _ = self.tile
         more = [n * self.row if axis.stride == 1 else 0 for axis in self.axes]
-        places = [place_along(axis, self.variables, build, by) for axis, by in zip(self.axes, more, strict=True)]
+        positions = [place_along(axis, self.variables, build, by) for axis, by in zip(self.axes, more, strict=True)]
         strides = tuple(axis.stride * self.itemsize for axis in self.axes[1:])
         box = tuple(self.row if axis.stride == 1 else axis.tile for axis in self.axes)
         extents = tuple(axis.extent for axis in self.axes)
         made = kernel.TensorMap(self.read.buffer, extents, strides, box, self.row * self.itemsize)
-        return kernel.BulkCopyOp(made, places, self.local.result, build.index(n * self.row * rows))
+        return kernel.BulkCopyOp(made, positions, self.local.result, build.index(n * self.row * rows))

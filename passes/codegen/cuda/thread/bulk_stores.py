@@ -21,7 +21,7 @@ ACROSS = 16  # columns of a store of fragments (stmatrix): two matrices of 8 x 8
 class BulkStore:
     """The store of a tile whose sums ``held`` has, by the warpgroups of its distribution.
 
-    ``pack`` makes a register of 32 bits of two neighbours; ``places`` says where the tile begins in the tensor.
+    ``pack`` makes a register of 32 bits of two neighbours; ``positions`` says where the tile begins in the tensor.
     """
 
     op: BulkStoreOp
@@ -30,7 +30,7 @@ class BulkStore:
     staging: str
     layout: LinearLayout  # of a buffer
     map: str
-    places: Sequence[str]
+    positions: Sequence[str]
     coordinates: Coordinates
 
     def steps(self) -> Iterator[str]:
@@ -98,7 +98,7 @@ class BulkStore:
         """The coordinates of a part in the tensor."""
         rows = next(n for n, extent in enumerate(self.op.map.box) if n and extent > 1)
         first = self._per_warp([(0, 0), (0, 0), *self._outer], self._total.shape)
-        for n, place in enumerate(self.places):
+        for n, place in enumerate(self.positions):
             axis = {0: 1, rows: 0}.get(n)
             if axis is None:
                 yield f"(int)({place})"

@@ -124,7 +124,7 @@ class KernelCollectives(KernelMemory, ABC):
 
     def bulk_store(self, op: kernel.BulkStoreOp, map_: str) -> None:
         held, pack, _ = self.paired(op.value)
-        places = [self.scalar(v) for v in op.coordinates]
+        positions = [self.scalar(v) for v in op.coordinates]
         layout, pointer = self.layouts[op.staging], self.pointers[op.staging]
-        for line in BulkStore(op, held, pack, pointer, layout, map_, places, self.coordinates).steps():
+        for line in BulkStore(op, held, pack, pointer, layout, map_, positions, self.coordinates).steps():
             self.line(line)

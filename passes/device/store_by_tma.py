@@ -24,7 +24,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
-from mlc.passes.device.bulk.places import place_along, variables_of
+from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, Axis, Variable, box_layout, refused, tensor_axes
