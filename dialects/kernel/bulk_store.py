@@ -51,8 +51,7 @@ class BulkStoreOp(IRDLOperation):
     )
 
     def __init__(self, value: SSAValue, staging: SSAValue, map_: TensorMap, coordinates: Sequence[SSAValue]):
-        operands = [value, staging, map_.buffer, list(coordinates)]
-        super().__init__(operands=operands, properties=map_properties(map_))
+        super().__init__(operands=[value, staging, map_.buffer, list(coordinates)], properties=map_properties(map_))
 
     @property
     def map(self) -> TensorMap:

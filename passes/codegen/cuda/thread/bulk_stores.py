@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from mlc.dialects.kernel import PART, BulkStoreOp
 from mlc.dialects.types import shape_of
@@ -35,7 +36,7 @@ class BulkStore:
 
     def steps(self) -> Iterator[str]:
         """C statements: each part waits for a buffer, fills it, and is stored by one thread of the warpgroup."""
-        buffers = shape_of(self.op.staging)[0] // self._groups
+        buffers = cast(int, shape_of(self.op.staging)[0]) // self._groups
         for n, part in enumerate(self._parts):
             buffer = f"{self.staging} + ({self._group} * {buffers} + {n % buffers}) * {PART * PART}"
             yield f"mlc_bulk_store_ready<{buffers - 1}>({self._group});"

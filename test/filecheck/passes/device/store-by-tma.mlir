@@ -9,33 +9,6 @@
 // CHECK-NOT:  kernel.write
 // CHECK:      kernel.bulk_store %[[ROUNDED]] through %[[STAGING]] to %c[%{{.*}}, %{{.*}}] {extents = ["120", "100"], strides = array<i64: 240>, box = array<i64: 64, 64>, span = 128 : i64} : vector<64x128xf16>, memref<2x64x64xf16>, memref<100x120xf16>
 // CHECK:      kernel.bulk_store_wait
-kernel.func @halves
-// CHECK-SAME: threads = 256 : i64, grid = "2"
-// CHECK:      %[[FULL:.*]] = kernel.local : memref<3xi64>
-// CHECK-NEXT: kernel.mbarrier_init %[[FULL]] {count = 1 : i64}
-// CHECK-NEXT: %[[EMPTY:.*]] = kernel.local : memref<3xi64>
-// CHECK-NEXT: kernel.mbarrier_init %[[EMPTY]] {count = 4 : i64}
-// CHECK-NEXT: kernel.barrier
-// CHECK-NEXT: kernel.specialize {threads = 128 : i64, registers = array<i64: 40, 216>} producer {
-// CHECK:      scf.for {{.*}} iter_args(%[[SLOT:.*]] = %{{.*}}, %[[PARITY:.*]] = %{{.*}}) -> (index, index)
-// CHECK:      kernel.mbarrier_wait %[[EMPTY]][%[[SLOT]]] parity
-// CHECK-NEXT: kernel.mbarrier_expect %[[FULL]][%[[SLOT]]] {bytes = 24576 : i64}
-// CHECK:      kernel.bulk_copy %a[{{.*}}] to %{{.*}} barrier %[[FULL]][%[[SLOT]]] {extents = ["160", "100"], strides = array<i64: 320>, box = array<i64: 64, 64>, span = 128 : i64}
-// CHECK:      kernel.bulk_copy %b[{{.*}} {extents = ["120", "160"], strides = array<i64: 240>, box = array<i64: 64, 64>, span = 128 : i64}
-// CHECK:      kernel.bulk_copy %b
-// CHECK:      } consumer {
-// CHECK:      scf.for {{.*}} iter_args(%{{.*}}, %[[OWN:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}) -> (vector<64x128xf32>, index, index)
-// CHECK-NEXT: kernel.mbarrier_wait %[[FULL]][%[[OWN]]] parity %[[PHASE]]
-// CHECK-NOT:  kernel.read
-// CHECK:      %[[SUMS:.*]] = kernel.mma {{.*}}in_flight
-// CHECK-NEXT: kernel.mma_wait %[[SUMS]] {groups = 1 : i64}
-// CHECK:      %[[FORMER:.*]] = arith.select
-// CHECK-NEXT: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : index
-// CHECK-NEXT: kernel.mbarrier_arrive %[[EMPTY]][%[[FORMER]]] when %[[SOME]]
-// CHECK:      scf.yield
-// CHECK:      kernel.mma_wait %{{.*}} {groups = 0 : i64}
-// CHECK:      kernel.mbarrier_arrive %[[EMPTY]][%{{.*}}] : memref<3xi64>
-// CHECK:      kernel.write
 kernel.func @halves(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memref<100x120xf16>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma">} {
   %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
   %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
