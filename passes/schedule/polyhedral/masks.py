@@ -61,8 +61,7 @@ class Masks:
 
     def holds(self) -> bool:
         """Whether each statement that reads a mask, or what follows from it, has a restricted domain."""
-        products = [s for s in self.statements if s.op.monoid is not None and len(s.reads) > 1]
-        if len(products) > 2:
+        if sum(map(_is_product, self.statements)) > 2:
             return False  # a chain of products overwrites scores by their derivative: an array has two values
         return all(map(self._forward, self.statements)) and self._backward() and bool(self.masked)
 
@@ -128,6 +127,12 @@ def conditions_of(band: Band, read: Access) -> Conditions:
     found = [] if band.lower is None else [column - row - band.lower]
     found += [] if band.upper is None else [band.upper + row - column]
     return tuple(c for c in found if isinstance(c, Dim))
+
+
+def _is_product(s: StatementView) -> bool:
+    """Whether a statement sums products of elements, of which none depends on all iterators."""
+    is_sum = s.op.monoid is not None and s.op.monoid.data == "add"
+    return is_sum and len(s.reads) > 1 and not any(r.symbols >= set(s.iters) for r in s.reads)
 
 
 def _translated(conditions: Conditions, read: Access, write: Access) -> Conditions:
