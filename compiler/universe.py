@@ -29,10 +29,9 @@ _PASSES = {
     " apply-parts split-reductions restrict-domains choose-gpu-schedule partition-parallel-loops"
     " verify-poly",
     "tile": "tile-kernels",
-    "loops": "lower-tiles verify-loops",
+    "loops": "lower-tiles spill-locals verify-loops",
     "streaming": "promote-locals use-exp2 hoist-copies",
-    "device": "spill-locals stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps"
-    " pipeline-copies"
+    "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps pipeline-copies"
     " raster-tiles distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",
 }

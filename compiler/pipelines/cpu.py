@@ -23,6 +23,7 @@ from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout import layout_pipeline
 from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.build_program import BuildProgram
@@ -60,7 +61,7 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
         ("schedule", [RaiseToPoly(), CollapseIterators(), RestrictDomains(options.numerics), ProveInPlace(), *given,
                       ChooseSchedule(options.numerics), PartitionParallelLoops(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), VerifyLoops()]),
+        ("loops", [LowerTiles(), SpillLocals(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
                   VerifyPlan()]),
     ]  # fmt: skip

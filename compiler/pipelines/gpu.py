@@ -13,7 +13,6 @@ from mlc.passes.device.pipeline_copies import PipelineCopies
 from mlc.passes.device.raster_tiles import RasterTiles
 from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.specialize_warps import SpecializeWarps
-from mlc.passes.device.spill_locals import SpillLocals
 from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.device.store_by_tma import StoreByTma
 from mlc.passes.device.use_tensor_cores import UseTensorCores
@@ -40,6 +39,7 @@ from mlc.passes.layout.decompose_pack import DecomposePack
 from mlc.passes.layout.sink_casts import SinkCasts
 from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.assign_memory_spaces import AssignMemorySpaces

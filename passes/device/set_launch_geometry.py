@@ -28,7 +28,7 @@ from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.index_dims import dim_of
-from mlc.passes.device.spill_locals import BLOCKS, reduction_bytes
+from mlc.passes.loops.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
 

@@ -34,9 +34,9 @@ from mlc.passes.device.gathers.widening import Widening
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
-from mlc.passes.device.spill_locals import shared_bytes
 from mlc.passes.loops.body.tile_body import STAGED
 from mlc.passes.loops.body.tile_values import offset_type
+from mlc.passes.loops.spill_locals import shared_bytes
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.passes.streaming.promote_locals import is_stream_of_fragments

@@ -31,8 +31,8 @@ from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives,
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.set_launch_geometry import CLUSTER, DYNAMIC, RESIDENT
-from mlc.passes.device.spill_locals import SCRATCH
 from mlc.passes.device.stage_operands import UNROLL
+from mlc.passes.loops.spill_locals import SCRATCH
 from mlc.passes.tile.tile_kernels import SERIAL
 
 UNROLLED = 8  # steps of a staged sum: of more the compiler would hold all operands in registers at a time
@@ -78,7 +78,7 @@ class _Printer(KernelCollectives):
             const = "" if arg in written else "const "
             parameters.append(f"{const}{pointer_type(element_of(arg))} *__restrict__ b{n}")
             self.pointers[arg] = f"b{n}"
-            if n >= len(args) - own:
+            if n >= len(args) - own and element_rows(arg) > 1:
                 row = elements_in(arg) // element_rows(arg)
                 self.head.append(f"b{n} += (int64_t)blockIdx.x * {row};")
         return parameters

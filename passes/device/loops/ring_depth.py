@@ -9,7 +9,7 @@ from xdsl.dialects import scf
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.device.spill_locals import local_bytes, shared_bytes
+from mlc.passes.loops.spill_locals import local_bytes, shared_bytes
 from mlc.target import GpuTarget
 
 DEEPEST = 4  # buffers of a ring

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest, ScheduleError, block_of, groups_of
 from mlc.dialects.semantics.dims import Dim, DimLike
-from mlc.dialects.types import ITEMSIZE, Shape, element_of, memref, shape_of
+from mlc.dialects.types import ITEMSIZE, Shape, bytes_of, element_of, memref, shape_of
 from mlc.passes.loops.body.tile_context import Buffer, factor_of
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.running_reductions import Running
@@ -42,7 +42,18 @@ class Arrays:
             if name.startswith("b"):
                 raise ScheduleError(f"a running maximum must be a local array, and {name} is a result of the kernel")
             buffers[factor_of(name)] = self._buffer(name, value, entry)
+        self._check_stack(buffers)
         return buffers
+
+    def _check_stack(self, buffers: Mapping[str, Buffer]) -> None:
+        """Raises ScheduleError where the local arrays do not fit on the stack of a CPU's thread. Those of a serial
+        kernel may be in the arena (``spill-locals``), because one thread runs it."""
+        if not isinstance(self.target, CpuTarget) or SERIAL in self.fn.attributes:
+            return
+        held = [b.value for b in buffers.values() if not b.forwarded and isinstance(b.value.owner, kernel.LocalOp)]
+        used = sum(size for size in map(bytes_of, held) if isinstance(size, int))
+        if used > self.target.stack:
+            raise ScheduleError(f"local arrays of {used} bytes do not fit on the stack, of {self.target.stack}")
 
     def _buffer(self, name: str, value: SSAValue, entry: IndexBuilder) -> Buffer:
         """An argument unchanged; a local array without the dimensions that are constant in a tile or block."""
@@ -55,11 +66,12 @@ class Arrays:
         fixed = self._tile_coordinates({s for s, _ in uses}, name in self.running.arrays)
         kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
         static = [-(-d // blocks.get(n, 1)) for n in kept if isinstance(d := shape[n], int)]
-        if len(static) != len(kept):
+        symbolic = len(static) != len(kept)
+        if symbolic and SERIAL not in self.fn.attributes:
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
         element = element_of(value)
-        shape = tuple(static)
-        if isinstance(self.target, CpuTarget):
+        shape = tuple(shape[n] for n in kept) if symbolic else tuple(static)
+        if isinstance(self.target, CpuTarget) and not symbolic:
             shape = _spread(static, ITEMSIZE[element], self.target.l1)
         local = kernel.LocalOp(memref(element, shape))
         return Buffer(entry.emit(local), shape, kept)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.types import element_of
+from mlc.dialects.semantics.dims import Dim, DimLike, product
+from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
@@ -26,11 +26,25 @@ def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[Loo
         return
     if sum(map(is_matrix_product, statements)) > 1:  # nests of their own compute several rows at a time
         return
+    if not _fits_on_stack(statements, inner, target):
+        return
     extent = whole.bounds[inner[-1]]
     yield from _multi_row(statements, band, inner, target)
     for vectors in _widths(extent, target):
         items = [*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(extent, vectors * target.lanes), True)]
         yield LoopNest("rows", tuple(s.name for s in statements), tuple(map(TiledLoop, band)), tuple(items))
+
+
+def _fits_on_stack(statements: Sequence[StatementView], inner: Sequence[str], target: CpuTarget) -> bool:
+    """Whether the local arrays have constant extents and fit on the stack: they keep the axes along which ``inner``
+    iterators run. An axis of rows is among these where the border of a padding has only one of them."""
+    writes = {s.write.array: (s.write, element_of(s.op.out)) for s in statements if s.write.array.startswith("t")}
+    used: DimLike = 0
+    for write, element in writes.values():
+        axes = zip(write.shape, write.index, strict=True)
+        kept = [extent for extent, at in axes if isinstance(at, Dim) and at.symbols() & {*inner}]
+        used = used + product(kept) * ITEMSIZE[element]
+    return isinstance(used, int) and used <= target.stack
 
 
 def _multi_row(

@@ -1,10 +1,12 @@
-"""Spilling of local arrays (``spill-locals``): what does not fit in shared memory becomes scratch of the arena.
+"""Spilling of local arrays (``spill-locals``): what does not fit in shared memory, or on a CPU's stack, becomes scratch
+of the arena.
 
     kernel.func @k(%x, %y) { %t = kernel.local : memref<65536xf32> … }
       →   kernel.func @k(%x, %y, %t : memref<864x65536xf32>) attributes {scratch = 1} {…}
 
 A block has a row of its own in the scratch array, which is one more result of the calls; at most as many blocks run as
-it has rows.
+it has rows. A serial kernel, which one thread runs, has one row; its arrays of symbolic extents are scratch as well. On
+a CPU only serial kernels spill: ``lower-tiles`` refuses schedules of others whose local arrays do not fit on the stack.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_name, element_of, memref, shape_of, tensor
-from mlc.passes.context import gpu_of
+from mlc.passes.context import machine_of
 from mlc.passes.tile.tile_kernels import SERIAL
-from mlc.target import GpuTarget
+from mlc.target import CpuTarget, GpuTarget, Target
 
 SCRATCH = "scratch"
 """The number of a kernel's last arguments that are scratch, and BLOCKS their rows: the most blocks of a launch."""
@@ -34,19 +36,29 @@ class SpillLocals(ModulePass):
     name = "spill-locals"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = machine_of(ctx)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if spilled := _too_many(fn, gpu_of(ctx)):
-                _spill(fn, op, spilled, 1 if SERIAL in fn.attributes else gpu_of(ctx).tasks())
+            if spilled := _too_many(fn, target):
+                _spill(fn, op, spilled, 1 if SERIAL in fn.attributes else target.tasks())
 
 
-def _too_many(fn: kernel.FuncOp, target: GpuTarget) -> list[kernel.LocalOp]:
-    """The largest local arrays, until the others fit beside what reductions need."""
-    left = sorted((o for o in fn.block.ops if isinstance(o, kernel.LocalOp)), key=local_bytes, reverse=True)
-    room = target.shared - reduction_bytes(fn, target)
-    spilled = []
+def _too_many(fn: kernel.FuncOp, target: Target) -> list[kernel.LocalOp]:
+    """The local arrays of symbolic extents, and the largest, until the others fit beside what reductions need."""
+    found = [o for o in fn.block.ops if isinstance(o, kernel.LocalOp)]
+    spilled = [o for o in found if not isinstance(bytes_of(o.result), int)]
+    left = sorted((o for o in found if o not in spilled), key=local_bytes, reverse=True)
+    room = _room(fn, target)
     while sum(map(local_bytes, left)) > room:
         spilled.append(left.pop(0))
     return spilled
+
+
+def _room(fn: kernel.FuncOp, target: Target) -> int:
+    """Bytes of local arrays that a kernel may have."""
+    if isinstance(target, CpuTarget):
+        return target.stack
+    assert isinstance(target, GpuTarget)
+    return target.shared - reduction_bytes(fn, target)
 
 
 def shared_bytes(fn: kernel.FuncOp, target: GpuTarget) -> int:
@@ -72,7 +84,7 @@ def _vector_bytes(value: SSAValue) -> int:
 
 
 def local_bytes(op: kernel.LocalOp) -> int:
-    """Bytes of a local array in shared memory, where each begins at a multiple of 16."""
+    """Bytes of a local array of constant extents, which begins at a multiple of 16."""
     size = bytes_of(op.result)
     assert isinstance(size, int)
     return -(-size // 16) * 16
