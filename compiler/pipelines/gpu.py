@@ -75,7 +75,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     tuned = ApplyTuned(options.tuned_lines())
     return [
         ("graph", graph_pipeline(options.numerics, [SinkCasts(options.numerics)])),
-        ("layout", [AssignLayout(), DecomposePack(), FoldConstants(), CanonicalizeGraph(), FuseMaps(),
+        ("layout", [AssignLayout(), DecomposePack(), FoldConstants(masks=options.numerics != "strict"),
+                    CanonicalizeGraph(), FuseMaps(),
                     HoistInvariants(), VerifyLayout()]),
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   ReassociateSums(options.numerics), RecomputeScores(),

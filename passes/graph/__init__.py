@@ -27,7 +27,7 @@ def graph_pipeline(
         SimplifyQuantization(numerics),
         IntegerProducts(numerics),
         *before_folding,
-        FoldConstants(),
+        FoldConstants(masks=numerics != "strict"),
         CanonicalizeGraph(),
         HoistLoopInvariants(),
         DistributeLoops(),

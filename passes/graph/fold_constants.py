@@ -4,8 +4,9 @@
     %t = graph.transpose(%w) : 10x64 -> 64x10     →     %t = graph.weight "fc.weight.folded" : 64x10
 
 A large result is computed when the weights file is written, one tensor at a time, and is not stored before. An operator
-that makes more than ``limit`` bytes out of few (a broadcast, a table of an iterator) is not folded, but for masks: band
-matrices, which kernels of attention need not read (``restrict-domains``). A result that is one number is that number.
+that makes more than ``limit`` bytes out of few (a broadcast, a table of an iterator) is not folded, but for ``masks``:
+band matrices that exclude scores from a maximum, which kernels of attention need not read (``restrict-domains``).
+Others, and what is computed from masks and is none, stay as they are. A result that is one number is that number.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -28,6 +30,7 @@ from mlc.dialects.graph import (
     ConvOp,
     ConvTransposeOp,
     MapOp,
+    ReduceOp,
     RegionOp,
     StructuredOp,
     WeightOp,
@@ -57,15 +60,17 @@ EAGER = 1 << 16  # bytes; smaller results are computed at once
 
 @dataclass(frozen=True)
 class FoldConstants(ModulePass):
-    """Compute what does not depend on the inputs. ``limit``: the most bytes of a result larger than its operands."""
+    """Compute what does not depend on the inputs. ``limit``: the most bytes of a result larger than its operands;
+    ``masks``: band matrices are folded in any case, where they mask scores."""
 
     name = "fold-constants"
     limit: int = 1 << 16
+    masks: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         merge_common(op)
         for block in bodies(op):
-            _Folder(weights_of(ctx), self.limit).run(block)
+            _Folder(weights_of(ctx), self.limit, self.masks).run(block)
             for inner in [o for o in block.ops if isinstance(o, RegionOp)]:
                 _sink(inner)
         eliminate_dead(op)
@@ -83,9 +88,11 @@ def _sink(op: RegionOp) -> None:
 
 
 class _Folder:
-    def __init__(self, weights: WeightStore, limit: int) -> None:
+    def __init__(self, weights: WeightStore, limit: int, masks: bool) -> None:
         self.weights = weights
         self.limit = limit
+        self.folds_masks = masks
+        self.masks: set[SSAValue] = set()  # larger than the limit, and what is computed from these
         self.loads: dict[SSAValue, Load] = {}
         self.feeding: set[SSAValue] = set()
 
@@ -96,6 +103,9 @@ class _Folder:
             load = self._load_of(op)
             if load is not None:
                 self.loads[op.results[0]] = load
+        for op in reversed(ops):
+            if op.results and op.results[0] in self.masks and self._wanted(op) and not self._masks_scores(op):
+                del self.loads[op.results[0]]
         for op in ops:
             if op.results and op.results[0] in self.loads and self._wanted(op):
                 self._replace(op)
@@ -125,8 +135,10 @@ class _Folder:
                 raise InputError(f"A constant is read out of its bounds: {e}", node=", ".join(nodes), op=name) from e
 
         name = op.name
-        if self._grows(op) and not (_may_be_mask(op) and bands_of(load())):
+        if (grows := self._grows(op)) and not (self.folds_masks and _may_be_mask(op) and bands_of(load())):
             return None
+        if grows or (self.masks.intersection(op.operands) and cast(int, bytes_of(op.results[0])) > self.limit):
+            self.masks.add(op.results[0])
         return cache(load) if cast(int, bytes_of(op.results[0])) <= EAGER else load
 
     def _grows(self, op: StructuredOp) -> bool:
@@ -145,6 +157,13 @@ class _Folder:
         return not final and any(
             not u.operation.results or u.operation.results[0] not in self.loads for u in result.uses
         )
+
+    def _masks_scores(self, op: Operation) -> bool:
+        """Whether a value excludes scores from a maximum, and nothing else reads it."""
+        readers = [o for u in op.results[0].uses if not ((o := u.operation).results and o.results[0] in self.loads)]
+        maps = [o for o in readers if isinstance(o, MapOp)]
+        masks = len(maps) == len(readers) and all(_reach_maximum([o]) for o in maps)
+        return masks and _is_mask(self.loads[op.results[0]]())
 
     def _replace(self, op: Operation) -> None:
         result, load = op.results[0], self.loads[op.results[0]]
@@ -188,6 +207,25 @@ def _may_be_mask(op: StructuredOp) -> bool:
         return False
     chooses = any(isinstance(e, Call) and e.fn in (*COMPARISONS, "where") for e in walk(parse(op.expr.data)))
     return chooses and len(shape_of(result)) > 1 and cast(int, bytes_of(result)) <= MASK_LIMIT
+
+
+def _reach_maximum(operators: Sequence[Operation]) -> bool:
+    """Whether a maximum reads what elementwise operators make of the results of these."""
+    found = [*operators]
+    for op in found:
+        readers = [u.operation for u in op.results[0].uses]
+        if any(isinstance(o, ReduceOp) and o.fn.data == "max" for o in readers):
+            return True
+        found += [o for o in readers if isinstance(o, MapOp) and o not in found]
+    return False
+
+
+def _is_mask(array: Array) -> bool:
+    """Whether an array is a band matrix of conditions, or one whose other value excludes what it is added to."""
+    if array.dtype == bool:
+        return bool(bands_of(array))
+    lowest = np.finfo(array.dtype).min if array.dtype.kind == "f" else -np.inf
+    return any(float(band.outside) <= lowest for band in bands_of(array))
 
 
 def _is_broadcast(reader: MapOp, operand: int) -> bool:

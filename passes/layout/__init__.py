@@ -36,7 +36,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
         PackQuantizedWeights(),
         DecomposePack(),
         HoistLoopInvariants(),
-        FoldConstants(),
+        FoldConstants(masks=numerics != "strict"),
         CanonicalizeGraph(),
         FuseMaps(),
         FuseStencils(),
@@ -45,7 +45,7 @@ def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default
         DecomposePack(),
         *fewer_products,
         ScaleWeights(numerics),
-        FoldConstants(),
+        FoldConstants(masks=numerics != "strict"),
         CanonicalizeGraph(),
         VerifyLayout(),
     ]
