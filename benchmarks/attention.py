@@ -3,8 +3,9 @@
     python -m benchmarks.attention [SHAPE…] [--seconds 4]
 
 A shape is that of ViT-Tiny (197 tokens), CLIP (257), ViT (577), GPT-2 (512, with a causal mask), a Llama with grouped
-queries (1024), or one of long or prime lengths. Engines get the same arrays; the largest
-difference from float64 is of the largest value.
+queries (1024), or one of long or prime lengths. ``constant_…`` have a causal mask that is a constant, whose masked
+blocks are not executed (torch: ``is_causal``); that of the other causal ones is an input. Engines get the same arrays;
+the largest difference from float64 is of the largest value.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Shape:
     size: int
     value: int
     causal: bool = False
+    constant: bool = False  # the mask is a constant of the model, and no input
 
 
 SHAPES = {
@@ -44,6 +46,8 @@ SHAPES = {
     "vit_384": Shape(12, 1, 577, 577, 64, 64),
     "gpt2_512": Shape(12, 1, 512, 512, 64, 64, causal=True),
     "llama_1024": Shape(16, 4, 1024, 1024, 64, 64, causal=True),
+    "constant_512": Shape(12, 1, 512, 512, 64, 64, causal=True, constant=True),
+    "constant_2048": Shape(12, 1, 2048, 2048, 64, 64, causal=True, constant=True),
     "prime_1009": Shape(12, 1, 1009, 1009, 64, 64),
     "long_2048": Shape(8, 1, 2048, 2048, 64, 64),
     "long_4096": Shape(4, 1, 4096, 4096, 64, 64),
@@ -56,7 +60,7 @@ def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     s = shape
     own = s.heads // s.shared
     inputs = {"q": [1, s.heads, s.queries, s.size], "k": [1, own, s.keys, s.size], "v": [1, own, s.keys, s.value]}
-    inputs |= {"mask": [s.queries, s.keys]} if s.causal else {}
+    inputs |= {"mask": [s.queries, s.keys]} if s.causal and not s.constant else {}
     nodes = [node for name in "kv" for node in _repeated(name, s, inputs[name][-1])]
     nodes += [
         helper.make_node("Transpose", ["k_all"], ["columns"], perm=[0, 1, 3, 2]),
@@ -73,8 +77,18 @@ def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     values = [helper.make_tensor_value_info(n, element, dims) for n, dims in inputs.items()]
     result = helper.make_tensor_value_info("y", element, [1, s.heads, s.queries, s.value])
     constants += [_ints("axes", [2])] if s.shared > 1 else []
+    constants += [_mask(s, element)] if s.causal and s.constant else []
     graph = helper.make_graph(nodes, "attention", values, [result], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def causal_mask(shape: Shape) -> np.ndarray:
+    return np.where(np.tri(shape.queries, shape.keys, dtype=bool), 0, -np.inf).astype(np.float32)
+
+
+def _mask(shape: Shape, element: int) -> onnx.TensorProto:
+    mask = causal_mask(shape).astype(helper.tensor_dtype_to_np_dtype(element))
+    return helper.make_tensor("mask", element, mask.shape, mask.tobytes(), raw=True)
 
 
 def _ints(name: str, values: list[int]) -> onnx.TensorProto:
@@ -95,12 +109,12 @@ def arguments(shape: Shape) -> list[np.ndarray]:
     own, normal = shape.heads // shape.shared, np.random.default_rng().standard_normal
     dims = [(shape.heads, shape.queries, shape.size), (own, shape.keys, shape.size), (own, shape.keys, shape.value)]
     arrays = [normal((1, *d)).astype(np.float32) for d in dims]
-    tri = np.tri(shape.queries, shape.keys, dtype=bool)
-    return [*arrays, np.where(tri, 0, -np.inf).astype(np.float32)] if shape.causal else arrays
+    return [*arrays, causal_mask(shape)] if shape.causal and not shape.constant else arrays
 
 
 def reference(shape: Shape, q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray) -> np.ndarray:
     """In float64."""
+    mask = (causal_mask(shape),) if shape.causal and shape.constant else mask
     k, v = (x.astype(np.float64).repeat(shape.shared, axis=1) for x in (k, v))
     scores = q.astype(np.float64) @ k.swapaxes(2, 3) * shape.size**-0.5 + (mask[0] if mask else 0)
     power = np.exp(scores - scores.max(-1, keepdims=True))

@@ -21,6 +21,7 @@ CASES = {
         for size in (64, 128)
     },
     "attention_causal_2048x32x128": Shape(32, 1, 2048, 2048, 128, 128, causal=True),
+    "attention_constant_2048x32x128": Shape(32, 1, 2048, 2048, 128, 128, causal=True, constant=True),
     "attention_grouped_2048x32x128": Shape(32, 4, 2048, 2048, 128, 128),
     "attention_odd_1009x12x80": Shape(12, 1, 1009, 1009, 80, 80),
     "attention_decode_4096x32x128": Shape(32, 4, 1, 4096, 128, 128),
