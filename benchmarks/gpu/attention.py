@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import mlc
 from benchmarks.attention import Shape, arguments, model, reference
 from benchmarks.gpu.device import DeviceArray
 from benchmarks.gpu.measurements import ELEMENTS, Row, on_device, outputs_on
+from benchmarks.gpu.peers import torch_on_gpu
 from mlc.dialects.types import numpy_dtype
 from mlc.tools.cuda_device import Device
 
@@ -65,12 +65,8 @@ def _row(device: Device, name: str, shape: Shape, element: str, target: str, run
 
 def _torch(device: Device, shape: Shape, element: str, arrays: list[Any], runs: int) -> float | None:
     """Seconds of torch on the same data, by the backend that it chooses; None where torch has no GPU."""
-    try:
-        torch = importlib.import_module("torch")
-        if not torch.cuda.is_available():
-            return None
-        torch.cuda.set_stream(torch.cuda.default_stream())
-    except Exception:
+    torch = torch_on_gpu()
+    if torch is None:
         return None
     q, k, v = (torch.from_numpy(x.astype("float32")).cuda().to(getattr(torch, element)) for x in arrays[:3])
     attend = torch.nn.functional.scaled_dot_product_attention

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import mlc
 from benchmarks.gpu.device import DeviceArray
 from benchmarks.gpu.measurements import Row, on_device, outputs_on
+from benchmarks.gpu.peers import torch_on_gpu
 from mlc.tools.cuda_device import Device
 
 CASES = {
@@ -84,12 +84,8 @@ def _row(device: Device, name: str, case: Case, target: str, runs: int) -> Row:
 
 def _torch(device: Device, case: Case, x: np.ndarray[Any, Any], runs: int) -> float | None:
     """Seconds of one of torch's convolutions of the same data, channels last; None where torch has no GPU."""
-    try:
-        torch = importlib.import_module("torch")
-        if not torch.cuda.is_available():
-            return None
-        torch.cuda.set_stream(torch.cuda.default_stream())
-    except Exception:
+    torch = torch_on_gpu()
+    if torch is None:
         return None
     last = {"memory_format": torch.channels_last}
     image = torch.from_numpy(x).cuda().to(**last)

@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import mlc
 from benchmarks.gpu.device import DeviceArray
+from benchmarks.gpu.peers import torch_on_gpu
 from benchmarks.models import build, small
 from mlc.runtime import Model
 from mlc.runtime.exprs import evaluate
@@ -173,12 +174,8 @@ def torch_product(
     device: Device, element: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], runs: int
 ) -> float | None:
     """Seconds of torch's product on the same data; None where torch has no GPU."""
-    try:
-        torch = importlib.import_module("torch")
-        if not torch.cuda.is_available():
-            return None
-        torch.cuda.set_stream(torch.cuda.default_stream())
-    except Exception:
+    torch = torch_on_gpu()
+    if torch is None:
         return None
     dtype = getattr(torch, element)
     x, y = (torch.from_numpy(each).cuda().to(dtype) for each in (a, b))
