@@ -13,7 +13,6 @@ from mlc.runtime import elf, sealed
 
 HEADER_BYTES = 64
 VERSION = 1
-ALIGNMENT = 64
 
 
 def header(payload_bytes: int, sha256: bytes) -> bytes:

@@ -37,11 +37,6 @@ class Coordinates:
         assert part.layout is not None
         return part.layout(register=register)[axis]
 
-    def thread_part(self, part: Part, axis: int) -> str:
-        """The coordinate of register 0."""
-        assert part.layout is not None
-        return self._variable(part.layout, axis)
-
     def thread_variable(self, layout: LinearLayout, axis: int) -> str:
         """The coordinate that a layout of (lane, warp) gives a thread."""
         return self._variable(layout, axis)

@@ -8,8 +8,6 @@ from functools import cached_property
 
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 
-WARP_BITS = "lane"
-
 
 @dataclass(frozen=True)
 class Part:
