@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 
-class Conversions:
-    """What reads the elements of an array; each evaluates the trace."""
+class Conversions(ABC):
+    """Mixin of arrays: what reads the elements, by ``numpy``, which evaluates the trace."""
 
     __slots__ = ()
 
+    @abstractmethod
     def numpy(self) -> np.ndarray[Any, Any]:
         """The elements."""
-        raise NotImplementedError
 
     def __dlpack__(
         self,

@@ -5,6 +5,7 @@ these names.
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     return checkpointed
 
 
-class _Custom:
+class _Custom(ABC):
     """A function with a rule. Where the rule calls the function, that has the rule too, ``ORDER`` rules deep."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
@@ -71,9 +72,9 @@ class _Custom:
 
     kind: str
 
+    @abstractmethod
     def derivative(self, body: Body, tree: trees.Tree, out: trees.Tree) -> tuple[Body, list[Record]]:
         """The rule traced, and records like what it should return; the structures are of arguments and results."""
-        raise NotImplementedError
 
     def _check(self, body: Body, made: Body, wanted: Sequence[Record]) -> None:
         types = [[dtypes.text(x.element, x.shape) for x in side] for side in (made.outputs, wanted)]
