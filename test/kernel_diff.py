@@ -33,7 +33,7 @@ except ImportError:  # a revision before the folder of the driver
 lowered = lower(Source.of(sys.argv[1]), make_options(target=sys.argv[2]))
 print(json.dumps({"sources": lowered.sources, "kernels": lowered.signature["kernels"]}))
 """
-HEAD = r"^(?:extern \"C\" __global__ )?void (?:__launch_bounds__\(.*?\) )?(k_\w+)\("  # of C, or CUDA
+HEAD = r"^(?:extern \"C\" __global__ )?void (?:__\w+__\(.*?\) )*(k_\w+)\("  # of C, or CUDA with launch bounds
 FUNCTION = re.compile(HEAD + r"[^;\n]*\{\n.*?^}\n", re.M | re.S)
 Kernels = dict[str, str]
 
