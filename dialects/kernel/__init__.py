@@ -18,7 +18,7 @@ from mlc.dialects.kernel.bulk_copy import (
     TensorMap,
 )
 from mlc.dialects.kernel.bulk_store import PART, BulkStoreOp, BulkStoreWaitOp
-from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp
+from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
 from mlc.dialects.kernel.mma import (
@@ -48,7 +48,7 @@ Kernel = Dialect(
     [
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
-        *(BarrierOp, ClusterBarrierOp, ClusterRankOp, TurnOp, MmaOp, MmaWaitOp, MultiReductionOp),
+        *(BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp, MmaOp, MmaWaitOp, MultiReductionOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
         *(BulkStoreOp, BulkStoreWaitOp),
@@ -79,7 +79,7 @@ __all__ = [
     "BarrierOp",
     "ClusterBarrierOp",
     "ClusterRankOp",
-    "TurnOp",
+    "IterationOp",
     "MMA_SHAPES",
     "MmaOp",
     "MmaWaitOp",

@@ -35,10 +35,10 @@ class ClusterRankOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TurnOp(IRDLOperation):
-    """How many iterations of the parallel loop around it this block has done before: ``%n = kernel.turn``."""
+class IterationOp(IRDLOperation):
+    """How many iterations of the parallel loop around it this block has done before: ``%n = kernel.iteration``."""
 
-    name = "kernel.turn"
+    name = "kernel.iteration"
     result = result_def(IndexType)
     assembly_format = "attr-dict"
 

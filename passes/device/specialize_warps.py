@@ -205,13 +205,13 @@ class _Specialization:
             return op.result
 
         last = made(arith.SubiOp, made(arith.AddiOp, made(arith.SubiOp, high, low), step), 1)
-        add(turn := kernel.TurnOp())
-        before = made(arith.MuliOp, turn.result, made(arith.FloorDivSIOp, last, step))
+        add(iteration := kernel.IterationOp())
+        before = made(arith.MuliOp, iteration.result, made(arith.FloorDivSIOp, last, step))
         rounds = made(arith.FloorDivSIOp, before, self.depth)
         return [made(arith.RemSIOp, before, self.depth), made(arith.RemSIOp, rounds, 2)]
 
     def _next(self, add: Add, slot: SSAValue, parity: SSAValue) -> list[SSAValue]:
-        """The buffer after ``slot``, and the parity of its phase, which changes with each turn of the ring."""
+        """The buffer after ``slot``, and the parity of its phase, which changes when the ring begins again."""
         after, wraps = next_slot(add, slot, self.depth, 1)
         one = _constant(add, 1)
         add(other := arith.SubiOp(one, parity))

@@ -22,8 +22,6 @@ from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element
-from mlc.passes.codegen.cuda.launch_geometry import tensor_maps
-from mlc.passes.codegen.cuda.thread.async_copies import bulk_step
 from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
 from mlc.passes.codegen.cuda.thread.coordinates import THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
@@ -46,13 +44,9 @@ def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
 @dataclass
 class _Printer(KernelCollectives):
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
-    turn: str = "0"  # the iterations of a parallel loop that the block has done
-    barrier: str = "__syncthreads();"  # of the threads that compute
 
     def text(self) -> str:
         self.serial = SERIAL in self.fn.attributes
-        self.warpgroups = any(isinstance(o, kernel.MmaOp) and o.warpgroup for o in self.fn.walk())
-        self.maps = {each: f"map{n}" for n, each in enumerate(tensor_maps(self.fn))}
         parameters = [*self._buffers(), *(f"const int64_t {name}" for name in self.fn.symbols),
                       *(f"const __grid_constant__ mlc_tensor_map {name}" for name in self.maps.values())]  # fmt: skip
         self.block(self.fn.block)
@@ -115,38 +109,10 @@ class _Printer(KernelCollectives):
                 self.line(f"mlc_{op.function.data}({', '.join(args)}, MLC_GRID_THREAD, MLC_GRID_THREADS);")
             case kernel.LocalOp():
                 self.local(op)
-            case kernel.MmaOp():
-                self.product(op)
-            case kernel.MmaWaitOp():
-                self.product_wait(op)
-            case kernel.BarrierOp():
-                self.line(f"mlc_proxy_fence(); {self.barrier}" if self.warpgroups else self.barrier)
-            case kernel.ClusterBarrierOp():
-                self.line("mlc_cluster_barrier();")
-            case kernel.ClusterRankOp():
-                self.define(op.result, self.part(op.result), {0: "mlc_cluster_rank()"})
-            case kernel.TurnOp():
-                self.alias(op.result, self.turn)
-            case kernel.SpecializeOp():
-                self.specialize(op)
-            case kernel.BulkCopyOp() | kernel.MbarrierInitOp():
-                self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
-            case kernel.MbarrierExpectOp() | kernel.MbarrierArriveOp() | kernel.MbarrierWaitOp():
-                self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
-            case kernel.BulkStoreOp():
-                self.bulk_store(op, self.maps[op.map])
-            case kernel.BulkStoreWaitOp():
-                self.line("mlc_bulk_store_wait<0>();")
             case kernel.SubviewOp():
                 self.subview(op)
-            case kernel.AsyncCopyOp():
-                self.async_copy(op)
-            case kernel.AsyncGatherOp():
-                self.async_gather(op)
-            case kernel.AsyncGroupOp():
-                self.line("mlc_async_group();")
-            case kernel.AsyncWaitOp():
-                self.line(f"mlc_async_wait<{op.groups.value.data}>();")
+            case kernel.SpecializeOp():
+                self.specialize(op)
             case scf.ParallelOp():
                 self.parallel(op)
             case scf.ForOp():
@@ -158,7 +124,8 @@ class _Printer(KernelCollectives):
             case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
                 pass
             case _:
-                self.elementwise(op)
+                if not self.collective(op):
+                    self.elementwise(op)
 
     def constant(self, op: arith.ConstantOp) -> None:
         if (text := literal(op, element(op.result.type))) is not None:
@@ -211,7 +178,7 @@ class _Printer(KernelCollectives):
         t, first, step = self.name(), *(("0", "1") if self.serial else (self.first_block(), "gridDim.x"))
         self.before.append(count)
         self.open(f"for (int64_t {t} = {first}; {t} < {count}; {t} += {step})")
-        self.turn = f"(({t} - {first}) / {step})"
+        self.iteration = f"(({t} - {first}) / {step})"
         for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
             inner = " * ".join(extents_[n + 1 :])
             text = f"{t} / ({inner})" if inner else t

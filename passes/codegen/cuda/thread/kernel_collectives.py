@@ -1,16 +1,19 @@
-"""Operations that the threads of a block carry out together: reductions, and products of tensor cores."""
+"""Operations that the threads of a block carry out together: reductions, products of tensor cores, barriers, copies."""
 
 from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects import arith, vector
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
+from mlc.passes.codegen.cuda.launch_geometry import tensor_maps
+from mlc.passes.codegen.cuda.thread.async_copies import bulk_step
 from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.thread.bulk_stores import BulkStore
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
@@ -27,6 +30,54 @@ def sums_warpgroups(value: SSAValue) -> bool:
 @dataclass
 class KernelCollectives(KernelMemory, ABC):
     """A printer of operations across threads."""
+
+    barrier: str = "__syncthreads();"  # of the threads that compute
+    iteration: str = "0"  # how many iterations of the parallel loop the block has done
+
+    @cached_property
+    def warpgroups(self) -> bool:
+        """Whether warpgroups read shared memory: by the asynchronous proxy, which a fence makes stores visible to."""
+        return any(isinstance(o, kernel.MmaOp) and o.warpgroup for o in self.fn.walk())
+
+    @cached_property
+    def maps(self) -> dict[kernel.TensorMap, str]:
+        """The parameter of each tensor map."""
+        return {each: f"map{n}" for n, each in enumerate(tensor_maps(self.fn))}
+
+    def collective(self, op: Operation) -> bool:
+        """Print a product, a barrier or an asynchronous copy; False for other operations."""
+        match op:
+            case kernel.MmaOp():
+                self.product(op)
+            case kernel.MmaWaitOp():
+                self.product_wait(op)
+            case kernel.BarrierOp():
+                self.line(f"mlc_proxy_fence(); {self.barrier}" if self.warpgroups else self.barrier)
+            case kernel.ClusterBarrierOp():
+                self.line("mlc_cluster_barrier();")
+            case kernel.ClusterRankOp():
+                self.define(op.result, self.part(op.result), {0: "mlc_cluster_rank()"})
+            case kernel.IterationOp():
+                self.alias(op.result, self.iteration)
+            case kernel.BulkCopyOp() | kernel.MbarrierInitOp():
+                self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
+            case kernel.MbarrierExpectOp() | kernel.MbarrierArriveOp() | kernel.MbarrierWaitOp():
+                self.line(bulk_step(op, self.maps, self.pointers, self.scalar))
+            case kernel.BulkStoreOp():
+                self.bulk_store(op)
+            case kernel.BulkStoreWaitOp():
+                self.line("mlc_bulk_store_wait<0>();")
+            case kernel.AsyncCopyOp():
+                self.async_copy(op)
+            case kernel.AsyncGatherOp():
+                self.async_gather(op)
+            case kernel.AsyncGroupOp():
+                self.line("mlc_async_group();")
+            case kernel.AsyncWaitOp():
+                self.line(f"mlc_async_wait<{op.groups.value.data}>();")
+            case _:
+                return False
+        return True
 
     def reduction(self, op: vector.ReductionOp) -> None:
         kind, held, name = op.kind.data.value, self.env[op.vector], element(op.vector.type)
@@ -122,9 +173,9 @@ class KernelCollectives(KernelMemory, ABC):
             return self.env[made.input], lambda a, b: f"mlc_pair_{name}({a}, {b})", "0.0f"
         return self.env[value], lambda a, b: f"mlc_pair({a}, {b})", f"({c_scalar(name)})0"
 
-    def bulk_store(self, op: kernel.BulkStoreOp, map_: str) -> None:
+    def bulk_store(self, op: kernel.BulkStoreOp) -> None:
         held, pack, _ = self.paired(op.value)
         positions = [self.scalar(v) for v in op.coordinates]
         layout, pointer = self.layouts[op.staging], self.pointers[op.staging]
-        for line in BulkStore(op, held, pack, pointer, layout, map_, positions, self.coordinates).steps():
+        for line in BulkStore(op, held, pack, pointer, layout, self.maps[op.map], positions, self.coordinates).steps():
             self.line(line)
