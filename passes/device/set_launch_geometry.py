@@ -31,6 +31,7 @@ from mlc.passes.device.loops.index_dims import dim_of
 from mlc.passes.loops.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
 from mlc.target import GpuTarget
+from mlc.target.gpu import KIB
 
 GRID, SHARED, RESIDENT = "grid", "shared", "resident"
 CLUSTER = "cluster"
@@ -55,7 +56,7 @@ class SetLaunchGeometry(ModulePass):
             if more := producer_threads(fn):
                 fn.attributes[THREADS] = IntegerAttr(_threads(fn) + more, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
-            fn.attributes[RESIDENT] = IntegerAttr(_resident(fn, target), i64)
+            fn.attributes[RESIDENT] = IntegerAttr(resident_blocks(fn, target), i64)
             for warps in (o for o in fn.walk() if isinstance(o, kernel.SpecializeOp)):
                 warps.registers = DenseArrayBase.from_list(i64, _shared_registers(fn, warps, target))
             (_, locals_), reductions = local_offsets(fn), reduction_bytes(fn, target)
@@ -81,8 +82,15 @@ def _threads(fn: kernel.FuncOp) -> int:
     return threads.value.data
 
 
-def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
-    """The least number of blocks that a multiprocessor has registers for: the compiler allots no more to a thread.
+def resident_blocks(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """The least number of blocks that a multiprocessor runs at a time: the compiler allots a thread no more registers
+    than these leave. No more than shared memory has room for."""
+    own = local_offsets(fn)[1] + reduction_bytes(fn, target)
+    return min(_by_registers(fn, target), max(1, (target.shared_optin + KIB) // (own + KIB)))
+
+
+def _by_registers(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """The blocks that a multiprocessor has registers for.
 
     As of the target, but half of them where a loop carries more than half of a thread's registers, and one fewer of
     three or more where what is held while a loop runs leaves too few."""
@@ -98,7 +106,7 @@ def _resident(fn: kernel.FuncOp, target: GpuTarget) -> int:
 def _shared_registers(fn: kernel.FuncOp, op: kernel.SpecializeOp, target: GpuTarget) -> list[int]:
     """The registers of a thread that copies, and of one that computes (CUDA: setmaxnreg): all of a block in the end."""
     threads, more = _threads(fn), op.threads.value.data
-    each = min(target.registers // (threads * _resident(fn, target)), MOST_REGISTERS) // UNIT * UNIT
+    each = min(target.registers // (threads * resident_blocks(fn, target)), MOST_REGISTERS) // UNIT * UNIT
     taken = (each * threads - COPYING * more) // (threads - more) // UNIT * UNIT
     return [COPYING, min(taken, MOST_REGISTERS)]
 
@@ -147,7 +155,7 @@ def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
     most = fn.attributes.get(BLOCKS)
     limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
     if thread_block_of(schedule_of(fn)).persist:
-        limit = min(limit, target.multiprocessors * _resident(fn, target))
+        limit = min(limit, target.multiprocessors * resident_blocks(fn, target))
         limit -= limit % cluster_of(fn)
     grid: DimLike = 0
     for op in fn.walk():

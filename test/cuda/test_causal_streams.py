@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from emulator import needed
 from launcher import Program
@@ -21,14 +22,25 @@ ATTENTION = """(T[1,2,{n},32] q, T[1,2,{n},32] k, T[1,2,{n},32] v) => (T[1,2,{n}
     scores = Add (products, mask)  weights = Softmax <axis = -1> (scores)  y = MatMul (weights, v) }}"""
 
 
+def masked_model(text: str, element: str, keys: int, window: int) -> onnx.ModelProto:
+    """An attention with a constant mask of the last ``window`` keys of each query."""
+    model = model_of(text.format(n=keys).replace("T[", f"{element}["))
+    dtype = np.float32 if element == "float" else np.float16
+    mask = np.where(_mask(keys, window), 0, -np.inf).astype(dtype)
+    model.graph.initializer.append(numpy_helper.from_array(mask, "mask"))
+    return model
+
+
+def _mask(keys: int, window: int) -> np.ndarray:
+    diagonal = np.arange(keys)[:, None] - np.arange(keys)
+    return (diagonal >= 0) & (diagonal < window)
+
+
 @pytest.mark.parametrize(("element", "multiprocessors"), [("float", 1), ("float16", 1024)])
 @pytest.mark.parametrize("window", [128, 40])
 def test_skipped_blocks(element: str, multiprocessors: int, window: int, units: Path) -> None:
     n, dtype = 128, np.float32 if element == "float" else np.float16
-    diagonal = np.arange(n)[:, None] - np.arange(n)
-    mask = (diagonal >= 0) & (diagonal < window)
-    model = model_of(ATTENTION.format(n=n).replace("T[", f"{element}["))
-    model.graph.initializer.append(numpy_helper.from_array(np.where(mask, 0, -np.inf).astype(dtype), "mask"))
+    mask, model = _mask(n, window), masked_model(ATTENTION, element, n, window)
     gpu = replace(target.get("cuda"), multiprocessors=multiprocessors)
     made = Program.of(model, units, target=gpu)
     normal = np.random.default_rng().standard_normal

@@ -93,7 +93,7 @@ def test_a_ring_that_does_not_fit_is_refused(units: Path) -> None:
 def test_more_shared_memory_than_a_block_has_by_itself(units: Path) -> None:
     """The launch asks for it: two blocks of 256 threads fit on a multiprocessor."""
     made = product(130, 70, 140, units, "{m}/128p {n}/128vp")
-    assert "MLC_DYNAMIC_SHARED(dynamic, 69632);" in text_of(made) and "__shared__" not in text_of(made)
+    assert "MLC_DYNAMIC_SHARED(dynamic, 68608);" in text_of(made) and "__shared__" not in text_of(made)
     check(made, 130, 70, 140)
 
 

@@ -136,7 +136,7 @@ def test_cubins_have_products_of_warpgroups_and_no_spills(units: Path, tmp_path:
     """The sums stay in registers, and the compiler serializes no products."""
     found, log, codes = compiled(halves(units), tmp_path)
     assert len(found) == 6 and not any(stack or spills for stack, spills, _ in found)
-    assert sorted(registers <= 128 for *_, registers in found) == [*[False] * 4, True, True]
+    assert sorted(registers <= 160 for *_, registers in found) == [*[False] * 4, True, True], found
     assert "serialized" not in log and HGMMA in codes
 
 

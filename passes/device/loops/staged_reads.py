@@ -18,6 +18,7 @@ from mlc.passes.schedule.gpu.tile_sizes import padded
 REUSE = 4  # how often an element is read at least, where it is staged
 WORD = 4  # bytes: narrower elements are copied asynchronously by several neighbours only
 BANKS = 8  # of shared memory between rows: a warp accesses 4 rows of 8 elements without conflicts
+TRANSPOSED = 4  # the same where a warp writes 16 rows of 2: two of its threads share a bank, as rows begin at 16 bytes
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class StagedRead:
     @property
     def row(self) -> int:
         """Elements of a row: of one step. Neighbouring rows begin in other banks."""
-        return prod(self.extents) + BANKS
+        return prod(self.extents) + (TRANSPOSED if self.stride == 1 else BANKS)
 
     @property
     def strides(self) -> tuple[int, ...]:

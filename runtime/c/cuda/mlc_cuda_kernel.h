@@ -112,8 +112,20 @@ MLC_INTEGERS(8)
 MLC_INTEGERS(16)
 MLC_INTEGERS(32)
 MLC_INTEGERS(64)
-MLC_EXTREMES(float, f32)
 MLC_EXTREMES(double, f64)
+/* Of floats one instruction, which returns a NaN where one of both is (FMNMX.NAN), and not three. */
+#ifdef MLC_EMULATED
+MLC_EXTREMES(float, f32)
+#else
+#define MLC_EXTREME_OF_FLOATS(name, instruction)                                                   \
+  MLC_DEVICE float mlc_##name##_f32(float a, float b) {                                            \
+    float y;                                                                                       \
+    asm(instruction ".NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));                            \
+    return y;                                                                                      \
+  }
+MLC_EXTREME_OF_FLOATS(maximum, "max")
+MLC_EXTREME_OF_FLOATS(minimum, "min")
+#endif
 MLC_DEVICE mlc_half mlc_maximum_f16(mlc_half a, mlc_half b) { return MLC_MAXIMUM((float)a, (float)b) == (float)a ? a : (float)a != (float)a ? a : b; }
 MLC_DEVICE mlc_half mlc_minimum_f16(mlc_half a, mlc_half b) { return MLC_MINIMUM((float)a, (float)b) == (float)a ? a : (float)a != (float)a ? a : b; }
 

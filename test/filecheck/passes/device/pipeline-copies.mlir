@@ -4,7 +4,7 @@
 // along m in shared memory. One barrier an iteration is between the wait and the next copies.
 // CHECK-LABEL: kernel.func @product
 // CHECK:      kernel.local : memref<4x16x72xf32>
-// CHECK:      kernel.local : memref<4x16x40xf32>
+// CHECK:      kernel.local : memref<4x16x36xf32>
 // CHECK:      kernel.barrier
 // CHECK-NEXT: kernel.async_copy %a[{{.*}}when({{.*}}shape = array<i64: 16, 32, 1>{{.*}}width = 1 : i64{{.*}}
 // CHECK:      kernel.async_copy %b[{{.*}}distribution = "register lane[0, 0, 1][0, 0, 2][0, 0, 4][0, 0, 8][1, 0, 0] warp[2, 0, 0][4, 0, 0][8, 0, 0] of 16x1x16"{{.*}}shape = array<i64: 16, 1, 64>{{.*}}width = 4 : i64
@@ -18,7 +18,7 @@
 // CHECK-NEXT: kernel.async_copy
 // CHECK:      kernel.async_copy
 // CHECK-NEXT: kernel.async_group
-// CHECK-NEXT: %[[A:.*]] = kernel.subview %{{.*}}[%[[SLOT]]] : memref<4x16x40xf32> -> memref<16x40xf32>
+// CHECK-NEXT: %[[A:.*]] = kernel.subview %{{.*}}[%[[SLOT]]] : memref<4x16x36xf32> -> memref<16x36xf32>
 // CHECK-NEXT: %[[B:.*]] = kernel.subview %{{.*}}[%[[SLOT]]] : memref<4x16x72xf32> -> memref<16x72xf32>
 // CHECK-NOT:  kernel.barrier
 // CHECK:      kernel.read %[[A]]

@@ -3,14 +3,14 @@
 // 16 steps at a time; 6 steps are left. Rows begin in other banks.
 // CHECK-LABEL: kernel.func @product
 // CHECK:      %[[B:.*]] = kernel.local : memref<16x72xf32>
-// CHECK:      %[[A:.*]] = kernel.local : memref<16x72xf32>
+// CHECK:      %[[A:.*]] = kernel.local : memref<16x68xf32>
 // CHECK:      scf.for {{.*}} to %{{.*}} step %{{.*}} iter_args
 // CHECK:      %[[X:.*]] = kernel.read %a[{{.*}}strides = array<i64: 1, 70, 0>} : memref<64x70xf32> -> vector<16x64x1xf32>
 // CHECK:      %[[Y:.*]] = kernel.read %b[{{.*}}strides = array<i64: 64, 0, 1>} : memref<70x64xf32> -> vector<16x1x64xf32>
 // CHECK:      kernel.write %[[X]], %[[A]]
 // CHECK:      kernel.write %[[Y]], %[[B]]
 // CHECK:      scf.for
-// CHECK:      kernel.read %[[A]]{{.*}}strides = array<i64: 1, 0>} : memref<16x72xf32> -> vector<64x1xf32>
+// CHECK:      kernel.read %[[A]]{{.*}}strides = array<i64: 1, 0>} : memref<16x68xf32> -> vector<64x1xf32>
 // CHECK:      kernel.read %[[B]]{{.*}}strides = array<i64: 0, 1>} : memref<16x72xf32> -> vector<1x64xf32>
 // CHECK:      unroll
 // CHECK:      scf.for

@@ -1,0 +1,74 @@
+"""The machine code of attention with masked blocks of keys: registers, its instructions, and conflicts of banks."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from emulator import DEVICE
+from test_causal_streams import ATTENTION, masked_model
+from test_cubins import HMMA, LDGSTS, USED, instructions
+
+from mlc import target
+from mlc.driver.lower import run
+from mlc.driver.onnx_source import OnnxSource
+from mlc.options import Options
+from mlc.passes.codegen.cuda.cuda_unit import unit
+
+STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
+FMNMX, FSETP = (
+    (0x209, 0x809),
+    (0x20B, 0x80B),
+)  # SASS: the larger of two floats, and comparisons, as cuobjdump names them
+BANKS = 32  # of shared memory, of 4 bytes each
+COPY = re.compile(r"mlc_copy_async<float, 1>\(v\d+ \+ (.*?), b\d")
+
+
+def source(element: str, window: int, keys: int = 512, name: str = "cuda") -> str:
+    """The text of the kernel of 12 heads of 64 elements."""
+    model = masked_model(ATTENTION.replace("[1,2,", "[1,12,").replace(",32]", ",64]"), element, keys, window)
+    imported, options = OnnxSource.of(model).imported({}), Options(target=target.get(name))
+    run(imported.module, imported.weights, options, STAGES)
+    (text,) = options.target.print_kernels(imported.module).strings.values()
+    return text
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.parametrize("name", ["cuda:sm_80", "cuda:sm_90"])
+@pytest.mark.parametrize("element", ["float", "float16"])
+def test_masked_streams_spill_nothing(name: str, element: str, tmp_path: Path) -> None:
+    """Blocks of 64 threads have all registers that shared memory leaves them; a maximum is one instruction."""
+    printed = [source(element, window, name=name) for window in (512, 100)]
+    (tmp_path / "k.cu").write_text(unit(printed))
+    arch = target.get(name).architectures[0]  # type: ignore[attr-defined]
+    command = ["nvcc", "-cubin", f"-arch={arch}", f"-I{DEVICE}", "-Xptxas", "-v", tmp_path / "k.cu"]
+    done = subprocess.run([*command, "-o", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
+    assert {(int(stack), int(spills)) for _, stack, spills, _ in USED.findall(done.stderr)} == {(0, 0)}
+    found = instructions((tmp_path / "k.cubin").read_bytes())
+    maxima, comparisons = (sum(found.count(each) for each in codes) for codes in (FMNMX, FSETP))
+    assert LDGSTS in found and (HMMA in found) == (element == "float16")
+    assert maxima > 2 * 20 and comparisons < maxima
+
+
+def test_copies_that_transpose_keys_share_a_bank_by_two() -> None:
+    """Rows of the copy in shared memory begin at 16 bytes, so no distance of rows separates all 32 threads."""
+    text = source("float", 512)
+    defined = dict(re.findall(r"const int (t\d+) = (.*?);", text))
+    targets = {found[1] for found in COPY.finditer(text)}
+    assert targets
+    for each in targets:
+        assert max(_conflicts(each.replace("(int64_t)", ""), defined)) == 2
+
+
+def _conflicts(offset: str, defined: dict[str, str]) -> Iterator[int]:
+    """How many elements of a bank the threads of each warp access at a time."""
+    for warp in range(8):
+        banks = dict[int, set[int]]()
+        for thread in range(32 * warp, 32 * (warp + 1)):
+            at = eval(offset, {name: eval(text, {"thread": thread}) for name, text in defined.items()})
+            banks.setdefault(at % BANKS, set()).add(at)
+        yield max(map(len, banks.values()))
