@@ -3,13 +3,15 @@
 One call is a whole step with Adam: forward, backward, update. mlc's program owns the parameters and moments; torch runs
 eager and compiled with fused Adam, JAX its jit with donated arguments, in turn in one process on the same threads. A
 ratio is the median over the rounds; over 1, mlc is faster. A turn of steps shorter than 20 ms is several of them, as in
-training, after one that finds caches and threads as the other library left them. The losses of all steps are compared.
+training, after one that finds caches and threads as the other library left them. The losses of the first steps are
+compared with those of torch in float64: what each library loses by rounding.
 Cold compile seconds (of the clock, and of CPUs with the C compiler's) and peak memory (growth of the resident set after
 the imports, compiled before) are of a process each.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import subprocess
@@ -30,9 +32,11 @@ from rich.table import Table
 import mlc
 import mlc.numpy as mnp
 from benchmarks.training_networks import NETWORKS, OURS, Network, jax_functions, torch_functions
+from benchmarks.training_twins import in_float64
 
 Step = Callable[[], float]
 TURN = 0.02  # seconds of short steps
+COMPARED = 5  # losses at most: Adam divides by small numbers, so that later ones say little of a library
 RATE, FIRST, SECOND, EPSILON = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba, 2015), torch's defaults
 
 
@@ -171,15 +175,22 @@ def main(
         for name in names or ():
             _alone(name, alone, threads)
         return
-    columns = [*(f"{each} ms" for each in libraries), *(f"{each} / mlc" for each in libraries[1:]), "losses"]
+    columns = [*(f"{each} ms" for each in libraries), *(f"{each} / mlc" for each in libraries[1:])]
     table = Table("network", *columns, "compile s", "CPU s", "MiB", "torch MiB", "mlc / torch")
+    errors = Table("network", *libraries, title="Losses of the first steps: most distance from torch in float64")
     for name in names or NETWORKS:
-        timed = _measured(name, libraries, rounds, threads, cpu) if rounds else ["-"] * (2 * len(libraries))
+        losses, timed = _measured(name, libraries, rounds, threads, cpu) if rounds else ({}, ["-"] * len(columns))
         table.add_row(name, *timed, *_processes(name, threads, processes))
+        errors.add_row(name, *_errors(name, losses))
     Console(width=150).print(f"{threads} threads, time of {'CPUs' if cpu else 'the clock'}", table)
+    if rounds and len(libraries) > 1:
+        Console(width=150).print(errors)
 
 
-def _measured(name: str, libraries: list[str], rounds: int, threads: int, cpu: bool) -> list[str]:
+def _measured(
+    name: str, libraries: list[str], rounds: int, threads: int, cpu: bool
+) -> tuple[dict[str, list[float]], list[str]]:
+    """The losses of each library; milliseconds of a step, and the ratios of the others over the first."""
     network = NETWORKS[name](np.random.default_rng(7))
     steps = {key: maker(key, threads)(network) for key in libraries}
     losses = {key: [step()] for key, step in steps.items()}
@@ -194,8 +205,28 @@ def _measured(name: str, libraries: list[str], rounds: int, threads: int, cpu: b
             times[key].append((clock() - begin) / count)
     medians = [f"{1000 * float(np.median(times[key])):.2f}" for key in libraries]
     ratios = [f"{np.median(np.divide(times[key], times['mlc'])):.2f}" for key in libraries[1:]]
-    most = max((float(np.abs(np.subtract(losses[k], losses["mlc"])).max()) for k in libraries[1:]), default=0.0)
-    return [*medians, *ratios, f"{most:.1e}"]
+    return losses, [*medians, *ratios]
+
+
+def _errors(name: str, losses: dict[str, list[float]]) -> list[str]:
+    """The largest distance of each library's first losses from those of torch in float64."""
+    if len(losses) < 2:
+        return []
+    first = [each[:COMPARED] for each in losses.values()]
+    with in_float64():
+        step = torchs(widened(NETWORKS[name](np.random.default_rng(7))), False)
+        exact = [step() for _ in first[0]]
+    return [f"{np.abs(np.subtract(each, exact)).max():.1e}" for each in first]
+
+
+def widened(network: Network) -> Network:
+    """The network with parameters and inputs in float64; numbers of rows and classes stay integers."""
+    parameters, x = optree.tree_map(_double, (network.parameters, network.x))
+    return dataclasses.replace(network, parameters=parameters, x=x)
+
+
+def _double(array: Any) -> Any:
+    return array.astype(np.float64) if array.dtype == np.float32 else array
 
 
 def _steps_of_a_turn(steps: dict[str, Step], losses: dict[str, list[float]]) -> int:

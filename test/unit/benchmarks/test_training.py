@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import optree
 import pytest
 
-from benchmarks.training import ours
+from benchmarks.training import ours, widened
 from benchmarks.training_networks import OURS, Network, characters, jax_functions, mobilenet_v2, torch_functions
 
 
@@ -41,3 +42,16 @@ def test_steps_are_those_of_torch() -> None:
     step, expected = ours(network, 1), torchs(network, False)
     for _ in range(5):
         assert abs(step() - expected()) < 1e-4
+
+
+def test_widened_networks_keep_labels_and_losses() -> None:
+    pytest.importorskip("torch")
+    from benchmarks.training import torchs
+    from benchmarks.training_twins import in_float64
+
+    network = characters(np.random.default_rng(), 2, 8)
+    with in_float64():
+        exact, wide = torchs(widened(network), False)(), widened(network)
+    assert wide.labels.dtype == network.labels.dtype
+    assert {each.dtype for each in optree.tree_leaves(wide.parameters)} == {np.dtype(np.float64)}
+    assert 0 < abs(float(network.loss(OURS, network.parameters, network.x, network.labels)) - exact) < 1e-4 * exact
