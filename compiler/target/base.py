@@ -40,6 +40,11 @@ class Target(ABC):
         return feature in self.features
 
     @property
+    def open_rows(self) -> bool:
+        """Whether one kernel normalizes rows of symbolic extents, which it may read several times from memory."""
+        return False
+
+    @property
     @abstractmethod
     def block_bytes(self) -> int:
         """Bytes that one task may read several times from a cache while others stream their operands."""

@@ -79,6 +79,11 @@ class GpuTarget(Target):
         return all(name == "sm_90a" for name in self.architectures)
 
     @property
+    def open_rows(self) -> bool:
+        """A block reads a row again, at best from L2, where other kernels would write and read it from memory."""
+        return True
+
+    @property
     def block_bytes(self) -> int:
         """Bytes that a block may read several times from L2 while all multiprocessors do the same."""
         return self.l2_bytes // self.multiprocessors

@@ -152,8 +152,8 @@ class _Tiling:
         if any(s.name not in across or made & {r.array for r in s.reads} for s in inside):
             reason = f"a statement along {lanes} is no reduction, or reads what the nest computes"
             raise ScheduleError(f"'{nest}': {rows.iterator} and {lanes} cannot both be vectorized: {reason}")
-        constant = (lanes,) if rows.padded else (rows.iterator, lanes)
-        if not all(isinstance(s.bounds[i], int) for s in inside for i in constant):
+        constant = all(isinstance(s.bounds[i], int) for s in inside for i in (rows.iterator, lanes))
+        if not constant and not rows.padded:
             both = f"{rows.iterator} and {lanes}"
             raise ScheduleError(f"'{nest}': {both} can both be vectorized where they have constant extents")
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from emulator import DEVICE
 from test_cuda_attention import SIZES, text
+from test_cuda_open_rows import ROWS, SHARED
 from test_cuda_operators import CASES, model_of
 
 from mlc import target
@@ -25,6 +26,7 @@ STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "pla
 USED = re.compile(
     r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores.*\n.*Used (\d+) reg"
 )
+OPEN = "(float[b,n,45] x) => (float[b,45] y) { y = ReduceMean <axes = [1], keepdims = 0> (x) }"
 LARGE = "(float[1270,70] a, float[70,1280] b) => (float[1270,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
 
 
@@ -37,7 +39,7 @@ def kernels(text: str, **chosen: Any) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
-    for case in (*CASES.values(), *map(text, (*SIZES, (1, 12, 512, 512, 64, 64))), LARGE):
+    for case in (*CASES.values(), ROWS["image"], SHARED, OPEN, *map(text, (*SIZES, (1, 12, 512, 512, 64, 64))), LARGE):
         found |= kernels(case)
     found |= kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"

@@ -29,7 +29,7 @@ def reduction(name: str, axis: int, *shape: int) -> str:
 
 
 def rule(text: str, units: Path) -> str:
-    (fn,) = Program.of(model_of(text), units).functions.values()
+    fn, *_ = Program.of(model_of(text), units).functions.values()
     return str(schedule_of(fn)[0])
 
 
@@ -58,6 +58,24 @@ def test_columns_of_a_symbolic_number(units: Path) -> None:
     model = model_of("(float[50,n] x) => (float[1,n] y) { y = ReduceMax <axes = [0]> (x) }")
     for n in (1, 33, 300):
         compare(model, units, feed_of(model, n=n))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(float[n,40] x) => (float[1,40] y) { a = Constant <value_ints = [0]> ()  y = ReduceSum (x, a) }",
+        "(float[b,n,45] x) => (float[b,45] y) { y = ReduceMean <axes = [1], keepdims = 0> (x) }",
+        "(float[b,n,m] x) => (float[m] y) {a = Constant <value_ints = [0, 1]> () y = ReduceSum <keepdims = 0> (x, a) }",
+        "(float[n,m] x) => (int64[1,m] y) { y = ArgMax <axis = 0> (x) }",
+        "(float[1,n] x, float[n,50] w) => (float[1,50] y) { y = MatMul (x, w) }",
+    ],
+)
+def test_strips_of_an_open_number_of_terms(text: str, units: Path) -> None:
+    """Threads of a block share the terms, and read neighbouring elements: none reads a whole column."""
+    assert rule(text, units).startswith("strips: ")
+    model = model_of(text)
+    for n, m in ((1, 1), (drawn(30, 70), drawn(30, 70)), (drawn(200, 300), 33)):
+        compare(model, units, feed_of(model, n=n, m=m, b=drawn(1, 4)))
 
 
 def test_integers_and_logical_values(units: Path) -> None:

@@ -24,9 +24,10 @@ from mlc.dialects.graph.traits import (
     RowReduction,
     has,
 )
-from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.dims import evaluate, product, symbols_of
 from mlc.dialects.semantics.expr import Call, loads, parse, walk
 from mlc.dialects.types import Shape, shape_of
+from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.fuse.grouping import product_chains
 from mlc.passes.fuse.grouping.attention import attentions, is_one_kernel
 from mlc.passes.fuse.grouping.convexity import Convexity
@@ -105,13 +106,16 @@ def _calls(expr: str) -> int:
 def row_axes(op: Operation, target: Target) -> tuple[int, ...] | None:
     """The axes of a reduction over trailing axes whose rows fit in L2; None for all other reductions.
 
-    One thread reads a row several times.
+    One thread, or one block, reads a row several times. Where the target takes them, open rows have assumed extents; a
+    whole array is no row, of which one block would compute all.
     """
     if not has(op, RowReduction):
         return None
     shape, axes = shape_of(op.operands[0]), reduced_axes(op)
     extent = product(shape[a] for a in axes)
     trailing = axes == tuple(range(len(shape) - len(axes), len(shape)))
+    if target.open_rows and any(d != 1 for d in shape[: len(shape) - len(axes)]):
+        extent = evaluate(extent, dict.fromkeys(symbols_of([extent]), SCHEDULED))
     return axes if trailing and isinstance(extent, int) and 4 * extent <= target.block_bytes else None
 
 

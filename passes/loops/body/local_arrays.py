@@ -67,7 +67,7 @@ class Arrays:
         kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
         static = [-(-d // blocks.get(n, 1)) for n in kept if isinstance(d := shape[n], int)]
         symbolic = len(static) != len(kept)
-        if symbolic and SERIAL not in self.fn.attributes:
+        if symbolic and SERIAL not in self.fn.attributes and not self._rows_of_a_block(uses):
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
         element = element_of(value)
         shape = tuple(shape[n] for n in kept) if symbolic else tuple(static)
@@ -85,6 +85,14 @@ class Arrays:
         blocks = self._blocks_of(access.array)
         index = (i - Dim.symbol(block_of(str(i))) if n in blocks else i for n, i in enumerate(access.index))
         return replace(access, index=tuple(index))
+
+    def _rows_of_a_block(self, uses: Sequence[tuple[str, Access]]) -> bool:
+        """Whether the loops inside a tile of one point alone run along a local array, on a GPU: then each block has a
+        part of it that is scratch in the arena (``spill-locals``)."""
+        if isinstance(self.target, CpuTarget):
+            return False
+        band = {s: {i.iterator for i in nest.band} - _points(nest) for nest in self.nests for s in nest.statements}
+        return all(isinstance(i, int) or not i.symbols() & band[s] for s, a in uses for i in a.index)
 
     def _blocks_of(self, array: str) -> dict[int, int]:
         """How many blocks each dimension of a local array has, of which the array holds one."""

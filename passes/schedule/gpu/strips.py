@@ -38,9 +38,11 @@ def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     if contiguous:
         strip = next((i for i in reversed(first.parallel) if i not in rows), None)
     terms = first.bounds[along]
-    if strip is None or not isinstance(terms, int) or points([first.bounds[i] for i in rows]) > FEW:
+    if strip is None or points([first.bounds[i] for i in rows]) > FEW:
         return
-    yield from _nests(statements, _Strip(first, strip, rows, contiguous, terms), target)
+    if contiguous and not isinstance(terms, int):
+        return  # a block each: a warp has too few threads for a long one
+    yield from _nests(statements, _Strip(first, strip, rows, contiguous, points([terms])), target)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class _Strip:
     iterator: str
     rows: Sequence[str]
     contiguous: bool  # whether the terms of a sum are
-    terms: int
+    terms: int  # a symbolic number of them counts as SCHEDULED
 
     @property
     def others(self) -> list[str]:
@@ -96,5 +98,5 @@ def _nest(statements: Sequence[StatementView], strip: _Strip, size: int, target:
         *(tile_of(i, bounds[i], FEW) for i in strip.rows),
         tile_of(strip.iterator, bounds[strip.iterator], size, lanes=True),
     )
-    inner = (*map(TiledLoop, loops), TiledLoop(along, lane_sizes(strip.terms, terms), True))
+    inner = (*map(TiledLoop, loops), TiledLoop(along, lane_sizes(bounds[along], terms), True))
     return LoopNest("strips", tuple(s.name for s in statements), band, inner)
