@@ -21,7 +21,7 @@ _PASSES = {
     " hoist-loop-invariants distribute-loops fuse-maps fuse-stencils hoist-invariants differentiate",
     "layout": "assign-layout pack-weights pack-operands transpose-operands pack-quantized-weights decompose-pack"
     " interleave-gates winograd winograd-gradients scale-weights sink-casts verify-layout",
-    "autodiff": "recompute-scores rematerialize",
+    "autodiff": "recompute-scores split-chains rematerialize",
     "fuse": "factor-sums reassociate-sums fuse-reductions expand-contractions expand-winograd sink-reshapes"
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",

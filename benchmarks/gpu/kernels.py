@@ -15,6 +15,7 @@ from onnx import TensorProto
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from benchmarks.attention import model as attention_model
+from benchmarks.gpu import gradients
 from benchmarks.gpu.accesses import Access, accesses
 from benchmarks.gpu.attention import CASES
 from benchmarks.models import build
@@ -35,19 +36,21 @@ from mlc.passes.codegen.cuda.launch_geometry import geometry_of
 from mlc.target import GpuTarget
 from mlc.tools.cubin import Resources, resources
 from mlc.tools.tables import console, table
+from mlc.tracing.traced import Traced
 
 STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
 
 
 def main(
     models: Annotated[
-        list[str], typer.Argument(help="Families of benchmarks.models, cases of gpu/attention.py, or ONNX files.")
+        list[str],
+        typer.Argument(help="Families of benchmarks.models, cases of gpu/attention.py or gradients.py, or ONNX files."),
     ],
     target: Annotated[str, typer.Option(help="What to compile for.")] = "cuda:sm_80",
     numerics: Annotated[str, typer.Option(help="strict, default or relaxed.")] = "relaxed",
     compiled: Annotated[bool, typer.Option(help="Compile the kernels: registers and stack.")] = True,
     batch: Annotated[int, typer.Option(min=1, help="Images of a family of image models.")] = 1,
-    halves: Annotated[bool, typer.Option(help="Models of a family in f16.")] = False,
+    halves: Annotated[bool, typer.Option(help="Models of a family, or gradients, in f16.")] = False,
 ) -> None:
     """Print a table of each model's kernels, and what all launches of convolutions and products read."""
     for model in models:
@@ -60,10 +63,11 @@ def rows(
     model: str, name: str, numerics: str, compiled: bool, batch: int = 1, halves: bool = False
 ) -> list[dict[str, Any]]:
     """The kernels of a model, in order."""
-    source = _source(model, batch, halves)
+    source = _source(model, name, batch, halves)
     target = targets.get(name)
     assert isinstance(target, GpuTarget)
-    imported, options = source.imported({}), Options(target=target, numerics=numerics)
+    imported = source.imported() if isinstance(source, Traced) else source.imported({})
+    options = Options(target=target, numerics=numerics)
     run(imported.module, imported.weights, options, STAGES)
     kernels = target.print_kernels(imported.module)
     used = _resources(kernels.strings, target) if compiled else {}
@@ -74,8 +78,10 @@ def rows(
     ]
 
 
-def _source(model: str, batch: int, halves: bool) -> OnnxSource:
-    """A file, a case of attention in f16, or a family of models."""
+def _source(model: str, target: str, batch: int, halves: bool) -> OnnxSource | Traced:
+    """A file, a case of attention in f16, one of its gradients, or a family of models."""
+    if model in gradients.CASES:
+        return gradients.traced(gradients.CASES[model], "float16" if halves else "float32", target)
     if model in CASES:
         return OnnxSource.of(attention_model(CASES[model], TensorProto.FLOAT16))
     if model.endswith(".onnx"):

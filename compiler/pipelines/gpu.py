@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlc.passes.autodiff.recompute_scores import RecomputeScores
 from mlc.passes.autodiff.rematerialize import Rematerialize
+from mlc.passes.autodiff.split_chains import SplitChains
 from mlc.passes.device.copy_by_tma import CopyByTma
 from mlc.passes.device.distribute_values import DistributeValues
 from mlc.passes.device.insert_block_barriers import InsertBlockBarriers
@@ -79,7 +80,7 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                     CanonicalizeGraph(), FuseMaps(),
                     HoistInvariants(), VerifyLayout()]),
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
-                  ReassociateSums(options.numerics), RecomputeScores(),
+                  ReassociateSums(options.numerics), RecomputeScores(), SplitChains(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
                   tuned]),
         ("kernel", [LowerKernels(float8=True), CountWork(), VerifyKernel()]),

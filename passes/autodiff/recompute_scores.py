@@ -24,7 +24,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, ReshapeOp, ints_of, source_nodes, with_nodes
 from mlc.dialects.types import Shape, shape_of
 from mlc.passes.context import machine_of
-from mlc.passes.fuse.grouping.product_chains import is_sink, is_source, stays_in_l2
+from mlc.passes.fuse.grouping.product_chains import Chain, is_sink, is_source, is_streamed
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.rewriter import bodies
 from mlc.target import Target
@@ -116,13 +116,13 @@ def _matrices(op: Operation, scores: Shape) -> Iterator[Operation]:
 def _separate(found: Softmax, block: Block, target: Target) -> None:
     """Give the products of the derivative scores of their own, where these are one kernel then."""
     forward = found.forward()
-    late = [op for op in found.readers if op not in forward]
+    late = [op for op in found.readers if isinstance(op, ContractOp) and op not in forward]
     sources = [op for op in found.upstream(late) if op in found.matrices and isinstance(op, ContractOp)]
     fits = all(is_source(op) for op in sources) and all(is_sink(op, found.readers[op]) for op in late)
-    arrays = len(sources) + len({found.readers[op] for op in late}) - 1
-    one = len(sources) > 1 and len(late) < len(found.readers) and stays_in_l2(found.scores, arrays, target)
-    if late and fits and one:
-        _Separation(found, forward, block).run()
+    if late and fits and len(sources) > 1 and len(late) < len(found.readers):
+        matrices = (op for op in found.upstream(late) if op in found.matrices)
+        if is_streamed(Chain((*matrices, *late), found.scores, tuple(sources), tuple(late)), target):
+            _Separation(found, forward, block).run()
 
 
 @dataclass

@@ -10,14 +10,15 @@ middle stay in cache block by block (Dao, FlashAttention-2, 2023).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.graph import ContractOp, MapOp
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
-from mlc.target import CpuTarget, Target
+from mlc.target import CpuTarget, GpuTarget, Target
+from mlc.target.block_time import QUERIES
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,18 @@ class Chain:
     scores: Shape
     sources: tuple[ContractOp, ...]
     sinks: tuple[ContractOp, ...]
+
+    def parts(self) -> tuple[tuple[ContractOp, ...], tuple[ContractOp, ...]]:
+        """The sinks that sum along rows of the matrices, and those that sum along columns."""
+        along = {op: _summed(op, self._matrix(op)) for op in self.sinks}
+        return tuple(op for op in self.sinks if along[op]), tuple(op for op in self.sinks if not along[op])
+
+    def of(self, sinks: tuple[ContractOp, ...]) -> Chain:
+        """The chain with some of its sinks."""
+        return replace(self, ops=tuple(op for op in self.ops if op not in self.sinks or op in sinks), sinks=sinks)
+
+    def _matrix(self, sink: ContractOp) -> SSAValue:
+        return next(v for v in sink.operands if v.owner in self.ops)
 
 
 @dataclass
@@ -110,6 +123,12 @@ def is_sink(op: Operation, matrix: SSAValue) -> bool:
     return len(summed) == 1 and summed[0] in mine[-2:] and all(c in other and c in out for c in mine[:-2])
 
 
+def _summed(op: ContractOp, matrix: SSAValue) -> bool:
+    """Whether a sink sums along rows of its matrix, and not along columns."""
+    mine = op.terms[0] if op.lhs is matrix else op.terms[1]
+    return mine[-1] not in op.terms[2]
+
+
 def _leaves_and_returns(ops: Sequence[Operation], sinks: set[Operation], position: Mapping[Operation, int]) -> bool:
     """Whether something that one of the operators reads follows from what a sink computes."""
     inside, last = set(ops), position[ops[-1]]
@@ -126,17 +145,40 @@ def _leaves_and_returns(ops: Sequence[Operation], sinks: set[Operation], positio
 
 
 def is_one_kernel(chain: Chain, target: Target) -> bool:
-    """Whether a chain is one kernel, whose schedule chooses blocks of columns (``streaming``)."""
+    """Whether a chain is one kernel, whose schedule chooses blocks of columns (``streaming``). On a GPU all of its
+    sinks sum along one axis; ``split-chains`` makes it so."""
+    return is_streamed(chain, target) and not (isinstance(target, GpuTarget) and all(chain.parts()))
+
+
+def is_streamed(chain: Chain, target: Target) -> bool:
+    """Whether the matrices of a chain are in cache block by block: in one kernel, or on a GPU in one an axis."""
     read = {v for op in chain.sinks for v in op.operands if v.owner in chain.ops}
-    return stays_in_l2(chain.scores, len(chain.sources) + len(read) - 1, target)
+    arrays = len(chain.sources) + len(read) - 1
+    if isinstance(target, CpuTarget):
+        return _stays_in_l2(chain.scores, arrays, target)
+    rows, columns = chain.parts()
+    *outer, m, n = chain.scores
+    along_rows = not rows or _stays_in_shared_memory((*outer, m), rows, arrays, target)
+    return along_rows and (not columns or _stays_in_shared_memory((*outer, n), columns, arrays, target))
 
 
-def stays_in_l2(scores: Shape, arrays: int, target: Target) -> bool:
+def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
     """Whether there are matrices for all threads, and so many ``arrays`` of their columns, a vector of each, fit in L2
     and on the stack."""
-    if not isinstance(target, CpuTarget):
-        return False
     *outer, rows, _ = scores
     matrices = product(outer)
     assert isinstance(matrices, int) and isinstance(rows, int)
     return matrices >= target.threads and arrays * 4 * rows * target.lanes <= target.local_bytes
+
+
+def _stays_in_shared_memory(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Target) -> bool:
+    """Whether there are several blocks of the last of the ``axes`` that thread blocks share, and the smallest ones fit:
+    ``arrays`` of as many rows as columns, and what the ``sinks`` sum."""
+    assert isinstance(target, GpuTarget)
+    *outer, points = axes
+    matrices = product(outer)
+    assert isinstance(points, int) and isinstance(matrices, int)
+    columns = [product(shape_of(op.result)) // (matrices * points) for op in sinks]
+    several = points >= QUERIES and (matrices != 1 or points > QUERIES and points % QUERIES == 0)
+    size = arrays * QUERIES + 2 * sum(columns)
+    return several and isinstance(size, int) and 4 * QUERIES * size <= target.shared

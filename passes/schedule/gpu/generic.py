@@ -12,6 +12,7 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogu
 from mlc.passes.schedule.rules.candidates import Rule
 from mlc.passes.schedule.rules.elementwise import is_elementwise
 from mlc.passes.schedule.rules.fallback import fallback
+from mlc.passes.schedule.rules.operand_roles import is_matrix_product
 from mlc.target import GpuTarget
 
 POINTS = 4  # of an elementwise tile that a thread computes: loads in flight
@@ -57,6 +58,8 @@ def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[Loo
     inner = [i for i in whole.iters if i not in band]
     known = all(i in whole.iters and s.bounds[i] == whole.bounds[i] for s in statements for i in s.iters)
     if not inner or not known or not any(s.op.monoid for s in statements) or not one_point(statements, band):
+        return
+    if sum(map(is_matrix_product, statements)) > 1:  # nests of their own compute several rows at a time
         return
     width = target.block_threads * ROW
     items = (*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(whole.bounds[inner[-1]], width), True))

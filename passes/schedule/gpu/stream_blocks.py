@@ -57,10 +57,10 @@ def _nest(stage: Sequence[StatementView], blocks: Blocks, joined: bool) -> LoopN
     row, sizes = blocks.stream.rows[-1][first.name], blocks.sizes(first)
     along_rows = bool(first.op.monoid) and not is_sum(first)  # rows are lanes, which share what they reduce
     lanes = row if along_rows else lanes_of(first)
-    others = [i for i in first.parallel if i not in (row, lanes)]
+    others = [i for i in first.parallel if i not in sizes and i != lanes]
     band = [TiledLoop(i) for i in others]
-    band += [_loop(row, sizes[row], row == lanes)]
-    band += [_loop(lanes, sizes.get(lanes) or columns_of(first, lanes), True)] if lanes != row else []
+    band += [_loop(i, sizes[i], False) for i in first.parallel if i in sizes and i != lanes]
+    band += [_loop(lanes, sizes.get(lanes) or columns_of(first, lanes), True)]
     inner = [TiledLoop(i) for i in first.reduced]
     if along_rows:
         inner[-1] = _loop(first.reduced[-1], sizes.get(first.reduced[-1]) or columns_of(first, first.reduced[-1]), True)

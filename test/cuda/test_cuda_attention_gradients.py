@@ -1,0 +1,73 @@
+"""Gradients of attention on a GPU, whose kernels compute scores again, emulated on the CPU against NumPy in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu import Gpu, needed
+
+import mlc
+import mlc.numpy as mnp
+from mlc import nn
+
+pytestmark = needed
+
+TARGET = "cuda:sm_90"
+Array = np.ndarray[Any, Any]
+
+
+def gradients(causal: bool = False, mask: Array | None = None) -> Any:
+    """By queries, keys and values."""
+
+    def loss(q: Any, k: Any, v: Any, g: Any) -> Any:
+        return mnp.sum(nn.dot_product_attention(q, k, v, mask, causal=causal) ** 2 * g)
+
+    return mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)), target=TARGET, wait=True)
+
+
+def operands(heads: int, queries: int, keys: int, size: int, value: int) -> list[Array]:
+    normal = np.random.default_rng().standard_normal
+    dims = [(queries, size), (keys, size), (keys, value), (queries, value)]
+    return [normal((2, heads, *each)).astype(np.float32) for each in dims]
+
+
+def exact(q: Array, k: Array, v: Array, g: Array, mask: Array) -> list[Array]:
+    """The derivatives by queries, keys and values, in float64."""
+    q, k, v, g = (each.astype(np.float64) for each in (q, k, v, g))
+    scale = q.shape[-1] ** -0.5
+    scores = np.where(mask, q @ k.swapaxes(-1, -2) * scale, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    y = weights @ v
+    above = 2 * y * g
+    by_weights = above @ v.swapaxes(-1, -2)
+    by_scores = weights * (by_weights - (by_weights * weights).sum(-1, keepdims=True)) * scale
+    return [by_scores @ k, by_scores.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ above]
+
+
+def assert_near(found: Any, wanted: list[Array], tolerance: float) -> None:
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=0, atol=tolerance * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["whole", "causal"])
+@pytest.mark.parametrize("sizes", [(2, 64, 64, 16, 16), (1, 101, 75, 24, 20)], ids=str)
+def test_gradients(sizes: tuple[int, ...], causal: bool, gpu: Gpu) -> None:
+    args = operands(*sizes)
+    mask = np.tri(*sizes[1:3], dtype=bool) if causal else np.ones(sizes[1:3], bool)
+    assert_near(gradients(causal)(*args), exact(*args, mask), 1e-6)
+
+
+def test_no_scores_are_in_memory() -> None:
+    text = gradients().ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(2, 96, 80, 16, 16)))
+    kernels = [line for line in text.splitlines() if "kernel.func" in line]
+    assert sum(line.count("t@") > 0 for line in kernels) == 3  # forward, and backward along queries and along keys
+    assert "96x80" not in "".join(kernels)
+
+
+def test_few_queries_store_scores() -> None:
+    """A thread block has at least 16 rows."""
+    text = gradients().ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(2, 12, 80, 16, 16)))
+    assert "12x80xf32" in text

@@ -1,0 +1,50 @@
+// RUN: mlc-opt %s --for-target cuda:sm_80 -p split-chains --split-input-file | filecheck %s --check-prefix SPLIT
+// RUN: mlc-opt %s --for-target cuda:sm_80 -p split-chains,form-kernels,lower-kernels,raise-to-poly,choose-gpu-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
+// RUN: mlc-opt %s --for-target x86-64-v3 -p split-chains --split-input-file | filecheck %s --check-prefix CPU
+
+// A block of rows of %a steps over columns, one of columns of %b over rows: each has matrices of its own.
+
+func.func @chain(%q: tensor<48x40x8xf32>, %k: tensor<48x8x24xf32>, %v: tensor<48x24x8xf32>, %g: tensor<48x40x8xf32>) -> (tensor<48x40x8xf32>, tensor<48x24x8xf32>) {
+  %s = graph.contract "bmk,bkn->bmn"(%q, %k) {graph.node = ["/s"]} : (tensor<48x40x8xf32>, tensor<48x8x24xf32>) -> tensor<48x40x24xf32>
+  %d = graph.contract "bmv,bnv->bmn"(%g, %v) {graph.node = ["/d"]} : (tensor<48x40x8xf32>, tensor<48x24x8xf32>) -> tensor<48x40x24xf32>
+  %p = graph.map "tanh(x0) * x1"(%s, %d) {graph.node = ["/p"]} : (tensor<48x40x24xf32>, tensor<48x40x24xf32>) -> tensor<48x40x24xf32>
+  %a = graph.contract "bmn,bnv->bmv"(%p, %v) {graph.node = ["/a"]} : (tensor<48x40x24xf32>, tensor<48x24x8xf32>) -> tensor<48x40x8xf32>
+  %b = graph.contract "bmn,bmv->bnv"(%p, %g) {graph.node = ["/b"]} : (tensor<48x40x24xf32>, tensor<48x40x8xf32>) -> tensor<48x24x8xf32>
+  func.return %a, %b : tensor<48x40x8xf32>, tensor<48x24x8xf32>
+}
+
+// -----
+
+// 12 rows are too few for a thread block.
+
+func.func @few(%q: tensor<48x12x8xf32>, %k: tensor<48x8x24xf32>, %v: tensor<48x24x8xf32>, %g: tensor<48x12x8xf32>) -> (tensor<48x12x8xf32>, tensor<48x24x8xf32>) {
+  %s = graph.contract "bmk,bkn->bmn"(%q, %k) {graph.node = ["/s"]} : (tensor<48x12x8xf32>, tensor<48x8x24xf32>) -> tensor<48x12x24xf32>
+  %d = graph.contract "bmv,bnv->bmn"(%g, %v) {graph.node = ["/d"]} : (tensor<48x12x8xf32>, tensor<48x24x8xf32>) -> tensor<48x12x24xf32>
+  %p = graph.map "tanh(x0) * x1"(%s, %d) {graph.node = ["/p"]} : (tensor<48x12x24xf32>, tensor<48x12x24xf32>) -> tensor<48x12x24xf32>
+  %a = graph.contract "bmn,bnv->bmv"(%p, %v) {graph.node = ["/a"]} : (tensor<48x12x24xf32>, tensor<48x24x8xf32>) -> tensor<48x12x8xf32>
+  %b = graph.contract "bmn,bmv->bnv"(%p, %g) {graph.node = ["/b"]} : (tensor<48x12x24xf32>, tensor<48x12x8xf32>) -> tensor<48x24x8xf32>
+  func.return %a, %b : tensor<48x12x8xf32>, tensor<48x24x8xf32>
+}
+
+// SPLIT-LABEL: func.func @chain
+// SPLIT-NEXT:  %s = graph.contract "bmk,bkn->bmn"(%q, %k)
+// SPLIT-NEXT:  %s_1 = graph.contract "bmk,bkn->bmn"(%q, %k)
+// SPLIT-NEXT:  %d = graph.contract "bmv,bnv->bmn"(%g, %v)
+// SPLIT-NEXT:  %d_1 = graph.contract "bmv,bnv->bmn"(%g, %v)
+// SPLIT-NEXT:  %p = graph.map "tanh(x0) * x1"(%s, %d)
+// SPLIT-NEXT:  %p_1 = graph.map "tanh(x0) * x1"(%s_1, %d_1)
+// SPLIT-NEXT:  %a = graph.contract "bmn,bnv->bmv"(%p, %v)
+// SPLIT-NEXT:  %b = graph.contract "bmn,bmv->bnv"(%p_1, %g)
+// SPLIT-LABEL: func.func @few
+// SPLIT:       %a = graph.contract "bmn,bnv->bmv"(%p, %v)
+// SPLIT-NEXT:  %b = graph.contract "bmn,bmv->bnv"(%p, %g)
+
+// SCHEDULE-LABEL: func.func @chain
+// SCHEDULE:      kernel.func @contract_0({{.*}}S0 | m@3t b@48 n@1s b m/14 n/24v | k & {{.*}} & contraction: S3 | m@3t b@48 n@1s b m/14 v/8v | n">}
+// SCHEDULE:      kernel.func @contract_1({{.*}}S0 | n@1t b@48 m@1s b m/40 n/24v | k & {{.*}} & contraction: S3 | n@1t b@48 m@1s b n/24 v/8v | m">}
+// SCHEDULE-LABEL: func.func @few
+// SCHEDULE:      kernel.func @contract_0({{.*}}schedule = #poly.schedule<"contraction: S0 | b m/8p n/32vp | k">}
+
+// CPU-LABEL: func.func @chain
+// CPU:       %a = graph.contract "bmn,bnv->bmv"(%p, %v)
+// CPU-NEXT:  %b = graph.contract "bmn,bmv->bnv"(%p, %g)
