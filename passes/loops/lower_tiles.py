@@ -19,14 +19,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.graph import dims_of
-from mlc.dialects.poly import LoopNest, ScheduleError, block_of, groups_of, schedule_of
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
+from mlc.dialects.poly import LoopNest, ScheduleError, groups_of, schedule_of
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.context import machine_of
 from mlc.passes.loops.body.local_arrays import Arrays
 from mlc.passes.loops.body.prefetch import Prefetch
 from mlc.passes.loops.body.tile_body import TileBody
-from mlc.passes.loops.body.tile_context import Axis, TileContext
+from mlc.passes.loops.body.tile_instance import TileInstance
 from mlc.passes.loops.body.tile_values import TileValues
 from mlc.passes.loops.index.constants import fold_constants
 from mlc.passes.loops.index.index_builder import IndexBuilder
@@ -36,8 +35,6 @@ from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.running_reductions import running_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
-from mlc.passes.tile.tree.masked_tiles import is_block, ranges_of
-from mlc.passes.tile.tree.segments import coordinate
 from mlc.target import CpuTarget, Target
 
 NODE = isl.ast_node_type
@@ -217,43 +214,12 @@ class _Lowering:
         tile = self.tiles[call.get_op_arg(0).get_id().get_name()]
         members = [self.statements[s.data] for s in tile.statements]
         nest = next(n for n in self.nests if members[0].name in n.statements)
-        stream = nest.streamed.iterator if nest.streamed and not tile.initial else ""
-        at: dict[str, DimLike] = {}
-        axes: list[Axis] = []
-        lanes: list[Axis] = []
-        origins: dict[str, DimLike] = {}
-        starts, sizes, valid = dims_of(tile.starts), [int(s) for s in tile.sizes.get_values()], dims_of(tile.valid)
-        names = [i.data for i in tile.iters]
-        blocks: dict[str, tuple[DimLike, DimLike]] = {}
-        tile_rows: dict[str, tuple[DimLike, DimLike]] = {}
-        parts: dict[str, tuple[DimLike, DimLike]] = {}
-        coordinates = [self._coordinate(call.get_op_arg(n + 1), out) for n in range(len(names))]
-        for n, name in enumerate(names):
-            first = starts[n] + coordinates[n] * sizes[n]
-            if is_block(nest, members[0], name):
-                blocks.setdefault(name, (first, first + sizes[n] - 1))
-            if name in names[n + 1 :]:
-                at[name] = at[block_of(name)] = first
-                continue
-            tile_rows[name] = (at.get(name, 0) + first, at.get(name, 0) + first + sizes[n] - 1)
-            if name == stream and all(i.iterator != name for i in nest.band):
-                origins[name] = at[block_of(name)] = first
-                members = [replace(s, bounds={**s.bounds, name: sizes[n]}) for s in members]
-                continue
-            at[name] = at.get(name, 0) + first
-            if sizes[n] > 1:
-                points = valid[n] if valid[n] == sizes[n] else evaluate(valid[n], {coordinate(name): coordinates[n]})
-                axis = Axis(name, sizes[n], None if points == sizes[n] else out.dim(points))
-                at[name] = at[name] + Dim.symbol(axis.symbol)
-                (lanes if name == tile.vector.data else axes).append(axis)
+        instance = TileInstance(tile, nest, members, out)
+        instance.place([self._coordinate(call.get_op_arg(n + 1), out) for n in range(len(tile.iters))])
         if isinstance(self.target, CpuTarget):  # one thread has any number of points, a block of threads whole tiles
-            for i in {i.iterator for i in nest.inner if any(s.conditions for s in members)}:
-                ranges = ranges_of(members, i, origins.get(i, 0), blocks, tile_rows)
-                origins[i], parts[i] = ranges.start, ranges.full
-                members = [replace(s, bounds=_with(s.bounds, i, ranges.points)) for s in members]
-        axes.sort(key=lambda axis: _is_panel(axis.iterator, tile.vector.data, members[0]))
-        body = self._body(members, nest, initial=bool(tile.initial))
-        body.emit(out, TileContext(at, (*axes, *lanes), origins, parts), nest.inner)
+            instance.mask()
+        body = self._body(instance.members, nest, initial=bool(tile.initial))
+        body.emit(out, instance.context(), nest.inner)
 
     def _body(self, members: Sequence[StatementView], nest: LoopNest, initial: bool) -> TileBody:
         """The body of a tile; on a GPU the lanes of a vector are threads."""
@@ -262,14 +228,3 @@ class _Lowering:
             return TileBody(members, replace(values, in_registers=False), initial=initial)
         ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
         return TileBody(members, values, ahead, initial=initial)
-
-
-def _with(bounds: dict[str, DimLike], iterator: str, extent: DimLike) -> dict[str, DimLike]:
-    """Bounds in which an iterator, if it is one, has another extent."""
-    return {i: extent if i == iterator else n for i, n in bounds.items()}
-
-
-def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:
-    """Whether the access along the vectorized axis varies along ``iterator``. Rows come before panels in a register
-    tile: a row's scalar is broadcast, used for each vector of the row, and then dead."""
-    return any(r.depends_on(iterator) for r in s.reads if r.depends_on(lanes))

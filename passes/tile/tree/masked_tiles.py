@@ -66,25 +66,37 @@ def ranges_of(
 ) -> InnerRanges:
     """The ranges of an iterator in a tile that has so many ``rows`` of a block of ``blocks``."""
     along = [s for s in members if iterator in s.iters]
-    points = along[0].bounds[iterator]
     if len({s.conditions for s in along}) > 1:
-        return InnerRanges(start, points, (0, 0))
-    first: DimLike = 0
-    last, whole = points, along[0]
-    for factor, rest in _bounding(whole, iterator, blocks):
-        bound, most = largest(rest, blocks), largest(rest, {i: (0, n - 1) for i, n in whole.bounds.items()})
+        return InnerRanges(start, along[0].bounds[iterator], (0, 0))
+    start, points = _unmasked_for_some(along[0], iterator, start, blocks)
+    return InnerRanges(start, points, _unmasked_for_all(along[0], iterator, start, rows))
+
+
+def _unmasked_for_some(s: StatementView, iterator: str, start: DimLike, blocks: Ranges) -> tuple[DimLike, DimLike]:
+    """The first point that a condition leaves some row of a block, and the number of points up to the last one."""
+    points = s.bounds[iterator]
+    for factor, rest in _bounding(s, iterator, blocks):
+        bound, most = largest(rest, blocks), largest(rest, {i: (0, n - 1) for i, n in s.bounds.items()})
         if factor == -1:
-            beyond = start == 0 and isinstance(most, int) and isinstance(points, int) and most >= points
+            beyond = isinstance(most, int) and isinstance(points, int) and most >= points
             points = dim_min(points, bound + 1 - start) if beyond or start != 0 else bound + 1
         elif start == 0:
-            start, points = dim_max(0, -bound), points - dim_max(0, -bound)
-    bounding = [*_bounding(whole, iterator, rows)]
-    if len(bounding) < len(whole.conditions):
-        return InnerRanges(start, points, (0, 0))
+            start = dim_max(0, -bound)
+            points = points - start
+    return start, points
+
+
+def _unmasked_for_all(s: StatementView, iterator: str, start: DimLike, rows: Ranges) -> tuple[DimLike, DimLike]:
+    """The points that the conditions leave all rows of a tile, counted from ``start``; none where one is not known."""
+    bounding = [*_bounding(s, iterator, rows)]
+    if len(bounding) < len(s.conditions):
+        return 0, 0
+    first: DimLike = 0
+    last = s.bounds[iterator]
     for factor, rest in bounding:
         least = -largest(-rest, rows)
         first, last = (first, least + 1 - start) if factor == -1 else (-least - start, last)
-    return InnerRanges(start, points, (first, last))
+    return first, last
 
 
 def _bounding(s: StatementView, iterator: str, known: Ranges) -> Iterator[tuple[int, DimLike]]:
