@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.gpu import attention, checks, convolutions, float8, gradients, measurements, parts
+from benchmarks.gpu import attention, checks, convolutions, float8, gradients, measurements, parts, thread_blocks
 from benchmarks.gpu.isolation import Row, isolated
 from mlc.tools.cuda_device import Device, NoDevice
 from mlc.tools.tables import console, table
@@ -85,12 +85,11 @@ def sections(target: str, runs: int, quick: bool) -> dict[str, Section]:
         "Models": lambda device: measurements.correctness(device, target, runs),
         "Launches": lambda device: iter([("chain", lambda: measurements.launch_cost(device, target, runs))]),
         "Products": lambda device: measurements.products(device, target, runs, sizes),
-        "Floats of 8 bits": lambda device: float8.measured(
-            device, target, runs, SMALL8 if quick else float8.SIZES),
+        "Floats of 8 bits": lambda device: float8.measured(device, target, runs, SMALL8 if quick else float8.SIZES),
         "Attention": lambda device: attention.measured(device, target, runs, elements),
         "Gradients of attention": lambda device: gradients.measured(device, target, runs, 1 if quick else None),
         "Convolutions": lambda device: convolutions.measured(device, target, runs, 2 if quick else None),
-        "Thread blocks": lambda device: measurements.thread_blocks(device, target, runs, [] if quick else LARGE[-2:]),
+        "Thread blocks": lambda device: thread_blocks.measured(device, target, runs, [] if quick else LARGE[-2:]),
         "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES[: 1 if quick else None]),
     }
 

@@ -70,7 +70,7 @@ def rows(
     options = Options(target=target, numerics=numerics)
     run(imported.module, imported.weights, options, STAGES)
     kernels = target.print_kernels(imported.module)
-    used = _resources(kernels.strings, target) if compiled else {}
+    used = compiled_resources(kernels.strings, target) if compiled else {}
     functions = [o for o in imported.module.ops if isinstance(o, kernel.FuncOp)]
     launches = _launches(imported.module)
     return [
@@ -90,7 +90,7 @@ def _source(model: str, target: str, batch: int, halves: bool) -> OnnxSource | T
     return OnnxSource.of(halved(made) if halves else made)
 
 
-def _resources(strings: dict[str, str], target: GpuTarget) -> dict[str, Resources]:
+def compiled_resources(strings: dict[str, str], target: GpuTarget) -> dict[str, Resources]:
     headers = {name: text for name, text in runtime_sources().items() if name.startswith("mlc_cuda")}
     sources = {"kernels.cu": unit(list(strings.values())), **headers}
     return resources([find_cuda().cubin("kernels.cu", sources, target.architectures[0])])

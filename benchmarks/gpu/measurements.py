@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,38 +123,6 @@ def _product(device: Device, element: str, size: tuple[int, int, int], target: s
     theirs = torch_product(device, element, a, b, runs)
     return row | {"torch TFLOP/s": theirs and round(2e-12 * m * n * k / theirs, 2),
                   "speed of torch": theirs and round(theirs / seconds, 3)}  # fmt: skip
-
-
-BLOCKS = {  # of warpgroups: how operands come to shared memory, and which tiles a block takes
-    "all threads copy": "{tile} | warps=8 copy=async",
-    "TMA": "{tile} | warps=8 copy=tma",
-    "TMA, persistent": "{tile} | warps=8 copy=tma raster=8 persist",
-    "TMA, persistent, clusters": "{tile} | warps=8 copy=tma cluster=2x1 raster=8 persist",
-}
-TILES = ("m/128p n/128vp | k/64", "m/256p n/128vp | k/64")
-
-
-def thread_blocks(
-    device: Device, target: str, runs: int, sizes: list[tuple[int, int, int]]
-) -> Iterator[tuple[str, Callable[[], Row]]]:
-    """One product of halves by the thread blocks of sm_90a: TFLOP/s of each, in turn."""
-    for size in sizes if target == "cuda:sm_90" else []:
-        for tile in TILES:
-            for name, block in BLOCKS.items():
-                line = block.format(tile=tile)
-                yield f"{name} {tile}", lambda s=size, n=name, x=line: _by_schedule(device, s, n, x, target, runs)  # type: ignore[misc]
-
-
-def _by_schedule(device: Device, size: tuple[int, int, int], name: str, tiles: str, target: str, runs: int) -> Row:
-    (m, n, k), random = size, np.random.default_rng(0)
-    a, b = ((random.normal(size=shape) / k**0.25).astype(np.float16) for shape in ((m, k), (k, n)))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "schedule"
-        file.write_text(f"{KERNEL}: contraction: S0 S1 | {tiles}\n")
-        with mlc.compile(product_model("float16", size, b), target=target, schedule=str(file)) as net:
-            seconds = on_device(device, net, {"a": a}, runs)
-    return {"product": f"{m}x{n}x{k}", "tile": tiles.partition(" |")[0], "copies": name,
-            "ms": round(1e3 * seconds, 4), "TFLOP/s": round(2e-12 * m * n * k / seconds, 2)}  # fmt: skip
 
 
 def product_model(element: str, size: tuple[int, int, int], right: np.ndarray[Any, Any]) -> onnx.ModelProto:

@@ -27,7 +27,8 @@ class BlockTime:
     """The tile of a sum of products, rows × columns, of ``blocks`` blocks; ``grid``: the rows and columns of threads,
     or of warps with tensor cores, that each have an equal part of it; ``size``: bytes of a factor's element; ``bits``:
     those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands; ``wait``:
-    the part of a target's cycles of a term that it waits at least."""
+    the part of a target's cycles of a term that it waits at least; ``cluster``: the rows and columns of blocks that
+    read what they share once from L2."""
 
     rows: int
     columns: int
@@ -38,6 +39,7 @@ class BlockTime:
     bits: int | None = None
     bulk: bool = False
     wait: float = 1.0
+    cluster: tuple[int, int] = (1, 1)
 
     @classmethod
     def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
@@ -47,13 +49,20 @@ class BlockTime:
 
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
-        blocks = -(-self.blocks * parts // target.multiprocessors)
+        blocks = -(-self.blocks * parts // target.in_clusters(math.prod(self.cluster)))
         wait = -(-blocks // self.together(target)) * target.term_cycles * self.wait
         return terms / parts * max(blocks * self.work(target), wait)
 
     def work(self, target: GpuTarget) -> float:
         """Cycles in which a multiprocessor reads and multiplies one term of a block."""
-        return max(self._multiplied(target), self.size * (self.rows + self.columns) / target.l2_read)
+        arriving = self.size * (self.rows + self.columns) / target.arriving
+        return max(self._multiplied(target), self.read / target.l2_read, arriving)
+
+    @property
+    def read(self) -> float:
+        """Bytes of a term that a block reads from L2: its own part of what those of a cluster share."""
+        high, wide = self.cluster
+        return self.size * (self.rows / wide + self.columns / high)
 
     def together(self, target: GpuTarget) -> int:
         """The blocks that a multiprocessor runs at a time."""
@@ -68,7 +77,7 @@ class BlockTime:
 
     def busy(self, target: GpuTarget) -> int:
         """The multiprocessors that have a block."""
-        return min(self.blocks, target.multiprocessors)
+        return min(self.blocks, target.in_clusters(math.prod(self.cluster)))
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ class GpuTarget(Target):
     shared_read: float = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
     term_cycles: float = 16  # of a term at least, while a block waits for its operands
     launch_cycles: float = 3000  # of one more kernel
+    arriving: float = 64  # bytes that reach a multiprocessor in a cycle, from L2 or from what others of a cluster read
+    processing_clusters: int = 8  # groups of multiprocessors (GPC); the blocks of a cluster are on those of one
 
     @property
     def flops(self) -> float:
@@ -72,6 +74,13 @@ class GpuTarget(Target):
         registers for; it keeps a KiB for each."""
         blocks = max(1, self.registers // (threads * self.thread_registers))
         return max(self.shared, (self.shared_optin + KIB) // blocks - KIB)
+
+    def in_clusters(self, blocks: int) -> int:
+        """The multiprocessors that clusters of so many blocks, one on each, occupy: pairs fill all, and more of them as
+        many as equal processing clusters have room for."""
+        groups = self.processing_clusters if blocks > 2 else 1
+        each = max(self.multiprocessors // groups, blocks)
+        return max(each // blocks * blocks * (self.multiprocessors // each), blocks)
 
     @property
     def warpgroups(self) -> bool:

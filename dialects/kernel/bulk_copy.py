@@ -90,8 +90,8 @@ class BulkCopyOp(IRDLOperation):
 
     The box begins at (x, y, …), the fastest coordinate first, and is in row-major order from element ``at`` of the
     target on, but for its swizzle. Zeros arrive for what is outside the tensor. Without a barrier the copy is there
-    when the operation has ended: so it is until ``specialize-warps``. With ``multicast`` it arrives in so many blocks
-    of a cluster, and counts in the barrier of each.
+    when the operation has ended: so it is until ``specialize-warps``. With ``multicast %mask`` it arrives in the
+    blocks of the cluster whose bits are set, and counts in the barrier of each.
     """
 
     name = "kernel.bulk_copy"
@@ -101,14 +101,15 @@ class BulkCopyOp(IRDLOperation):
     at = operand_def(IndexType)
     barrier = opt_operand_def(MemRefType)
     slot = opt_operand_def(IndexType)
+    mask = opt_operand_def(IndexType)
     extents = prop_def(ArrayAttr)
     strides = prop_def(DenseArrayBase)
     box = prop_def(DenseArrayBase)
     span = prop_def(IntegerAttr)
-    multicast = opt_prop_def(IntegerAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$buffer `[` $coordinates `]` `to` $target `[` $at `]` (`barrier` $barrier^ `[` $slot `]`)? attr-dict "
+        "$buffer `[` $coordinates `]` `to` $target `[` $at `]` (`barrier` $barrier^ `[` $slot `]`)? "
+        "(`multicast` $mask^)? attr-dict "
         "`:` type($buffer) `,` type($target) (`,` type($barrier)^)?"
     )
 
@@ -119,12 +120,11 @@ class BulkCopyOp(IRDLOperation):
         target: SSAValue,
         at: SSAValue,
         barrier: tuple[SSAValue, SSAValue] | None = None,
-        multicast: int = 1,
+        mask: SSAValue | None = None,
     ):
-        properties = map_properties(map_)
-        properties["multicast"] = IntegerAttr(multicast, i64) if multicast > 1 else None
         ends = barrier or (None, None)
-        super().__init__(operands=[map_.buffer, list(coordinates), target, at, *ends], properties=properties)
+        operands = [map_.buffer, list(coordinates), target, at, *ends, mask]
+        super().__init__(operands=operands, properties=map_properties(map_))
 
     @property
     def map(self) -> TensorMap:
@@ -186,19 +186,19 @@ class MbarrierExpectOp(IRDLOperation):
 @irdl_op_definition
 class MbarrierArriveOp(IRDLOperation):
     """The arrival of each warp (CUDA: mbarrier.arrive): ``kernel.mbarrier_arrive %empty[%slot] : memref<4xi64>``. With
-    ``blocks``, at the barrier of each block of a cluster; with a condition (``when %c``), where it holds."""
+    ``multicast %mask``, at the barrier of each block of the cluster whose bit is set; with a condition (``when %c``),
+    where it holds."""
 
     name = "kernel.mbarrier_arrive"
     barrier = operand_def(MemRefType)
     slot = operand_def(IndexType)
+    mask = opt_operand_def(IndexType)
     when = opt_operand_def(IntegerType(1))
-    blocks = opt_prop_def(IntegerAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "$barrier `[` $slot `]` (`when` $when^)? attr-dict `:` type($barrier)"
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = "$barrier `[` $slot `]` (`multicast` $mask^)? (`when` $when^)? attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, slot: SSAValue, blocks: int = 1, when: SSAValue | None = None):
-        count = IntegerAttr(blocks, i64) if blocks > 1 else None
-        super().__init__(operands=[barrier, slot, when], properties={"blocks": count})
+    def __init__(self, barrier: SSAValue, slot: SSAValue, mask: SSAValue | None = None, when: SSAValue | None = None):
+        super().__init__(operands=[barrier, slot, mask, when])
 
 
 @irdl_op_definition

@@ -4,8 +4,8 @@
                                                        %i, %j = the t-th tile of groups of 8 rows, column by column
 
 With ``raster=8`` in the schedule; otherwise tiles follow each other row by row (CUTLASS: raster order and swizzle;
-Triton: grouped ordering). The last group has the rows that are left. The blocks of a cluster are neighbours in a
-column.
+Triton: grouped ordering). The last group has the rows that are left. The blocks of a cluster follow each other, column
+by column, and the order is that of clusters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class RasterTiles(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if rows := thread_block_of(schedule_of(fn)).raster or (cluster_of(fn) if cluster_of(fn) > 1 else None):
+            cluster = cluster_of(fn)
+            if rows := thread_block_of(schedule_of(fn)).raster or (cluster[0] if cluster != (1, 1) else None):
                 with following(fn):
                     _order(fn, rows)
 
@@ -40,16 +41,17 @@ class RasterTiles(ModulePass):
 def _order(fn: kernel.FuncOp, rows: int) -> None:
     loops = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
     plain = all(constant_of(low) == 0 for o in loops for low in o.lowerBound)
-    if rows % cluster_of(fn):
-        raise ScheduleError(f"'raster={rows}': a cluster has {cluster_of(fn)} rows of tiles, write a multiple of that")
+    cluster = cluster_of(fn)
+    if rows % cluster[0]:
+        raise ScheduleError(f"'raster={rows}': a cluster has {cluster[0]} rows of tiles, write a multiple of that")
     if not plain and is_given(fn):
         raise ScheduleError(f"'raster={rows}': the kernel has tiles of several sizes")
     for loop in loops:
         if plain and len(loop.lowerBound) > 1:  # a single row has one order
-            _replace(loop, rows)
+            _replace(loop, rows, cluster)
 
 
-def _replace(old: scf.ParallelOp, rows: int) -> None:
+def _replace(old: scf.ParallelOp, rows: int, cluster: tuple[int, int]) -> None:
     """The last two loops become one, whose iterations are the tiles in groups of ``rows``."""
     build = Inserter(old)
     *outer, high, width = old.upperBound
@@ -57,7 +59,7 @@ def _replace(old: scf.ParallelOp, rows: int) -> None:
     zero, one = build.index(0), build.index(1)
     block = Block(arg_types=[IndexType()] * (len(outer) + 1))
     *before, tile = block.args
-    new = [*before, *_tile(block, tile, high, width, rows)]
+    new = [*before, *_tile(block, tile, high, width, rows, cluster)]
     body = old.body.block
     for arg, value in zip(body.args, new, strict=True):
         arg.replace_all_uses_with(value)
@@ -70,14 +72,28 @@ def _replace(old: scf.ParallelOp, rows: int) -> None:
     old.erase()
 
 
-def _tile(block: Block, tile: SSAValue, high: SSAValue, width: SSAValue, rows: int) -> tuple[SSAValue, SSAValue]:
+def _tile(
+    block: Block, tile: SSAValue, high: SSAValue, width: SSAValue, rows: int, cluster: tuple[int, int]
+) -> tuple[SSAValue, SSAValue]:
     """The row and the column of the ``tile``-th of ``high`` × ``width`` tiles: columns of a group follow each other."""
 
     def add(op: Operation) -> SSAValue:
         block.add_op(op)
         return op.results[0]
 
-    most = add(arith.ConstantOp(IntegerAttr(rows, IndexType())))
+    def index(value: int) -> SSAValue:
+        return add(arith.ConstantOp(IntegerAttr(value, IndexType())))
+
+    down, across = cluster
+    if across > 1:  # of the clusters, then the tile within one
+        size = index(down * across)
+        rank, number = add(arith.RemSIOp(tile, size)), add(arith.FloorDivSIOp(tile, size))
+        clusters = [add(arith.FloorDivSIOp(n, index(each))) for n, each in ((high, down), (width, across))]
+        row, column = _tile(block, number, clusters[0], clusters[1], rows // down, (1, 1))
+        own = add(arith.RemSIOp(rank, index(down))), add(arith.FloorDivSIOp(rank, index(down)))
+        corner = add(arith.MuliOp(row, index(down))), add(arith.MuliOp(column, index(across)))
+        return add(arith.AddiOp(corner[0], own[0])), add(arith.AddiOp(corner[1], own[1]))
+    most = index(rows)
     whole = add(arith.MuliOp(most, width))
     first = add(arith.MuliOp(add(arith.FloorDivSIOp(tile, whole)), most))
     size = add(arith.MinSIOp(most, add(arith.SubiOp(high, first))))

@@ -35,7 +35,7 @@ from mlc.target.gpu import KIB
 
 GRID, SHARED, RESIDENT = "grid", "shared", "resident"
 CLUSTER = "cluster"
-"""The number of blocks that run together and may access each other's shared memory."""
+"""(rows, columns) of tiles whose blocks run together and may access each other's shared memory."""
 DYNAMIC = "dynamic"
 """Bytes of shared memory that the launch asks for, where the local arrays exceed what a block has by itself."""
 ROW, SWIZZLED = 16, 1024  # bytes: what a thread accesses at most, and eight rows of all banks
@@ -70,10 +70,11 @@ def producer_threads(fn: kernel.FuncOp) -> int:
     return sum(o.threads.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp))
 
 
-def cluster_of(fn: kernel.FuncOp) -> int:
-    """The blocks of a cluster; 1 without."""
+def cluster_of(fn: kernel.FuncOp) -> tuple[int, int]:
+    """The rows and columns of tiles of a cluster; one of each without."""
     cluster = fn.attributes.get(CLUSTER)
-    return cluster.value.data if isinstance(cluster, IntegerAttr) else 1
+    rows, columns = cluster.get_values() if isinstance(cluster, DenseArrayBase) else (1, 1)
+    return int(rows), int(columns)
 
 
 def _threads(fn: kernel.FuncOp) -> int:
@@ -155,8 +156,7 @@ def _grid(fn: kernel.FuncOp, target: GpuTarget) -> DimLike:
     most = fn.attributes.get(BLOCKS)
     limit = most.value.data if isinstance(most, IntegerAttr) else MOST_BLOCKS
     if thread_block_of(schedule_of(fn)).persist:
-        limit = min(limit, target.multiprocessors * resident_blocks(fn, target))
-        limit -= limit % cluster_of(fn)
+        limit = min(limit, target.in_clusters(prod(cluster_of(fn))) * resident_blocks(fn, target))
     grid: DimLike = 0
     for op in fn.walk():
         if isinstance(op, scf.ParallelOp) and not _produces(op):

@@ -15,8 +15,9 @@
 
 One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. A product is
 in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums have none. The ring has
-``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x1`` two blocks, whose
-tiles are in one column, each copy a half of what both need (multicast), and say to both when they have read a buffer.
+``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x2`` four blocks run
+together: those whose tiles are in one row or column each copy a part of what both need (multicast), and say to each
+other when they have read a buffer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -34,7 +35,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
-from mlc.passes.device.bulk.cluster_copies import BLOCKS, check_cluster, is_shared, shared_copy
+from mlc.passes.device.bulk.cluster_copies import ClusterCopies, check_cluster, shared_copy
 from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
@@ -77,13 +78,13 @@ class _Specialization:
         self.locals = [o for o in locals_ if isinstance(o, kernel.LocalOp)]
         self.depth = ring_depth(self.fn, loop, self.locals, threads + self.extra, self.target)
         self.rings: dict[SSAValue, SSAValue] = {local.result: self._ring(local) for local in self.locals}
-        self.cluster = self._cluster()
-        readers = threads // self.target.warp * self.cluster
+        self.cluster, peers = self._cluster()
+        readers = threads // self.target.warp * peers
         self.full, self.empty = (self._barriers(tiles, count) for count in (1, readers))
         promoted = any(isinstance(o, kernel.MmaOp) and o.promoted for o in self.loop.body.block.ops)
-        self.release = Release(self.empty, self.depth, self.cluster, promoted)
+        self.release = Release(self.empty, self.depth, self.cluster.peers if self.cluster else None, promoted)
         build = Inserter(tiles)
-        build.add(kernel.BarrierOp() if self.cluster == 1 else kernel.ClusterBarrierOp())
+        build.add(kernel.BarrierOp() if self.cluster is None else kernel.ClusterBarrierOp())
         producer = Block([self._producer()])
         self._consume()
         place = tiles.parent
@@ -94,17 +95,17 @@ class _Specialization:
         made = kernel.SpecializeOp(self.extra, Region(producer), Region(consumer))
         assert after is not None
         place.insert_op_before(made, after)
-        if self.cluster > 1:  # no block ends while others use its shared memory
+        if self.cluster is not None:  # no block ends while others use its shared memory
             place.insert_op_before(kernel.ClusterBarrierOp(), after)
 
-    def _cluster(self) -> int:
-        """The blocks that share what they copy."""
+    def _cluster(self) -> tuple[ClusterCopies | None, int]:
+        """What blocks share of their copies, and how many copy to one of them."""
         cluster = thread_block_of(schedule_of(self.fn)).cluster
         if cluster is None:
-            return 1
-        check_cluster(cluster, self.tiles)
-        self.fn.attributes[CLUSTER] = IntegerAttr(BLOCKS, i64)
-        return BLOCKS
+            return None, 1
+        rows, columns = check_cluster(cluster, self.tiles)
+        self.fn.attributes[CLUSTER] = DenseArrayBase.from_list(i64, [rows, columns])
+        return ClusterCopies(rows, columns, self.tiles, self.tiles), rows + columns - 1
 
     def _ring(self, local: kernel.LocalOp) -> SSAValue:
         ring = kernel.LocalOp(memref(element_of(local.result), (self.depth, *shape_of(local.result))))
@@ -149,9 +150,8 @@ class _Specialization:
             block.add_op(buffer := kernel.SubviewOp(self.rings[copy.target], slot))
             *coordinates, at = indices
             barrier = self.full, slot
-            if self.cluster > 1 and is_shared(copy, self.tiles):
-                block.add_op(rank := kernel.ClusterRankOp())
-                part = shared_copy(copy, coordinates, buffer.result, at, barrier, rank.result, block.add_op)
+            if self.cluster is not None and (sharing := self.cluster.sharing(copy)) is not None:
+                part = shared_copy(copy, coordinates, buffer.result, at, barrier, sharing, block.add_op)
                 block.add_op(part)
             else:
                 block.add_op(kernel.BulkCopyOp(copy.map, coordinates, buffer.result, at, barrier))

@@ -132,8 +132,8 @@ CLUSTER = """
     }}"""
 SHARED = {
     "start": "mlc_cluster_barrier();",
-    "copy": "mlc_bulk_copy<2>(s + i % 2 * 512 + own * 256, map0, full + i % 2, 0, 8 * i + 4 * own);",
-    "release": "mlc_mbarrier_arrive_cluster<2>(empty + i % 2);",
+    "copy": "mlc_bulk_multicast(s + i % 2 * 512 + own * 256, map0, full + i % 2, 3, 0, 8 * i + 4 * own);",
+    "release": "mlc_mbarrier_arrive_cluster(empty + i % 2, 3);",
 }
 
 
@@ -156,7 +156,7 @@ def test_a_cluster_receives_the_copies_of_both_blocks(units: Path) -> None:
     [
         ("start", "__syncthreads();", "no cluster barrier"),
         ("release", "mlc_mbarrier_arrive(empty + i % 2);", "different steps"),
-        ("copy", SHARED["copy"].replace("<2>", ""), "different steps"),
+        ("copy", SHARED["copy"].replace("full + i % 2, 3,", "full + i % 2, 1 << own,"), "different steps"),
         ("copy", SHARED["copy"].replace("own * 256", "0"), "in flight|what is being read"),
     ],
 )

@@ -23,9 +23,14 @@ from xdsl.dialects.builtin import StringAttr
 
 import mlc
 from mlc import target
+from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import schedule_of, thread_block_of
+from mlc.driver.lower import run
+from mlc.driver.onnx_source import OnnxSource
 from mlc.driver.toolchain import nvrtc
+from mlc.options import Options
 from mlc.passes.codegen.cuda.cuda_unit import unit
+from mlc.tuning.tuner import CANDIDATES
 
 pytestmark = needed
 
@@ -121,9 +126,21 @@ def test_a_part_of_a_tensor_is_copied_where_it_is_aligned(first: int, units: Pat
 
 
 REFUSED = [
-    (LARGE, "cuda:sm_90", "warps=4 copy=tma cluster=1x2", "a cluster has two blocks in a column, 2x1"),
+    (LARGE, "cuda:sm_90", "warps=4 copy=tma cluster=3x1", "a cluster has 2 or 4 blocks"),
+    (LARGE, "cuda:sm_90", "warps=4 copy=tma cluster=2", "a cluster has 2 or 4 blocks"),
     (LARGE, "cuda:sm_90", "warps=4 copy=tma cluster=2x1 raster=3", "write a multiple of that"),
-    (LARGE.replace("4096", "4160"), "cuda:sm_90", "warps=4 copy=tma cluster=2x1", "the rows of tiles are not pairs"),
+    (
+        LARGE.replace("4096", "4160"),
+        "cuda:sm_90",
+        "warps=4 copy=tma cluster=2x1",
+        "the rows of tiles are no multiple",
+    ),
+    (
+        LARGE.replace("4096", "4224"),
+        "cuda:sm_90",
+        "warps=4 copy=tma cluster=1x4",
+        "the columns of tiles are no",
+    ),
     (PLAIN, "cuda:sm_90", "warps=4 copy=tma", "a stride of 154 bytes, which is no multiple of 16"),
     (PLAIN, "cuda", "warps=4 copy=tma", "has no bulk copies of tensors"),
     (PLAIN, "cuda:sm_90", "warps=2x2 copy=tma", "not those of one product of warpgroups"),
@@ -155,7 +172,8 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     printed = []
     model = model_of(LARGE.replace("TYPE", "float16"))
     for tile, columns, warps in (("{m}/128p", 128, 8), ("{m}/256p", 128, 8), ("{m}/64p", 128, 4), ("{m}/128p", 256, 8)):
-        more = "raster=8 persist cluster=2x1" if "128" in tile else "raster=8 persist"
+        cluster = {128: " cluster=2x1", 256: " cluster=2x2"}[columns] if "128" in tile else ""
+        more = f"raster=8 persist{cluster}"
         band = f"{tile} {{n}}/{columns}vp | {{k}}/64 | warps={warps} copy=tma depth=4 {more}"
         printed += [made(model, units, band, **HOPPER)[1]]
     source = tmp_path / "kernels.cu"
@@ -300,21 +318,65 @@ def test_what_no_tensor_map_says_is_copied_by_all_threads(units: Path) -> None:
 CLUSTERS = [
     "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma depth=2 cluster=2x1",
     "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma depth=3 cluster=2x1 raster=4 persist",
+    "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma depth=2 cluster=1x2 persist",
+    "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma depth=3 cluster=2x2 raster=4 persist",
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma depth=2 cluster=4x1",
 ]
 
 
 @pytest.mark.parametrize("text", [PLAIN, TRANSPOSED])
 @pytest.mark.parametrize("band", CLUSTERS)
 def test_blocks_of_a_cluster_share_what_they_copy(band: str, text: str, units: Path) -> None:
-    """Each copies a half of the right operand to both, in a ring that goes on from tile to tile."""
+    """Each copies a part of an operand to those that need it, in a ring that goes on from tile to tile."""
     chip = replace(target.get("cuda:sm_90"), multiprocessors=5, registers=128 * 256)  # type: ignore[type-var]
     program, printed = made(model_of(even(text)), units, band, target=chip)
-    assert "mlc_bulk_copy<2>(" in printed and "mlc_mbarrier_arrive_cluster<2>(" in printed
-    assert program.functions[next(iter(program.functions))].attributes["grid"] == StringAttr(
-        "4" if "persist" in band else "8"
-    )
+    assert "mlc_bulk_multicast(" in printed and "mlc_mbarrier_arrive_cluster(" in printed
+    assert ("mlc_bulk_copy(" in printed) == ("2x2" not in band)
+    (fn,) = program.functions.values()
+    assert fn.attributes["grid"] == StringAttr("4" if "persist" in band else "12" if "4x1" in band else "8")
     a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
     wanted = a.astype(float) @ b.astype(float)
     wanted = np.maximum(wanted, 0) if text == PLAIN else wanted
     b = b if text == PLAIN else np.ascontiguousarray(b.T)
     assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+SQUARE = "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma depth=2 cluster=2x2"
+SHARED_FAULTS = [
+    (r"5 << (\w+);", r"3 << \1;", "different steps|in flight|what is being read"),  # two of a column, not of a row
+    (r"3 << (\w+);", r"1 << \1;", "different steps"),
+    (r"5 << (\w+);", r"20 << \1;", "of another rank"),  # bits of blocks that the cluster does not have
+    (r"(mlc_mbarrier_init\(\w+, 2, )12\);", r"\g<1>16);", "different steps"),
+    (r"(mlc_mbarrier_init\(\w+, 2, )12\);", r"\g<1>8);", "an arrival too many|what is being read|in flight"),
+    (r"(= )(\w+) \| (\w+)(;(?:.*\n)*?.*mlc_mbarrier_init\(\w+, 2, )12\);", r"\1\2\g<4>8);", "what is being read"),
+    (r"(= )(\w+) \| (\w+)(;(?:.*\n)*?.*mlc_mbarrier_init\(\w+, 2, )12\);", r"\1\3\g<4>8);", "what is being read"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern, fault, message", SHARED_FAULTS)
+def test_faults_of_four_blocks_are_found(pattern: str, fault: str, message: str, units: Path) -> None:
+    """Wrong masks and counts; a copy to a buffer that a block of the same row, or column, still reads."""
+    program, printed = made(model_of(even(PLAIN)), units, SQUARE, **HOPPER)
+    wrong, count = re.subn(pattern, fault, printed, count=1)
+    assert count == 1
+    program.emulator = Emulator([wrong], units)
+    with pytest.raises(AssertionError, match=message):
+        program.run({"a": reals(200, 136, dtype=np.float16), "b": reals(136, 152, dtype=np.float16)})
+
+
+def test_clusters_are_candidates_that_a_search_measures() -> None:
+    """Of 64 x 48 tiles all clusters; of an odd number of rows those of a row alone. The first one has none."""
+    found = _candidates(4096, 6144)
+    assert "cluster=" not in found[0] and len(found) == len(set(found))
+    measured = {text.partition("cluster=")[2].split()[0] for text in found[: 1 + CANDIDATES] if "cluster=" in text}
+    assert measured == {"2x1", "1x2", "2x2"}
+    odd = [text.partition("cluster=")[2] for text in _candidates(64, 6144) if "cluster=" in text]
+    assert odd and all(text.startswith("1x2") for text in odd)
+
+
+def _candidates(rows: int, columns: int) -> list[str]:
+    text = f"(float16[{rows},512] a, float16[512,{columns}] b) => (float16[{rows},{columns}] y) {{ y = MatMul (a, b) }}"
+    imported = OnnxSource.of(model_of(text)).imported({})
+    run(imported.module, imported.weights, Options(**HOPPER), ("graph", "layout", "fuse", "kernel", "schedule"))
+    (fn,) = [o for o in imported.module.ops if isinstance(o, FuncOp)]
+    return [schedule.text for schedule in target.get("cuda:sm_90").candidates(fn)]

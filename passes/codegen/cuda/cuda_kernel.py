@@ -7,6 +7,7 @@ A vector of the IR is what a block computes together. Its distribution says whic
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import IntegerAttr
@@ -28,7 +29,7 @@ from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
 from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives, sums_warpgroups
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
-from mlc.passes.device.set_launch_geometry import CLUSTER, DYNAMIC, RESIDENT
+from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.loops.spill_locals import SCRATCH
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -53,8 +54,8 @@ class _Printer(KernelCollectives):
         threads, resident = self.fn.attributes[THREADS], self.fn.attributes[RESIDENT]
         assert isinstance(threads, IntegerAttr) and isinstance(resident, IntegerAttr)
         bounds = f"__launch_bounds__({threads.value.data}, {resident.value.data})"
-        if isinstance(cluster := self.fn.attributes.get(CLUSTER), IntegerAttr):
-            bounds += f" __cluster_dims__({cluster.value.data}, 1, 1)"
+        if (blocks := prod(cluster_of(self.fn))) > 1:
+            bounds += f" __cluster_dims__({blocks}, 1, 1)"
         first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
         dynamic = self.fn.attributes.get(DYNAMIC)
         shared = [f"MLC_DYNAMIC_SHARED({DYNAMIC}, {dynamic.value.data});"] if isinstance(dynamic, IntegerAttr) else []

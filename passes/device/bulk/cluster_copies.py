@@ -1,9 +1,14 @@
-"""What the blocks of a cluster share: each copies a half of an operand, which arrives in both (multicast)."""
+"""What the blocks of a cluster share: each copies a part of an operand, which arrives in all that need it (multicast).
+
+With ``cluster=2x2`` the blocks 0 to 3 have the tiles (0, 0), (1, 0), (0, 1) and (1, 1): those of a row of the cluster
+share the left operand, those of a column the right one. Sets of blocks are masks, a bit for each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -12,24 +17,62 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.insertion import Inserter
 
-BLOCKS = 2  # of a cluster: (2, 1) rows and columns of tiles
-SWIZZLED = 1024  # bytes in which the swizzle of boxes repeats: a half begins at a multiple
+BLOCKS = (2, 4)  # of a cluster
+SWIZZLED = 1024  # bytes in which the swizzle of boxes repeats: a part begins at a multiple
 
 
-def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp) -> None:
-    """Raises ScheduleError where the tiles are not whole clusters."""
-    rows = constant_of(tiles.upperBound[-2]) if len(tiles.upperBound) > 1 else None
+def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp) -> tuple[int, int]:
+    """The rows and columns of tiles of a cluster. Raises ScheduleError where the tiles are not whole clusters."""
     text = "x".join(map(str, cluster))
-    if cluster != (BLOCKS, 1):
-        raise ScheduleError(f"'cluster={text}': a cluster has two blocks in a column, 2x1")
-    if rows is None or rows % BLOCKS:
-        raise ScheduleError(f"'cluster={text}': the rows of tiles are not pairs, known when the model is compiled")
+    if len(cluster) != 2 or prod(cluster) not in BLOCKS:
+        raise ScheduleError(f"'cluster={text}': a cluster has 2 or 4 blocks: 2x1, 1x2, 2x2, 4x1 or 1x4")
+    rows, columns = cluster
+    counts = [1, *map(constant_of, tiles.upperBound)][-2:]
+    for name, count, each in (("rows", counts[0], rows), ("columns", counts[1], columns)):
+        if count is None or count % each:
+            more = f"the {name} of tiles are no multiple of {each}, known when the model is compiled"
+            raise ScheduleError(f"'cluster={text}': {more}")
+    return rows, columns
 
 
-def is_shared(copy: kernel.BulkCopyOp, tiles: scf.ParallelOp) -> bool:
-    """Whether tiles of neighbouring rows copy the same box."""
-    return not any(_depends(value, tiles.body.block.args[-2]) for value in copy.coordinates)
+@dataclass(frozen=True)
+class Sharing:
+    """The blocks that need the same box: their number, which of them this block is, and their mask."""
+
+    parts: int
+    own: SSAValue
+    mask: SSAValue
+
+
+class ClusterCopies:
+    """The place of this block in its cluster, computed before ``place``; ``tiles`` are the tiles of the blocks."""
+
+    def __init__(self, rows: int, columns: int, tiles: scf.ParallelOp, place: Operation):
+        build = Inserter(place)
+
+        def made(kind: type[arith.SignlessIntegerBinaryOperation], a: SSAValue, b: SSAValue | int) -> SSAValue:
+            return build.add(kind(a, build.index(b) if isinstance(b, int) else b)).results[0]
+
+        zero, rank = build.index(0), build.add(kernel.ClusterRankOp()).results[0]
+        row = made(arith.RemSIOp, rank, rows) if rows > 1 and columns > 1 else rank if rows > 1 else zero
+        column = made(arith.FloorDivSIOp, rank, rows) if rows > 1 and columns > 1 else rank if columns > 1 else zero
+        first = made(arith.MuliOp, column, rows)
+        in_row = made(arith.ShLIOp, build.index(sum(2 ** (rows * n) for n in range(columns))), row)
+        in_column = made(arith.ShLIOp, build.index(2**rows - 1), first)
+        self.peers = made(arith.OrIOp, in_row, in_column)
+        """The blocks to which this one copies: those whose products say when a buffer is free."""
+        self.tiles = tiles
+        self.along_row, self.along_column = Sharing(columns, column, in_row), Sharing(rows, row, in_column)
+
+    def sharing(self, copy: kernel.BulkCopyOp) -> Sharing | None:
+        """Who copies the same box: tiles of the same column, or row; None where no other block does."""
+        *_, row, column = self.tiles.body.block.args
+        for variable, found in ((row, self.along_column), (column, self.along_row)):
+            if found.parts > 1 and not any(_depends(value, variable) for value in copy.coordinates):
+                return found
+        return None
 
 
 def _depends(value: SSAValue, variable: SSAValue) -> bool:
@@ -43,23 +86,23 @@ def shared_copy(
     target: SSAValue,
     at: SSAValue,
     barrier: tuple[SSAValue, SSAValue],
-    rank: SSAValue,
+    sharing: Sharing,
     add: Callable[[Operation], object],
 ) -> kernel.BulkCopyOp:
-    """The copy of this block's half of a box, to all blocks of the cluster. Raises ScheduleError for a box that has no
-    halves."""
-    map_ = copy.map
+    """The copy of this block's part of a box, to all blocks that need it. Raises ScheduleError for a box that has no
+    such parts."""
+    map_, parts = copy.map, sharing.parts
     axis = next((n for n, extent in enumerate(map_.box) if n and extent > 1), 0)
-    half = map_.box[axis] // BLOCKS
-    if not axis or map_.box[axis] % BLOCKS or copy.bytes // BLOCKS % SWIZZLED:
-        raise ScheduleError(f"'cluster=2x1': a box of {' x '.join(map(str, map_.box))} has no halves")
+    size = map_.box[axis] // parts
+    if not axis or map_.box[axis] % parts or copy.bytes // parts % SWIZZLED:
+        raise ScheduleError(f"'cluster=': a box of {' x '.join(map(str, map_.box))} has no {parts} equal parts")
 
     def moved(start: SSAValue, by: int) -> SSAValue:
         add(factor := arith.ConstantOp(IntegerAttr(by, IndexType())))
-        add(part := arith.MuliOp(rank, factor.result))
+        add(part := arith.MuliOp(sharing.own, factor.result))
         add(total := arith.AddiOp(start, part.result))
         return total.result
 
-    box = tuple(half if n == axis else extent for n, extent in enumerate(map_.box))
-    own = [moved(c, half) if n == axis else c for n, c in enumerate(coordinates)]
-    return kernel.BulkCopyOp(replace(map_, box=box), own, target, moved(at, half * map_.box[0]), barrier, BLOCKS)
+    box = tuple(size if n == axis else extent for n, extent in enumerate(map_.box))
+    own = [moved(c, size) if n == axis else c for n, c in enumerate(coordinates)]
+    return kernel.BulkCopyOp(replace(map_, box=box), own, target, moved(at, size * map_.box[0]), barrier, sharing.mask)

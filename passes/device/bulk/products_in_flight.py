@@ -21,7 +21,7 @@ class Release:
 
     empty: SSAValue
     depth: int  # buffers of the ring
-    cluster: int
+    cluster: SSAValue | None  # the mask of the blocks that copy to this one's buffers; None: itself alone
     promoted: bool = False  # the sums of each product are added in f32 right after it
 
     @property

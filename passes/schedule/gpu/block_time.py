@@ -30,7 +30,9 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
     grid = (max(across / 4, 1), along) if warpgroups else (across, along)
     bits = MMA_SHAPES["f16"].bits if mma.promoted and not warpgroups else mma.bits  # warps multiply halves
     wait = min(size, 2) / 2 if warpgroups else 1.0  # for 64 terms of halves at a time, 128 of bytes
-    return BlockTime(rows, columns, blocks, threads, grid, size, bits, nest.block.copy == "tma", wait)
+    high, wide = nest.block.cluster or (1, 1)
+    bulk = nest.block.copy == "tma"
+    return BlockTime(rows, columns, blocks, threads, grid, size, bits, bulk, wait, (high, wide))
 
 
 def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
@@ -39,6 +41,6 @@ def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget
     terms = points([s.bounds[i] for i in s.reduced])
     blocks = {nest: block_time(nest, s, target) for nest in nests}
     times = {nest: found.cycles(terms, target) for nest, found in blocks.items()}
-    close = [nest for nest in blocks if times[nest] <= CLOSE * min(times.values())]
+    close = [nest for nest in blocks if times[nest] <= CLOSE * min(times.values(), default=0)]
     close.sort(key=lambda nest: -blocks[nest].busy(target))
     return list(dict.fromkeys([*close, *sorted(blocks, key=times.__getitem__)]))

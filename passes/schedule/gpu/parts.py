@@ -43,7 +43,7 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
                 yield BlockTime.of_threads(held, size, -(-others // size), target)
         return
     nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
-    chosen = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0])]
+    chosen = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0]) and not _shares(nest)]
     yield from dict.fromkeys(block_time(nest, first, target) for nest in chosen)
 
 
@@ -51,6 +51,11 @@ def _on_tensor_cores(nest: LoopNest) -> bool:
     """Whether a nest of a product is for tensor cores: for f32 with default numerics (3xTF32) these are candidates of
     ``mlc tune`` only, three products each, whose time is not that of one."""
     return nest.block is not None and nest.block.warps is not None
+
+
+def _shares(nest: LoopNest) -> bool:
+    """Whether blocks run in clusters: candidates of ``mlc tune`` only."""
+    return nest.block is not None and nest.block.cluster is not None
 
 
 def is_splittable(statements: Sequence[StatementView]) -> bool:

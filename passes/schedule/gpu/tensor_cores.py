@@ -27,6 +27,8 @@ WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
 """The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
 BULK = (((256, 128), (8, 1)), ((128, 256), (8, 1)), *WARPGROUPS)
 """The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
+CLUSTERS = ((2, 1), (1, 2), (2, 2))
+"""Rows and columns of blocks that share operands: the right one, the left one, both."""
 RASTER = 8  # rows of tiles whose columns follow each other
 SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
 STEPS = 32  # of a sum that are staged together, of halves and bytes
@@ -67,7 +69,7 @@ def instruction_of(s: StatementView) -> MmaShape | None:
 def _nests(
     statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget, warpgroups: bool
 ) -> Iterator[LoopNest]:
-    """Candidates, the best first; of one tile those of warpgroups. Those of clusters are last."""
+    """Candidates, the best first; of one tile those of warpgroups. The first one has no clusters."""
     names = tuple(s.name for s in statements)
     read = warpgroups and target.warpgroups and (mma.bits == 16 or _is_along_the_sum(roles.s))
     groups = WARPGROUPS if read else ()
@@ -81,7 +83,9 @@ def _nests(
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
     ordered = fastest_first(nests, statements[0], target)
-    yield from (*ordered, *filter(None, (_clustered(nest, statements[0]) for nest in ordered)))
+    yield from ordered[:1]
+    clustered = [_clustered(nest, shape, statements[0]) for nest in ordered for shape in CLUSTERS]
+    yield from fastest_first([*ordered[1:], *filter(None, clustered)], statements[0], target)
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
@@ -124,13 +128,15 @@ def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile 
     return band, inner, replace(block, copy="tma", raster=RASTER if many else None, persist=many or None)
 
 
-def _clustered(nest: LoopNest, s: StatementView) -> LoopNest | None:
-    """The same by clusters of two blocks, which share the right operand, where rows of tiles are pairs."""
-    row, extent = nest.band[-2], s.bounds[nest.band[-2].iterator]
-    pairs = isinstance(extent, int) and -(-extent // row.size) % 2 == 0
-    if nest.block is None or nest.block.copy != "tma" or not pairs:
+def _clustered(nest: LoopNest, cluster: tuple[int, int], s: StatementView) -> LoopNest | None:
+    """The same by clusters of blocks, which share their operands, where the tiles are whole clusters."""
+    if nest.block is None or nest.block.copy != "tma":
         return None
-    return replace(nest, block=replace(nest.block, cluster=(2, 1)))
+    for item, each in zip(nest.band[-2:], cluster, strict=True):
+        extent = s.bounds[item.iterator]
+        if not isinstance(extent, int) or -(-extent // item.size) % each:
+            return None
+    return replace(nest, block=replace(nest.block, cluster=cluster))
 
 
 def _is_along_the_sum(s: StatementView) -> bool:

@@ -63,29 +63,34 @@ MLC_DEVICE void mlc_mbarrier_wait(int64_t *barrier, int parity) {
 }
 
 /* Starts the copy of the box of a tensor at (x, y, ...), the fastest coordinate first; zeros arrive for what is outside
- * the tensor. The bytes of the whole box count in the barrier's phase. With BLOCKS they arrive in each block of the
- * cluster, at the same address, and count in its own barrier (multicast). */
+ * the tensor. The bytes of the whole box count in the barrier's phase. `mlc_bulk_multicast` copies to each block of the
+ * cluster whose bit is set in `blocks`, at the same address, where the bytes count in its own barrier. */
 #ifdef MLC_EMULATED
 #define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                              \
-  template <int BLOCKS = 1>                                                                                            \
   MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                   \
     const int at[] = {__VA_ARGS__};                                                                                    \
-    mlc_emulated_bulk_copy(to, &map, barrier, rank, at, BLOCKS);                                                       \
+    mlc_emulated_bulk_copy(to, &map, barrier, rank, at, 1u << mlc_emulated_rank());                                    \
+  }                                                                                                                    \
+  MLC_DEVICE void mlc_bulk_multicast(void *to, const mlc_tensor_map &map, int64_t *barrier, unsigned blocks,           \
+                                     parameters) {                                                                     \
+    const int at[] = {__VA_ARGS__};                                                                                    \
+    mlc_emulated_bulk_copy(to, &map, barrier, rank, at, blocks);                                                       \
   }
 #else
 #define MLC_BULK_COPY(rank, coordinates, parameters, ...)                                                              \
-  template <int BLOCKS = 1>                                                                                            \
   MLC_DEVICE void mlc_bulk_copy(void *to, const mlc_tensor_map &map, int64_t *barrier, parameters) {                   \
     const int at[5] = {__VA_ARGS__};                                                                                   \
-    if constexpr (BLOCKS == 1)                                                                                         \
-      asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes "              \
-                   "[%0], [%1, {" coordinates "}], [%2];" ::"r"(mlc_shared(to)), "l"(&map), "r"(mlc_shared(barrier)),  \
-                   "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]) : "memory");                             \
-    else                                                                                                               \
-      asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes"               \
-                   ".multicast::cluster [%0], [%1, {" coordinates "}], [%2], %8;" ::"r"(mlc_shared(to)), "l"(&map),    \
-                   "r"(mlc_shared(barrier)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]),               \
-                   "h"((uint16_t)((1 << BLOCKS) - 1)) : "memory");                                                     \
+    asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes "                \
+                 "[%0], [%1, {" coordinates "}], [%2];" ::"r"(mlc_shared(to)), "l"(&map), "r"(mlc_shared(barrier)),    \
+                 "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]) : "memory");                               \
+  }                                                                                                                    \
+  MLC_DEVICE void mlc_bulk_multicast(void *to, const mlc_tensor_map &map, int64_t *barrier, unsigned blocks,           \
+                                     parameters) {                                                                     \
+    const int at[5] = {__VA_ARGS__};                                                                                   \
+    asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.mbarrier::complete_tx::bytes"                 \
+                 ".multicast::cluster [%0], [%1, {" coordinates "}], [%2], %8;" ::"r"(mlc_shared(to)), "l"(&map),      \
+                 "r"(mlc_shared(barrier)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]),                 \
+                 "h"((uint16_t)blocks) : "memory");                                                                    \
   }
 #endif
 #define MLC_PARAMETERS(...) __VA_ARGS__
@@ -155,7 +160,7 @@ MLC_BULK_STORE(3, "%2, %3, %4", MLC_PARAMETERS(int x, int y, int z), x, y, z)
 MLC_BULK_STORE(4, "%2, %3, %4, %5", MLC_PARAMETERS(int x, int y, int z, int u), x, y, z, u)
 MLC_BULK_STORE(5, "%2, %3, %4, %5, %6", MLC_PARAMETERS(int x, int y, int z, int u, int v), x, y, z, u, v)
 
-/* -- clusters: two blocks that run together and may access each other's shared memory ------------------------------- */
+/* -- clusters: blocks that run together and may access each other's shared memory ----------------------------------- */
 
 /* The number of this block in its cluster. */
 MLC_DEVICE int mlc_cluster_rank() {
@@ -178,17 +183,17 @@ MLC_DEVICE void mlc_cluster_barrier() {
 #endif
 }
 
-/* One arrival for a warp at the barrier of each of BLOCKS blocks of the cluster. Without a scope of its own: the products
+/* One arrival for a warp at the barrier of each block of the cluster whose bit is set in `blocks`. Without a scope of its own: the products
  * have read what the arrival frees, so no writes wait for it (a release to the cluster would, in each iteration). */
-template <int BLOCKS> MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier, bool when = true) {
+MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier, unsigned blocks, bool when = true) {
 #ifdef MLC_EMULATED
   mlc_emulated_warp();
-  if (when && threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barrier);
+  if (when && threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barrier, blocks);
 #else
   __syncwarp();
   asm volatile("{ .reg .pred p; .reg .b32 at; setp.ne.u32 p, %2, 0; @p mapa.shared::cluster.u32 at, %0, %1; "
                "@p mbarrier.arrive.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
-               "r"(threadIdx.x % 32), "r"((uint32_t)(when && threadIdx.x % 32 < BLOCKS)) : "memory");
+               "r"(threadIdx.x % 32), "r"((uint32_t)(when && blocks >> threadIdx.x % 32 & 1)) : "memory");
 #endif
 }
 

@@ -13,7 +13,7 @@ mlc_emulated_indices mlc_emulated_state;
 
 namespace {
 
-enum { MOST_THREADS = 1024, WARP = 32, STACK = 256 << 10, MOST_CLUSTER = 2 };
+enum { MOST_THREADS = 1536, WARP = 32, STACK = 256 << 10, MOST_CLUSTER = 4 }; /* threads: of a cluster */
 enum wait { RUNS, AT_BARRIER, AT_SHUFFLE, AT_GROUP, AT_MBARRIER, AT_CLUSTER, DONE };
 
 /* An asynchronous copy that has not arrived: of the bytes that were read when it began. */
@@ -431,8 +431,10 @@ void mlc_emulated_mbarrier_init(int64_t *at, int count) {
 /* The arrival of a thread's warp, which expects so many bytes. */
 void mlc_emulated_mbarrier_arrive(int64_t *at, int bytes) { arrive_at(rank, at, bytes); }
 
-void mlc_emulated_mbarrier_arrive_cluster(int64_t *at) {
-  for (int n = 0; n < cluster; n++) arrive_at(n, at, 0);
+void mlc_emulated_mbarrier_arrive_cluster(int64_t *at, unsigned blocks) {
+  if (blocks >> cluster) return fail("an arrival at a block that the cluster does not have", at, -1);
+  for (int n = 0; n < cluster; n++)
+    if (blocks >> n & 1) arrive_at(n, at, 0);
 }
 
 int mlc_emulated_rank(void) { return rank; }
@@ -447,17 +449,17 @@ void mlc_emulated_mbarrier_wait(int64_t *at, int parity) {
   if (mbarrier *b = find_mbarrier(at, rank)) known[self()].join(b->last);
 }
 
-/* cp.async.bulk.tensor: nothing is there before a wait for the barrier; until then nobody may access it. With several
- * `blocks` of a cluster it arrives in each. */
-void mlc_emulated_bulk_copy(void *to, const mlc_tensor_map *map, int64_t *at, int axes, const int *place, int blocks) {
-  if ((uintptr_t)to % 128 || axes != map->rank || blocks > cluster) return fail("a bulk copy is not aligned, or of another rank", to, -1);
+/* cp.async.bulk.tensor: nothing is there before a wait for the barrier; until then nobody may access it. It arrives in
+ * each block of the cluster whose bit is set in `blocks`. */
+void mlc_emulated_bulk_copy(void *to, const mlc_tensor_map *map, int64_t *at, int axes, const int *place, unsigned blocks) {
+  if ((uintptr_t)to % 128 || axes != map->rank || blocks >> cluster) return fail("a bulk copy is not aligned, or of another rank", to, -1);
   bulk_copy c = {(char *)to, *map, {}, {}};
   memcpy(c.at, place, (size_t)axes * sizeof *place);
   take(c, c.data, true);
   const int own = rank;
   const clocks knows = known[self()];
-  for (int n = blocks > 1 ? 0 : own; n < (blocks > 1 ? blocks : own + 1); n++)
-    if (mbarrier *b = find_mbarrier(at, n)) {
+  for (int n = 0; n < cluster; n++)
+    if (mbarrier *b = blocks >> n & 1 ? find_mbarrier(at, n) : nullptr) {
       become(n);
       start_copy(c, b, knows, own);
     }
@@ -490,7 +492,7 @@ void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, i
   mlc_emulated_state.threads.x = (unsigned)threads, mlc_emulated_state.blocks.x = (unsigned)blocks;
   first_of_launch = ++interval;
   block_threads = threads;
-  if (blocks % cluster || threads * cluster > MOST_THREADS) return fail("a grid of clusters that are not whole", 0, -1);
+  if (blocks % cluster || threads > 1024 || threads * cluster > MOST_THREADS) return fail("a grid of clusters that are not whole", 0, -1);
   for (int64_t b = 0; b < blocks; b += cluster) {
     mlc_emulated_state.block.x = (unsigned)(first_block = b);
     first_of_block = ++interval;

@@ -58,11 +58,11 @@ void mlc_emulated_mbarrier_init(int64_t *barrier, int count);
 void mlc_emulated_mbarrier_arrive(int64_t *barrier, int bytes);
 void mlc_emulated_mbarrier_wait(int64_t *barrier, int parity);
 void mlc_emulated_bulk_copy(void *to, const struct mlc_tensor_map *map, int64_t *barrier, int rank, const int *at,
-                            int blocks);
+                            unsigned blocks);
 int mlc_emulated_rank(void);
 void mlc_emulated_cluster(int blocks);
 void mlc_emulated_cluster_barrier(void);
-void mlc_emulated_mbarrier_arrive_cluster(int64_t *barrier);
+void mlc_emulated_mbarrier_arrive_cluster(int64_t *barrier, unsigned blocks);
 void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, int threads, int waits);
 }
 

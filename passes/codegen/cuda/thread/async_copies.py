@@ -89,15 +89,17 @@ def bulk_step(
     match op:
         case kernel.MbarrierExpectOp():
             return f"mlc_mbarrier_expect({barrier}, {op.bytes.value.data});"
-        case kernel.MbarrierArriveOp(blocks=blocks) if blocks is not None:
-            return f"mlc_mbarrier_arrive_cluster<{blocks.value.data}>({barrier}{_when(op, scalar)});"
+        case kernel.MbarrierArriveOp(mask=mask) if mask is not None:
+            return f"mlc_mbarrier_arrive_cluster({barrier}, (unsigned){scalar(mask)}{_when(op, scalar)});"
         case kernel.MbarrierArriveOp():
             return f"mlc_mbarrier_arrive({barrier}{_when(op, scalar)});"
         case kernel.MbarrierWaitOp():
             return f"mlc_mbarrier_wait({barrier}, (int)({scalar(op.parity)}));"
     coordinates = ", ".join(f"(int)({scalar(v)})" for v in op.coordinates)
-    shared = f"<{op.multicast.value.data}>" if op.multicast is not None else ""
-    return f"mlc_bulk_copy{shared}({pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}, {coordinates});"
+    target = f"{pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}"
+    if op.mask is not None:
+        return f"mlc_bulk_multicast({target}, (unsigned){scalar(op.mask)}, {coordinates});"
+    return f"mlc_bulk_copy({target}, {coordinates});"
 
 
 def _when(op: kernel.MbarrierArriveOp, scalar: Callable[[SSAValue], str]) -> str:

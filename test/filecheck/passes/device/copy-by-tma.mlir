@@ -70,16 +70,19 @@ kernel.func @product(%a: memref<100x160xf16>, %b: memref<160x120xf16>, %c: memre
 
 // Two blocks, of neighbouring rows, each copy 32 of 64 terms of B to both; 8 warps say that they have read a buffer.
 // CHECK-LABEL: kernel.func @cluster
-// CHECK-SAME: cluster = 2 : i64, {{.*}}grid = "6"
+// CHECK-SAME: cluster = array<i64: 2, 1>, {{.*}}grid = "6"
+// CHECK:      %[[RANK:.*]] = kernel.cluster_rank
+// CHECK:      %[[ROW:.*]] = arith.shli
+// CHECK:      %[[COLUMN:.*]] = arith.shli
+// CHECK:      %[[ALL:.*]] = arith.ori %[[ROW]], %[[COLUMN]] : index
 // CHECK:      kernel.mbarrier_init %{{.*}} {count = 8 : i64}
 // CHECK-NEXT: kernel.cluster_barrier
 // CHECK:      kernel.mbarrier_expect %{{.*}} {bytes = 24576 : i64}
 // CHECK:      kernel.bulk_copy %a[{{.*}}box = array<i64: 64, 64>, span = 128 : i64} :
-// CHECK:      %[[RANK:.*]] = kernel.cluster_rank
 // CHECK:      arith.muli %[[RANK]]
-// CHECK:      kernel.bulk_copy %b[{{.*}}extents = ["384", "160"]{{.*}}box = array<i64: 64, 32>, span = 128 : i64, multicast = 2 : i64}
+// CHECK:      kernel.bulk_copy %b[{{.*}} multicast %[[COLUMN]] {extents = ["384", "160"]{{.*}}box = array<i64: 64, 32>, span = 128 : i64}
 // CHECK:      } consumer {
-// CHECK:      kernel.mbarrier_arrive %{{.*}} {blocks = 2 : i64}
+// CHECK:      kernel.mbarrier_arrive %{{.*}} multicast %[[ALL]]
 // CHECK:      kernel.cluster_barrier
 kernel.func @cluster(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memref<100x384xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma cluster=2x1">} {
   %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
@@ -118,6 +121,67 @@ kernel.func @cluster(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memre
     %shift = arith.muli %j, %128 : index
     %place = arith.addi %start, %shift : index
     kernel.write %d, %c[%place] valid(%rows) {strides = array<i64: 384, 1>, valid_axes = array<i64: 0>} : vector<64x128xf32>, memref<100x384xf32>
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()
+  kernel.return
+}
+
+// -----
+
+// Four blocks: those of a row each copy 32 of 64 rows of A to both, those of a column 32 of 64 terms of B. The warps of
+// three blocks say that they have read a buffer: rank r has row r % 2 and column r / 2.
+// CHECK-LABEL: kernel.func @square
+// CHECK-SAME: cluster = array<i64: 2, 2>, {{.*}}grid = "8"
+// CHECK:      %[[RANK:.*]] = kernel.cluster_rank
+// CHECK:      %[[DOWN:.*]] = arith.remsi %[[RANK]], %{{.*}}
+// CHECK:      %[[ACROSS:.*]] = arith.floordivsi %[[RANK]], %{{.*}}
+// CHECK:      %[[ROW:.*]] = arith.shli %{{.*}}, %[[DOWN]] : index
+// CHECK:      %[[COLUMN:.*]] = arith.shli
+// CHECK:      %[[ALL:.*]] = arith.ori %[[ROW]], %[[COLUMN]] : index
+// CHECK:      kernel.mbarrier_init %{{.*}} {count = 12 : i64}
+// CHECK:      kernel.mbarrier_expect %{{.*}} {bytes = 24576 : i64}
+// CHECK:      arith.muli %[[ACROSS]]
+// CHECK:      kernel.bulk_copy %a[{{.*}} multicast %[[ROW]] {extents = ["160", "100"]{{.*}}box = array<i64: 64, 32>, span = 128 : i64}
+// CHECK:      arith.muli %[[DOWN]]
+// CHECK:      kernel.bulk_copy %b[{{.*}} multicast %[[COLUMN]] {extents = ["512", "160"]{{.*}}box = array<i64: 64, 32>, span = 128 : i64}
+// CHECK:      kernel.mbarrier_arrive %{{.*}} multicast %[[ALL]]
+kernel.func @square(%a: memref<100x160xf16>, %b: memref<160x512xf16>, %c: memref<100x512xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma cluster=2x2">} {
+  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
+  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = arith.constant 2 : index
+  %3 = arith.constant 4 : index
+  %128 = arith.constant 128 : index
+  %384 = arith.constant 512 : index
+  %64 = arith.constant 64 : index
+  %100 = arith.constant 100 : index
+  %160 = arith.constant 160 : index
+  %10240 = arith.constant 10240 : index
+  %z = arith.constant 0.0 : f32
+  "scf.parallel"(%0, %0, %2, %3, %1, %1) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    %m = arith.muli %i, %64 : index
+    %rows = arith.subi %100, %m : index
+    %acc = vector.broadcast %z : f32 to vector<64x128xf32>
+    %d = scf.for %k = %0 to %160 step %64 iter_args(%u = %acc) -> (vector<64x128xf32>) {
+      %left = arith.subi %160, %k : index
+      %row = arith.muli %i, %10240 : index
+      %at = arith.addi %row, %k : index
+      %x = kernel.read %a[%at] valid(%left, %rows) {strides = array<i64: 1, 160>, valid_axes = array<i64: 0, 1>} : memref<100x160xf16> -> vector<64x64xf16>
+      kernel.write %x, %s[%0] {strides = array<i64: 1, 64>} : vector<64x64xf16>, memref<64x64xf16>
+      %line = arith.muli %k, %384 : index
+      %column = arith.muli %j, %128 : index
+      %from = arith.addi %line, %column : index
+      %y = kernel.read %b[%from] valid(%left) {strides = array<i64: 512, 1>, valid_axes = array<i64: 0>} : memref<160x512xf16> -> vector<64x128xf16>
+      kernel.write %y, %t[%0] {strides = array<i64: 128, 1>} : vector<64x128xf16>, memref<64x128xf16>
+      %v = kernel.mma %u, %s, %t {steps = 64 : i64, strides = array<i64: 1, 64, 128, 1>, warpgroup = 128 : i64} : vector<64x128xf32>, memref<64x64xf16>, memref<64x128xf16> -> vector<64x128xf32>
+      scf.yield %v : vector<64x128xf32>
+    }
+    %start = arith.muli %m, %384 : index
+    %shift = arith.muli %j, %128 : index
+    %place = arith.addi %start, %shift : index
+    kernel.write %d, %c[%place] valid(%rows) {strides = array<i64: 512, 1>, valid_axes = array<i64: 0>} : vector<64x128xf32>, memref<100x512xf32>
     scf.reduce
   }) : (index, index, index, index, index, index) -> ()
   kernel.return

@@ -51,3 +51,34 @@ kernel.func @persistent(%c: memref<4096xf32>) attributes {threads = 256 : i64, s
   }) : (index, index, index) -> ()
   kernel.return
 }
+
+// -----
+
+// Clusters of 2 x 2 blocks, of 3 columns of them: a group has 2 rows of clusters. Block r of a cluster has row r % 2.
+// CHECK-LABEL: kernel.func @clusters
+// CHECK:      %[[BLOCKS:.*]] = arith.constant 4 : index
+// CHECK-NEXT: %[[RANK:.*]] = arith.remsi %[[T:.*]], %[[BLOCKS]] : index
+// CHECK-NEXT: %[[CLUSTER:.*]] = arith.floordivsi %[[T]], %[[BLOCKS]] : index
+// CHECK:      %[[HIGH:.*]] = arith.floordivsi
+// CHECK:      %[[WIDE:.*]] = arith.floordivsi
+// CHECK:      %[[GROUP:.*]] = arith.muli %{{.*}}, %[[WIDE]] : index
+// CHECK-NEXT: arith.floordivsi %[[CLUSTER]], %[[GROUP]] : index
+// CHECK:      %[[DOWN:.*]] = arith.remsi %[[RANK]], %{{.*}} : index
+// CHECK:      %[[ACROSS:.*]] = arith.floordivsi %[[RANK]], %{{.*}} : index
+// CHECK:      arith.addi %{{.*}}, %[[DOWN]] : index
+// CHECK-NEXT: arith.addi %{{.*}}, %[[ACROSS]] : index
+kernel.func @clusters(%c: memref<8x6xf32>) attributes {threads = 256 : i64, cluster = array<i64: 2, 2>, schedule = #poly.schedule<"contraction: S0 | m n | k | raster=4">} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %6 = arith.constant 6 : index
+  %8 = arith.constant 8 : index
+  %z = arith.constant 0.0 : f32
+  "scf.parallel"(%0, %0, %8, %6, %1, %1) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    %row = arith.muli %i, %6 : index
+    %at = arith.addi %row, %j : index
+    kernel.write %z, %c[%at] {strides = array<i64>} : f32, memref<8x6xf32>
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()
+  kernel.return
+}

@@ -40,3 +40,30 @@ def test_a_block_waits_for_its_operands() -> None:
     """A tile of few products takes the latency of each term."""
     tiny = BlockTime(16, 32, 1, 64, (1, 2), 2, 16)
     assert tiny.cycles(100, GPU) == 1600
+
+
+HOPPER = target.get("cuda:sm_90")
+assert isinstance(HOPPER, GpuTarget)
+
+
+def test_clusters_read_less_from_l2() -> None:
+    """64 rows and 256 columns of halves: 640 bytes a term, of which a pair in a column reads 384, and four 320."""
+    narrow = replace(HOPPER, l2_read=8.0)  # less than what products need
+    tile = BlockTime(64, 256, 64, 128, (1, 1), 2, 16, True)
+    wanted = {(1, 1): 640, (2, 1): 384, (1, 2): 576, (2, 2): 320}
+    for cluster, bytes_ in wanted.items():
+        assert replace(tile, cluster=cluster).work(narrow) == bytes_ / 8.0
+
+
+def test_what_arrives_in_a_multiprocessor_is_bounded_with_clusters_too() -> None:
+    slow = replace(HOPPER, arriving=4.0)
+    tile = BlockTime(64, 256, 64, 128, (1, 1), 2, 16, True)
+    assert tile.work(slow) == replace(tile, cluster=(2, 2)).work(slow) == 640 / 4.0
+
+
+def test_clusters_of_four_leave_multiprocessors_idle() -> None:
+    """132 of them are 8 groups of 16 or more: pairs fill all."""
+    assert [HOPPER.in_clusters(n) for n in (1, 2, 4)] == [132, 132, 128]
+    tile = BlockTime(128, 128, 132, 256, (2, 1), 2, 16, True)
+    assert replace(tile, cluster=(2, 2)).cycles(4096, HOPPER) > tile.cycles(4096, HOPPER)
+    assert replace(HOPPER, multiprocessors=5).in_clusters(4) == 4
