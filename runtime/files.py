@@ -24,6 +24,8 @@ def existing(path: str | PathLike[str]) -> Path:
         problem = "is not a file" if resolved.exists() else "does not exist"
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         problem = f"cannot be read: {error}"
+    except TypeError:
+        problem = "is no path"
     raise ArtifactError(f"{path} {problem}", hint="Give the .so file that 'mlc compile' wrote")
 
 

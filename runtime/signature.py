@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlc.errors import ArtifactError, RunError
+from mlc.expressions import source_names
 from mlc.runtime import exprs
 
 _MAX_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
@@ -29,7 +30,7 @@ class TensorSpec:
     shape: tuple[int | str, ...]
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        return source_names(f"{self.dtype}[{', '.join(map(str, self.shape))}]")
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
@@ -92,7 +93,7 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
     """Raises RunError where an expression of ``guards`` is negative: the model was compiled on that condition."""
     for guard in guards:
         if exprs.evaluate(guard["expr"], dims) < 0:
-            used = ", ".join(f"{dim} is {dims[dim]}" for dim in sorted(exprs.names(guard["expr"])))
+            used = ", ".join(f"{source_names(dim)} is {dims[dim]}" for dim in sorted(exprs.names(guard["expr"])))
             condition = guard.get("message", f"{guard['expr']} >= 0")
             raise RunError(f"The model accepts only {condition}, but {used}", hint="Give inputs of other shapes")
 
@@ -100,7 +101,7 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
 def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:
     expected = tuple(exprs.evaluate(size, values) for size in spec.shape)
     if expected != shape:
-        known = ", ".join(f"{dim}={value}" for dim, value in values.items())
+        known = ", ".join(f"{source_names(dim)}={value}" for dim, value in values.items())
         where = f", that is {expected} for {known}" if known else ""
         raise RunError(f"Input '{name}' must be {spec}{where}, but has the shape {shape}")
     if max(shape, default=0) > _MAX_DIMENSION:

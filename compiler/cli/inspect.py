@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
+from mlc.expressions import source_names
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
 
@@ -87,10 +88,11 @@ def _operators(model: Path) -> str:
 def _show(signature: dict[str, Any]) -> None:
     print(f"model      {signature['name']}  (mlc {signature['mlc']}, ABI {signature['abi']})")
     print(f"target     {signature['target']}  {' '.join(signature['isa'])}")
-    print(f"dimensions {', '.join(signature['dims']) or 'none'}")
+    print(f"dimensions {source_names(', '.join(signature['dims'])) or 'none'}")
     for kind in ("inputs", "outputs"):
         for tensor in signature[kind]:
-            print(f"{kind[:-1]:10} {tensor['name']}  {tensor['dtype']}[{', '.join(map(str, tensor['shape']))}]")
+            shape = source_names(", ".join(map(str, tensor["shape"])))
+            print(f"{kind[:-1]:10} {tensor['name']}  {tensor['dtype']}[{shape}]")
     weights = signature["weights"]
     place = weights["file"] or "inside the library"
     print(f"weights    {weights['bytes']:,} bytes  {place}  sha256 {weights['sha256'][:12]}")

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 
 from xdsl.utils.exceptions import VerifyException
 
-from mlc.expressions import parse_expression
+from mlc.expressions import parse_expression, source_names
 
 Atom = str | tuple["str", "Dim", "Dim"]  # a symbol, or ("//" | "max" | "min" | "%", lhs, rhs)
 Monomial = tuple[Atom, ...]
@@ -97,6 +97,9 @@ class Dim:
 
     def __mod__(self, other: DimLike) -> DimLike:
         return self - floordiv(self, other) * other
+
+    def __rmod__(self, other: int) -> DimLike:
+        return other - floordiv(other, self) * self
 
     def __str__(self) -> str:
         out = ""
@@ -213,10 +216,10 @@ def product(dims: Iterable[DimLike]) -> DimLike:
 
 
 def condition(guard: DimLike) -> str:
-    """``guard >= 0`` in readable form: ``9 - seq`` → ``seq <= 9``, ``seq - 3`` → ``seq >= 3``."""
+    """``guard >= 0`` in readable form, with the source's names: ``9 - seq`` → ``seq <= 9``, ``n_ - 3`` → ``n >= 3``."""
     terms = _terms(guard)
     plus, minus = Dim.of({m: c for m, c in terms.items() if c > 0}), Dim.of({m: -c for m, c in terms.items() if c < 0})
-    return f"{plus} >= {minus}" if isinstance(minus, int) else f"{minus} <= {plus}"
+    return source_names(f"{plus} >= {minus}" if isinstance(minus, int) else f"{minus} <= {plus}")
 
 
 def symbols_of(dims: Iterable[DimLike]) -> set[str]:

@@ -185,6 +185,7 @@ def item(build: Builder, operands: Sequence[Any], n: int) -> Tensor:
 
 def dimension(build: Builder, operands: Sequence[Tensor], dim: Dim) -> Tensor:
     """The value of an open dimension."""
+    build.refuse_zero_divisors(dim)
     return build.compute(f"i64({dim})", [], ())
 
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import keyword
 import re
 
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, parse_dim, symbols_of
-
-# Names of iterators, run-time dimensions, loop indices and run-time scalars.
-_ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|room\d+|value\d+|step\d+|branch\d+|state\d+|max|min|inf|nan")
-# Words of C and names of the generated code, whose variables symbols become.
-_RESERVED = """
-    auto char const default double do else enum extern float goto inline int long register restrict return short signed
-    sizeof static struct switch typedef union unsigned void volatile dim buf tid threads NULL
-"""
+from mlc.expressions import is_reserved
 
 
 def symbol_name(text: str) -> str:
     """A dimension name as an identifier: ``batch size`` is batch_size, ``n`` is n_, ``1st`` is d1st."""
     name = re.sub(r"\W", "_", text, flags=re.ASCII)
     name = f"d{name}" if not name or name[0].isdigit() else name
-    reserved = _ITERATOR.fullmatch(name) or keyword.iskeyword(name) or name in _RESERVED.split()
-    return f"{name}_" if reserved else name
+    return f"{name}_" if is_reserved(name) else name
 
 
 def parse_open_dim(text: str) -> DimLike:

@@ -19,6 +19,12 @@ def test_wrong_dimension_options(place: Place, refuses: Refuses, dim: str) -> No
     refuses("compile", save(place, add_model()), "--dim", dim, says=(dim.partition("=")[0],))
 
 
+@pytest.mark.parametrize("command", ["run", "bench"])
+def test_a_dimension_that_no_memory_holds(place: Place, refuses: Refuses, command: str) -> None:
+    says = ("input 'x' of the shape (100000000000, 4)", "3,200.0 GB", "Give a smaller n by --dim")
+    refuses(command, save(place, add_model()), "--random", "0", "--dim", "n=100000000000", says=says)
+
+
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [

@@ -43,6 +43,10 @@ def test_random_bytes(place: Place, refuses: Refuses, seed: int) -> None:
     refuses("compile", write(place, random.Random(seed).randbytes(3000)), says=("m.onnx",))
 
 
+def test_the_cache_is_not_asked_for_what_is_no_model(place: Place, refuses: Refuses) -> None:
+    refuses("cache", "why", write(place, b"garbage"), says=("m.onnx", "not an ONNX model"))
+
+
 def test_text(place: Place, refuses: Refuses) -> None:
     refuses("compile", write(place, b"hello, I am a model\n" * 50), says=("m.onnx", "ONNX"))
 
@@ -152,7 +156,6 @@ def test_no_process_ends_by_a_signal_on_damaged_models(place: Place) -> None:
         problems = mlc.check(bytes(damaged))
         assert all(isinstance(problem, str) for problem in problems)
     shutil.rmtree(place.inputs)
-
 
 
 def test_the_onnx_package_is_what_we_think() -> None:

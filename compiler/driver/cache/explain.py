@@ -11,11 +11,15 @@ from mlc.options import Options
 
 
 def explain(source: Source, options: Options) -> list[str]:
-    """Lines that say whether a model would come from the cache, and if not, why."""
+    """Lines that say whether a model would come from the cache, and if not, why.
+
+    InputError for one that cannot be compiled, so that there will never be an artifact of it.
+    """
     cache = Cache.default()
     key = known_keys.recall(source, options, find(options.cc, options.target), cache)
     if key is not None and cache.get("artifacts", key.digest):
         return [f"cache: hit, {key.digest[:12]}"]
+    source.imported(options.dims)
     return reasons(source, key, cache)
 
 

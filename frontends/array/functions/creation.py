@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_max
 from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
@@ -118,12 +118,13 @@ def arange(start: Any, /, stop: Any = None, step: float = 1, *, dtype: Any = Non
 
 
 def linspace(
-    start: float, stop: float, /, num: int, *, dtype: Any = None, device: str | None = None, endpoint: bool = True
+    start: float, stop: float, /, num: DimLike, *, dtype: Any = None, device: str | None = None, endpoint: bool = True
 ) -> Array:
     """``num`` values at equal distances from ``start`` to ``stop``, which is one of them for ``endpoint``."""
-    parts = max(num - 1 if endpoint else num, 1)
-    expr = f"f64(i0) * ({(stop - start) / parts!r}) + ({float(start)!r})"
-    last = f"where(i0 == {num - 1}, {float(stop)!r}, {expr})" if endpoint and num > 1 else expr
+    parts = dim_max(num - 1 if endpoint else num, 1)
+    step = f"{(stop - start) / parts!r}" if isinstance(parts, int) else f"{float(stop - start)!r} / f64({parts})"
+    expr = f"f64(i0) * ({step}) + ({float(start)!r})"
+    last = f"where(i0 == {parts}, {float(stop)!r}, {expr})" if endpoint and num != 1 else expr
     return convert(_of_indices(last, "f64", (num,)), dtypes.FLOAT if dtype is None else dtypes.element(dtype))
 
 

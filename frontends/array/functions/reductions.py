@@ -17,6 +17,7 @@ from mlc.frontends.build.ops.indexing.sorting import cumulative
 from mlc.frontends.build.tensors import Tensor
 
 Axis = int | tuple[int, ...] | None
+EXTREMES = ("max", "min")
 
 
 def axes_of(x: Array, axis: Axis) -> tuple[int, ...]:
@@ -39,7 +40,15 @@ def reduced_shape(x: Array, axes: Sequence[int], keepdims: bool) -> tuple[DimLik
 
 
 def reduced(build: Builder, operands: Sequence[Tensor], fn: str, axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    if fn in EXTREMES and operands[0].element != "i1":  # of booleans they are any and all
+        _refuse_empty(build, operands[0], axes)
     return reduction.reduce(build, fn, operands[0], reduction.Axes(axes, keepdims))
+
+
+def _refuse_empty(build: Builder, x: Tensor, axes: Sequence[int]) -> None:
+    """No number is the greatest of none."""
+    for axis in axes:
+        build.refuse_empty(x.shape[axis] - 1)
 
 
 def reduce(fn: str, x: Array, axis: Axis, keepdims: bool) -> Array:
@@ -137,6 +146,7 @@ def count_nonzero(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Ar
 
 
 def position(build: Builder, operands: Sequence[Tensor], fn: str, axis: int) -> Tensor:
+    _refuse_empty(build, operands[0], [axis])
     return reduction.arg_extreme(build, fn, operands[0], axis)
 
 

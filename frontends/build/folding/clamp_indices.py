@@ -47,6 +47,14 @@ def clamp_indices(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLik
     return expr
 
 
+def clamped_extents(expr: Expr, xs: Sequence[Tensor]) -> Iterator[Dim]:
+    """The symbolic extents of what indices read that depend on data."""
+    for load in loads(expr):
+        for index, extent in zip(load.index or (), xs[load.operand].shape, strict=False):
+            if isinstance(extent, Dim) and loads(index):
+                yield extent
+
+
 def static_ranges(
     expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLike]
 ) -> Iterator[tuple[Expr, Range, DimLike]]:
@@ -59,7 +67,7 @@ def static_ranges(
 
 
 def _clamped(index: Expr, extent: DimLike, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -> Expr:
-    if not loads(index):
+    if not loads(index) or 0 in extents.values():  # nothing is read for no elements
         return index
     low, high = range_of(index, xs, extents)
     if extent == 0:

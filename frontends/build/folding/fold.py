@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,15 @@ def needs_nonempty(value: Dim) -> bool:
     if constant >= 0 or local_symbols([value]) or not at_least(value, 0):
         return False
     return all(isinstance(atom, str) for monomial, _ in value.terms for atom in monomial)
+
+
+def divisors(value: DimLike) -> Iterator[Dim]:
+    """The symbolic divisors in a dimension."""
+    for monomial, _ in value.terms if isinstance(value, Dim) else ():
+        for atom in monomial:
+            if not isinstance(atom, str):
+                yield from (atom[2],) if atom[0] == "//" and isinstance(atom[2], Dim) else ()
+                yield from (found for side in atom[1:] for found in divisors(side))
 
 
 def smaller(lhs: DimLike, rhs: DimLike) -> DimLike:

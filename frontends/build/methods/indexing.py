@@ -14,7 +14,7 @@ from mlc.dialects.semantics.evaluate import evaluate_statement
 from mlc.dialects.semantics.expr import ExprError, element_type, parse
 from mlc.dialects.semantics.statement import statement
 from mlc.dialects.types import numpy_dtype
-from mlc.frontends.build.folding.clamp_indices import clamp_indices, range_of, static_ranges
+from mlc.frontends.build.folding.clamp_indices import clamp_indices, clamped_extents, range_of, static_ranges
 from mlc.frontends.build.folding.element_checks import check_combines, check_computes
 from mlc.frontends.build.folding.fold import at_least, is_small
 from mlc.frontends.build.methods.constants import Constants
@@ -59,11 +59,17 @@ class Indexing(Constants):
         parsed = parse(expr)
         for index, (low, high), extent in static_ranges(parsed, xs, extents):
             for least, most in ((0, low), (high, extent - 1)):
-                if least is None or most is None or at_least(most, least):
+                if least is None or most is None:
+                    continue
+                self.refuse_empty(most - least)
+                if at_least(most, least):
                     continue
                 if at_least(least, most + 1):
                     raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
                 self.require(most, least)
+        for extent in clamped_extents(parsed, xs):
+            if extent not in extents.values():  # else no element is computed where there is none to read
+                self.refuse_empty(extent - 1)
         return str(clamp_indices(parsed, xs, extents))
 
 

@@ -16,7 +16,7 @@ from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
-from mlc.frontends.build.folding.fold import at_least, needs_nonempty
+from mlc.frontends.build.folding.fold import at_least, divisors, needs_nonempty
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
 from mlc.frontends.build.tensors import Tensor
@@ -180,9 +180,15 @@ class Insertion:
 
     def refuse_empty(self, d: DimLike) -> None:
         """A guard where an extent or a position is at least 0 only because dimensions of inputs are at least 1: ``n-1``
-        of an empty ``n``."""
+        of an empty ``n``; or divides by one."""
+        self.refuse_zero_divisors(d)
         if isinstance(d, Dim) and needs_nonempty(d) and d not in self.guards:
             self.guards.append(d)
+
+    def refuse_zero_divisors(self, d: DimLike) -> None:
+        """A guard for each dimension that ``d`` divides by."""
+        for divisor in divisors(d):
+            self.refuse_empty(divisor - 1)
 
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(with_nodes(op, [self.node] if self.node else []))

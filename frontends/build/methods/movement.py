@@ -68,7 +68,9 @@ class Movement(Constants):
             raise NeedsConstant("an offset that is computed at run time")
         for extent, start, size, step in zip(x.shape, starts, sizes, steps, strict=True):
             if isinstance(extent, Dim) and isinstance(start, int) and isinstance(size, int) and size > 0:
-                self.require(extent, start + max(0, (size - 1) * step) + 1)  # a constant part of a symbolic extent
+                end = start + max(0, (size - 1) * step) + 1
+                self.require(extent, end)  # a constant part of a symbolic extent
+                self.refuse_empty(extent - end)
         result = self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
         return self._traced_from(result, lambda: self.scalars.of(x)[_grid(starts, sizes, steps)])
 

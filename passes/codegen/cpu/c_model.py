@@ -24,7 +24,7 @@ _HEAD = """#include <string.h>
 #include "mlc_runtime.h"
 
 /* For 64-bit and 128-bit integers: sizes are computed in 128 bits, so that none overflows. */
-#define mlc_floordiv_i64(a, b) ((a) / (b) - ((a) % (b) < 0))
+#define mlc_floordiv_i64(a, b) ((b) ? (a) / (b) - ((a) % (b) < 0) : 0)
 #define mlc_maximum_i64(a, b) ((a) > (b) ? (a) : (b))
 #define mlc_minimum_i64(a, b) ((a) < (b) ? (a) : (b))
 #define MLC_WORKSPACE_LIMIT ((__int128)1 << 60)

@@ -1,4 +1,4 @@
-"""Parsing from several threads at once."""
+"""Parsing from several threads at once; names of dimensions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mlc.expressions import parse_expression
+from mlc.expressions import parse_expression, source_names
 
 DEEP = "(" * 60 + "x0" + " + 1)" * 60
 
@@ -33,6 +33,10 @@ def busy_collector() -> Iterator[None]:
     yield
     gc.set_threshold(*threshold)
     sys.setswitchinterval(interval)
+
+
+def test_names_are_shown_as_the_source_has_them() -> None:
+    assert source_names("2*n_ + seq_ <= long_ + a_b_") == "2*n + seq_ <= long + a_b_"
 
 
 def test_threads_parse_at_the_same_time(busy_collector: None) -> None:

@@ -31,6 +31,7 @@ def test_missing_and_foreign_files(tmp_path):
     assert_refused(tmp_path / "none.so", "does not exist")
     assert_refused(tmp_path, "is not a file")
     assert_refused("nul\0nul", "cannot be read")
+    assert_refused(None, "None is no path")
     for name, content, message in [
         ("empty.so", b"", "empty, truncated or damaged"),
         ("text.so", b"hello" * 100, "not a shared library"),

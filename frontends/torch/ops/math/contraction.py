@@ -9,6 +9,7 @@ from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import attention, contraction
+from mlc.frontends.build.ops.indexing.sorting import computable
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 
@@ -37,6 +38,22 @@ def add_product(call: Call, c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1,
     if beta == 0:
         return build.map(scaled, y) if alpha != 1 else y
     return build.map(f"{scaled} + {'x1' if beta == 1 else f'{literal(beta)} * x1'}", y, c)
+
+
+@aten("transformers::grouped_mm_fallback", "_grouped_mm")
+def grouped_matmul(
+    call: Call, x: Tensor, weight: Tensor, offsets: Tensor, bias: Tensor | None = None, out_dtype: Any = None
+) -> Tensor:
+    """Rows of ``x`` [S, K] times the matrix [G, K, N] of the group that each is in; ``offsets`` are the ends of the
+    groups. Rows after the last are 0."""
+    if x.rank != 2 or weight.rank != 3 or bias is not None:
+        raise NotSupported(f"products of groups {x} and {weight}; only rows of rank 2 by matrices of rank 3, no bias")
+    build, rows = call.build, x.shape[:1]
+    group = build.compute("i64(i64(x0[r0]) <= i0)", [offsets], rows, offsets.shape, "add")
+    factors = [computable(build, each) for each in (x, weight)]
+    shape = (*rows, weight.shape[2])
+    y = build.compute("x0[i0, r0] * x1[x2[i0], r0, i1]", [*factors, group], shape, weight.shape[1:2], "add")
+    return build.map(f"where(x0 < {weight.shape[0]}, x1, 0)", build.reshape(group, (*rows, 1)), y)
 
 
 @aten("outer", "ger")

@@ -16,7 +16,6 @@ from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, Operand, aten
 
 Indices = list[Tensor | None]
-COMBINES = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min", "add": "add", "multiply": "mul"}
 
 
 @aten("embedding")
@@ -133,27 +132,6 @@ def _leading(build: Builder, x: Tensor | None, rank: int) -> Tensor:
     """``x`` with dimensions of 1 before its own."""
     assert x is not None
     return build.reshape(x, (*[1] * (rank - x.rank), *x.shape))
-
-
-@aten("scatter", "scatter_add", "scatter_reduce", "scatter_reduce.two")
-def scatter(
-    call: Call,
-    x: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Operand,
-    reduce: str | None = None,
-    *,
-    include_self: bool = True,
-) -> Tensor:
-    """``x`` with elements of ``source`` at the positions of ``index``, whose extents may be smaller."""
-    build = call.build
-    if reduce not in (None, *COMBINES) or not include_self:
-        raise NotSupported(f"reduction {reduce!r}" + ("" if include_self else " without the elements of the input"))
-    updates = build.broadcast(call.tensor(source), index.shape) if not isinstance(source, Tensor) else source
-    updates = build.slice(updates, [0] * updates.rank, index.shape)
-    how = "add" if call.op == "scatter_add" else COMBINES[reduce] if reduce else "none"
-    return writes.scatter_elements(build, x, index, call.tensor(updates), normalize_axis(dim, x.rank), how)
 
 
 @aten("index_add")

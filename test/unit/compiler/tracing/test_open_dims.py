@@ -45,6 +45,12 @@ def test_a_roll_by_more_than_an_open_extent(by: int) -> None:
     [
         (lambda x: x[-3] + 0, 3),
         (lambda x: x[2] + 0, 3),
+        (lambda x: x[0] + 0, 1),
+        (lambda x: mnp.take(x, mnp.asarray([0]), axis=0), 1),
+        (lambda x: mnp.max(x), 1),
+        (lambda x: mnp.argmin(x), 1),
+        (lambda x: mnp.sum(x) + 100 % x.shape[0], 1),
+        (lambda x: mnp.zeros((7 // x.shape[0],)) + mnp.sum(x), 1),
         (lambda x: mnp.sum(x[:-1]), 1),
         (lambda x: x[-1] + 0, 1),
         (lambda x: mnp.roll(x, 1, axis=0), 1),
@@ -56,7 +62,25 @@ def test_what_is_outside_of_an_open_dimension_is_refused(f: Callable[[Any], Any]
     for n in range(6):
         x = np.random.default_rng().standard_normal(n, np.float32)
         if n < least:
-            with pytest.raises(RunError, match=f"n_? >= {least}, but n_? is {n}"):
+            with pytest.raises(RunError, match=f"only n >= {least}, but n is {n}"):
                 jitted(x).numpy()
         else:
             np.testing.assert_allclose(jitted(x).numpy(), f(mnp.asarray(x)).numpy(), rtol=1e-5)
+
+
+def test_empty_open_dimensions_give_what_numpy_does() -> None:
+    def f(x: Any) -> Any:
+        scaled, half = x[:, 0] * mnp.linspace(0, 1, x.shape[0]), x[: x.shape[0] // 2]
+        return mnp.any(x > 0), mnp.sum(x, axis=0), mnp.sort(x, axis=0), scaled, half
+
+    jitted = mlc.jit(f, shapes={"x": ("n", 3)}, wait=True)
+    for n in (0, 1, 2, 7):
+        x = np.random.default_rng().standard_normal((n, 3), np.float32)
+        expected = (x > 0).any(), x.sum(0), np.sort(x, 0), x[:, 0] * np.linspace(0, 1, n), x[: n // 2]
+        for found, wanted in zip(jitted(x), expected, strict=True):
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_an_empty_array_is_sorted() -> None:
+    assert mlc.jit(lambda x: mnp.sort(x, axis=0), wait=True)(np.zeros((0, 3), np.float32)).shape == (0, 3)

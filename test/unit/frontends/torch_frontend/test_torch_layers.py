@@ -89,6 +89,14 @@ def products() -> dict[str, Case]:
         "mv": (torch.mv, (floats(3, 6), floats(6))),
         "outer": (torch.outer, (floats(3), floats(4))),
         "matmul_half": (torch.matmul, (floats(3, 4, dtype="bfloat16"), floats(4, 5, dtype="bfloat16"))),
+        "matmul_groups": (
+            lambda x, w, ends: torch._grouped_mm(x, w, offs=ends),
+            (
+                floats(16, 16, dtype="bfloat16"),
+                floats(4, 16, 8, dtype="bfloat16"),
+                torch.tensor([4, 4, 11, 16], dtype=torch.int32),
+            ),
+        ),
         "matmul_integers": (torch.matmul, (integers(3, 4), integers(4, 2))),
         "addmm": (lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), (floats(5), floats(3, 4), floats(4, 5))),
         "baddbmm": (torch.baddbmm, (floats(2, 3, 5), floats(2, 3, 4), floats(2, 4, 5))),

@@ -151,6 +151,17 @@ def indexing() -> dict[str, Case]:
             lambda a, i, v: a.scatter_reduce(0, i, v, reduce="amax"),
             (x, integers(9, 5, 6, high=4), floats(9, 5, 6)),
         ),
+        **{
+            f"scatter_{how}": (
+                lambda a, i, v, how=how: a.scatter_reduce(0, i, v, how, include_self=False),
+                (floats(6, 4), integers(9, 3, high=6), floats(9, 4)),
+            )
+            for how in ("sum", "amin", "mean")
+        },
+        "scatter_means_of_whole_numbers": (
+            lambda a, i, v: a.scatter_reduce(1, i, v, "mean"),
+            (integers(3, 5, high=50), integers(3, 9, high=5), integers(3, 9, high=50) - 25),
+        ),
         "one_hot": (lambda i: F.one_hot(i, 5), (integers(2, 3),)),
         "masked_scatter": (lambda a, m, v: a.masked_scatter(m, v), (floats(4, 5), flags(4, 5), floats(20))),
         "masked_select": (lambda a, m: a.masked_select(m).sum(), (floats(4, 5), flags(5))),

@@ -87,7 +87,7 @@ def test_an_index_of_symbolic_range_is_a_condition() -> None:
     model = graph([node("GridSample", "x g", "y")], {"x": ["n", 1, 3, 4], "g": [1, 2, 2, 2]}, ["y"])
     net = mlc.compile(model)
     assert net(np.zeros((1, 1, 3, 4), np.float32), np.zeros((1, 2, 2, 2), np.float32)).shape == (1, 1, 2, 2)
-    with pytest.raises(RunError, match="only n_ <= 1"):
+    with pytest.raises(RunError, match="only n <= 1"):
         net(np.zeros((2, 1, 3, 4), np.float32), np.zeros((1, 2, 2, 2), np.float32))
 
 
