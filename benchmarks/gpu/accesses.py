@@ -30,10 +30,13 @@ SECTOR, WARP = 32, 32  # bytes of a transaction; threads of a warp
 COMPUTED = (kernel.GatherOp, kernel.ScatterOp, kernel.AsyncGatherOp)  # whose offsets are a vector
 MEMORY = (*COMPUTED, kernel.ReadOp, kernel.WriteOp, kernel.AsyncCopyOp)
 Array = np.ndarray[Any, Any]
+Known = Mapping[SSAValue, Any]
+"""The values of arguments of blocks: a number, or one for each block."""
 _BINARY: dict[type[Operation], Callable[[Any, Any], Any]] = {
     arith.AddiOp: operator.add, arith.SubiOp: operator.sub, arith.MuliOp: operator.mul,
-    arith.FloorDivSIOp: lambda a, b: a // np.maximum(b, 1), arith.MaxSIOp: np.maximum, arith.MinSIOp: np.minimum,
-    arith.RemSIOp: lambda a, b: a % np.maximum(b, 1),
+    arith.FloorDivSIOp: lambda a, b: a // np.maximum(b, 1), arith.DivSIOp: lambda a, b: a // np.maximum(b, 1),
+    arith.MaxSIOp: np.maximum, arith.MinSIOp: np.minimum,
+    arith.RemSIOp: lambda a, b: a % np.maximum(b, 1), arith.AndIOp: np.logical_and,
 }  # fmt: skip
 
 
@@ -57,13 +60,12 @@ def accesses(fn: kernel.FuncOp) -> Iterator[Access]:
     yield from _of_block(fn.block, 1)
 
 
-def _of_block(block: Block, trips: int) -> Iterator[Access]:
+def _of_block(block: Block, trips: int, known: Known = MappingProxyType({})) -> Iterator[Access]:
     for op in block.ops:
         if isinstance(op, scf.ParallelOp):
-            count = prod(_trips(*each) for each in zip(op.lowerBound, op.upperBound, op.step, strict=True))
-            yield from _of_block(op.body.block, trips * count)
+            yield from _of_block(op.body.block, trips * prod(_sizes(op)), {**known, **coordinates(op)})
         elif isinstance(op, scf.ForOp):
-            yield from _of_block(op.body.block, trips * _trips(op.lb, op.ub, op.step))
+            yield from _of_block(op.body.block, round(trips * float(np.mean(iterations(op, known)))), known)
         elif isinstance(op, scf.IfOp):
             yield from _of_block(op.true_region.block, trips)
         elif isinstance(op, kernel.SpecializeOp):
@@ -73,6 +75,23 @@ def _of_block(block: Block, trips: int) -> Iterator[Access]:
             yield Access(isinstance(op, kernel.BulkStoreOp), trips, op.bytes, least, least)
         elif isinstance(op, MEMORY) and isinstance(op.buffer.owner, Block):
             yield _copy(op, trips) if isinstance(op, kernel.AsyncCopyOp) else _access(op, trips)
+
+
+def coordinates(blocks: scf.ParallelOp) -> dict[SSAValue, Array]:
+    """The coordinates of all blocks, in their order."""
+    args = blocks.body.block.args
+    found = np.indices(_sizes(blocks)).reshape(len(args), -1)
+    return {arg: _number(low) + each for arg, low, each in zip(args, blocks.lowerBound, found, strict=True)}
+
+
+def _sizes(blocks: scf.ParallelOp) -> list[int]:
+    return [_trips(*each) for each in zip(blocks.lowerBound, blocks.upperBound, blocks.step, strict=True)]
+
+
+def iterations(loop: scf.ForOp, known: Known) -> Array:
+    """The iterations of a loop in blocks with ``known`` coordinates."""
+    first, last, by = (_value(v, known) for v in (loop.lb, loop.ub, loop.step))
+    return np.maximum(0, -(-(last - first) // np.maximum(by, 1)))
 
 
 def _trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int:
@@ -170,7 +189,7 @@ def _offsets(op: Any, shape: tuple[int, ...]) -> Array | None:
     return np.asarray(total)
 
 
-def _value(value: SSAValue, known: Mapping[SSAValue, int] = MappingProxyType({})) -> Any:
+def _value(value: SSAValue, known: Known = MappingProxyType({})) -> Any:
     """Index arithmetic as numbers, or as an array over the tile; None where memory decides. Arguments of blocks that
     are not ``known`` are 0."""
     op = value.owner
@@ -187,6 +206,8 @@ def _value(value: SSAValue, known: Mapping[SSAValue, int] = MappingProxyType({})
     sides = [_value(v, known) for v in op.operands]
     if any(side is None for side in sides):
         return None
+    if isinstance(op, arith.SelectOp):
+        return np.where(*sides)
     if isinstance(op, arith.CmpiOp):
         return _COMPARED[op.predicate.value.data](*sides)
     if isinstance(op, arith.IndexCastOp | vector.BroadcastOp):

@@ -22,6 +22,7 @@ CASES = {
     },
     "attention_causal_2048x32x128": Shape(32, 1, 2048, 2048, 128, 128, causal=True),
     "attention_constant_2048x32x128": Shape(32, 1, 2048, 2048, 128, 128, causal=True, constant=True),
+    "attention_constant_2048x12x64": Shape(12, 1, 2048, 2048, 64, 64, causal=True, constant=True),
     "attention_grouped_2048x32x128": Shape(32, 4, 2048, 2048, 128, 128),
     "attention_odd_1009x12x80": Shape(12, 1, 1009, 1009, 80, 80),
     "attention_decode_4096x32x128": Shape(32, 4, 1, 4096, 128, 128),

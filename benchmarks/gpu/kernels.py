@@ -2,7 +2,8 @@
 
 Blocks (also over the GPU's multiprocessors: waves) and threads of a launch; registers, stack (spilled registers) and
 shared memory from the CUDA compiler; bytes read and written by all blocks beside the least (each argument once);
-sectors of 32 bytes of a warp's access beside the least.
+sectors of 32 bytes of a warp's access beside the least. ``tail``: where blocks have unequal numbers of iterations, the
+time until the last one ends over the mean of all multiprocessors.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.attention import model as attention_model
 from benchmarks.gpu import gradients
 from benchmarks.gpu.accesses import Access, accesses
 from benchmarks.gpu.attention import CASES
+from benchmarks.gpu.block_order import lengths, tail
 from benchmarks.models import build
 from benchmarks.models.halves import halved
 from mlc import target as targets
@@ -33,6 +35,7 @@ from mlc.options import Options
 from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
+from mlc.passes.device.set_launch_geometry import resident_blocks
 from mlc.target import GpuTarget
 from mlc.tools.cubin import Resources, resources
 from mlc.tools.tables import console, table
@@ -105,6 +108,7 @@ def _launches(module: ModuleOp) -> dict[str, int]:
 def row(fn: kernel.FuncOp, used: Resources | None, launches: int, target: GpuTarget) -> dict[str, Any]:
     shape, found = geometry_of(fn), list(accesses(fn))
     schedule = fn.attributes.get(SCHEDULE)
+    blocks, slots = lengths(fn), target.multiprocessors * resident_blocks(fn, target)
     moved, least = sum(a.trips * a.bytes for a in found), sum(_number(bytes_of(arg)) for arg in fn.block.args)
     return {
         "kernel": fn.sym_name.data,
@@ -112,6 +116,7 @@ def row(fn: kernel.FuncOp, used: Resources | None, launches: int, target: GpuTar
         "launches": launches,
         "blocks": _number(shape.grid),
         "waves": round(_number(shape.grid) / target.multiprocessors, 1),
+        "tail": round(tail(blocks, slots), 2) if blocks else "",
         "threads": shape.threads,
         "shared": shape.shared,
         "registers": used.registers if used else "",

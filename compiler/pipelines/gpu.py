@@ -58,7 +58,9 @@ from mlc.passes.schedule.restrict_domains import RestrictDomains
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.streaming.hoist_copies import HoistCopies
+from mlc.passes.streaming.order_blocks import OrderBlocks
 from mlc.passes.streaming.promote_locals import PromoteLocals
+from mlc.passes.streaming.split_loops import SplitLoops
 from mlc.passes.streaming.use_exp2 import UseExp2
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.target.base import Stages
@@ -90,7 +92,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
-                   CopyByTma(), StoreByTma(), SpecializeWarps(), PipelineCopies(), RasterTiles(), DistributeValues(),
+                   CopyByTma(), StoreByTma(), SpecializeWarps(), PipelineCopies(), SplitLoops(), OrderBlocks(),
+                   RasterTiles(), DistributeValues(),
                    InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),

@@ -36,6 +36,7 @@ from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_regist
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.ring_depth import ring_depth
 from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.streaming.values.guards import is_guard
 from mlc.target import GpuTarget
 
 
@@ -45,7 +46,7 @@ class PipelineCopies(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp)]:
+            for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp) and not is_guard(o)]:
                 copies = [copy for copy in copies_of(fn, loop) if has_registers(fn, loop, copy, gpu_of(ctx))]
                 with following(fn):
                     depth = _depth(fn, loop, copies, gpu_of(ctx)) if copies else 1
@@ -125,9 +126,7 @@ class _Pipeline:
             read.buffer, offset, strides, target, at, fixed, shape, copy.width, valid, when=exists
         )
 
-    def _offsets(
-        self, build: Inserter, copy: Copy, offsets: SSAValue, known: dict[SSAValue, SSAValue]
-    ) -> SSAValue:
+    def _offsets(self, build: Inserter, copy: Copy, offsets: SSAValue, known: dict[SSAValue, SSAValue]) -> SSAValue:
         """The offsets of elements, or of the first of ``width`` neighbours, in another iteration."""
         if copy.width == 1:
             return recomputed(offsets, known, self.loop.body.block, build.add)

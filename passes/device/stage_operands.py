@@ -163,9 +163,7 @@ class _Staging:
         body = self._group_body(None, zero, steps, one)
         return self._insert(scf.ForOp(zero, whole, steps, self.loop.iter_args, Region(body))).results
 
-    def _group_body(
-        self, carried: Sequence[SSAValue] | None, zero: SSAValue, steps: SSAValue, one: SSAValue
-    ) -> Block:
+    def _group_body(self, carried: Sequence[SSAValue] | None, zero: SSAValue, steps: SSAValue, one: SSAValue) -> Block:
         """The copies and the steps of a group, which begin with the values ``carried``, those of the block without."""
         self.locals = [self._local(r) for r in self.reads]
         block = Block(arg_types=[IndexType(), *(v.type for v in self.loop.iter_args)])

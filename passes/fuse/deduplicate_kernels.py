@@ -1,6 +1,6 @@
 """Kernel deduplication (``deduplicate-kernels``): kernels that differ only in name become one.
 
-    kernel.call @map_0(%a); kernel.call @map_7(%b)   →   kernel.call @map_0(%a); kernel.call @map_0(%b)
+kernel.call @map_0(%a); kernel.call @map_7(%b)   →   kernel.call @map_0(%a); kernel.call @map_0(%b)
 """
 
 from __future__ import annotations

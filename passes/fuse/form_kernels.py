@@ -1,7 +1,7 @@
 """Operator fusion and outlining (``form-kernels``): each fusion group becomes an isolated kernel.
 
-    %c = graph.contract "mk,kn->mn"(%a, %b)         %m = kernel.call @contract_0(%a, %b, %bias)
-    %m = graph.map "max(x0 + x1, 0)"(%c, %bias)  →  kernel.func @contract_0(%0, %1, %2) -> … { … kernel.return … }
+%c = graph.contract "mk,kn->mn"(%a, %b)         %m = kernel.call @contract_0(%a, %b, %bias)
+%m = graph.map "max(x0 + x1, 0)"(%c, %bias)  →  kernel.func @contract_0(%0, %1, %2) -> … { … kernel.return … }
 """
 
 from __future__ import annotations
@@ -61,5 +61,3 @@ def _outline(group: Group, number: int, module: ModuleOp, block: Block) -> None:
     with_nodes(call, nodes)
     block.add_op(call)
     module.body.block.add_op(fn)
-
-

@@ -170,4 +170,3 @@ class _Product:
             return emit(ReduceOp("add", emit(MapOp("i32(x0)", [x])), [len(shape_of(x)) - 1], True))
         one = emit(ConstantOp(np.array(1, np.int8)))
         return self.multiplied(x, emit(BroadcastOp(one, (1, *shape_of(self.op.operands[1])[1:]))))
-

@@ -265,5 +265,3 @@ def _space(op: Operation) -> Shape:
 def _cheap(expr: Expr) -> bool:
     calls = [node.fn for node in walk(expr) if isinstance(node, Call)]
     return len(calls) <= CHEAP_OPS and not (set(calls) & (TRANSCENDENTAL | {"div", "sqrt", "rsqrt"}))
-
-

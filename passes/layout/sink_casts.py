@@ -89,9 +89,7 @@ def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore) -> None:
     erase_unused([op])
 
 
-def _factors(
-    op: Operation, operands: Sequence[SSAValue], element: str, weights: WeightStore
-) -> list[SSAValue] | None:
+def _factors(op: Operation, operands: Sequence[SSAValue], element: str, weights: WeightStore) -> list[SSAValue] | None:
     """The narrowest operands that one product has; None where they are not widened, or not alike."""
     narrow = [_narrow(v, element) for v in operands]
     types = [element_of(v) for v in narrow if v is not None]

@@ -8,7 +8,8 @@
 
 Of kernels whose schedule has tensor cores and a stream: their values have one distribution, by which the lanes that
 share a row reduce it by shuffles, and each keeps the row's result. A local array is promoted where all its accesses are
-of the whole array, and each read comes after a write. Vectors of rows keep the reduced axis, with extent 1.
+of the whole array, and each read comes after a write. Vectors of rows keep the reduced axis, with extent 1. A smaller
+last block that not all rows have is a loop of at most one iteration, which carries the results.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import shape_of
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.streaming.values.guards import guards_to_loops
 from mlc.passes.streaming.values.kept_axes import keep_axes
 from mlc.passes.streaming.values.shared_values import share_values
 
@@ -39,6 +41,7 @@ class PromoteLocals(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             if is_stream_of_fragments(fn):
+                guards_to_loops(fn)
                 locals_ = [o for o in fn.walk() if isinstance(o, kernel.LocalOp)]
                 promoted: set[SSAValue] = {o.result for o in locals_ if _is_whole(o)}
                 promoted -= _unwritten(fn.block, promoted)

@@ -211,9 +211,7 @@ class _Tiling:
         self.tiles.append(poly.TileOp(name, nest.statements, names, starts, sizes, valid, vector, initial))
         numbers = {b.split: b.number for b in blocks}
         if nest.shared:
-            self.blocks[tuple_] = tuple(
-                numbers.get(split) or self._block(nest, split, chosen) for split in nest.shared
-            )
+            self.blocks[tuple_] = tuple(numbers.get(split) or self._block(nest, split, chosen) for split in nest.shared)
         if nest.streamed in numbers:
             self.streams[tuple_] = numbers[nest.streamed]
         return [tuple_]

@@ -29,7 +29,7 @@ def float_literal(value: float, name: str) -> str:
     if name not in ("f16", "f32", "f64"):
         raise CodegenError(f"no C literal of type {name}")
     if value != value:
-        text = "__builtin_nanf(\"\")"
+        text = '__builtin_nanf("")'
     elif value in (float("inf"), float("-inf")):
         text = "__builtin_inff()" if value > 0 else "(-__builtin_inff())"
     else:

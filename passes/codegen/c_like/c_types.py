@@ -122,5 +122,3 @@ class Tile:
 
 def count(layout_: Layout) -> int:
     return prod(layout_.shape[:-1]) * len(layout_.chunks)
-
-

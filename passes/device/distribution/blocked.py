@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
 
 
-def blocked(
-    shape: Sequence[int], order: Sequence[int], warps: int, warp: int, own: int | None = None
-) -> LinearLayout:
+def blocked(shape: Sequence[int], order: Sequence[int], warps: int, warp: int, own: int | None = None) -> LinearLayout:
     """A tile of extents ``shape``, powers of two, over ``warps`` warps of ``warp`` threads; axes of ``order`` fastest
     first.
 

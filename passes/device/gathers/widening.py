@@ -1,8 +1,8 @@
 """Widening of index arithmetic: what several steps of a loop compute, as one vector with the steps as its first axis.
 
-    %q = arith.floordivsi %k, %c9              %k' = %b + (0, 1, …, 15)
-    %v = vector.broadcast %q : 1x128      →    %q' = arith.floordivsi %k', (9) : 16x1x1
-    %o = arith.addi %v, %p                     %o' = %q' + %p : 16x1x128
+%q = arith.floordivsi %k, %c9              %k' = %b + (0, 1, …, 15)
+%v = vector.broadcast %q : 1x128      →    %q' = arith.floordivsi %k', (9) : 16x1x1
+%o = arith.addi %v, %p                     %o' = %q' + %p : 16x1x128
 """
 
 from __future__ import annotations

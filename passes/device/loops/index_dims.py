@@ -39,7 +39,7 @@ def _combined(op: Operation, a: DimLike, b: DimLike) -> DimLike | None:
             return a - b
         case arith.MuliOp():
             return a * b
-        case arith.FloorDivSIOp():
+        case arith.FloorDivSIOp() | arith.DivSIOp():  # isl divides so what is not negative
             return floordiv(a, b)
         case arith.MinSIOp():
             return dim_min(a, b)

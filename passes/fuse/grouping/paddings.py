@@ -1,7 +1,7 @@
 """Fusion of paddings: into the kernel that computes the operand, else into the kernel of the only reader, a window.
 
-    conv, relu | pad | conv   →   conv, relu, pad | conv
-    pad | max pool            →   pad, max pool
+conv, relu | pad | conv   →   conv, relu, pad | conv
+pad | max pool            →   pad, max pool
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from mlc.target import Target
 
 if TYPE_CHECKING:
     from mlc.passes.fuse.grouping.groups import Group
-
 
 
 def with_paddings(groups: list[Group], member: Mapping[Operation, Group], target: Target) -> list[Group]:

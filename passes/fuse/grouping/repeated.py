@@ -1,7 +1,7 @@
 """Values that repeat the elements of another along an axis: a reshape of a broadcast, also transposed or mapped.
 
-    %b = graph.broadcast(%k) : 4x1x256x64 -> 4x2x256x64
-    %r = graph.reshape(%b) : 8x256x64                      element (a, n, k) of %r is element (a // 2, n, k) of %k
+%b = graph.broadcast(%k) : 4x1x256x64 -> 4x2x256x64
+%r = graph.reshape(%b) : 8x256x64                      element (a, n, k) of %r is element (a // 2, n, k) of %k
 """
 
 from __future__ import annotations

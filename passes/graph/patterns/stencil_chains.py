@@ -64,4 +64,3 @@ def _inlined(outer: Expr, op: ComputeOp, producer: ComputeOp) -> tuple[Expr, lis
         return substitute(inner, index=lambda i: at.get(i.name, i))
 
     return substitute(outer, load), args
-

@@ -218,9 +218,7 @@ class TileValues:
     def write(self, out: IndexBuilder, s: StatementView, context: TileContext, value: Value) -> None:
         self.write_to(out, s, s.write, context, value)
 
-    def write_to(
-        self, out: IndexBuilder, s: StatementView, access: Access, context: TileContext, value: Value
-    ) -> None:
+    def write_to(self, out: IndexBuilder, s: StatementView, access: Access, context: TileContext, value: Value) -> None:
         """Write a value that varies along iterators of ``s``."""
         index = tuple(context.resolve(i) for i in access.index)
         self.forwarded[access.array] = (index, value)

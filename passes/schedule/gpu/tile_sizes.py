@@ -39,7 +39,11 @@ def tile_of(name: str, extent: DimLike, size: int, lanes: bool = False) -> Tiled
 
 
 def spread(
-    names: Sequence[str], bounds: dict[str, DimLike], lanes: str, budget: int, divide: bool = False,
+    names: Sequence[str],
+    bounds: dict[str, DimLike],
+    lanes: str,
+    budget: int,
+    divide: bool = False,
     widest: int | None = None,
 ) -> tuple[TiledLoop, ...]:
     """A tile of about ``budget`` points: whole lanes first, then the axes before them, innermost first.

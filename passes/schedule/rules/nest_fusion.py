@@ -156,9 +156,7 @@ def _bytes(intermediates: Intermediates) -> int:
     return sum(4 * n for uses in intermediates.values() if isinstance(n := product(uses[0][1].shape), int))
 
 
-def _nest(
-    stage: Stage, cuts: Sequence[Cut], target: CpuTarget, rules: Sequence[Rule]
-) -> LoopNest | None:
+def _nest(stage: Stage, cuts: Sequence[Cut], target: CpuTarget, rules: Sequence[Rule]) -> LoopNest | None:
     """The first nest of a step whose tiles do not cross blocks.
 
     The tiles are those of a block. The loop order is that of the whole step, because one block leaves in cache what the

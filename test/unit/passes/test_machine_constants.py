@@ -42,6 +42,7 @@ ALLOWED = {
     "device/loops/staged_reads.py WORD": "the instruction of CUDA (cp.async): the fewest bytes",
     "device/loops/staged_reads.py REUSE": "a ratio: how often an element is read",
     "device/loops/staged_reads.py BANKS": "the banks of shared memory, the same for every GPU of CUDA",
+    "device/loops/staged_reads.py TRANSPOSED": "the same, with rows that begin at 16 bytes",
     "graph/fold_constants.py INLINE_FLOATS INLINE_INTEGERS EAGER limit": "what is printed, and when",
     "graph/fold_constants.py WEIGHT_LIMIT MASK_LIMIT": "the size of a weights file",
     "fuse/split_concats.py operands": "compile time: as OPERATORS",

@@ -1,0 +1,127 @@
+"""Index-set splitting (``split-loops``; Griebl, Feautrier and Lengauer, 2000; LLVM: inductive range check elimination):
+the blocks of a stream in which a mask excludes nothing have a loop of their own, without the mask.
+
+    %r = scf.for %j = %lb to %ub iter_args(%a = %x) {        %m = min(⌊(%row - 63) / 64⌋ + 1, %ub)
+      %in = (64·%j + step) <= (%row + step)                  %s = scf.for %j = %lb to %m iter_args(%a = %x) { … %v … }
+      … select(%in, %v, -inf) … }                      →     %r = scf.for %j = %m to %ub iter_args(%a = %s) {
+                                                               … select(%in, %v, -inf) … }
+
+A condition compares linear functions of the loop's variable and of a tile's points. The iterations in which it holds at
+all points are an interval: before and after it the loop stays as it was. Loops follow each other with what they carry,
+and copies in flight go on from one to the next, as the pass comes after ``pipeline-copies``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import is_side_effect_free
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of
+from mlc.dialects.semantics.dims import DimLike, ceildiv, dim_max, dim_min, floordiv
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.streaming.values.index_ranges import Condition, IndexRanges
+
+PURE = (arith.ConstantOp, kernel.LanewiseOp, kernel.StepOp)
+
+
+@dataclass(frozen=True)
+class SplitLoops(ModulePass):
+    name = "split-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            if any(nest.streamed for nest in schedule_of(fn)):
+                for loop in [o for o in fn.walk() if isinstance(o, scf.ForOp) and _is_stream(o)]:
+                    ranges = IndexRanges(loop)
+                    if selects := _selects(ranges):
+                        _Split(loop, ranges, selects).run()
+
+
+def _is_stream(loop: scf.ForOp) -> bool:
+    return isinstance(loop.parent_op(), scf.ParallelOp) and constant_of(loop.step) == 1
+
+
+Selects = dict[tuple[Condition, ...], list[int]]
+"""The positions in a loop's body of the selections under equal conditions."""
+
+
+def _selects(ranges: IndexRanges) -> Selects:
+    found: Selects = {}
+    for n, op in enumerate(ranges.loop.body.block.ops):
+        if isinstance(op, kernel.LanewiseOp) and op.op.data == "arith.select" and (c := ranges.conditions(op.args[0])):
+            found.setdefault(c, []).append(n)
+    return found
+
+
+@dataclass
+class _Split:
+    loop: scf.ForOp
+    ranges: IndexRanges
+    selects: Selects
+    scratch: Block = field(default_factory=Block)
+
+    def run(self) -> None:
+        """Replace the loop by those before, in and after the iterations in which the most selections have no use."""
+        conditions = max(self.selects, key=lambda each: len(self.selects[each]))
+        low, high = map(self.ranges.symbol, (self.loop.lb, self.loop.ub))
+        bounds = (low, *_interval(conditions, low, high), high)
+        build = IndexBuilder(self.scratch, self.ranges.env)
+        values = [build.dim(each) for each in bounds]
+        for op in list(self.scratch.ops):
+            op.detach()
+            self._insert(op)
+        carried: Sequence[SSAValue] = self.loop.iter_args
+        for n in range(3):
+            if bounds[n] != bounds[n + 1]:
+                without = self.selects[conditions] if n == 1 else ()
+                carried = self._piece(values[n], values[n + 1], carried, without).results
+        for old, new in zip(self.loop.results, carried, strict=True):
+            old.replace_all_uses_with(new)
+        self.loop.detach()
+        self.loop.erase()
+
+    def _insert(self, op: Operation) -> None:
+        assert self.loop.parent is not None
+        self.loop.parent.insert_op_before(op, self.loop)
+
+    def _piece(self, start: SSAValue, stop: SSAValue, carried: Sequence[SSAValue], without: Sequence[int]) -> scf.ForOp:
+        """The loop from ``start`` to ``stop``, in whose body the selections at the positions ``without`` are gone."""
+        copy = self.loop.clone()
+        copy.operands = [start, stop, copy.step, *carried]
+        ops = list(copy.body.block.ops)
+        for n in without:
+            select = ops[n]
+            assert isinstance(select, kernel.LanewiseOp)
+            select.result.replace_all_uses_with(select.args[1])
+        _erase_unused(copy.body.block)
+        self._insert(copy)
+        return copy
+
+
+def _interval(conditions: Sequence[Condition], low: DimLike, high: DimLike) -> tuple[DimLike, DimLike]:
+    """From the first iteration in which all conditions hold at each point to the one after the last."""
+    first, last = low, high
+    for factor, rest in conditions:  # factor * j + rest >= 0
+        if factor > 0:
+            first = dim_max(first, dim_min(ceildiv(-rest, factor), high))
+    for factor, rest in conditions:
+        if factor < 0:
+            last = dim_max(first, dim_min(last, floordiv(rest, -factor) + 1))
+    return first, last
+
+
+def _erase_unused(block: Block) -> None:
+    for op in reversed(list(block.ops)):
+        pure = isinstance(op, PURE) or is_side_effect_free(op)
+        if op.results and pure and not op.regions and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()
