@@ -201,6 +201,14 @@ def is_float(element: str) -> bool:
     return element in ("f16", "bf16", "f32", "f64")
 
 
+@cache
+def lowest(element: str) -> float:
+    """The lowest finite number of a type of floats."""
+    import ml_dtypes  # NumPy does not know the limits of bf16
+
+    return float(ml_dtypes.finfo(numpy_dtype(element)).min)
+
+
 def is_unsigned(element: str) -> bool:
     return element.startswith("ui") or element == "i1"
 

@@ -42,7 +42,18 @@ from mlc.dialects.semantics.band import bands_of
 from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.semantics.expr import COMPARISONS, Call, parse, walk
 from mlc.dialects.semantics.numpy_evaluators import kernel_of
-from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_float, is_narrow, numpy_dtype, shape_of
+from mlc.dialects.types import (
+    ITEMSIZE,
+    bytes_of,
+    element_of,
+    element_of_dtype,
+    elements_in,
+    is_float,
+    is_narrow,
+    lowest,
+    numpy_dtype,
+    shape_of,
+)
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.passes.context import weights_of
@@ -224,8 +235,9 @@ def _is_mask(array: Array) -> bool:
     """Whether an array is a band matrix of conditions, or one whose other value excludes what it is added to."""
     if array.dtype == bool:
         return bool(bands_of(array))
-    lowest = np.finfo(array.dtype).min if array.dtype.kind == "f" else -np.inf
-    return any(float(band.outside) <= lowest for band in bands_of(array))
+    element = element_of_dtype(array.dtype)
+    least = lowest(element) if is_float(element) else -np.inf
+    return any(float(band.outside) <= least for band in bands_of(array))
 
 
 def _is_broadcast(reader: MapOp, operand: int) -> bool:

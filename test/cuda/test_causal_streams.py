@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import ml_dtypes  # noqa: F401  NumPy knows bfloat16 by name
 import numpy as np
 import onnx
 import pytest
@@ -19,6 +20,8 @@ from mlc.dialects import kernel
 
 pytestmark = needed
 
+NAMES = {"float": "float32"}  # NumPy's of ONNX's
+TOLERANCES = {"float": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 ATTENTION = """(T[1,2,{n},32] q, T[1,2,{n},32] k, T[1,2,{n},32] v) => (T[1,2,{n},32] y)
     {{ products = Einsum <equation = "bhmk,bhnk->bhmn"> (q, k)
     scores = Add (products, mask)  weights = Softmax <axis = -1> (scores)  y = MatMul (weights, v) }}"""
@@ -27,8 +30,7 @@ ATTENTION = """(T[1,2,{n},32] q, T[1,2,{n},32] k, T[1,2,{n},32] v) => (T[1,2,{n}
 def masked_model(text: str, element: str, keys: int, window: int) -> onnx.ModelProto:
     """An attention with a constant mask of the last ``window`` keys of each query."""
     model = model_of(text.format(n=keys).replace("T[", f"{element}["))
-    dtype = np.float32 if element == "float" else np.float16
-    mask = np.where(_mask(keys, window), 0, -np.inf).astype(dtype)
+    mask = np.where(_mask(keys, window), 0, -np.inf).astype(NAMES.get(element, element))
     model.graph.initializer.append(numpy_helper.from_array(mask, "mask"))
     return model
 
@@ -52,10 +54,10 @@ def _compares(loop: scf.ForOp) -> bool:
 SIZES = [(128, 128), (128, 40), (160, 150)]  # keys, and those that a query reads; with a smaller last block
 
 
-@pytest.mark.parametrize(("element", "multiprocessors"), [("float", 1), ("float16", 1024)])
+@pytest.mark.parametrize(("element", "multiprocessors"), [("float", 1), ("float16", 1024), ("bfloat16", 1024)])
 @pytest.mark.parametrize(("n", "window"), SIZES)
 def test_skipped_blocks(element: str, multiprocessors: int, n: int, window: int, units: Path) -> None:
-    dtype = np.float32 if element == "float" else np.float16
+    dtype = np.dtype(NAMES.get(element, element))
     mask, model = _mask(n, window), masked_model(ATTENTION, element, n, window)
     gpu = replace(target.get("cuda"), multiprocessors=multiprocessors)
     made = Program.of(model, units, target=gpu)
@@ -66,6 +68,6 @@ def test_skipped_blocks(element: str, multiprocessors: int, n: int, window: int,
     q, k, v = (array.astype(np.float64) for array in feed.values())
     power = np.exp(np.where(mask, q @ k.swapaxes(-1, -2), -np.inf))
     exact = power / power.sum(-1, keepdims=True) @ v
-    np.testing.assert_allclose(made.run(feed)["y"], exact, atol=1e-5 if element == "float" else 4e-3)
+    np.testing.assert_allclose(made.run(feed)["y"], exact, atol=TOLERANCES[element])
     feed["v"][:, :, 64:] = np.nan
     assert np.isfinite(made.run(feed)["y"][:, :, :48]).all()  # blocks of rows end there, or at 54 or 64

@@ -55,6 +55,18 @@ def test_halves(element: str, dtype: Any, band: str, units: Path) -> None:
     assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, dtype)
 
 
+@pytest.mark.parametrize("target", ["cuda:sm_80", "cuda:sm_90"])
+@pytest.mark.parametrize("element", ["float16", "int8"])
+def test_products_without_a_sum_are_not_on_tensor_cores(target: str, element: str, units: Path) -> None:
+    """A column times a row: no iterator is reduced."""
+    operator, result = ("MatMul", element) if element == "float16" else ("MatMulInteger", "int32")
+    model = model_of(f"({element}[70,1] a, {element}[1,100] b) => ({result}[70,100] y) {{ y = {operator} (a, b) }}")
+    program = Program.of(model, units, target=mlc.target.get(target))
+    assert "mlc_mma_" not in "".join(program.kernels.strings.values())
+    a, b = (np.random.default_rng().integers(-9, 10, shape).astype(element) for shape in ((70, 1), (1, 100)))
+    np.testing.assert_array_equal(program.run({"a": a, "b": b})["y"], a.astype(result) @ b.astype(result))
+
+
 @pytest.mark.parametrize("text, transposed", [(TRANSPOSED, "none"), (LEFT, "all")])
 def test_operands_with_neighbours_along_the_sum_and_across(text: str, transposed: str, units: Path) -> None:
     """ldmatrix transposes the operands that have no neighbours along the sum."""

@@ -16,14 +16,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, evaluate, product
-from mlc.dialects.types import element_name, element_of, memref, numpy_dtype, shape_of
+from mlc.dialects.types import element_name, element_of, lowest, memref, shape_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART
@@ -185,8 +184,7 @@ def _limit(arg: SSAValue, block: Block) -> None:
     """Use at least the lowest finite number in place of ``arg``."""
     first = block.first_op
     assert isinstance(arg.type, AnyFloat) and first is not None
-    number = float(np.finfo(numpy_dtype(element_name(arg.type))).min)
-    lowest = arith.ConstantOp(FloatAttr(number, arg.type))
-    limited = arith.MaximumfOp(arg, lowest.result)
+    number = arith.ConstantOp(FloatAttr(lowest(element_name(arg.type)), arg.type))
+    limited = arith.MaximumfOp(arg, number.result)
     arg.replace_uses_with_if(limited.result, lambda use: use.operation is not limited)
-    block.insert_ops_before([lowest, limited], first)
+    block.insert_ops_before([number, limited], first)

@@ -57,11 +57,12 @@ def tensor_cores(
 
 
 def instruction_of(s: StatementView) -> MmaShape | None:
-    """The instruction for the factors of a sum of products; None where none multiplies their types."""
+    """The instruction for the factors of a sum of products; None where none multiplies their types, and for one
+    product a result."""
     elements = {element_of(v) for v in s.op.ins}
     found = {MMA_SHAPES.get(e) for e in elements}
     mma = found.pop() if len(found) == 1 else None
-    if mma is None or (len(elements) > 1 and mma.bits > 8) or element_of(s.op.out) != mma.total:
+    if mma is None or (len(elements) > 1 and mma.bits > 8) or element_of(s.op.out) != mma.total or not s.reduced:
         return None
     return mma
 

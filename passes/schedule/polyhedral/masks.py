@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
-import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
@@ -24,7 +23,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import YieldOp
 from mlc.dialects.semantics.band import Band
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, symbols_of
-from mlc.dialects.types import element_name, numpy_dtype
+from mlc.dialects.types import element_name, lowest
 from mlc.passes.schedule.polyhedral.isl_text import restricted_text
 from mlc.passes.schedule.polyhedral.running_reductions import COPIES
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
@@ -152,8 +151,7 @@ def _has_rows(s: StatementView, conditions: Conditions) -> bool:
 
 def _number(value: float, of: SSAValue) -> Number:
     """A constant; the lowest number of its type is -inf."""
-    lowest = isinstance(of.type, AnyFloat) and value <= float(np.finfo(numpy_dtype(element_name(of.type))).min)
-    return MASKED if lowest else value
+    return MASKED if isinstance(of.type, AnyFloat) and value <= lowest(element_name(of.type)) else value
 
 
 def _outside(op: Operation, args: Sequence[Number]) -> Number:

@@ -14,14 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.poly import LoopNest, ScheduleError, YieldOp
 from mlc.dialects.semantics.dims import Dim, evaluate
-from mlc.dialects.types import element_name, numpy_dtype
+from mlc.dialects.types import element_name, lowest
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 
@@ -137,7 +136,7 @@ def _lowest(value: SSAValue) -> bool:
     """Whether a value is the lowest finite number of its type."""
     match value.owner:
         case arith.ConstantOp(value=FloatAttr() as number):
-            return bool(number.value.data == np.finfo(numpy_dtype(element_name(number.type))).min)
+            return bool(number.value.data == lowest(element_name(number.type)))
     return False
 
 
