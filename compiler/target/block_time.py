@@ -47,6 +47,11 @@ class BlockTime:
         side = math.sqrt(rows * columns / target.block_threads)
         return cls(rows, columns, blocks, target.block_threads, (rows / side, columns / side), size)
 
+    @classmethod
+    def of_terms(cls, blocks: int, each: int, target: GpuTarget) -> BlockTime:
+        """That of blocks whose threads share the terms of one result, and read ``each`` of them at a time."""
+        return cls(1, 0, blocks, target.block_threads, (1, 1), wait=1 / (target.block_threads * each))
+
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
         blocks = -(-self.blocks * parts // target.in_clusters(math.prod(self.cluster)))

@@ -17,9 +17,9 @@ combined likewise (``RunningParts``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
@@ -28,7 +28,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.poly import SCHEDULE, ScheduleError
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, product
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
 from mlc.dialects.types import element_of, memref, shape_of, tensor
 from mlc.passes.context import MlcContext, gpu_of
 from mlc.passes.kernel.count_work import FLOPS
@@ -37,7 +37,7 @@ from mlc.passes.schedule.apply_tuned import DIGEST
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS, PARTS_SUFFIX
-from mlc.passes.schedule.gpu.parts import is_splittable, split_stream, split_sum, splittable_stream
+from mlc.passes.schedule.gpu.parts import is_splittable, outer_parts, split_stream, split_sum, splittable_stream
 from mlc.passes.schedule.gpu.running_parts import Kernel, RunningParts
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
@@ -45,6 +45,9 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView, stateme
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
 from mlc.target.block_time import SplitSum
+
+T = TypeVar("T")
+Estimate = Callable[[Sequence[StatementView], GpuTarget, str], T]
 
 
 @dataclass(frozen=True)
@@ -61,21 +64,26 @@ class SplitReductions(ModulePass):
 
     def _estimated(self, fn: kernel.FuncOp, target: GpuTarget) -> Halves | None:
         """What makes the two kernels; None for a kernel that stays whole."""
+        statements = statements_of(fn)
         split = self.split(fn, target)
-        parts = split.parts() if split else 1
-        return _divided(fn, statements_of(fn), parts) if parts > 1 else None
+        parts: DimLike | None = split.parts() if split else self._bounded(fn, outer_parts, target)
+        return None if parts is None or parts == 1 else _divided(fn, statements, parts)
 
     def split(self, fn: kernel.FuncOp, target: GpuTarget) -> SplitSum | None:
         """The time of a kernel's sum in parts; None where it has none."""
-        statements = statements_of(fn)
-        if stream := splittable_stream(statements):
+        if stream := splittable_stream(statements_of(fn)):
             return split_stream(stream, target)
+        return self._bounded(fn, split_sum, target)
+
+    def _bounded(self, fn: kernel.FuncOp, found: Estimate[T], target: GpuTarget) -> T | None:
+        """What ``found`` says of the sum of a kernel; None where it has none, or isl takes too long."""
+        statements = statements_of(fn)
         if not is_splittable(statements):
             return None
         try:
             with bounded(fn, self.name, self.isl_operations):
                 members = next(part for part in components(statements) if statements[0] in part)
-                return split_sum(members, target, self.numerics)
+                return found(members, target, self.numerics)
         except IslLimit:
             return None
 
@@ -112,14 +120,14 @@ def _given(fn: kernel.FuncOp) -> Halves | None:
     return halves
 
 
-def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: int) -> Halves:
+def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimLike) -> Halves:
     stream = splittable_stream(statements)
     if stream is None and not is_splittable(statements):
-        raise ScheduleError(f"{PART}@{parts}: its first statement is no sum over one iterator that can have parts")
+        raise ScheduleError(f"{PART}@{parts}: its first statement is no sum that can have parts")
     terms = stream.extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]
-    if not isinstance(terms, int) or terms % parts:
+    if parts != terms and not (isinstance(terms, int) and isinstance(parts, int) and terms % parts == 0):
         raise ScheduleError(f"{PART}@{parts}: its sum has {terms} terms, which are not {parts} equal parts")
-    return RunningParts(fn, stream, parts) if stream else _SumParts(fn, statements[0], parts)
+    return RunningParts(fn, stream, int(parts)) if stream else _SumParts(fn, statements[0], parts)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -161,11 +169,12 @@ class _Calls:
 
 @dataclass(frozen=True)
 class _SumParts:
-    """Both kernels of the sum ``s`` in so many ``parts``."""
+    """Both kernels of the sum ``s`` in so many ``parts``, of its outermost iterator: each has a range of it, or one
+    point."""
 
     fn: kernel.FuncOp
     s: StatementView
-    parts: int
+    parts: DimLike
 
     @property
     def types(self) -> list[MemRefType]:
@@ -173,15 +182,18 @@ class _SumParts:
 
     def first(self, name: str) -> Kernel:
         """The kernel of the parts: its function, and which arguments of the old one it has."""
-        old, (along,) = self.s.op, self.s.reduced
-        size = self.s.bounds[along] // self.parts
-        known = {along: Dim.symbol(PART) * size + Dim.symbol(along)}
+        old, along = self.s.op, self.s.reduced[0]
+        extent = self.s.bounds[along]
+        size = 1 if extent == self.parts else floordiv(extent, self.parts)
+        known = {along: Dim.symbol(PART) * size + (Dim.symbol(along) if size != 1 else 0)}
         kept = [n for n, arg in enumerate(self.fn.block.args) if arg in old.ins]
         made = KernelCopy(self.fn, kept)
         ins, out = [made.values[v] for v in old.ins], made.argument(*self.types)
-        bounds = [(PART, self.parts), *((i, size if i == along else n) for i, n in self.s.bounds.items())]
+        bounds = {PART: self.parts, **self.s.bounds, along: size}
+        if size == 1:
+            del bounds[along]
         indices = [tuple(evaluate(i, known) for i in r.index) for r in self.s.reads]
-        made.statement(old, bounds, ins, out, [*indices, self._index], old.body.clone())
+        made.statement(old, [*bounds.items()], ins, out, [*indices, self._index], old.body.clone())
         return made.function(name, self.fn.attributes.get(FLOPS)), kept
 
     def second(self, name: str) -> Kernel:

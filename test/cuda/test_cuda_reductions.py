@@ -78,6 +78,24 @@ def test_strips_of_an_open_number_of_terms(text: str, units: Path) -> None:
         compare(model, units, feed_of(model, n=n, m=m, b=drawn(1, 4)))
 
 
+@pytest.mark.parametrize(
+    "text, parts",
+    [
+        ("(float[64,3000] x) => (float y) { y = ReduceMax <keepdims = 0> (x) }", "rows: S0 | part@"),
+        ("(float[n,m] x) => (float y) { y = ReduceMean <keepdims = 0> (x) }", "rows: S0 | part | "),
+        ("(float[n,3,m,k] x) => (float[1,3,1,1] y) { y = ReduceMean <axes = [0,2,3]> (x) }", "rows: S0 | part i1 | "),
+    ],
+)
+def test_blocks_share_a_total(text: str, parts: str, units: Path) -> None:
+    """One block would read all of the array: parts of a constant size, or those of its outermost iterator."""
+    model = model_of(text)
+    program = Program.of(model, units)
+    name = next(name for name in program.functions if name.endswith("_parts"))
+    assert str(schedule_of(program.functions[name])[0]).startswith(parts)
+    for n, m in ((1, 1), (drawn(2, 9), drawn(30, 70))):
+        compare(model, units, feed_of(model, n=n, m=m, k=drawn(1, 30)))
+
+
 def test_integers_and_logical_values(units: Path) -> None:
     for element, name in (("int64", "ReduceMax"), ("int32", "ReduceMin"), ("double", "ReduceProd")):
         model = model_of(f"({element}[40,45] x) => ({element}[1,45] y) {{ y = {name} <axes = [0]> (x) }}")

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import element_of
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
+from mlc.passes.schedule.gpu.generic import ROW, long_rows
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.gpu.tile_sizes import points
@@ -16,7 +18,7 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime, SplitSum, split_keys
+from mlc.target.block_time import GAIN, BlockTime, SplitSum, split_keys
 
 WHOLE = ("f32", "f64", "i32", "i64")  # elements in which a part of a sum loses nothing
 
@@ -31,6 +33,18 @@ def split_sum(statements: Sequence[StatementView], target: GpuTarget, numerics: 
     return SplitSum(tiles, terms, points([first.bounds[i] for i in first.parallel]), target)
 
 
+def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
+    """The extent of the outermost of several iterators of a sum, where parts of one point each take less time; it may
+    be symbolic. None where the sum stays whole."""
+    first = statements[0]
+    tiles = list(_tiles(statements, target, numerics)) if len(first.reduced) > 1 else []
+    if not tiles:
+        return None
+    terms, results = (points([first.bounds[i] for i in names]) for names in (first.reduced, first.parallel))
+    split, extent = SplitSum(tiles, terms, results, target), first.bounds[first.reduced[0]]
+    return extent if split.cycles(points([extent])) < GAIN * split.cycles(1) else None
+
+
 def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:
     """The tiles that the rules choose from."""
     first = statements[0]
@@ -43,6 +57,8 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
                 yield BlockTime.of_threads(held, size, -(-others // size), target)
         return
     nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
+    if not nests and any(long_rows(statements, target)):
+        yield BlockTime.of_terms(points([first.bounds[i] for i in first.parallel]), ROW, target)
     chosen = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0]) and not _shares(nest)]
     yield from dict.fromkeys(block_time(nest, first, target) for nest in chosen)
 
@@ -61,7 +77,7 @@ def _shares(nest: LoopNest) -> bool:
 def is_splittable(statements: Sequence[StatementView]) -> bool:
     """Whether the first statement is a sum of arguments that no other statement writes."""
     first, others = (statements[0], statements[1:]) if statements else (None, ())
-    if first is None or first.op.monoid is None or len(first.reduced) != 1 or element_of(first.op.out) not in WHOLE:
+    if first is None or first.op.monoid is None or not first.reduced or element_of(first.op.out) not in WHOLE:
         return False
     read = {r.array for r in first.reads}
     indexed = any(isinstance(o, kernel.IndexOp) for o in first.op.walk())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from mlc.dialects.poly import LoopNest, TiledLoop
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
+from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.gpu.tile_sizes import padded, points, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.target import GpuTarget
@@ -36,7 +37,7 @@ def strips(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[L
     strip = next((i for i in reversed(first.parallel) if largest.stride(i) == 1), None)
     contiguous = largest.stride(along) == 1
     if contiguous:
-        strip = next((i for i in reversed(first.parallel) if i not in rows), None)
+        strip = next((i for i in reversed(first.parallel) if i not in (*rows, PART)), None)
     terms = first.bounds[along]
     if strip is None or points([first.bounds[i] for i in rows]) > FEW:
         return

@@ -25,7 +25,7 @@
 // ESTIMATED:  kernel.func @k_parts
 // ESTIMATED-SAME: schedule = #poly.schedule<"contraction: S0 | part@64 part m/32p n/32vp | k">
 // UNEVEN:     Line 2 of the schedules: kernel 'k': part@3: its sum has 4096 terms, which are not 3 equal parts (stage 'schedule')
-// SUM:        Line 1 of the schedules: kernel 'copy': part@2: its first statement is no sum over one iterator that can have parts
+// SUM:        Line 1 of the schedules: kernel 'copy': part@2: its first statement is no sum that can have parts
 // ZERO:       Line 1 of the schedules: kernel 'k_parts': schedule item 'part@0': blocks, as in y@4, must be first in the band and at least 1
 // NONE:       Line 1 of the schedules: there is no kernel 'copy_parts' (stage 'schedule'). Its sum is whole: begin the band with a number of parts, as part@8.
 // TILED:      kernel.func @k_parts

@@ -124,3 +124,23 @@ func.func @main(%q: tensor<2x4x16xf32>, %k: tensor<2x1024x16xf32>, %v: tensor<2x
   %y = kernel.call @attention(%q, %k, %v) : (tensor<2x4x16xf32>, tensor<2x1024x16xf32>, tensor<2x1024x16xf32>) -> tensor<2x4x16xf32>
   func.return %y : tensor<2x4x16xf32>
 }
+
+// -----
+
+// The sum of all elements of a matrix with symbolic extents: a part for each row.
+// CHECK-LABEL: kernel.func @total_parts
+// CHECK-SAME: (%{{.*}}: memref<?x?xf32, #graph.dims<["n", "m"]>>, %[[P:.*]]: memref<?xf32, #graph.dims<["n"]>>)
+// CHECK: {domain = #poly.domain<"0 <= part < n and 0 <= j < m">, accesses = [#poly.access<"b0[part, j]">, #poly.access<"b1[part]">], monoid = "add"
+// CHECK-LABEL: kernel.func @total(
+// CHECK: {domain = #poly.domain<"0 <= part < n">, accesses = [#poly.access<"b0[part]">, #poly.access<"b1[]">], monoid = "add"
+kernel.func @total(%a: memref<?x?xf32, #graph.dims<["n", "m"]>>, %y: memref<f32>) {
+  poly.statement "S0" ins(%a : memref<?x?xf32, #graph.dims<["n", "m"]>>) outs(%y : memref<f32>) {domain = #poly.domain<"0 <= i < n and 0 <= j < m">, accesses = [#poly.access<"b0[i, j]">, #poly.access<"b1[]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%p: f32):
+    poly.yield %p : f32
+  }
+  kernel.return
+}
+func.func @main(%a: tensor<?x?xf32, #graph.dims<["n", "m"]>>) -> tensor<f32> {
+  %y = kernel.call @total(%a) : (tensor<?x?xf32, #graph.dims<["n", "m"]>>) -> tensor<f32>
+  func.return %y : tensor<f32>
+}
