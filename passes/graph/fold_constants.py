@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -30,7 +29,6 @@ from mlc.dialects.graph import (
     ConvOp,
     ConvTransposeOp,
     MapOp,
-    ReduceOp,
     RegionOp,
     StructuredOp,
     WeightOp,
@@ -40,32 +38,20 @@ from mlc.dialects.graph import (
 from mlc.dialects.graph.base import broadcast_shapes
 from mlc.dialects.semantics.band import bands_of
 from mlc.dialects.semantics.evaluate import Array
-from mlc.dialects.semantics.expr import COMPARISONS, Call, parse, walk
 from mlc.dialects.semantics.numpy_evaluators import kernel_of
-from mlc.dialects.types import (
-    ITEMSIZE,
-    bytes_of,
-    element_of,
-    element_of_dtype,
-    elements_in,
-    is_float,
-    is_narrow,
-    lowest,
-    numpy_dtype,
-    shape_of,
-)
+from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, elements_in, is_narrow, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.passes.context import weights_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead, merge_common
 from mlc.passes.graph.patterns.constants import constant_values, is_symbolic
+from mlc.passes.graph.patterns.masks import is_mask, may_be_mask, reaches_maximum
 from mlc.passes.rewriter import bodies
 
 Load = Callable[[], Array]
 INLINE_FLOATS = 8
 INLINE_INTEGERS = 64  # elements, printed in the IR: shapes and index tables
 WEIGHT_LIMIT = 1 << 30  # bytes of a weight that is larger than its operands
-MASK_LIMIT = 1 << 28  # bytes of a mask likewise
 EAGER = 1 << 16  # bytes; smaller results are computed at once
 
 
@@ -146,7 +132,7 @@ class _Folder:
                 raise InputError(f"A constant is read out of its bounds: {e}", node=", ".join(nodes), op=name) from e
 
         name = op.name
-        if (grows := self._grows(op)) and not (self.folds_masks and _may_be_mask(op) and bands_of(load())):
+        if (grows := self._grows(op)) and not (self.folds_masks and may_be_mask(op) and bands_of(load())):
             return None
         if grows or (self.masks.intersection(op.operands) and cast(int, bytes_of(op.results[0])) > self.limit):
             self.masks.add(op.results[0])
@@ -173,8 +159,8 @@ class _Folder:
         """Whether a value excludes scores from a maximum, and nothing else reads it."""
         readers = [o for u in op.results[0].uses if not ((o := u.operation).results and o.results[0] in self.loads)]
         maps = [o for o in readers if isinstance(o, MapOp)]
-        masks = len(maps) == len(readers) and all(_reach_maximum([o]) for o in maps)
-        return masks and _is_mask(self.loads[op.results[0]]())
+        masks = len(maps) == len(readers) and all(map(reaches_maximum, maps))
+        return masks and is_mask(self.loads[op.results[0]]())
 
     def _replace(self, op: Operation) -> None:
         result, load = op.results[0], self.loads[op.results[0]]
@@ -209,35 +195,6 @@ class _Folder:
         else:
             name = self.weights.add_lazy(name, dtype, shape, load)
         return WeightOp(name, result.type)  # type: ignore[arg-type]
-
-
-def _may_be_mask(op: StructuredOp) -> bool:
-    """Whether a result that is not stored may be a matrix of two values, by its operator and its size."""
-    result = op.results[0]
-    if not isinstance(op, ComputeOp | MapOp) or not (element_of(result) == "i1" or is_float(element_of(result))):
-        return False
-    chooses = any(isinstance(e, Call) and e.fn in (*COMPARISONS, "where") for e in walk(parse(op.expr.data)))
-    return chooses and len(shape_of(result)) > 1 and cast(int, bytes_of(result)) <= MASK_LIMIT
-
-
-def _reach_maximum(operators: Sequence[Operation]) -> bool:
-    """Whether a maximum reads what elementwise operators make of the results of these."""
-    found = [*operators]
-    for op in found:
-        readers = [u.operation for u in op.results[0].uses]
-        if any(isinstance(o, ReduceOp) and o.fn.data == "max" for o in readers):
-            return True
-        found += [o for o in readers if isinstance(o, MapOp) and o not in found]
-    return False
-
-
-def _is_mask(array: Array) -> bool:
-    """Whether an array is a band matrix of conditions, or one whose other value excludes what it is added to."""
-    if array.dtype == bool:
-        return bool(bands_of(array))
-    element = element_of_dtype(array.dtype)
-    least = lowest(element) if is_float(element) else -np.inf
-    return any(float(band.outside) <= least for band in bands_of(array))
 
 
 def _is_broadcast(reader: MapOp, operand: int) -> bool:

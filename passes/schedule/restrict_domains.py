@@ -19,34 +19,22 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    ArrayAttr,
-    FloatAttr,
-    FunctionType,
-    IntegerAttr,
-    IntegerType,
-    ModuleOp,
-    StringAttr,
-    UnitAttr,
-    i64,
-)
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import WeightOp
 from mlc.dialects.graph.base import dims_attr
 from mlc.dialects.semantics.band import Band, bands_of
-from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import bytes_of, element_of, is_float, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
 from mlc.passes.kernel.count_work import BYTES, FLOPS
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
-from mlc.passes.schedule.polyhedral.masks import MASK, Conditions, Masks, Number
-from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
+from mlc.passes.schedule.polyhedral.masks import Masks
+from mlc.passes.schedule.polyhedral.restricted_body import RestrictedBody
+from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.raise_to_poly import array_names
 
 
@@ -102,124 +90,9 @@ def _bands(arg: BlockArgument, calls: Sequence[kernel.CallOp], weights: WeightSt
 def _restrict(masks: Masks) -> None:
     for s in masks.statements:
         conditions = masks.conditions.get(s.name, ())
-        op = _Body(s, conditions, masks).rewritten() if s.name in masks.masked else s.op
+        op = RestrictedBody(s, conditions, masks).rewritten() if s.name in masks.masked else s.op
         if conditions:
             op.properties["conditions"] = dims_attr(conditions)
-
-
-@dataclass(frozen=True)
-class _Body:
-    """The region of a statement that reads masks: their values inside, and the identity outside."""
-
-    s: StatementView
-    conditions: Conditions
-    masks: Masks
-
-    def rewritten(self) -> poly.StatementOp:
-        """The statement, in place of the one that reads masks."""
-        old, block = self.s.op, self.s.op.body.block
-        read = [n for n, r in enumerate(self.s.reads) if r.array in self.masks.bands]
-        for n in reversed(read):
-            arg = block.args[n]
-            arg.replace_all_uses_with(self._first(_constant(self.masks.bands[self.s.reads[n].array].inside, arg)))
-            block.erase_arg(arg)
-        _fold(list(block.ops))
-        self._mask()
-        ins = [v for n, v in enumerate(old.ins) if n not in read]
-        accesses = [a for n, a in enumerate(old.accesses) if n not in read]
-        monoid, body = old.monoid.data if old.monoid else None, old.detach_region(old.body)
-        new = poly.StatementOp(old.id.data, old.domain, accesses, ins, old.out, body, monoid, old.init)
-        assert (kernel_ := old.parent_block()) is not None
-        kernel_.insert_op_before(new, old)
-        old.detach()
-        old.erase()
-        return new
-
-    def _first(self, op: Operation) -> SSAValue:
-        block = self.s.op.body.block
-        assert block.first_op is not None
-        block.insert_op_before(op, block.first_op)
-        return op.results[0]
-
-    def _mask(self) -> None:
-        """The yielded value is the identity where a condition is less than 0."""
-        last = self.s.op.body.block.last_op
-        assert isinstance(last, poly.YieldOp)
-        value = last.operands[0]
-        build = _Builder(last)
-        holds = [build.compare(condition) for condition in self.conditions]
-        whole = holds[0]
-        for other in holds[1:]:
-            whole = build.add(arith.AndIOp(whole, other))
-        outside = build.add(_constant(self.masks.masked[self.s.name], value))
-        select = arith.SelectOp(whole, value, outside)
-        select.attributes[MASK] = UnitAttr()
-        last.operands[0] = build.add(select)
-
-
-@dataclass(frozen=True)
-class _Builder:
-    before: Operation
-
-    def add(self, op: Operation) -> SSAValue:
-        block = self.before.parent_block()
-        assert block is not None
-        block.insert_op_before(op, self.before)
-        return op.results[0]
-
-    def compare(self, condition: DimLike) -> SSAValue:
-        """Whether a sum of iterators is at least 0: those with a minus are at most the others."""
-        assert isinstance(condition, Dim)
-        terms = [(monomial, c) for monomial, c in condition.terms]
-        sides = [Dim.of({m: sign * c for m, c in terms if sign * c > 0}) for sign in (-1, 1)]
-        less, more = map(self._sum, sides)
-        return self.add(arith.CmpiOp(less, more, "sle"))
-
-    def _sum(self, dim: DimLike) -> SSAValue:
-        total: SSAValue | None = None
-        for monomial, c in dim.terms if isinstance(dim, Dim) else (((), dim),):
-            value = (
-                self.add(arith.ConstantOp(IntegerAttr(c, i64))) if not monomial else self._iterator(str(monomial[0]))
-            )
-            if monomial and c != 1:
-                value = self.add(arith.MuliOp(value, self.add(arith.ConstantOp(IntegerAttr(c, i64)))))
-            total = value if total is None else self.add(arith.AddiOp(total, value))
-        assert total is not None
-        return total
-
-    def _iterator(self, name: str) -> SSAValue:
-        return self.add(arith.IndexCastOp(self.add(kernel.IndexOp(name)), i64))
-
-
-def _constant(value: Number, like: SSAValue) -> arith.ConstantOp:
-    type_ = like.type
-    if isinstance(type_, IntegerType):
-        return arith.ConstantOp(IntegerAttr(int(bool(value)), type_))
-    assert isinstance(type_, AnyFloat) and value is not None
-    return arith.ConstantOp(FloatAttr(float(value), type_))
-
-
-def _fold(ops: Sequence[Operation]) -> None:
-    """Choose by constant conditions, and add no zeros; erase what nobody reads."""
-    for op in ops:
-        match op:
-            case arith.SelectOp(cond=SSAValue(owner=arith.ConstantOp(value=IntegerAttr() as chosen))):
-                op.result.replace_all_uses_with(op.lhs if chosen.value.data else op.rhs)
-            case arith.AddfOp():
-                zeros = [v for v in op.operands if _is_zero(v)]
-                if zeros:
-                    op.result.replace_all_uses_with(op.lhs if op.rhs is zeros[-1] else op.rhs)
-    for op in reversed(ops):
-        if not isinstance(op, poly.YieldOp) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
-
-
-def _is_zero(value: SSAValue) -> bool:
-    match value.owner:
-        case arith.ConstantOp(value=FloatAttr() as number):
-            return bool(number.value.data == 0)
-    return False
 
 
 def _drop(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], masks: Masks) -> None:

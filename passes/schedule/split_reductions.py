@@ -58,11 +58,11 @@ class SplitReductions(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and SCHEDULE not in o.attributes]:
-            halves = _given(fn) if PARTS in fn.attributes else self._estimated(fn, gpu_of(ctx))
-            if halves:
-                _Calls(op, fn).replace(halves)
+            pair = _given(fn) if PARTS in fn.attributes else self._estimated(fn, gpu_of(ctx))
+            if pair:
+                _Calls(op, fn).replace(pair)
 
-    def _estimated(self, fn: kernel.FuncOp, target: GpuTarget) -> Halves | None:
+    def _estimated(self, fn: kernel.FuncOp, target: GpuTarget) -> KernelPair | None:
         """What makes the two kernels; None for a kernel that stays whole."""
         statements = statements_of(fn)
         split = self.split(fn, target)
@@ -98,7 +98,7 @@ def sum_of(fn: kernel.FuncOp, target: GpuTarget, numerics: str) -> SplitSum | No
     return SplitReductions(numerics).split(copy, target)
 
 
-class Halves(Protocol):
+class KernelPair(Protocol):
     """The two kernels of one, and the types of the parts, which the first one makes and the second one reads first."""
 
     @property
@@ -109,18 +109,18 @@ class Halves(Protocol):
     def second(self, name: str) -> Kernel: ...
 
 
-def _given(fn: kernel.FuncOp) -> Halves | None:
+def _given(fn: kernel.FuncOp) -> KernelPair | None:
     """The same with the number of parts that the kernel has; ScheduleError where its sum has none such."""
     parts = fn.attributes.pop(PARTS)
     assert isinstance(parts, IntegerAttr)
     with following(fn):
-        halves = _divided(fn, statements_of(fn), parts.value.data) if parts.value.data > 1 else None
+        pair = _divided(fn, statements_of(fn), parts.value.data) if parts.value.data > 1 else None
     for name in (LINE, TUNED):
         fn.attributes.pop(name, None)
-    return halves
+    return pair
 
 
-def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimLike) -> Halves:
+def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimLike) -> KernelPair:
     stream = splittable_stream(statements)
     if stream is None and not is_splittable(statements):
         raise ScheduleError(f"{PART}@{parts}: its first statement is no sum that can have parts")
@@ -135,15 +135,15 @@ class _Calls:
     module: ModuleOp
     fn: kernel.FuncOp
 
-    def replace(self, halves: Halves) -> None:
+    def replace(self, pair: KernelPair) -> None:
         """Put both kernels and their calls in place of the function."""
         name = self.fn.sym_name.data
-        first, second = halves.first(name + PARTS_SUFFIX), halves.second(name)
+        first, second = pair.first(name + PARTS_SUFFIX), pair.second(name)
         if isinstance(digest := self.fn.attributes.get(DIGEST), StringAttr):
             first[0].attributes[DIGEST] = StringAttr(digest.data + PARTS_SUFFIX)
         self.module.body.block.insert_op_before(first[0], self.fn)
         self.module.body.block.insert_op_before(second[0], self.fn)
-        types = [tensor(element_of(each), shape_of(each)) for each in halves.types]
+        types = [tensor(element_of(each), shape_of(each)) for each in pair.types]
         for call in [o for o in self.module.walk() if isinstance(o, kernel.CallOp) and self._calls(o)]:
             self._replace(call, first, second, types)
         self.fn.detach()

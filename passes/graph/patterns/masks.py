@@ -1,0 +1,45 @@
+"""Masks among constants: band matrices that exclude scores from a maximum, as a causal mask of attention."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from xdsl.ir import Operation
+
+from mlc.dialects.graph import ComputeOp, MapOp, ReduceOp, StructuredOp
+from mlc.dialects.semantics.band import bands_of
+from mlc.dialects.semantics.evaluate import Array
+from mlc.dialects.semantics.expr import COMPARISONS, Call, parse, walk
+from mlc.dialects.types import bytes_of, element_of, element_of_dtype, is_float, lowest, shape_of
+
+MASK_LIMIT = 1 << 28  # bytes of a mask that is larger than its operands
+
+
+def may_be_mask(op: StructuredOp) -> bool:
+    """Whether a result that is not stored may be a matrix of two values, by its operator and its size."""
+    result = op.results[0]
+    if not isinstance(op, ComputeOp | MapOp) or not (element_of(result) == "i1" or is_float(element_of(result))):
+        return False
+    chooses = any(isinstance(e, Call) and e.fn in (*COMPARISONS, "where") for e in walk(parse(op.expr.data)))
+    return chooses and len(shape_of(result)) > 1 and cast(int, bytes_of(result)) <= MASK_LIMIT
+
+
+def reaches_maximum(op: Operation) -> bool:
+    """Whether a maximum reads what elementwise operators make of a result."""
+    found = [op]
+    for each in found:
+        readers = [u.operation for u in each.results[0].uses]
+        if any(isinstance(o, ReduceOp) and o.fn.data == "max" for o in readers):
+            return True
+        found += [o for o in readers if isinstance(o, MapOp) and o not in found]
+    return False
+
+
+def is_mask(array: Array) -> bool:
+    """Whether an array is a band matrix of conditions, or one whose other value excludes what it is added to."""
+    if array.dtype == bool:
+        return bool(bands_of(array))
+    element = element_of_dtype(array.dtype)
+    least = lowest(element) if is_float(element) else -np.inf
+    return any(float(band.outside) <= least for band in bands_of(array))
