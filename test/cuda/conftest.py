@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "conformance"))  # for cases
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("conformance", "fuzz")]
 from fake_gpu import built, gpu
 
 __all__ = ["built", "gpu"]

@@ -125,15 +125,15 @@ def _check_declared(model: onnx.ModelProto, results: Values) -> None:
             raise ValueError(f"{info.name} is not as declared")
 
 
-def compare(results: Values, expected: Values) -> Iterator[str]:
-    """A line for each output that differs."""
+def compare(results: Values, expected: Values, precise: float = TOLERANCE, rough: float = HALF) -> Iterator[str]:
+    """A line for each output that differs: by more than ``precise``, or ``rough`` of 16 bits, of the largest value."""
     for name, wanted in expected.items():
         actual, wanted = results[name], np.asarray(wanted)
         if (actual.dtype, actual.shape) != (wanted.dtype, wanted.shape):
             yield f"{name} is {actual.dtype}{actual.shape} in place of {wanted.dtype}{wanted.shape}"
         elif wanted.dtype.kind == "O":
             yield from [f"{name} has other strings"] if (actual != wanted).any() else []
-        elif wanted.size and (error := _error(actual, wanted, name.rpartition("_")[2][0])):
+        elif wanted.size and (error := _error(actual, wanted, name, precise, rough)):
             yield f"{name} is off by {error:.3g}, the largest is {np.abs(_wide(wanted)).max():.3g}"
 
 
@@ -141,8 +141,9 @@ def _wide(array: Any) -> Any:
     return array if array.dtype.kind in "iub" else array.astype("f8")
 
 
-def _error(actual: Any, wanted: Any, mark: str) -> float:
+def _error(actual: Any, wanted: Any, name: str, precise: float, rough: float) -> float:
     """The largest difference, if it is too large: infinite where only one is NaN, or infinities differ."""
+    mark = name.rpartition("_")[2][0]
     if wanted.dtype.kind in "iub":
         error = float(np.abs(actual.astype("f8") - wanted.astype("f8")).max()) if (actual != wanted).any() else 0.0
         return error if error > (mark == ROUNDED) else 0.0
@@ -153,4 +154,4 @@ def _error(actual: Any, wanted: Any, mark: str) -> float:
         return float("inf")
     largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1)
     error = float(np.abs(np.where(same, 0, actual - np.where(same, 0, wanted))).max(where=~same, initial=0))
-    return error if error > (HALF if narrow else TOLERANCE) * largest else 0.0
+    return error if error > (rough if narrow else precise) * largest else 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import onnx
-from agree import UNKNOWN, wrong
+import pytest
+from agree import UNKNOWN, compare, wrong
 from growing import cone
 from onnx import helper
 
@@ -45,6 +46,13 @@ def test_floats_of_8_bits_are_compared() -> None:
     whole.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT8E4M3FN
     assert wrong(whole, {"x": X}, {"y": X.astype(ml_dtypes.float8_e4m3fn)}) == []
     assert wrong(whole, {"x": X}, {"y": -X.astype(ml_dtypes.float8_e4m3fn)})[0].startswith("y is off by")
+
+
+@pytest.mark.parametrize(("kind", "limits"), [("f4", (1e-3, 1.0)), ("f2", (0.0, 1e-3))])
+def test_how_much_may_differ(kind: str, limits: tuple[float, float]) -> None:
+    near, far = ({"y": np.array([0, 4 + difference], kind)} for difference in (0.003, 0.006))
+    wanted = {"y": np.array([0, 4], kind)}
+    assert not list(compare(near, wanted, *limits)) and "is off by 0.00" in next(compare(far, wanted, *limits))
 
 
 def test_a_cone_has_what_bodies_read() -> None:
