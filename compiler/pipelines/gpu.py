@@ -16,6 +16,7 @@ from mlc.passes.device.set_launch_geometry import SetLaunchGeometry
 from mlc.passes.device.specialize_warps import SpecializeWarps
 from mlc.passes.device.stage_operands import StageOperands
 from mlc.passes.device.store_by_tma import StoreByTma
+from mlc.passes.device.stream_k import StreamK
 from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
@@ -92,9 +93,9 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
-                   CopyByTma(), StoreByTma(), SpecializeWarps(), PipelineCopies(), SplitLoops(), OrderBlocks(),
-                   RasterTiles(), DistributeValues(),
-                   InsertBlockBarriers(), SetLaunchGeometry(), VerifyLoops()]),
+                   CopyByTma(), StoreByTma(), SpecializeWarps(), RasterTiles(), StreamK(), PipelineCopies(),
+                   SplitLoops(), OrderBlocks(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(),
+                   VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -31,6 +31,7 @@ from mlc.dialects.kernel.mma import (
     warpgroup_shape,
 )
 from mlc.dialects.kernel.reduction import MultiReductionOp
+from mlc.dialects.kernel.semaphore import ArriveOp, OthersArrivedOp
 from mlc.dialects.kernel.tile import (
     WIDENING,
     GatherOp,
@@ -49,6 +50,7 @@ Kernel = Dialect(
         *(FuncOp, ReturnOp, CallOp, LocalOp, GenericOp, LibraryCallOp, YieldOp, IndexOp, SymbolOp),
         *(ReadOp, WriteOp, PrefetchOp, GatherOp, ScatterOp, SlideOp, StepOp, LanewiseOp),
         *(BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp, MmaOp, MmaWaitOp, MultiReductionOp),
+        *(ArriveOp, OthersArrivedOp),
         *(AsyncCopyOp, AsyncGatherOp, AsyncGroupOp, AsyncWaitOp, SubviewOp),
         *(BulkCopyOp, MbarrierInitOp, MbarrierExpectOp, MbarrierArriveOp, MbarrierWaitOp, SpecializeOp),
         *(BulkStoreOp, BulkStoreWaitOp),
@@ -80,6 +82,8 @@ __all__ = [
     "ClusterBarrierOp",
     "ClusterRankOp",
     "IterationOp",
+    "ArriveOp",
+    "OthersArrivedOp",
     "MMA_SHAPES",
     "MmaOp",
     "MmaWaitOp",

@@ -36,6 +36,7 @@ GRID = Form(
     lambda text: tuple(map(int, text.split("x"))), lambda value: "x".join(map(str, value)),
 )  # fmt: skip
 COUNT = Form(r"[1-9][0-9]?", "4", int)
+NUMBER = Form(r"[1-9][0-9]{0,3}", "108", int)
 FLAG = Form(r"", "", lambda _: True, lambda _: "")  # the key alone
 COPY = Form(r"async|tma", "tma")
 SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
@@ -47,8 +48,8 @@ class ThreadBlock:
     tensor cores' instruction; ``copy``: how operands come to shared memory, ``async`` by all threads or ``tma`` by more
     warps; ``depth``: the buffers of a staged operand, of which all but one are in flight; ``cluster``: (rows,
     columns) of blocks whose tiles are neighbours and share what they copy; ``raster``: the rows of
-    tiles whose columns follow each other; ``persist``: as many blocks as run at a time take all tiles. None: the passes
-    choose."""
+    tiles whose columns follow each other; ``persist``: as many blocks as run at a time take all tiles; ``streamk``: so
+    many blocks share the steps of the tiles that are no whole waves of as many. None: the passes choose."""
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
@@ -57,6 +58,7 @@ class ThreadBlock:
     cluster: tuple[int, ...] | None = _key(GRID)
     raster: int | None = _key(COUNT)
     persist: bool | None = _key(FLAG)
+    streamk: int | None = _key(NUMBER)
 
     def __post_init__(self) -> None:
         if any(n & (n - 1) for n in self.warps or ()):

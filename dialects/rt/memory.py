@@ -107,6 +107,7 @@ class StateOp(_BufferSource):
     """State of the model, which lives from run to run: ``%w = rt.state "w" {entry = "w", offset = 0} : memref<3xf32>``.
 
     ``offset``: bytes from the start of the state's memory. ``entry``: the weight that is its first value; none: zeros.
+    Without a name it is a kernel's own (semaphores), and no caller knows it.
     """
 
     name = "rt.state"

@@ -131,7 +131,7 @@ def signature_of(
         "outputs": outputs,
         "sizes": _sizes(program),
     }
-    if states := [_tensor(o.sym_name.data, o) for o, _, _ in states_of(program)]:
+    if states := [_tensor(o.sym_name.data, o) for o, _, _ in states_of(program) if o.sym_name.data]:
         called["states"] = states
     return called | {
         "interface": _interface(called),

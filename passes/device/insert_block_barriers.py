@@ -31,6 +31,8 @@ READS = (kernel.ReadOp, kernel.GatherOp, kernel.MmaOp)
 ASYNCHRONOUS = (kernel.AsyncCopyOp, kernel.AsyncGatherOp)
 WRITES = (kernel.WriteOp, kernel.ScatterOp, *ASYNCHRONOUS)
 ACCESSES = (*READS, *WRITES)
+BARRIERS = (kernel.BarrierOp, kernel.ArriveOp)
+"""All threads of a block reach these before one goes on."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class _Barriers:
     def block(self, block: Block, pending: _Pending) -> _Pending:
         """What is pending after a block. A loop's body is visited again with what its end leaves pending."""
         for op in list(block.ops):
-            if isinstance(op, kernel.BarrierOp):
+            if isinstance(op, BARRIERS):
                 pending = pending.after_barrier()
             elif isinstance(op, kernel.AsyncWaitOp):
                 pending = pending.after_wait(op)

@@ -11,6 +11,7 @@ a CPU only serial kernels spill: ``lower-tiles`` refuses schedules of others who
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -21,6 +22,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_name, element_of, memref, shape_of, tensor
 from mlc.passes.context import machine_of
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -91,16 +93,23 @@ def local_bytes(op: kernel.LocalOp) -> int:
 
 
 def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], blocks: int) -> None:
-    shapes = [(element_of(o.result), (blocks, *shape_of(o.result))) for o in spilled]
-    for local, (element, shape) in zip(spilled, shapes, strict=True):
-        arg = fn.block.insert_arg(memref(element, shape), len(fn.block.args))
+    args = add_results(fn, module, [(element_of(o.result), (blocks, *shape_of(o.result))) for o in spilled])
+    for local, arg in zip(spilled, args, strict=True):
         local.result.replace_all_uses_with(arg)
         local.detach()
         local.erase()
-    fn.function_type = FunctionType.from_lists(list(fn.block.arg_types), [])
     fn.attributes |= {SCRATCH: IntegerAttr(len(spilled), i64), BLOCKS: IntegerAttr(blocks, i64)}
+
+
+def add_results(
+    fn: kernel.FuncOp, module: ModuleOp, shapes: Sequence[tuple[str, tuple[DimLike, ...]]]
+) -> Sequence[SSAValue]:
+    """More buffers of a kernel, each an element type and a shape, which are results of its calls that nobody reads."""
+    args = [fn.block.insert_arg(memref(element, shape), len(fn.block.args)) for element, shape in shapes]
+    fn.function_type = FunctionType.from_lists(list(fn.block.arg_types), [])
     for call in [o for o in module.walk() if isinstance(o, kernel.CallOp) and _calls(o, fn)]:
         _with_results(call, [tensor(element, shape) for element, shape in shapes])
+    return args
 
 
 def _calls(op: kernel.CallOp, fn: kernel.FuncOp) -> bool:

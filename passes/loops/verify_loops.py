@@ -17,7 +17,7 @@ TILES = "kernel.symbol kernel.slide kernel.step kernel.lanewise kernel.multi_red
 COPIES = "kernel.subview kernel.async_copy kernel.async_gather kernel.async_group kernel.async_wait"
 BULK = "kernel.bulk_copy kernel.bulk_store kernel.mbarrier_expect kernel.mbarrier_arrive kernel.mbarrier_wait"
 WARPS = "kernel.mbarrier_init kernel.specialize kernel.cluster_barrier"
-BLOCKS = "kernel.barrier kernel.iteration kernel.cluster_rank"
+BLOCKS = "kernel.barrier kernel.iteration kernel.cluster_rank kernel.arrive kernel.others_arrived"
 BODY = f"{MEMORY} {COPIES} {BULK} {BLOCKS} kernel.mma kernel.mma_wait {TILES} arith.* math.* vector.*"
 KERNELS = {
     "kernel.func": f"kernel.local kernel.library_call kernel.return {WARPS} scf.parallel {LOOPS} {BODY}",

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -41,6 +42,7 @@ from mlc.dialects.graph.sizes import room_of, sizes_of, upper
 from mlc.dialects.semantics.dims import DimLike, symbols_of
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
+from mlc.passes.device.stream_k import SEMAPHORES
 from mlc.passes.fuse.grouping.aliases import Alias, aliases_of, is_in_place, states_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.program.build_regions import build_if, build_loop
@@ -257,11 +259,31 @@ class Builder:
                 self.block.add_op(rt.CopyOp(self.memory[part], self._at(destination, part)))
 
     def _launch(self, op: kernel.CallOp) -> None:
+        semaphores = self._semaphores(op)
         for result in op.res:
-            self.memory[result] = self.allocate(result)
+            self.memory[result] = self._state_of_kernel(result) if result in semaphores else self.allocate(result)
         args = [self.memory[v] for v in (*op.args, *op.res)]
         launch = rt.LaunchOp(op.callee.root_reference.data, args, len(op.res))
         self.block.add_op(with_nodes(launch, source_nodes(op)))
+
+    def _semaphores(self, op: kernel.CallOp) -> tuple[SSAValue, ...]:
+        """The results of a call that are semaphores of its kernel."""
+        count = self.semaphores.get(op.callee.root_reference.data, 0)
+        return tuple(op.res)[len(op.res) - count :]
+
+    @cached_property
+    def semaphores(self) -> dict[str, int]:
+        """How many of its last arguments are semaphores, of kernels that have some."""
+        block = self.main.parent
+        assert block is not None
+        counts = [(o.sym_name.data, o.attributes.get(SEMAPHORES)) for o in block.ops if isinstance(o, kernel.FuncOp)]
+        return {name: count.value.data for name, count in counts if isinstance(count, IntegerAttr)}
+
+    def _state_of_kernel(self, value: SSAValue) -> SSAValue:
+        """Memory of a kernel's own that is 0 before the first run, and lives from run to run: one for each call."""
+        block, state = self.program.body.block, rt.StateOp("", buffer_type(value))
+        block.insert_op_before(state, block.first_op) if block.first_op else block.add_op(state)
+        return state.result
 
     def allocate(self, value: SSAValue) -> SSAValue:
         """Memory for a computed value: its destination, or a new buffer."""

@@ -27,6 +27,7 @@ WAITS = (
     "mlc_mma",
     "mlc_mbarrier",
     "mlc_ldmatrix",
+    "mlc_arrive",
     "DYNAMIC_SHARED",
     "mlc_argsort",
     "mlc_scatter",
@@ -110,6 +111,10 @@ class Emulator:
         folder.mkdir(parents=True, exist_ok=True)
         self.library = ctypes.CDLL(str(compiled(functions, folder)))
         self.library.mlc_emulated_end.restype = ctypes.c_char_p
+
+    def order(self, last_first: bool = False, old_news: bool = False) -> None:
+        """The order of a launch's blocks; with ``old_news`` none learns that the others of its tile have arrived."""
+        self.library.mlc_emulated_order(int(last_first), int(old_news))
 
     def launch(
         self,

@@ -37,6 +37,7 @@ class Program:
         self.functions = {o.sym_name.data: o for o in module.ops if isinstance(o, kernel.FuncOp)}
         self.kernels = chosen.target.print_kernels(module)
         self.emulator = Emulator(list(self.kernels.strings.values()), folder)
+        self.state = dict[SSAValue, Array]()  # from run to run
 
     @classmethod
     def of(cls, model: onnx.ModelProto, folder: Path, **options: Any) -> Program:
@@ -98,6 +99,9 @@ class Run:
                     self.memory[op.result] = _garbage(size * numpy_dtype(element_of(op.result)).itemsize)
                 case rt.BufferOp():
                     self.memory[op.result] = _garbage(self.value(parse_dim(op.bytes.data)))
+                case rt.StateOp() if op.entry is None:
+                    zeros = np.zeros(self.value(bytes_of(op.result)), np.uint8)
+                    self.memory[op.result] = self.made.state.setdefault(op.result, zeros)
                 case rt.RunCounterOp():
                     self.memory[op.result] = np.zeros(8, np.uint8)
                 case rt.ViewOp():

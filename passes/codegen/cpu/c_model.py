@@ -206,8 +206,9 @@ def _state(program: rt.ProgramOp) -> str:
     if not states:
         return ""
     known = payload_layout(program)
-    lines = [f"  {{{c_string(s.sym_name.data)}, {at}, {size}}}," for s, at, size in states]
-    table = f"{{states, {len(states)}, {known.state_bytes}, {known.first_values}, {known.weights}}}"
+    named = [each for each in states if each[0].sym_name.data]
+    lines = [f"  {{{c_string(s.sym_name.data)}, {at}, {size}}}," for s, at, size in named] or ["  {0, 0, 0},"]
+    table = f"{{states, {len(named)}, {known.state_bytes}, {known.first_values}, {known.weights}}}"
     listed = "\n".join(["static const mlc_state_entry states[] = {", *lines, "};"])
     return f"{listed}\nstatic const mlc_state_table state_table = {table};"
 

@@ -66,6 +66,7 @@ class _Printer(KernelCollectives):
         """The pointer parameters; a block's own row of the scratch arrays."""
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
+        written |= {o.buffer for o in self.fn.walk() if isinstance(o, kernel.ArriveOp)}
         scratch, args = self.fn.attributes.get(SCRATCH), self.fn.block.args
         own = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
         parameters = []

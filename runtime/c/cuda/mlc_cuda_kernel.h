@@ -391,6 +391,37 @@ template <int GROUPS> MLC_DEVICE void mlc_async_wait() {
 #endif
 }
 
+/* Whether this block is the last of `blocks` blocks that arrive at a semaphore, which is 0 before and after. The barriers
+ * and the order of thread 0's atomic operation (PTX ISA, causality order) make what the others wrote before their
+ * arrivals visible to all threads of the last block. */
+MLC_DEVICE bool mlc_arrive(int32_t *semaphore, int blocks) {
+  __syncthreads();
+  if (blocks == 1) return true;
+  int before = 0;
+  if (threadIdx.x == 0) {
+#ifdef MLC_EMULATED
+    before = mlc_emulated_arrive(semaphore, blocks - 1);
+#else
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(semaphore), "r"(blocks - 1) : "memory");
+#endif
+  }
+  return __syncthreads_or(before == blocks - 1);
+}
+
+/* Whether all other blocks of `blocks` have arrived; false where `when` is, and perhaps for those that just have. */
+MLC_DEVICE bool mlc_others_arrived(const int32_t *semaphore, int blocks, bool when) {
+  if (blocks == 1 || !when) return when;
+  int arrived = 0;
+  if (threadIdx.x == 0) {
+#ifdef MLC_EMULATED
+    arrived = mlc_emulated_arrived(semaphore);
+#else
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(semaphore) : "memory");
+#endif
+  }
+  return __syncthreads_or(arrived == blocks - 1);
+}
+
 /* The value of the thread of this warp whose number differs in the bits of `mask`. */
 template <class T> MLC_DEVICE T mlc_shuffle_xor(T x, int mask) {
   if constexpr (sizeof(T) == 8) return mlc_bits<int64_t, T>(__shfl_xor_sync(0xffffffffu, mlc_bits<T, int64_t>(x), mask));

@@ -47,10 +47,12 @@ struct fiber {
   const void *mbarrier; /* that it waits for, and the parity of the phase */
   int wanted, first, together; /* the threads of its group barrier */
   std::vector<bulk_store> *stores;
+  int votes; /* of all threads, so far */
 };
 
 fiber fibers[MOST_THREADS];
 int64_t slots[2][MOST_THREADS];
+bool votes[2][MOST_THREADS];
 void *scheduler, **arguments;
 void (*running)(void **);
 char *stacks, failure[400];
@@ -110,10 +112,12 @@ range *find(const char *p) {
   return 0;
 }
 
+#include "semaphores.h"
+
 /* Whether an access of this launch conflicts: of another block, or of another thread since the last barrier. */
 bool conflicts(uint32_t when, int16_t who, bool shared) {
   if (when < first_of_launch) return false;
-  if (when < first_of_block) return !shared;
+  if (when < first_of_block) return !shared && !is_learned(when);
   if (!shared && who >= 0 && who / block_threads != rank) return true;
   return when == interval && who != (int16_t)self();
 }
@@ -279,6 +283,7 @@ void prepare(int n) {
   fibers[n].state = RUNS;
   fibers[n].parity = fibers[n].groups = fibers[n].product_groups = 0;
   fibers[n].registers = false;
+  fibers[n].votes = 0;
   fibers[n].fenced = 0;
   for (uint32_t &each : known[n].of) each = now; /* of what ran before */
   known[n].arrived = now++;
@@ -349,6 +354,23 @@ extern "C" {
 
 void mlc_emulated_barrier(void) { leave(AT_BARRIER); }
 void mlc_emulated_fail(const char *what) { fail(what, 0, -1); }
+
+/* __syncthreads_or: a barrier, and whether any thread of the block says so. */
+int mlc_emulated_barrier_or(int vote) {
+  const int turn = fibers[self()].votes++ % 2, first = rank * block_threads;
+  votes[turn][self()] = vote != 0;
+  leave(AT_BARRIER);
+  for (int n = first; n < first + block_threads; n++)
+    if (votes[turn][n]) return 1;
+  return 0;
+}
+
+int32_t mlc_emulated_arrive(int32_t *at, int32_t most) { return arrive_at_semaphore(at, most); }
+int32_t mlc_emulated_arrived(const int32_t *at) {
+  acquire(at);
+  return stale ? 0 : *at;
+}
+void mlc_emulated_order(int last_first, int old_news) { backwards = last_first, stale = old_news; }
 
 int64_t mlc_emulated_shuffle(int64_t value, int mask) {
   const unsigned me = self();
@@ -493,12 +515,14 @@ void mlc_emulated_launch(void (*kernel)(void **), void **args, int64_t blocks, i
   first_of_launch = ++interval;
   block_threads = threads;
   if (blocks % cluster || threads > 1024 || threads * cluster > MOST_THREADS) return fail("a grid of clusters that are not whole", 0, -1);
-  for (int64_t b = 0; b < blocks; b += cluster) {
-    mlc_emulated_state.block.x = (unsigned)(first_block = b);
+  releases.clear();
+  for (int64_t n = 0; n < blocks; n += cluster) {
+    mlc_emulated_state.block.x = (unsigned)(first_block = backwards ? blocks - cluster - n : n);
     first_of_block = ++interval;
+    learned.clear();
     if (waits) run_block(threads * cluster);
     else
-      for (int n = 0; n < threads; n++) prepare(n), enter(n);
+      for (int thread = 0; thread < threads; thread++) prepare(thread), enter(thread);
   }
 }
 

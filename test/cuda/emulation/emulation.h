@@ -22,6 +22,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ static __attribute__((section("mlc_shared")))
 #define __syncthreads mlc_emulated_barrier
+#define __syncthreads_or mlc_emulated_barrier_or
 #define threadIdx mlc_emulated_state.thread
 #define blockIdx mlc_emulated_state.block
 #define blockDim mlc_emulated_state.threads
@@ -38,6 +39,10 @@ struct mlc_matrix {
 
 extern "C" {
 void mlc_emulated_barrier(void);
+int mlc_emulated_barrier_or(int vote);
+int32_t mlc_emulated_arrive(int32_t *semaphore, int32_t most);
+int32_t mlc_emulated_arrived(const int32_t *semaphore);
+void mlc_emulated_order(int last_first, int old_news);
 void mlc_emulated_fail(const char *what);
 int64_t mlc_emulated_shuffle(int64_t value, int mask);
 void mlc_emulated_copy_async(void *to, const void *from, int bytes, int valid);

@@ -55,6 +55,8 @@ class KernelCollectives(KernelMemory, ABC):
                 self.line(f"mlc_proxy_fence(); {self.barrier}" if self.warpgroups else self.barrier)
             case kernel.ClusterBarrierOp():
                 self.line("mlc_cluster_barrier();")
+            case kernel.OthersArrivedOp() | kernel.ArriveOp():
+                self.semaphore(op)
             case kernel.ClusterRankOp():
                 self.define(op.result, self.part(op.result), {0: "mlc_cluster_rank()"})
             case kernel.IterationOp():
@@ -101,6 +103,15 @@ class KernelCollectives(KernelMemory, ABC):
         self.define(op.result, part, reduction.results(base))
         if not reduction.in_place:
             self.line("__syncthreads();")
+
+    def semaphore(self, op: kernel.OthersArrivedOp | kernel.ArriveOp) -> None:
+        """Whether a block is the last one of a tile, which all its threads learn together."""
+        at, blocks = f"{self.pointers[op.buffer]} + {self.scalar(op.at)}", f"(int)({self.scalar(op.blocks)})"
+        if isinstance(op, kernel.ArriveOp):
+            call = f"mlc_arrive({at}, {blocks})"
+        else:
+            call = f"mlc_others_arrived({at}, {blocks}, {self.scalar(op.when)})"
+        self.define(op.result, self.part(op.result), {0: call})
 
     def product(self, op: kernel.MmaOp) -> None:
         """A product of tensor cores, whose sums replace those before."""

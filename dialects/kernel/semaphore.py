@@ -1,0 +1,49 @@
+"""Semaphores in the device's memory, by which the blocks that share a tile know whether they are the last one.
+
+A semaphore counts the arrivals of blocks, and is 0 again after the last one of a tile. No block waits for another.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+
+
+@irdl_op_definition
+class ArriveOp(IRDLOperation):
+    """The arrival of a block, of so many, at a semaphore: ``%last = kernel.arrive %s[%t] of %n : memref<216xi32>``.
+
+    True in the last block that arrives, which then sees what the others wrote before (CUDA: ``atom.acq_rel.gpu.inc``
+    between two barriers of the block). A single block is the last one, and no semaphore is accessed.
+    """
+
+    name = "kernel.arrive"
+    buffer = operand_def(MemRefType)
+    at = operand_def(IndexType)
+    blocks = operand_def(IndexType)
+    result = result_def(IntegerType(1))
+    assembly_format = "$buffer `[` $at `]` `of` $blocks attr-dict `:` type($buffer)"
+
+    def __init__(self, buffer: SSAValue, at: SSAValue, blocks: SSAValue):
+        super().__init__(operands=[buffer, at, blocks], result_types=[IntegerType(1)])
+
+
+@irdl_op_definition
+class OthersArrivedOp(IRDLOperation):
+    """Whether all other blocks of a tile have arrived, which makes this one the last: it need not write its part.
+
+    ``%c = kernel.others_arrived %s[%t] of %n when %f : memref<216xi32>``: false where ``%f`` is. False may also be old
+    news, and ``kernel.arrive`` decides (CUDA: ``ld.acquire.gpu``).
+    """
+
+    name = "kernel.others_arrived"
+    buffer = operand_def(MemRefType)
+    at = operand_def(IndexType)
+    blocks = operand_def(IndexType)
+    when = operand_def(IntegerType(1))
+    result = result_def(IntegerType(1))
+    assembly_format = "$buffer `[` $at `]` `of` $blocks `when` $when attr-dict `:` type($buffer)"
+
+    def __init__(self, buffer: SSAValue, at: SSAValue, blocks: SSAValue, when: SSAValue):
+        super().__init__(operands=[buffer, at, blocks, when], result_types=[IntegerType(1)])

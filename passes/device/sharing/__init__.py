@@ -1,0 +1,1 @@
+"""Shares of the steps of tiles, which several blocks compute together (stream-K)."""
