@@ -39,6 +39,8 @@ BLOCKS = {  # of warpgroups: how operands come to shared memory, and which tiles
     "clusters 2x2": "{tile} | warps=8x1 copy=tma cluster=2x2 raster=8 persist",
 }
 TILES = ("m/128p n/128vp | k/64", "m/256p n/128vp | k/64")
+ALTERNATING = ("m/128p n/128vp | k/64", "m/64p n/256vp | k/64")
+"""Tiles of one warpgroup, of which two alternate."""
 STAGES = ("graph", "layout", "fuse", "kernel", "schedule")
 Size = tuple[int, int, int]
 
@@ -55,6 +57,8 @@ def lines() -> Iterator[tuple[str, str, str]]:
     for tile in TILES:
         for name, block in BLOCKS.items():
             yield name, tile, block.format(tile=tile)
+    for tile in ALTERNATING:
+        yield "ping-pong", tile, f"{tile} | warps=4x1 copy=tma raster=8 persist pingpong"
 
 
 def _by_schedule(device: Device, size: Size, name: str, tiles: str, target: str, runs: int) -> Row:

@@ -222,16 +222,21 @@ class SpecializeOp(IRDLOperation):
 
     ``kernel.specialize {threads = 128 : i64} producer {…} consumer {…}``: with so many more threads, a warpgroup that
     keeps few registers, which those that compute take (``registers``, of a thread of each, in the launch geometry).
+    With ``groups = 2`` so many groups of the tile's threads run ``consumer``, and each takes every second tile of a
+    block (CUTLASS: ping-pong).
     """
 
     name = "kernel.specialize"
     threads = prop_def(IntegerAttr)
     registers = opt_prop_def(DenseArrayBase)
+    groups = opt_prop_def(IntegerAttr)
     producer = region_def("single_block")
     consumer = region_def("single_block")
     traits = traits_def(NoTerminator())
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `producer` $producer `consumer` $consumer"
 
-    def __init__(self, threads: int, producer: Region, consumer: Region):
-        super().__init__(regions=[producer, consumer], properties={"threads": IntegerAttr(threads, i64)})
+    def __init__(self, threads: int, producer: Region, consumer: Region, groups: int = 1):
+        number = IntegerAttr(groups, i64) if groups > 1 else None
+        properties = {"threads": IntegerAttr(threads, i64), "groups": number}
+        super().__init__(regions=[producer, consumer], properties=properties)

@@ -49,7 +49,8 @@ class ThreadBlock:
     warps; ``depth``: the buffers of a staged operand, of which all but one are in flight; ``cluster``: (rows,
     columns) of blocks whose tiles are neighbours and share what they copy; ``raster``: the rows of
     tiles whose columns follow each other; ``persist``: as many blocks as run at a time take all tiles; ``streamk``: so
-    many blocks share the steps of the tiles that are no whole waves of as many. None: the passes choose."""
+    many blocks share the steps of the tiles that are no whole waves of as many; ``pingpong``: twice as many warps,
+    whose halves alternate, each with a tile of its own. None: the passes choose."""
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
@@ -59,10 +60,13 @@ class ThreadBlock:
     raster: int | None = _key(COUNT)
     persist: bool | None = _key(FLAG)
     streamk: int | None = _key(NUMBER)
+    pingpong: bool | None = _key(FLAG)
 
     def __post_init__(self) -> None:
         if any(n & (n - 1) for n in self.warps or ()):
             raise ScheduleError(f"block item 'warps={GRID.text(self.warps)}': numbers of warps are powers of two")
+        if self.pingpong and not (self.copy == "tma" and self.persist):
+            raise ScheduleError("block item 'pingpong': write 'copy=tma persist pingpong', blocks take several tiles")
 
     def threads(self, warp: int) -> int | None:
         """The threads of a block, for warps of so many; None where the schedule does not say it."""

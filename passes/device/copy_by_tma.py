@@ -26,6 +26,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
+from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
@@ -71,9 +72,11 @@ def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
     tiles = [o for o in fn.walk() if isinstance(o, scf.ParallelOp)]
     if not target.warpgroups:
         return f"'{target.name}' has no bulk copies of tensors, sm_90 has them (cuda:sm_90)"
-    most = target.most_threads // target.warp - WARPS
+    most = (target.most_threads // target.warp - WARPS) // groups_of(fn)
     if (threads_of(fn, target) or target.block_threads) > most * target.warp:
         return f"a block has at most {most} warps beside the {WARPS} that copy"
+    if groups_of(fn) > 1 and threads_of(fn, target) != WARPS * target.warp:
+        return f"with 'pingpong' a tile is that of one warpgroup, warps={WARPS}"
     if len(products) != 1 or products[0].warpgroup is None:
         return "the operands are not those of one product of warpgroups (mma=m64n…)"
     loop = products[0].parent_op()

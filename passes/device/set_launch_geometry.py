@@ -54,7 +54,7 @@ class SetLaunchGeometry(ModulePass):
             if any(isinstance(o, kernel.LibraryCallOp) for o in fn.walk()):
                 fn.attributes[THREADS] = IntegerAttr(target.library_threads, i64)
             if more := producer_threads(fn):
-                fn.attributes[THREADS] = IntegerAttr(_threads(fn) + more, i64)
+                fn.attributes[THREADS] = IntegerAttr(_threads(fn) * consumer_groups(fn) + more, i64)
             fn.attributes[GRID] = StringAttr(str(_grid(fn, target)))
             fn.attributes[RESIDENT] = IntegerAttr(resident_blocks(fn, target), i64)
             for warps in (o for o in fn.walk() if isinstance(o, kernel.SpecializeOp)):
@@ -68,6 +68,11 @@ class SetLaunchGeometry(ModulePass):
 def producer_threads(fn: kernel.FuncOp) -> int:
     """The threads of a block that copy what the others compute with."""
     return sum(o.threads.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp))
+
+
+def consumer_groups(fn: kernel.FuncOp) -> int:
+    """How many groups of threads each have a tile of their own."""
+    return max((o.groups.value.data for o in fn.walk() if isinstance(o, kernel.SpecializeOp) and o.groups), default=1)
 
 
 def cluster_of(fn: kernel.FuncOp) -> tuple[int, int]:
@@ -95,7 +100,7 @@ def _by_registers(fn: kernel.FuncOp, target: GpuTarget) -> int:
 
     As of the target, but half of them where a loop carries more than half of a thread's registers, and one fewer of
     three or more where what is held while a loop runs leaves too few."""
-    threads, computing = _threads(fn), _threads(fn) - producer_threads(fn)
+    threads, computing = _threads(fn), (_threads(fn) - producer_threads(fn)) // consumer_groups(fn)
     each, carried = target.thread_registers, _carried(fn)
     if 2 * carried > each * computing:
         return max(1, target.registers // (2 * each * threads))

@@ -17,7 +17,8 @@ One thread of the producer's warpgroup copies; each warp of the consumers says w
 in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums have none. The ring has
 ``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x2`` four blocks run
 together: those whose tiles are in one row or column each copy a part of what both need (multicast), and say to each
-other when they have read a buffer.
+other when they have read a buffer. With ``pingpong`` two groups of threads compute, each every second tile of a block:
+one multiplies while the other writes its results.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.cluster_copies import ClusterCopies, check_cluster, shared_copy
+from mlc.passes.device.bulk.consumer_order import ConsumerOrder, check_locals, groups_of
 from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
@@ -76,15 +78,20 @@ class _Specialization:
         self.extra = WARPS * self.target.warp
         locals_ = list(dict.fromkeys(copy.target.owner for copy in self.copies))
         self.locals = [o for o in locals_ if isinstance(o, kernel.LocalOp)]
-        self.depth = ring_depth(self.fn, loop, self.locals, threads + self.extra, self.target)
+        self.groups = groups_of(self.fn)
+        if self.groups > 1:
+            check_locals(self.fn, self.locals)
+        self.depth = ring_depth(self.fn, loop, self.locals, self.groups * threads + self.extra, self.target)
         self.rings: dict[SSAValue, SSAValue] = {local.result: self._ring(local) for local in self.locals}
         self.cluster, peers = self._cluster()
         readers = threads // self.target.warp * peers
         self.full, self.empty = (self._barriers(tiles, count) for count in (1, readers))
         promoted = any(isinstance(o, kernel.MmaOp) and o.promoted for o in self.loop.body.block.ops)
+        self.order: ConsumerOrder | None = None
+        if self.groups > 1:
+            self.order = ConsumerOrder(self._barriers(tiles, threads // self.target.warp, self.groups))
         self.release = Release(self.empty, self.depth, self.cluster.peers if self.cluster else None, promoted)
-        build = Inserter(tiles)
-        build.add(kernel.BarrierOp() if self.cluster is None else kernel.ClusterBarrierOp())
+        Inserter(tiles).add(kernel.BarrierOp() if self.cluster is None else kernel.ClusterBarrierOp())
         producer = Block([self._producer()])
         self._consume()
         place = tiles.parent
@@ -92,7 +99,7 @@ class _Specialization:
         tiles.detach()
         stores = any(isinstance(o, kernel.BulkStoreOp) for o in tiles.walk())
         consumer = Block([tiles, kernel.BulkStoreWaitOp()] if stores else [tiles])
-        made = kernel.SpecializeOp(self.extra, Region(producer), Region(consumer))
+        made = kernel.SpecializeOp(self.extra, Region(producer), Region(consumer), self.groups)
         assert after is not None
         place.insert_op_before(made, after)
         if self.cluster is not None:  # no block ends while others use its shared memory
@@ -112,10 +119,10 @@ class _Specialization:
         ring.attributes |= local.attributes
         return Inserter(local).add(ring).results[0]
 
-    def _barriers(self, place: Operation, count: int) -> SSAValue:
-        """The barriers of a ring, at the head of the kernel."""
+    def _barriers(self, place: Operation, count: int, number: int | None = None) -> SSAValue:
+        """So many barriers, those of a ring else, at the head of the kernel."""
         build = Inserter(place)
-        barriers = build.add(kernel.LocalOp(memref("i64", (self.depth,)))).results[0]
+        barriers = build.add(kernel.LocalOp(memref("i64", (number or self.depth,)))).results[0]
         build.add(kernel.MbarrierInitOp(barriers, count))
         return barriers
 
@@ -182,6 +189,8 @@ class _Specialization:
             self.release.former(last.add, slot, old.lb, body.args[0])
         else:
             self.release.own(last.add, slot)
+        if self.order is not None:
+            self.order.give(last.add, self.order.take(old), old, body.args[0])
         last.add(scf.YieldOp(*body.last_op.operands, *self._next(last.add, slot, parity)))
         body.last_op.detach()
         sweep(body)

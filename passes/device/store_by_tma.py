@@ -24,6 +24,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
+from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.swizzle import LAYOUT
@@ -58,6 +59,7 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
     writes = [o for o in loop.parent.ops if isinstance(o, kernel.WriteOp)]
     found = {write: axes for write in writes if (axes := _axes(fn, write, variables)) is not None}
     threads = threads_of(fn, target) or target.block_threads
+    threads *= groups_of(fn)
     groups = threads // (WARPS * target.warp)
     if not found or not (buffers := _buffers(fn, loop, copies, next(iter(found)), groups, threads, target)):
         return
@@ -104,7 +106,7 @@ def _buffers(
     threads += WARPS * target.warp
     depth = ring_depth(fn, loop, locals_, threads, target)
     assert isinstance(write.value.type, VectorType)
-    parts = prod(write.value.type.get_shape()) // (groups * PART * PART)
+    parts = groups_of(fn) * prod(write.value.type.get_shape()) // (groups * PART * PART)
     for buffers in range(min(BUFFERS, parts), 0, -1):
         if ring_room(fn, locals_, threads, target, groups * buffers * PART * PART * 2) >= depth:
             return buffers

@@ -141,6 +141,8 @@ REFUSED = [
         "warps=4 copy=tma cluster=1x4",
         "the columns of tiles are no",
     ),
+    (LARGE, "cuda:sm_90", "warps=4 copy=tma pingpong", "write 'copy=tma persist pingpong'"),
+    (LARGE, "cuda:sm_90", "warps=8 copy=tma persist pingpong", "a tile is that of one warpgroup"),
     (PLAIN, "cuda:sm_90", "warps=4 copy=tma", "a stride of 154 bytes, which is no multiple of 16"),
     (PLAIN, "cuda", "warps=4 copy=tma", "has no bulk copies of tensors"),
     (PLAIN, "cuda:sm_90", "warps=2x2 copy=tma", "not those of one product of warpgroups"),
@@ -176,13 +178,15 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
         more = f"raster=8 persist{cluster}"
         band = f"{tile} {{n}}/{columns}vp | {{k}}/64 | warps={warps} copy=tma depth=4 {more}"
         printed += [made(model, units, band, **HOPPER)[1]]
+    band = "{m}/64p {n}/256vp | {k}/64 | warps=4 copy=tma depth=4 raster=8 persist pingpong"
+    printed += [made(model, units, band, **HOPPER)[1]]
     source = tmp_path / "kernels.cu"
     source.write_text(unit(printed))
     command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
     done = subprocess.run([*command, "-o", tmp_path / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
-    assert len(found) == 4 and not any(stack or spills for stack, spills, _ in found)
-    assert sorted(registers for *_, registers in found) == [128, 168, 168, 168]  # before setmaxnreg shares them anew
+    assert len(found) == 5 and not any(stack or spills for stack, spills, _ in found)
+    assert sorted(registers for *_, registers in found) == [128] + 4 * [168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
     code = instructions((tmp_path / "cubin").read_bytes())
     assert {HGMMA, UTMALDG, UTMASTG, STSM, SYNCS, MEMBAR} <= {*code}
@@ -370,6 +374,7 @@ def test_clusters_are_candidates_that_a_search_measures() -> None:
     assert "cluster=" not in found[0] and len(found) == len(set(found))
     measured = {text.partition("cluster=")[2].split()[0] for text in found[: 1 + CANDIDATES] if "cluster=" in text}
     assert measured == {"2x1", "1x2", "2x2"}
+    assert any("pingpong" in text for text in found[1 : 1 + CANDIDATES])
     odd = [text.partition("cluster=")[2] for text in _candidates(64, 6144) if "cluster=" in text]
     assert odd and all(text.startswith("1x2") for text in odd)
 
@@ -380,3 +385,45 @@ def _candidates(rows: int, columns: int) -> list[str]:
     run(imported.module, imported.weights, Options(**HOPPER), ("graph", "layout", "fuse", "kernel", "schedule"))
     (fn,) = [o for o in imported.module.ops if isinstance(o, FuncOp)]
     return [schedule.text for schedule in target.get("cuda:sm_90").candidates(fn)]
+
+
+FEW = {"target": replace(target.get("cuda:sm_90"), multiprocessors=3)}  # type: ignore[type-var]
+PINGPONG = [
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma depth=2 persist pingpong",
+    "{m}/64p {n}/128vp | {k}/32 | warps=4 copy=tma depth=3 raster=2 persist pingpong",
+    "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma cluster=2x1 persist pingpong",
+]
+
+
+@pytest.mark.parametrize("band", PINGPONG)
+def test_two_warpgroups_alternate(band: str, units: Path) -> None:
+    """Of 12 or 8 tiles a block has 3 or 4: its first warpgroup may have one more than the other."""
+    program, printed = made(model_of(even(PLAIN)), units, band, **FEW)
+    (fn,) = program.functions.values()
+    assert fn.attributes["threads"].value.data == 384 and "mlc_bulk_store(" in printed
+    a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
+    wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
+    assert within_a_rounding(program.run({"a": a, "b": b})["y"], wanted, np.float16)
+
+
+ORDERS = [
+    (r"mlc_mbarrier_wait\((?=ORDER)[^;]*;", "", "different steps|what is being read|in flight|without a wait|too many"),
+    (r"mlc_mbarrier_arrive\((?=ORDER)[^;]*;", "", "different steps"),
+    (r"mlc_mbarrier_wait\((ORDER \+ \w+), \(int\)\((\w+)\)\);", r"mlc_mbarrier_wait(\1, 1 - (int)(\2));",
+     "different steps|what is being read|in flight|an arrival too many"),
+    (r"(mlc_mbarrier_init\(ORDER, 2, )4", r"\g<1>8", "different steps"),
+    (r"(mlc_mbarrier_arrive\(ORDER \+ \w+), \w+\);", r"\1);", "different steps|too many|in flight|being read"),
+    (r"mlc_warpgroup_barrier\(group\)", "mlc_warpgroup_barrier(0)", "different steps|a read of a write|no fence"),
+    (r"\(group \* 2 \+ ", "(0 * 2 + ", "two writes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern, fault, message", ORDERS)
+def test_faults_of_their_order_are_found(pattern: str, fault: str, message: str, units: Path) -> None:
+    program, printed = made(model_of(even(PLAIN)), units, PINGPONG[1], **FEW)
+    order = re.findall(r"mlc_mbarrier_init\((\w+)", printed)[2]
+    wrong, count = re.subn(pattern.replace("ORDER", order), fault, printed)
+    assert count
+    program.emulator = Emulator([wrong], units)
+    with pytest.raises(AssertionError, match=message):
+        program.run({"a": reals(200, 136, dtype=np.float16), "b": reals(136, 152, dtype=np.float16)})

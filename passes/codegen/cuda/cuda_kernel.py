@@ -24,12 +24,12 @@ from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
 from mlc.passes.codegen.c_like.c_types import element
 from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
-from mlc.passes.codegen.cuda.thread.coordinates import THREAD
+from mlc.passes.codegen.cuda.thread.coordinates import GROUP, THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
 from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives, sums_warpgroups
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
-from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of
+from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of, producer_threads
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.loops.spill_locals import SCRATCH
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -45,6 +45,7 @@ def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
 @dataclass
 class _Printer(KernelCollectives):
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
+    share: int = 1  # of a block's iterations those who take it have every so many-th
 
     def text(self) -> str:
         self.serial = SERIAL in self.fn.attributes
@@ -59,8 +60,15 @@ class _Printer(KernelCollectives):
         first = f'extern "C" __global__ void {bounds} {self.symbol}({", ".join(parameters)}) {{'
         dynamic = self.fn.attributes.get(DYNAMIC)
         shared = [f"MLC_DYNAMIC_SHARED({DYNAMIC}, {dynamic.value.data});"] if isinstance(dynamic, IntegerAttr) else []
-        start = [f"const int {THREAD} = threadIdx.x; (void){THREAD};", *shared, *self.head]
+        start = [*self._threads(threads.value.data), *shared, *self.head]
         return "\n".join([first, *(f"  {line}" for line in start), *self.lines, "}"]) + "\n"
+
+    def _threads(self, all_: int) -> list[str]:
+        """The number of a thread of a tile; and of its group, where several have tiles of their own."""
+        if self.groups == 1:
+            return [f"const int {THREAD} = threadIdx.x; (void){THREAD};"]
+        each = (all_ - producer_threads(self.fn)) // self.groups
+        return [f"const int {THREAD} = threadIdx.x % {each}, {GROUP} = mlc_uniform(threadIdx.x / {each});"]
 
     def _buffers(self) -> list[str]:
         """The pointer parameters; a block's own row of the scratch arrays."""
@@ -155,15 +163,16 @@ class _Printer(KernelCollectives):
         assert isinstance(threads, IntegerAttr) and registers is not None
         kept, taken = registers.get_values()
         consumers = threads.value.data - op.threads.value.data
-        self.open(f"if ({THREAD} >= {consumers})")
+        self.open(f"if (threadIdx.x >= {consumers})")
         self.line(f"mlc_release_registers<{kept}>();")
-        self.open(f"if ({THREAD} == {consumers})")
+        self.open(f"if (threadIdx.x == {consumers})")
         self.block(op.producer.block)
         self.close()
         self.close()
         self.open("else")
         self.line(f"mlc_take_registers<{taken}>();")
-        self.barrier = f"mlc_group_barrier<{consumers}>();"
+        self.barrier = f"mlc_group_barrier<{consumers}>();" if self.groups == 1 else f"mlc_warpgroup_barrier({GROUP});"
+        self.share = self.groups
         self.block(op.consumer.block)
         self.close()
 
@@ -179,7 +188,8 @@ class _Printer(KernelCollectives):
         self.line(f"const int64_t {count} = {' * '.join(extents_)};")
         t, first, step = self.name(), *(("0", "1") if self.serial else (self.first_block(), "gridDim.x"))
         self.before.append(count)
-        self.open(f"for (int64_t {t} = {first}; {t} < {count}; {t} += {step})")
+        own, each = (first, step) if self.share == 1 else (f"{first} + {GROUP} * {step}", f"{self.share} * {step}")
+        self.open(f"for (int64_t {t} = {own}; {t} < {count}; {t} += {each})")
         self.iteration = f"(({t} - {first}) / {step})"
         for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
             inner = " * ".join(extents_[n + 1 :])

@@ -25,7 +25,7 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
     if nest.block is None or nest.block.warps is None:
         return BlockTime.of_threads(rows, columns, blocks, target, size)
     across, along = nest.block.warps
-    mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp
+    mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp * (2 if nest.block.pingpong else 1)
     warpgroups = target.warpgroups and nest.block.mma is None
     grid = (max(across / 4, 1), along) if warpgroups else (across, along)
     bits = MMA_SHAPES["f16"].bits if mma.promoted and not warpgroups else mma.bits  # warps multiply halves

@@ -27,6 +27,8 @@ WARPGROUPS = (((128, 128), (8, 1)), ((64, 128), (4, 1)), ((64, 64), (4, 1)))
 """The same of warpgroups, whose instruction the passes choose: four warps have 64 rows."""
 BULK = (((256, 128), (8, 1)), ((128, 256), (8, 1)), *WARPGROUPS)
 """The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
+PINGPONG = (((64, 256), (4, 1)), ((128, 128), (4, 1)), ((64, 128), (4, 1)))
+"""Tiles of one warpgroup, of which two alternate."""
 CLUSTERS = ((2, 1), (1, 2), (2, 2))
 """Rows and columns of blocks that share operands: the right one, the left one, both."""
 RASTER = 8  # rows of tiles whose columns follow each other
@@ -85,8 +87,11 @@ def _nests(
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
     ordered = fastest_first(nests, statements[0], target)
     yield from ordered[:1]
-    clustered = [_clustered(nest, shape, statements[0]) for nest in ordered for shape in CLUSTERS]
-    yield from fastest_first([*ordered[1:], *filter(None, clustered)], statements[0], target)
+    own = PINGPONG[-1:] if mma.promoted else PINGPONG
+    own_tiles = [_pingpong(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in own if bulk]
+    more = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, own_tiles)]
+    more += filter(None, [_clustered(nest, shape, statements[0]) for nest in ordered for shape in CLUSTERS])
+    yield from fastest_first([*ordered[1:], *more], statements[0], target)
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
@@ -127,6 +132,15 @@ def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile 
     count = prod(-(-points([s.bounds[item.iterator]]) // padded(item.size)) or 1 for item in band)
     many = count > target.multiprocessors
     return band, inner, replace(block, copy="tma", raster=RASTER if many else None, persist=many or None)
+
+
+def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | None:
+    """The same where blocks take several tiles: two warpgroups have one each, in turn."""
+    made = _persistent(tile, s, target)
+    if made is None or not made[2].persist:
+        return None
+    band, inner, block = made
+    return band, inner, replace(block, pingpong=True)
 
 
 def _clustered(nest: LoopNest, cluster: tuple[int, int], s: StatementView) -> LoopNest | None:

@@ -23,6 +23,7 @@ ALLOWED = {
     "codegen/emit_c.py FILE_BYTES": "compile time",
     "device/distribute_values.py WINDOW": "a ratio: how many offsets of one buffer make a window",
     "device/loops/pipelined_copies.py CHUNKS": "the instructions of CUDA, the same for every GPU that has them",
+    "device/bulk/consumer_order.py GROUPS": "two alternate, as in CUTLASS",
     "device/bulk/cluster_copies.py BLOCKS SWIZZLED": "the clusters that are tested, and the format of boxes",
     "device/loops/ring_depth.py DEEPEST": "what fits up to this is taken: later copies hide no more of the latency",
     "device/set_launch_geometry.py MOST_BLOCKS": "the format of a launch",

@@ -33,10 +33,11 @@ class BulkStore:
     map: str
     positions: Sequence[str]
     coordinates: Coordinates
+    team: tuple[int, str] = (1, "0")  # how many groups of threads have tiles of their own, and the number of this one
 
     def steps(self) -> Iterator[str]:
         """C statements: each part waits for a buffer, fills it, and is stored by one thread of the warpgroup."""
-        buffers = cast(int, shape_of(self.op.staging)[0]) // self._groups
+        buffers = cast(int, shape_of(self.op.staging)[0]) // (self.team[0] * self._groups)
         for n, part in enumerate(self._parts):
             buffer = f"{self.staging} + ({self._group} * {buffers} + {n % buffers}) * {PART * PART}"
             yield f"mlc_bulk_store_ready<{buffers - 1}>({self._group});"
@@ -73,7 +74,8 @@ class BulkStore:
     @cached_property
     def _group(self) -> str:
         numbers = [(1 << n,) for n in range(len(self._outer))]
-        return self.coordinates.warp_variable(self._per_warp([(0,), (0,), *numbers], (self._groups,)), 0)
+        own = self.coordinates.warp_variable(self._per_warp([(0,), (0,), *numbers], (self._groups,)), 0)
+        return own if self.team[0] == 1 else self.team[1]  # whose tile is one warpgroup's
 
     def _per_warp(self, warps: list[tuple[int, ...]], shape: tuple[int, ...]) -> LinearLayout:
         lanes = [(0,) * len(shape)] * len(self._total.of_input("lane"))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 
-THREAD = "thread"  # the variable of a thread's number in its block
+THREAD = "thread"  # the variable of a thread's number among those that have a tile
+GROUP = "group"  # that of the number of such threads in the block, where each has tiles of its own
 
 
 @dataclass

@@ -16,10 +16,12 @@ from mlc.passes.codegen.cuda.launch_geometry import tensor_maps
 from mlc.passes.codegen.cuda.thread.async_copies import bulk_step
 from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockReduction, identity
 from mlc.passes.codegen.cuda.thread.bulk_stores import BulkStore
+from mlc.passes.codegen.cuda.thread.coordinates import GROUP
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpgroupProduct, WarpProduct
 from mlc.passes.codegen.cuda.thread.kernel_memory import KernelMemory
 from mlc.passes.codegen.cuda.thread.thread_part import Held
+from mlc.passes.device.set_launch_geometry import consumer_groups
 
 
 def sums_warpgroups(value: SSAValue) -> bool:
@@ -38,6 +40,11 @@ class KernelCollectives(KernelMemory, ABC):
     def warpgroups(self) -> bool:
         """Whether warpgroups read shared memory: by the asynchronous proxy, which a fence makes stores visible to."""
         return any(isinstance(o, kernel.MmaOp) and o.warpgroup for o in self.fn.walk())
+
+    @cached_property
+    def groups(self) -> int:
+        """How many groups of threads have tiles of their own."""
+        return consumer_groups(self.fn)
 
     @cached_property
     def maps(self) -> dict[kernel.TensorMap, str]:
@@ -188,5 +195,6 @@ class KernelCollectives(KernelMemory, ABC):
         held, pack, _ = self.paired(op.value)
         positions = [self.scalar(v) for v in op.coordinates]
         layout, pointer = self.layouts[op.staging], self.pointers[op.staging]
-        for line in BulkStore(op, held, pack, pointer, layout, self.maps[op.map], positions, self.coordinates).steps():
+        each = (layout, self.maps[op.map], positions, self.coordinates, (self.groups, GROUP))
+        for line in BulkStore(op, held, pack, pointer, *each).steps():
             self.line(line)

@@ -186,3 +186,67 @@ kernel.func @square(%a: memref<100x160xf16>, %b: memref<160x512xf16>, %c: memref
   }) : (index, index, index, index, index, index) -> ()
   kernel.return
 }
+
+// -----
+
+// Two warpgroups alternate: one waits for its barrier before the sum, and lets the other begin when the products of the
+// last iteration have been started. Four warps say that they have read a buffer, those of the tile it is for.
+// CHECK-LABEL: kernel.func @pingpong
+// CHECK-SAME: threads = 384 : i64, {{.*}}grid = "6"
+// CHECK:      kernel.mbarrier_init %{{.*}} {count = 4 : i64}
+// CHECK:      %[[ORDER:.*]] = kernel.local : memref<2xi64>
+// CHECK-NEXT: kernel.mbarrier_init %[[ORDER]] {count = 4 : i64}
+// CHECK:      kernel.specialize {threads = 128 : i64, groups = 2 : i64, registers = array<i64: 40, 232>} producer {
+// CHECK:      } consumer {
+// CHECK:      %[[TILE:.*]] = kernel.iteration
+// CHECK:      %[[GROUP:.*]] = arith.remsi %[[TILE]], %{{.*}} : index
+// CHECK-NEXT: %[[OTHER:.*]] = arith.subi %{{.*}}, %[[GROUP]] : index
+// CHECK-NEXT: %[[OWN:.*]] = arith.floordivsi %[[TILE]], %{{.*}} : index
+// CHECK-NEXT: %[[PHASE:.*]] = arith.addi %[[OWN]], %[[OTHER]] : index
+// CHECK-NEXT: %[[PARITY:.*]] = arith.remsi %[[PHASE]], %{{.*}} : index
+// CHECK-NEXT: kernel.mbarrier_wait %[[ORDER]][%[[GROUP]]] parity %[[PARITY]]
+// CHECK:      scf.for
+// CHECK:      %[[LAST:.*]] = arith.cmpi sle
+// CHECK-NEXT: kernel.mbarrier_arrive %[[ORDER]][%[[OTHER]]] when %[[LAST]]
+// CHECK:      kernel.mma_wait %{{.*}} {groups = 0 : i64}
+kernel.func @pingpong(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memref<100x384xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma persist pingpong">} {
+  %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>
+  %t = kernel.local {layout = "offset[1][2][4][8][16][32][4096][72][144][288][512][1024][2048] of 8192"} : memref<64x128xf16>
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = arith.constant 2 : index
+  %3 = arith.constant 3 : index
+  %128 = arith.constant 128 : index
+  %384 = arith.constant 384 : index
+  %64 = arith.constant 64 : index
+  %100 = arith.constant 100 : index
+  %160 = arith.constant 160 : index
+  %10240 = arith.constant 10240 : index
+  %z = arith.constant 0.0 : f32
+  "scf.parallel"(%0, %0, %2, %3, %1, %1) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    %m = arith.muli %i, %64 : index
+    %rows = arith.subi %100, %m : index
+    %acc = vector.broadcast %z : f32 to vector<64x128xf32>
+    %d = scf.for %k = %0 to %160 step %64 iter_args(%u = %acc) -> (vector<64x128xf32>) {
+      %left = arith.subi %160, %k : index
+      %row = arith.muli %i, %10240 : index
+      %at = arith.addi %row, %k : index
+      %x = kernel.read %a[%at] valid(%left, %rows) {strides = array<i64: 1, 160>, valid_axes = array<i64: 0, 1>} : memref<100x160xf16> -> vector<64x64xf16>
+      kernel.write %x, %s[%0] {strides = array<i64: 1, 64>} : vector<64x64xf16>, memref<64x64xf16>
+      %line = arith.muli %k, %384 : index
+      %column = arith.muli %j, %128 : index
+      %from = arith.addi %line, %column : index
+      %y = kernel.read %b[%from] valid(%left) {strides = array<i64: 384, 1>, valid_axes = array<i64: 0>} : memref<160x384xf16> -> vector<64x128xf16>
+      kernel.write %y, %t[%0] {strides = array<i64: 128, 1>} : vector<64x128xf16>, memref<64x128xf16>
+      %v = kernel.mma %u, %s, %t {steps = 64 : i64, strides = array<i64: 1, 64, 128, 1>, warpgroup = 128 : i64} : vector<64x128xf32>, memref<64x64xf16>, memref<64x128xf16> -> vector<64x128xf32>
+      scf.yield %v : vector<64x128xf32>
+    }
+    %start = arith.muli %m, %384 : index
+    %shift = arith.muli %j, %128 : index
+    %place = arith.addi %start, %shift : index
+    kernel.write %d, %c[%place] valid(%rows) {strides = array<i64: 384, 1>, valid_axes = array<i64: 0>} : vector<64x128xf32>, memref<100x384xf32>
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()
+  kernel.return
+}
