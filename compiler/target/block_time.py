@@ -15,6 +15,8 @@ from mlc.target.gpu import GpuTarget
 
 WARPGROUP = 4  # warps that copy the operands of others
 TERMS = 64  # of a part of a sum at least
+STAGED = 16  # terms that are staged together
+UNEVEN = 1.5  # times as fast are parts that do not divide a sum, where they are preferred to others
 GAIN = 0.8  # of the time of a whole sum that parts may take at most
 KEYS = 128  # of a part of a running reduction at least: two steps of a stream
 QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
@@ -94,21 +96,25 @@ class SplitSum:
     results: int
     target: GpuTarget
     least: int = TERMS  # of a part
+    uneven: bool = False  # whether the last part may have terms of the one before, too, which count once
 
     def parts(self) -> int:
         """How many parts are worth a kernel that adds them; 1 where the tiles of whole sums are enough blocks, or where
         no division is even."""
         best = min(self._divisors(), key=self.cycles, default=1)
+        other = min(self._others(), key=self.cycles, default=best)
+        best = other if UNEVEN * self.cycles(other) < self.cycles(best) else best
         return best if self.cycles(best) < GAIN * self.cycles(1) else 1
 
     def ranked(self) -> list[int]:
         """Numbers of parts, the fastest first, 1 among them; none where no division is even."""
-        found = sorted(self._divisors(), key=self.cycles)
+        found = sorted(dict.fromkeys([*self._divisors(), *self._others()]), key=self.cycles)
         return found if len(found) > 1 else []
 
     def cycles(self, parts: int) -> float:
         added = self.target.launch_cycles + parts * self.results * 2 * FLOAT / self.rate
-        whole = min(tile.cycles(self.terms, self.target, parts) for tile in self.tiles)
+        terms = parts * part_size(self.terms, parts)
+        whole = min(tile.cycles(terms, self.target, parts) for tile in self.tiles)
         return whole + (added if parts > 1 else 0)
 
     @property
@@ -119,8 +125,24 @@ class SplitSum:
     def _divisors(self) -> Iterator[int]:
         """The numbers of parts of enough terms, multiples of what is staged together where there are such."""
         even = [n for n in range(1, self.terms // self.least + 1) if self.terms % n == 0]
-        whole = [n for n in even if self.terms // n % 16 == 0]
+        whole = [n for n in even if self.terms // n % STAGED == 0]
         yield from dict.fromkeys([1, *(whole or even)])
+
+    def _others(self) -> Iterator[int]:
+        """The numbers of parts of which the last one has terms of the one before, too."""
+        most = range(2, self.terms // self.least + 1) if self.uneven else ()
+        return (n for n in most if self.terms % n and has_parts(self.terms, n))
+
+
+def has_parts(terms: int, parts: int) -> bool:
+    """Whether parts of one size are so many, of which the last one may begin earlier."""
+    return -(-terms // part_size(terms, parts)) == parts and part_size(terms, parts) <= terms
+
+
+def part_size(terms: int, parts: int) -> int:
+    """The terms of each part: multiples of what is staged together where parts are not even."""
+    size = -(-terms // parts)
+    return size if terms % parts == 0 else -(-size // STAGED) * STAGED
 
 
 def split_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> SplitSum | None:
@@ -130,7 +152,7 @@ def split_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarge
     if not 1 < rows < QUERIES:
         return None
     tile = BlockTime.of_threads(rows, columns, blocks, target, HALF)
-    return SplitSum([tile], keys, rows * blocks * columns, target, KEYS)
+    return SplitSum([tile], keys, rows * blocks * columns, target, KEYS, uneven=True)
 
 
 def parts_of_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> int:

@@ -44,7 +44,7 @@ from mlc.passes.schedule.polyhedral.dependences import components
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
-from mlc.target.block_time import SplitSum
+from mlc.target.block_time import SplitSum, has_parts
 
 T = TypeVar("T")
 Estimate = Callable[[Sequence[StatementView], GpuTarget, str], T]
@@ -125,9 +125,16 @@ def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimL
     if stream is None and not is_splittable(statements):
         raise ScheduleError(f"{PART}@{parts}: its first statement is no sum that can have parts")
     terms = stream.extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]
-    if parts != terms and not (isinstance(terms, int) and isinstance(parts, int) and terms % parts == 0):
+    if parts != terms and not _has_parts(terms, parts, even=stream is None):
         raise ScheduleError(f"{PART}@{parts}: its sum has {terms} terms, which are not {parts} equal parts")
     return RunningParts(fn, stream, int(parts)) if stream else _SumParts(fn, statements[0], parts)  # type: ignore[arg-type]
+
+
+def _has_parts(terms: DimLike, parts: DimLike, even: bool) -> bool:
+    """Whether a sum has so many parts of one size, of which only those of a running reduction need not divide it."""
+    if not isinstance(terms, int) or not isinstance(parts, int):
+        return False
+    return terms % parts == 0 or not even and has_parts(terms, parts)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from launcher import Program
 from onnx import TensorProto
 from test_cuda_operators import feed_of, model_of
 
+import mlc
 from benchmarks.attention import Shape, arguments, model, reference
 from mlc.dialects.poly import schedule_of
 
@@ -23,6 +24,7 @@ SHAPES = [
     Shape(8, 4, 1, 1024, 32, 32),  # heads that share keys
     Shape(8, 2, 1, 1035, 20, 24),  # parts of an odd number of keys
     Shape(2, 1, 5, 1024, 16, 48),  # some queries
+    Shape(4, 2, 1, 1031, 16, 24),  # a prime number of keys: the last part has keys of the one before
 ]
 
 
@@ -63,8 +65,9 @@ def test_masked_keys_parts_and_rows(units: Path) -> None:
     np.testing.assert_allclose(made.run(feed)["y"], expected, rtol=0, atol=1e-5 * np.nanmax(np.abs(expected)))
 
 
-def test_masked_heads_that_share_keys(units: Path) -> None:
-    shape = Shape(8, 4, 1, 1035, 20, 24, causal=True)
+@pytest.mark.parametrize("keys", [1035, 1033])
+def test_masked_heads_that_share_keys(keys: int, units: Path) -> None:
+    shape = Shape(8, 4, 1, keys, 20, 24, causal=True)
     feed = dict(zip(("q", "k", "v", "mask"), arguments(shape), strict=True))
     feed["mask"] = np.random.default_rng().choice([0, -1.5, -np.inf], feed["mask"].shape).astype(np.float32)
     made = Program.of(model(shape), units)
@@ -73,14 +76,36 @@ def test_masked_heads_that_share_keys(units: Path) -> None:
     assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("shape", [Shape(4, 2, 1, 1031, 16, 16), Shape(3, 1, 1, 1024, 16, 16)], ids=str)
+@pytest.mark.parametrize("shape", [Shape(3, 1, 1, 1024, 16, 16)], ids=str)
 def test_no_parts(shape: Shape, units: Path) -> None:
-    """A prime number of keys has no equal parts; keys that one query reads are those of strips."""
+    """Keys that one query reads are those of strips."""
     feed = dict(zip("qkv", arguments(shape), strict=True))
     made = Program.of(model(shape), units)
     assert all(len(schedule_of(fn)) == 1 for fn in made.functions.values())
     expected = reference(shape, *feed.values())
     assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+def test_prime_keys_with_a_constant_causal_mask(units: Path) -> None:
+    """The last rows of a causal matrix; the index of a key in the last part is not affine, so the mask is read."""
+    shape = Shape(2, 1, 5, 1031, 16, 24, causal=True, constant=True)
+    mask = np.where(np.tri(5, 1031, 1026, dtype=bool), 0, -np.inf).astype(np.float32)
+    made_of = model(shape)
+    (old,) = [each for each in made_of.graph.initializer if each.name == "mask"]
+    old.raw_data = mask.tobytes()
+    feed = dict(zip("qkv", arguments(shape), strict=True))
+    made = Program.of(made_of, units)
+    expected = reference(Shape(2, 1, 5, 1031, 16, 24, causal=True), *feed.values(), mask)
+    assert_split(made)
+    assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+def test_prime_keys_have_no_12_parts_of_one_size(units: Path) -> None:
+    """Parts of 96 keys, a multiple of 16, would be 11."""
+    shape = Shape(4, 2, 1, 1031, 16, 24)
+    (name,) = [n for n in Program.of(model(shape), units).functions if n.endswith("_parts")]
+    with pytest.raises(mlc.InputError, match="part@12: its sum has 1031 terms, which are not 12 equal parts"):
+        Program.of(model(shape), units, schedule=f"{name}: contraction: S0 | part@12 part c b n | k")
 
 
 def test_parts_of_scores_that_overflow(units: Path) -> None:

@@ -1,6 +1,6 @@
 """A tile instance: its first points and the axes of its register tile, over the coordinates that isl's loops give.
 
-    T0[n, m] of 32 columns and 14 rows at (%t0, %t1)   →   n = 32·t0 + axis_n, m = 14·t1 + axis_m; axes m: 14, n: 32
+T0[n, m] of 32 columns and 14 rows at (%t0, %t1)   →   n = 32·t0 + axis_n, m = 14·t1 + axis_m; axes m: 14, n: 32
 """
 
 from __future__ import annotations

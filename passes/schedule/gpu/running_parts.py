@@ -7,7 +7,9 @@
     S1[m, part]: t1[m] max= b0[part, m]   S1w[part, m]: w[part, m] = exp(b0[part, m] - t1[m])
     S3[m, part]: t3[m] += b1[part, m]·w[part, m]   S4[m]: y[m] = 1 / t3[m]
 
-A part without any term has the maximum -inf. Exponents subtract at least the lowest finite number, so its sums are 0.
+Where the parts do not divide the terms, the last one begins earlier. For terms that the one before has, too, its
+maximum is -inf and its sums are 0 (``part_masks``). A part without any term has the maximum -inf. Exponents subtract at
+least the lowest finite number, so its sums are 0.
 """
 
 from __future__ import annotations
@@ -21,14 +23,16 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.semantics.dims import Dim, evaluate, product
+from mlc.dialects.semantics.dims import Dim, evaluate, floordiv, product
 from mlc.dialects.types import element_name, element_of, lowest, memref, shape_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART
+from mlc.passes.schedule.polyhedral.part_masks import mask_first, masked_statements
 from mlc.passes.schedule.polyhedral.running_reductions import Running, running_reductions
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.streaming import Stream
+from mlc.target.block_time import part_size
 
 Kernel = tuple[kernel.FuncOp, list[int]]  # and which arguments of the kernel that was split it has
 
@@ -73,6 +77,9 @@ class RunningParts:
         along = self.stream.along[s.name]
         bounds = [(PART, self.parts), *((i, self._size if i == along else n) for i, n in s.bounds.items())]
         body = s.op.body.clone()
+        if self._overlap and s.name in self.masked:
+            maximum = s.op.monoid is not None and s.op.monoid.data == "max"
+            mask_first(body.block, PART, self.parts - 1, along, self._overlap, float("-inf") if maximum else 0.0)
         for arg, read in zip(body.block.args, s.reads, strict=True):
             if read.array in self.running.maxima:
                 _limit(arg, body.block)
@@ -87,14 +94,24 @@ class RunningParts:
 
     @property
     def _size(self) -> int:
-        return self.stream.extent(self.stream.along) // self.parts
+        return part_size(self.stream.extent(self.stream.along), self.parts)
+
+    @property
+    def _overlap(self) -> int:
+        """The keys of the last part that the one before has, too: for these it counts nothing."""
+        return self.parts * self._size - self.stream.extent(self.stream.along)
+
+    @cached_property
+    def masked(self) -> frozenset[str]:
+        return masked_statements(self.stream.inside, self.stream.along)
 
     def _index(self, access: Access, s: StatementView) -> Index:
         """An element in a part: of what the part makes, or of an argument."""
         if access.array in {other.write.array for other in self.stream.inside}:
             return (Dim.symbol(PART), *access.index)
         along = self.stream.along[s.name]
-        known = {along: Dim.symbol(PART) * self._size + Dim.symbol(along)}
+        last = floordiv(Dim.symbol(PART), self.parts - 1) if self._overlap else 0  # 1 in the last part
+        known = {along: Dim.symbol(PART) * self._size - self._overlap * last + Dim.symbol(along)}
         return tuple(evaluate(i, known) for i in access.index)
 
     def _part_of(self, s: StatementView) -> MemRefType:

@@ -121,11 +121,13 @@ class Masks:
 
 
 def conditions_of(band: Band, read: Access) -> Conditions:
-    """Where an element of a band matrix is inside the band."""
+    """Where an element of a band matrix is inside the band; none where its index is not affine."""
     row, column = (0, *read.index)[-2:]
     found = [] if band.lower is None else [column - row - band.lower]
     found += [] if band.upper is None else [band.upper + row - column]
-    return tuple(c for c in found if isinstance(c, Dim))
+    whole = tuple(c for c in found if isinstance(c, Dim))
+    affine = all(isinstance(a, str) for c in whole for m, _ in c.terms for a in m)
+    return whole if affine else ()  # a part of a sum may begin at a quotient
 
 
 def _is_product(s: StatementView) -> bool:

@@ -1,6 +1,6 @@
 """Bodies of statements with restricted domains: they read no mask, and yield the identity outside of the conditions.
 
-    S1[m, n]: t1[m] max= t0[m, n] + b2[m, n]   →   S1[m, n], m - n >= 0: t1[m] max= where(n <= m, t0[m, n], -inf)
+S1[m, n]: t1[m] max= t0[m, n] + b2[m, n]   →   S1[m, n], m - n >= 0: t1[m] max= where(n <= m, t0[m, n], -inf)
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 from mlc import target
 from mlc.target import GpuTarget
-from mlc.target.block_time import BlockTime
+from mlc.target.block_time import BlockTime, has_parts, part_size, split_keys
 
 GPU = target.get("cuda:sm_80")
 assert isinstance(GPU, GpuTarget)
@@ -67,3 +68,20 @@ def test_clusters_of_four_leave_multiprocessors_idle() -> None:
     tile = BlockTime(128, 128, 132, 256, (2, 1), 2, 16, True)
     assert replace(tile, cluster=(2, 2)).cycles(4096, HOPPER) > tile.cycles(4096, HOPPER)
     assert replace(HOPPER, multiprocessors=5).in_clusters(4) == 4
+
+
+def test_parts_that_do_not_divide_a_sum_have_one_size() -> None:
+    for terms in random.sample(range(1, 10_000), 300):
+        for parts in (n for n in range(1, 70) if has_parts(terms, n)):
+            size = part_size(terms, parts)
+            assert (parts - 1) * size < terms <= parts * size and size <= terms
+            assert terms % parts == 0 or size % 16 == 0
+    assert not has_parts(1031, 12)  # 96 keys each are 11
+
+
+def test_a_prime_number_of_keys_has_about_as_many_parts() -> None:
+    for keys in (1031, 4099, 8191):
+        found, even = (split_keys(4, 8, 256, n, GPU) for n in (keys, keys // 64 * 64))
+        assert found is not None and even is not None
+        parts = found.parts()
+        assert parts > 1 and found.cycles(parts) < 1.2 * even.cycles(even.parts())

@@ -1,0 +1,59 @@
+"""Masks of terms that two parts of a running reduction have: they count in the first of both.
+
+    S1: t1[part, m] max= s[part, m, n]                  →   … max= where(part < 7 or n >= 5, s[part, m, n], -inf)
+    S2: p[part, m, n] = exp(s[part, m, n] - t1[part, m])   →   … = where(part < 7 or n >= 5, exp(…), 0)
+
+A sum of products with p is then right as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from mlc.dialects import kernel, poly
+from mlc.passes.schedule.polyhedral.statement_view import StatementView
+
+ZEROS = {"arith.mulf", "arith.extf", "arith.truncf", "builtin.unrealized_conversion_cast", "poly.yield"}
+"""The operations of which a factor 0 makes 0."""
+
+
+def masked_statements(inside: Sequence[StatementView], along: Mapping[str, str]) -> frozenset[str]:
+    """The statements whose terms along an iterator of each need a mask: exponentials of what is below the maximum, and
+    reductions, but for sums of products with what is 0 there already."""
+    zero, found = set[str](), set[str]()
+    for s in inside:
+        reads = any(r.array in zero for r in s.reads) and {o.name for o in s.op.body.block.ops} <= ZEROS
+        reduces = along[s.name] in s.reduced
+        if not reads and (reduces or _has_power(s)):
+            found.add(s.name)
+        if not reduces and (reads or _has_power(s)):
+            zero.add(s.write.array)
+    return frozenset(found)
+
+
+def _has_power(s: StatementView) -> bool:
+    return any(o.name == "math.exp" for o in s.op.body.block.ops)
+
+
+def mask_first(block: Block, part: str, last: int, along: str, count: int, identity: float) -> None:
+    """Make the yielded value of a statement ``identity`` for the first ``count`` terms of the ``last`` part."""
+    end = block.last_op
+    assert isinstance(end, poly.YieldOp)
+
+    def add(op: Operation) -> SSAValue:
+        block.insert_op_before(op, end)
+        return op.results[0]
+
+    def compared(iterator: str, number: int, predicate: str) -> SSAValue:
+        index = add(arith.IndexCastOp(add(kernel.IndexOp(iterator)), i64))
+        return add(arith.CmpiOp(index, add(arith.ConstantOp(IntegerAttr(number, i64))), predicate))
+
+    value = end.operands[0]
+    counts = add(arith.OrIOp(compared(part, last, "slt"), compared(along, count, "sge")))
+    assert isinstance(value.type, AnyFloat)
+    outside = add(arith.ConstantOp(FloatAttr(identity, value.type)))
+    end.operands[0] = add(arith.SelectOp(counts, value, outside))
