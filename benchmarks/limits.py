@@ -31,6 +31,6 @@ def options(engine: str, target: str) -> dict[str, str]:
 
 
 def unlimited(engines: Iterable[str], target: str) -> list[str]:
-    """Those peers that use all that this machine has, whatever the target."""
+    """The peers that use all that this machine has, whatever the target."""
     limited = COMPILERS | (READERS if target in ENVIRONMENT else set())
     return [engine for engine in engines if engine not in limited] if target != HERE else []

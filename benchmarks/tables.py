@@ -41,7 +41,7 @@ def operators(comparison: Comparison) -> list[Result]:
 
 
 def present(results: Sequence[Result], peers: Sequence[str]) -> list[str]:
-    """Those peers that ran at least one model."""
+    """The peers that ran at least one model."""
     return [peer for peer in peers if any(peer in result.latency.rounds for result in results)]
 
 

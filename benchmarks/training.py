@@ -144,7 +144,7 @@ def _alone(name: str, library: str, threads: int) -> None:
 
 
 def _cpu_seconds() -> float:
-    """Of this process and those that it waited for."""
+    """The CPU time of this process and of those that it waited for."""
     return sum(os.times()[:4])
 
 

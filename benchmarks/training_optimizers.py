@@ -70,7 +70,7 @@ def networks(is_convex: bool) -> tuple[Any, Any]:
 
 
 def losses(name: str, steps: int, seed: int | None = None) -> tuple[list[float], list[float]]:
-    """Of mlc and of torch, in each step; random data, and weights from the generator of ``nn.manual_seed``."""
+    """Losses of mlc and of torch, in each step; random data, and weights from the generator of ``nn.manual_seed``."""
     import torch
 
     optimizer, reference = OPTIMIZERS[name]

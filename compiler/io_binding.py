@@ -29,11 +29,11 @@ class OrtValue:
         return self._array
 
     def shape(self) -> list[int]:
-        """Its extents."""
+        """The extents of the value."""
         return list(self._array.shape)
 
     def data_ptr(self) -> int:
-        """Its address."""
+        """The address of the first element."""
         return int(self._array.ctypes.data)
 
     def device_name(self) -> str:

@@ -30,7 +30,7 @@ def check_weights(library: Path, file: Path | None, signature: Mapping[str, Any]
 
 
 def _digest_of(file: Path) -> str | None:
-    """Of the payload; None where it cannot be read, as the library then says why."""
+    """The digest of the payload; None where it cannot be read, as the library then says why."""
     try:
         with file.open("rb") as stream:
             stream.seek(HEADER_BYTES)

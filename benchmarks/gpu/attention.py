@@ -38,7 +38,7 @@ def measured(device: Device, target: str, runs: int, elements: list[str]) -> Ite
 
 
 def flops(shape: Shape) -> float:
-    """Of both products."""
+    """The floating-point operations of both products."""
     return 2.0 * shape.heads * shape.queries * shape.keys * (shape.size + shape.value)
 
 

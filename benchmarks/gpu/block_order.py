@@ -35,5 +35,5 @@ def time(blocks: Sequence[int], slots: int) -> int:
 
 
 def tail(blocks: Sequence[int], slots: int) -> float:
-    """That time over the mean of all slots."""
+    """The time until the last block ends, over the mean of all slots."""
     return time(blocks, slots) / (sum(blocks) / slots)

@@ -93,7 +93,7 @@ def instructions(images: Sequence[bytes]) -> Row:
 
 
 def _cpu_seconds() -> float:
-    """Of this process and of those that it has waited for."""
+    """The CPU time of this process and of those that it has waited for."""
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 

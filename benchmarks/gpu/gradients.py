@@ -52,7 +52,7 @@ def measured(device: Device, target: str, runs: int, cases: int | None) -> Itera
 
 
 def flops(shape: Shape) -> float:
-    """Of the two products forward and the five backward."""
+    """The floating-point operations of the two products forward and the five backward."""
     return 2.0 * shape.heads * shape.queries * shape.keys * (4 * shape.size + 3 * shape.value)
 
 

@@ -48,7 +48,7 @@ class Estimate:
     launches: int = 1
 
     def speed(self, stream: float) -> float:
-        """That of stream-K where it is faster than what is best without it, else 1."""
+        """How many times as fast as the best without stream-K it is; 1 where it is not faster."""
         return max(self.best / stream, 1.0)
 
 
@@ -85,7 +85,7 @@ def products(target: GpuTarget) -> Iterator[tuple[str, Estimate]]:
 
 
 def estimates(model: onnx.ModelProto, target: GpuTarget, numerics: str) -> Iterator[Estimate]:
-    """Those of the kernels of a model whose sums can have parts."""
+    """The estimates of those kernels of a model whose sums can have parts."""
     imported = OnnxSource.of(model).imported({})
     run(
         imported.module,

@@ -78,7 +78,7 @@ def measured(name: str) -> dict[str, Any]:
 
 
 def gradients(function: Any, module: nn.Module, args: Any) -> list[torch.Tensor]:
-    """Those of all parameters that have one, and of the inputs, of a sum that weighs each element by its own factor."""
+    """Gradients of all parameters that have one, and of the inputs, of a sum that gives each element its own weight."""
     args = pytree.tree_map_only(torch.Tensor, _leaf, args)
     result = function(**args) if isinstance(args, dict) else function(*args)
     ys = [y for y in pytree.tree_leaves(result) if isinstance(y, torch.Tensor) and y.requires_grad]

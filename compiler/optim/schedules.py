@@ -20,7 +20,7 @@ def _float(step: Any) -> Array:
 
 
 def constant(value: float) -> Schedule:
-    """The same for each step."""
+    """The same learning rate in each step."""
     return lambda _: value
 
 

@@ -45,13 +45,13 @@ class BlockTime:
 
     @classmethod
     def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
-        """That of threads which each have a square of the tile."""
+        """The time of a block whose threads each have a square of the tile."""
         side = math.sqrt(rows * columns / target.block_threads)
         return cls(rows, columns, blocks, target.block_threads, (rows / side, columns / side), size)
 
     @classmethod
     def of_terms(cls, blocks: int, each: int, target: GpuTarget) -> BlockTime:
-        """That of blocks whose threads share the terms of one result, and read ``each`` of them at a time."""
+        """The time of blocks whose threads share the terms of one result, and read ``each`` of them at a time."""
         return cls(1, 0, blocks, target.block_threads, (1, 1), wait=1 / (target.block_threads * each))
 
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:

@@ -93,7 +93,7 @@ def _is_alone(x: Array) -> bool:
 
 
 def _references(x: Array) -> int:
-    """Of its elements; its record has one, unless it says how they were computed."""
+    """The references to an array's elements; its record has one, unless it says how they were computed."""
     recorded = x.record.data is x.value
     return sys.getrefcount(x.value) - recorded
 

@@ -66,7 +66,7 @@ def pushforward(ys: Sequence[SSAValue], xs: Sequence[SSAValue], tangents: Tangen
 
 
 def _needed(operators: Sequence[Operation], ys: Sequence[SSAValue]) -> list[Operation]:
-    """Those that ``ys`` depend on."""
+    """The operators that ``ys`` depend on."""
     needed, found = set(ys), []
     for op in reversed(operators):
         if not needed.isdisjoint(op.results):

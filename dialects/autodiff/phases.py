@@ -53,7 +53,7 @@ def of_image_by_phases(op: ConvOp, bar: SSAValue, emit: Emit) -> SSAValue:
 
 
 def _extents(x: SSAValue) -> list[int]:
-    """Of the spatial dimensions, which are constant."""
+    """The extents of the spatial dimensions, which are constant."""
     return [d for d in shape_of(x)[2:] if isinstance(d, int)]
 
 

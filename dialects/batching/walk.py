@@ -90,7 +90,7 @@ class Batching:
         return x if shape_of(x) == tuple(shape) else self.emit(ReshapeOp(x, shape))
 
     def into(self, block: Block, op: Operation) -> Batching:
-        """The same in a region's block, with the source nodes of ``op``."""
+        """This batching, which emits into a region's block, with the source nodes of ``op``."""
 
         def emit(made: Operation) -> SSAValue:
             block.add_op(made if source_nodes(made) else with_nodes(made, source_nodes(op)))

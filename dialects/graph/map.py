@@ -94,7 +94,7 @@ def scalar_element(op: str, text: str, args: Sequence[SSAValue | Attribute], *, 
 
 
 def _verify_load(op: str, text: str, load: Load, args: Sequence[SSAValue | Attribute], indexed: bool) -> None:
-    """It names an operand, and an index for each of its dimensions where elements are read."""
+    """Check that a load names an operand, and has an index for each of its dimensions where elements are read."""
     if load.operand >= len(args):
         raise VerifyException(f"{op}: {text} reads x{load.operand} of {len(args)} operands")
     rank, given = len(shape_of(args[load.operand])), len(load.index or ())

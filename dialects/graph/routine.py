@@ -66,7 +66,7 @@ class RoutineOp(GraphOp):
         return tensor(routine.result, (*first, *shape[len(first) :]) if routine.widens else first)
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Its words and numbers."""
+        """The words and numbers of the routine."""
         words = tuple(unescaped(w.data) for w in self.words or ())
         return words, () if self.numbers is None else ints_of(self.numbers)
 

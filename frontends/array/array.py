@@ -39,7 +39,7 @@ class Array(Operators, Conversions):
 
     @classmethod
     def of(cls, value: np.ndarray[Any, Any]) -> Array:
-        """These elements, which nobody may change afterwards; the record is made when an operation needs one."""
+        """An array of elements that nobody may change afterwards; the record is made when an operation needs one."""
         made = cls.__new__(cls)
         made._record, made.value = None, value
         return made
@@ -56,7 +56,8 @@ class Array(Operators, Conversions):
         self._record, self.value = self.record.as_donated(to), None
 
     def operand(self) -> Record:
-        """Its record in a new one. The trace of an array that has been evaluated goes, unless a derivative needs it."""
+        """The array's record, as an operand of a new one. The trace of an array that has been evaluated goes, unless a
+        derivative needs it."""
         if self.value is None:
             check_not_donated(self.record)
         if self.value is not None and self.record.data is None and not self.is_varied():

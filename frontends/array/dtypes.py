@@ -115,5 +115,5 @@ def accumulator(name: str) -> str:
 
 
 def limits(name: str) -> np.finfo[Any]:
-    """Of a float type, or of the parts of a complex type."""
+    """The limits of a float type, or of the parts of a complex type."""
     return np.finfo(numpy_dtype(PART.get(name, name)))

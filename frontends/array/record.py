@@ -171,7 +171,7 @@ def new_argument(element: str, shape: Shape, traced: bool = False) -> Record:
 
 
 def of_data(data: np.ndarray[Any, Any]) -> Record:
-    """These elements, which nobody may change afterwards."""
+    """The record of these elements, which nobody may change afterwards."""
     made = new_argument(element_of_dtype(data.dtype), data.shape)
     made.data = data
     return made

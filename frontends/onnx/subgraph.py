@@ -51,7 +51,7 @@ class Part:
         return any(y in node.output for node in self.nodes[:end])
 
     def with_values(self, given: Mapping[str, Any]) -> Part:
-        """The same nodes with other values of some names."""
+        """The import of the same nodes with other values of some names."""
         fixed = self.fixed | given.keys()
         return Part(self.nodes, {**self.values, **given}, self.prefix, self.inside, fixed, self.drawn)
 

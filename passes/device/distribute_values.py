@@ -85,7 +85,7 @@ def _warps(fn: kernel.FuncOp, threads: int, target: GpuTarget) -> tuple[int, ...
 def _distribution(
     values: ValueClass, shape: tuple[int, ...], warps: tuple[int, ...], target: GpuTarget
 ) -> LinearLayout:
-    """That of the tensor cores' results, or one by which threads access neighbouring elements."""
+    """The distribution of the tensor cores' results, or one by which threads access neighbouring elements."""
     if product := next((v.owner for v in values.values if isinstance(v.owner, kernel.MmaOp)), None):
         mma = product.shape
         rows, columns = max(shape[0], mma.rows), max(shape[1], mma.columns)

@@ -110,7 +110,7 @@ class KernelPair(Protocol):
 
 
 def _given(fn: kernel.FuncOp) -> KernelPair | None:
-    """The same with the number of parts that the kernel has; ScheduleError where its sum has none such."""
+    """Both kernels, with the number of parts that an attribute gives; ScheduleError where the sum has no such parts."""
     parts = fn.attributes.pop(PARTS)
     assert isinstance(parts, IntegerAttr)
     with following(fn):

@@ -109,7 +109,7 @@ class _Walk:
                 self.value(vars(module)[name], names)
 
     def version(self, module: str) -> str:
-        """Of a package that is not looked into; empty of the user's own code."""
+        """The version of a package that is not looked into; empty of the user's own code."""
         top = module.partition(".")[0]
         if top in KNOWN:
             return "known"

@@ -54,7 +54,7 @@ def learn(
 
 
 def _needs_key(source: Source) -> str:
-    """Of the compiler too, and of the user's code that imports it: they decide what a model calls."""
+    """The key of what a model calls: a digest of the model, the compiler and the user's code that imports it."""
     code = json.dumps(source.code(), sort_keys=True)
     return hashlib.sha256(f"{source.digest} {digest.of_sources()} {code}".encode()).hexdigest()
 

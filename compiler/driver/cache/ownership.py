@@ -26,7 +26,7 @@ def problem(path: Path) -> str | None:
 
 
 def problem_of_root(root: Path) -> str | None:
-    """The same of the cache's own folder, which may be a link, or a shared one that protects entries (sticky)."""
+    """``problem`` of the cache's own folder, which may be a link, or a shared one that protects entries (sticky)."""
     try:
         status = root.stat()
     except OSError:

@@ -85,7 +85,7 @@ def convert(x: Array, element: str) -> Array:
 
 
 def formulas() -> Any:
-    """Those of complex numbers, which are in terms of the functions here."""
+    """The formulas of complex numbers, which are in terms of the functions here."""
     from mlc.frontends.array.complex import formulas
 
     return formulas

@@ -28,7 +28,7 @@ SWEEPS = 40  # at most; ten are enough for matrices of thousands of rows
 
 
 class Rotations(NamedTuple):
-    """Of one round: column i becomes ``cosine[i] (column i - slope[i] column partner[i])``."""
+    """The rotations of one round: column i becomes ``cosine[i] (column i - slope[i] column partner[i])``."""
 
     partner: Array
     cosine: Array
@@ -106,7 +106,7 @@ def _ordered(x: Array, order: Array) -> Array:
 
 
 def _rotations(partner: Array, values: Array, across: Array, size: Array) -> tuple[Rotations, Array]:
-    """Those that make ``across``, the elements between each row and its partner, zero; and the largest ``size``."""
+    """Rotations that make ``across``, the elements between each row and its partner, zero; and the largest ``size``."""
     alone = (partner == counts(partner.shape[0])) | (across == 0)
     height = where(alone, 1, FUNCTIONS["abs"](across))
     cotangent = (values[..., partner] - values) / (2 * height)

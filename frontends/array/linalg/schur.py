@@ -160,7 +160,7 @@ def _rotated_columns(x: Array, rotations: tuple[Array, Array]) -> Array:
 
 
 def triangular_eigenvectors(x: Array) -> Array:
-    """Of an upper triangular matrix, as columns of length 1: backward substitution for each eigenvalue at once.
+    """Eigenvectors of an upper triangular matrix, of length 1, by backward substitution for each eigenvalue at once.
 
     Where eigenvalues are equal, a small difference stands in for 0, as in LAPACK's trevc.
     """

@@ -49,7 +49,7 @@ def uniform(key: Any, shape: Extents = (), dtype: Any = float, minval: Any = 0.0
 
 
 def normal(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
-    """Of mean 0 and variance 1: the quantiles of uniform numbers."""
+    """Normal numbers of mean 0 and variance 1: the quantiles of uniform numbers."""
     element = _float(dtype)
     lowest = float(np.nextafter(numpy_dtype(element).type(-1), numpy_dtype(element).type(0)))
     return erfinv(uniform(key, shape, dtype, lowest, 1.0)) * math.sqrt(2)
@@ -95,7 +95,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Extents | None = None) -> Array:
 
 
 def gumbel(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
-    """Of the distribution of Gumbel: the largest of ``logits + gumbel`` is a choice by their probabilities."""
+    """Numbers of the distribution of Gumbel: the largest of ``logits + gumbel`` is a choice by their probabilities."""
     least = float(np.finfo(numpy_dtype(_float(dtype))).tiny)
     return apply_map("-log(-log(x0))", uniform(key, shape, dtype, least, 1.0))
 

@@ -114,7 +114,7 @@ class LiveValues:
 
 
 def size(value: SSAValue) -> int:
-    """Its bytes, for assumed values of symbolic dimensions."""
+    """The bytes of a value, for assumed values of symbolic dimensions."""
     size = bytes_of(value)
     found = evaluate(size, dict.fromkeys(symbols_of([size]), PLANNED))
     assert isinstance(found, int)

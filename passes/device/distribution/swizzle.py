@@ -18,7 +18,8 @@ PHASE = 3  # bits of the chunks that all banks hold
 
 
 def swizzled(rows: int, columns: int, itemsize: int) -> LinearLayout:
-    """Of an array of rows × columns, powers of two: eight chunks of neighbouring rows, in any column, use all banks.
+    """The swizzle of an array of rows × columns, powers of two: eight chunks of neighbouring rows, in any column, use
+    all banks.
 
     ``swizzled(8, 64, 2)``: chunk c of row r is at chunk ``c ^ r``.
     """

@@ -24,7 +24,7 @@ from mlc.passes.device.loops.recompute import recomputed
 
 @dataclass(frozen=True)
 class AxisInfo:
-    """Of each group of neighbours: what their values differ by, and a number that divides the first (0: it is 0)."""
+    """Of each group of neighbours, what their values differ by, and a number that divides the first (0: it is 0)."""
 
     step: int
     divisor: int
@@ -39,7 +39,7 @@ def are_neighbours(offsets: SSAValue, axis: int, count: int) -> bool:
 
 
 def axis_info(value: SSAValue, axis: int, count: int) -> AxisInfo | None:
-    """That of groups of ``count`` neighbours along an axis, counted from the last one (-1); None where they do not
+    """Facts of groups of ``count`` neighbours along an axis, counted from the last one (-1); None where they do not
     differ by one number."""
     op = value.owner
     if not isinstance(value.type, VectorType) and not isinstance(op, arith.IndexCastOp):

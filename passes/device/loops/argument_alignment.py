@@ -23,7 +23,8 @@ def are_aligned(fn: kernel.FuncOp, argument: int, unit: int) -> bool:
 
 
 def _is_aligned(value: SSAValue, unit: int) -> bool:
-    """Of slices, which are views of their operands, and of the parts of concatenations, which are written in place."""
+    """Whether a value begins at a multiple of ``unit`` bytes, also as a slice, which is a view of its operand, or
+    as a part of a concatenation, which is written in place."""
     source = source_of(value)
     offsets: list[DimLike | None] = []
     if isinstance(source.owner, SliceOp):

@@ -26,7 +26,7 @@ class Index:
     add: Add
 
     def at(self, add: Add) -> Index:
-        """The same where operations are inserted elsewhere."""
+        """This index where operations are inserted elsewhere."""
         return replace(self, add=add)
 
     def __add__(self, other: Index | int) -> Index:

@@ -91,7 +91,7 @@ def width_of(read: kernel.ReadOp | kernel.GatherOp, write: kernel.WriteOp) -> in
 
 
 def _width_of_gather(read: kernel.GatherOp, write: kernel.WriteOp) -> int:
-    """Of narrow elements as many as have consecutive offsets and are aligned in both arrays, else one."""
+    """Elements of one copy: narrow ones that have consecutive offsets and are aligned in both arrays, else one."""
     size, strides = ITEMSIZE[element_of(read.buffer)], write.mixed_strides
     if size in CHUNKS or 1 not in strides:
         return int(size in CHUNKS)

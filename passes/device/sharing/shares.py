@@ -87,7 +87,7 @@ class Shares:
         return (((step + 1) * self.count - 1) // self.shared).unless(tile.compared("slt", 0), item)
 
     def _coordinates(self, tile: Index) -> list[SSAValue]:
-        """Those of the tile of a number, in row-major order."""
+        """The coordinates of the tile of a number, in row-major order."""
         found = list[SSAValue]()
         for extent in reversed(self.grid):
             found.insert(0, (tile % Index(extent, tile.add)).value)

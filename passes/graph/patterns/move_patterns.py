@@ -151,7 +151,7 @@ def slice_of_pad(op: SliceOp) -> Rewrite:
 def _kept(
     extent: DimLike, low: DimLike, high: DimLike, interior: int, start: DimLike, size: DimLike
 ) -> tuple[DimLike, DimLike, DimLike, DimLike] | None:
-    """Of one dimension: the first element that is kept, how many, and the padding before and after these."""
+    """The part of one dimension that is kept: its first element, how many, and the padding before and after these."""
     if start == 0 and size == extent + low + high + interior * (extent - 1):
         return 0, extent, low, high
     values = [v for v in (extent, low, high, start, size) if isinstance(v, int)]

@@ -36,7 +36,7 @@ class BlockSizes(ABC):
 
     @abstractmethod
     def of_image(self, op: Conv, filters: int) -> int:
-        """The same of its image, where that is not blocked yet and the result has blocks of ``filters``."""
+        """Channels in a block of its image, where that is not blocked yet and the result has blocks of ``filters``."""
 
     @abstractmethod
     def vector(self, element: str) -> int | None:

@@ -135,7 +135,7 @@ def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilde
 
 
 def concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Of whole blocks, or of the channels in them."""
+    """A concatenation of whole blocks, or of the channels in them."""
     within = layout.sizes.whole and op.axis.value.data == 1
     return _concat_in_block(op, layout, builder) if within else blocked_concat(op, layout, builder)
 

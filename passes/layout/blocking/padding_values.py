@@ -80,7 +80,7 @@ def _finite(expr: Expr, operands: Sequence[PaddingValues]) -> bool:
 
 
 def after_combine(fn: str, values: PaddingValues) -> tuple[bool, PaddingValues]:
-    """The same for values of several positions combined by the monoid ``fn`` (pooling, reductions over positions).
+    """Padding values after the monoid ``fn`` has combined several positions (pooling, reductions over positions).
 
     A window has at least one element that is not padding, so the infinities that pad a maximum are never its result.
     """

@@ -17,7 +17,7 @@ CLOSE = 1.1  # a ratio of times that an estimate does not tell apart
 
 
 def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime:
-    """That of a nest whose last two loops are the tile's rows and columns."""
+    """The time of the blocks of a nest whose last two loops are the tile's rows and columns."""
     rows, columns = (padded(item.size) for item in nest.band[-2:])
     blocks = math.prod(-(-points([s.bounds[i.iterator]]) // padded(i.size)) or 1 for i in nest.band)
     elements = [element_of(v) for v in s.op.ins]

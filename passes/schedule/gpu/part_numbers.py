@@ -30,8 +30,8 @@ def has_parts(nests: Sequence[LoopNest]) -> bool:
 
 
 def with_number(schedule: ScheduleAttr, fn: kernel.FuncOp) -> ScheduleAttr:
-    """The same, with the number of parts where the kernel computes some: blocks of one part each, so that the text says
-    all that a user needs to have these kernels again."""
+    """The schedule with the number of parts, where the kernel computes some: blocks of one part each. So the text
+    says all that a user needs to have these kernels again."""
     if not fn.sym_name.data.endswith(PARTS_SUFFIX):
         return schedule
     bounds = {i: n for s in statements_of(fn) for i, n in s.bounds.items()}

@@ -56,7 +56,7 @@ class RunningParts:
 
     @property
     def types(self) -> list[MemRefType]:
-        """Those of the parts of each result."""
+        """The types of the parts of each result."""
         return [memref(element_of(s.op.out), (self.parts, *shape_of(s.op.out.type))) for s in self.results]
 
     # -- the parts -----------------------------------------------------------------------------------------------------

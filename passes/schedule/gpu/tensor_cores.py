@@ -144,7 +144,7 @@ def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | 
 
 
 def _clustered(nest: LoopNest, cluster: tuple[int, int], s: StatementView) -> LoopNest | None:
-    """The same by clusters of blocks, which share their operands, where the tiles are whole clusters."""
+    """The nest with clusters of blocks, which share their operands, where the tiles are whole clusters."""
     if nest.block is None or nest.block.copy != "tma":
         return None
     for item, each in zip(nest.band[-2:], cluster, strict=True):

@@ -88,7 +88,7 @@ def _runtime_axis(
 
 
 def _half(x: Tensor) -> int:
-    """Of a vector of pairs, starts before ends, how many there are."""
+    """How many pairs a vector has, which has starts before ends."""
     if not isinstance(x.shape[0], int):
         raise NotSupported(f"a region of the shape {x.shape}")
     return x.shape[0] // 2

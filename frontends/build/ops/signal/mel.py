@@ -37,7 +37,7 @@ def _edges(bins: int, length: int, rate: int, low: float, high: float) -> list[i
 def runtime_mel_filters(
     build: Builder, bins: DimLike, length: DimLike, rate: Tensor, low: Tensor, high: Tensor
 ) -> Tensor:
-    """The same table in f64, where parameters are computed at run time."""
+    """The table of ``mel_filters`` in f64, where parameters are computed at run time."""
     rows = length // 2 + 1
     given = [build.cast(build.reshape(x, ()), "f64") for x in (rate, low, high)]
     start, end = (f"2595 * log1p(x{n}[()] / 700) / {math.log(10)!r}" for n in (1, 2))

@@ -72,7 +72,7 @@ def _sink(node: Node) -> Tensor | None:
 
 
 def _queries_keys_values(node: Node, heads: int, shared: int) -> tuple[Tensor, Tensor, Tensor]:
-    """As heads; they may be packed in the first input."""
+    """Queries, keys and values as heads; they may be packed in the first input."""
     build, x = node.build, node[0]
     if node.get(1) is not None:
         return heads_of(build, x, heads), heads_of(build, node[1], shared), heads_of(build, node[2], shared)

@@ -43,7 +43,7 @@ class Coordinates:
         return self._variable(layout, axis)
 
     def warp_variable(self, layout: LinearLayout, axis: int) -> str:
-        """The same of a layout that gives all lanes of a warp one coordinate, in a register that they share."""
+        """The coordinate that a layout gives all lanes of a warp, in a register that they share."""
         return self._variable(layout, axis, "mlc_uniform({})")
 
     def _variable(self, layout: LinearLayout, axis: int, form: str = "{}") -> str:

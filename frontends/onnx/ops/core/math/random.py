@@ -64,7 +64,7 @@ def random_uniform(node: Node) -> Tensor:
 
 @onnx_op("RandomNormal", "RandomNormalLike")
 def random_normal(node: Node) -> Tensor:
-    """Of a mean and a standard deviation. ONNX opset 1, 22."""
+    """Normal numbers of a mean and a standard deviation. ONNX opset 1, 22."""
     mean, scale = node.attr("mean", 0.0), node.attr("scale", 1.0)
     shape, element = _shape(node)
     drawn = distributions.normal(node.build, shape, element, _seed(node))
