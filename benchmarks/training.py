@@ -55,23 +55,24 @@ def start(parameters: Any) -> dict[str, Any]:
     return {"m": zeros, "v": optree.tree_map(np.zeros_like, parameters), "t": np.float32(0)}
 
 
-def ours(network: Network, threads: int) -> Step:
+def ours(network: Network, threads: int, target: str = "cpu") -> Step:
     def step(params: Any, opt: Any, x: Any, labels: Any) -> Any:
         loss, gradient = mlc.value_and_grad(lambda p: network.loss(OURS, p, x, labels))(params)
         return *adam(params, opt, gradient, mnp.sqrt), loss
 
-    compiled = mlc.jit(step, state=("params", "opt"), threads=threads)
+    compiled = mlc.jit(step, state=("params", "opt"), threads=threads, target=target)
     training = compiled.create(network.parameters, start(network.parameters))
     return lambda: float(training(network.x, network.labels))
 
 
-def torchs(network: Network, compiled: bool) -> Step:
+def torchs(network: Network, compiled: bool, device: str = "cpu") -> Step:
     import torch
 
     leaves, tree = optree.tree_flatten(network.parameters)
-    tensors = [torch.tensor(each, requires_grad=True) for each in leaves]
+    tensors = [torch.tensor(each, requires_grad=True, device=device) for each in leaves]
     parameters = optree.tree_unflatten(tree, tensors)
-    x, labels, functions = torch.from_numpy(network.x), torch.from_numpy(network.labels), torch_functions()
+    x, labels = (torch.from_numpy(each).to(device) for each in (network.x, network.labels))
+    functions = torch_functions()
     optimizer = torch.optim.Adam(tensors, lr=RATE, fused=True)
 
     def loss(parameters: Any, x: Any, labels: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import mlc
 from benchmarks.attention import Shape, arguments, model, reference
+from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.device import DeviceArray
 from benchmarks.gpu.measurements import ELEMENTS, Row, on_device, outputs_on
 from benchmarks.gpu.peers import torch_on_gpu
@@ -46,7 +46,7 @@ def _row(device: Device, name: str, shape: Shape, element: str, target: str, run
     dtype = numpy_dtype({"float16": "f16", "bfloat16": "bf16"}[element])
     arrays = [each.astype(dtype) for each in arguments(shape)]
     inputs = dict(zip(("q", "k", "v", "mask"), arrays, strict=False))
-    with mlc.compile(model(shape, ELEMENTS[element]), target=target) as net:
+    with compiled(model(shape, ELEMENTS[element]), target=target) as net:
         seconds = on_device(device, net, inputs, runs)
         out = outputs_on(device, net, inputs)
         net.run_device({n: DeviceArray(device, array) for n, array in inputs.items()}, out)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-import mlc
+from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.device import DeviceArray
 from mlc.driver.toolchain.cuda_compiler import find_cuda
 from mlc.target import GPUS
@@ -45,7 +45,7 @@ def first_kernel(device: Device, target: str) -> Iterator[tuple[str, Callable[[]
 
 def _first_kernel(device: Device, target: str) -> Row:
     x = np.arange(1000, dtype=np.float32)
-    with mlc.compile(onnx.parser.parse_model(SUM), target=target) as net:
+    with compiled(onnx.parser.parse_model(SUM), target=target) as net:
         found = net.run({"x": x})["y"]
         given, out = DeviceArray(device, x), DeviceArray(device, np.zeros_like(x))
         net.run_device({"x": given}, {"y": out})

@@ -10,7 +10,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-import mlc
+from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.device import DeviceArray
 from benchmarks.gpu.measurements import Row, on_device, outputs_on
 from benchmarks.gpu.peers import torch_on_gpu
@@ -65,7 +65,7 @@ def reference(case: Case, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _row(device: Device, name: str, case: Case, target: str, runs: int) -> Row:
     batch, channels, pixels, window = case
     x = np.random.default_rng(1).standard_normal((batch, channels, pixels, pixels)).astype(np.float16)
-    with mlc.compile(model(case), target=target) as net:
+    with compiled(model(case), target=target) as net:
         seconds = on_device(device, net, {"x": x}, runs) / CHAIN
         out = outputs_on(device, net, {"x": x})
         net.run_device({"x": DeviceArray(device, x)}, out)

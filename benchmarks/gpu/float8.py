@@ -11,7 +11,7 @@ import onnx
 from ml_dtypes import float8_e4m3fn
 from onnx import TensorProto, helper, numpy_helper
 
-import mlc
+from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.device import DeviceArray
 from benchmarks.gpu.measurements import Row, on_device, outputs_on
 from mlc.tools.cuda_device import Device
@@ -48,7 +48,7 @@ def measured(
 def _row(device: Device, size: tuple[int, int, int], numerics: Any, target: str, runs: int) -> Row:
     (m, n, k), random = size, np.random.default_rng(0)
     a, b = (random.normal(size=shape).astype(np.float32).astype(float8_e4m3fn) for shape in ((m, k), (n, k)))
-    with mlc.compile(product_model(size, b), target=target, numerics=numerics) as net:
+    with compiled(product_model(size, b), target=target, numerics=numerics) as net:
         seconds = on_device(device, net, {"a": a}, runs)
         given, out = DeviceArray(device, a), outputs_on(device, net, {"a": a})
         net.run_device({"a": given}, out)

@@ -1,52 +1,89 @@
-"""A measurement in a process of its own: one that crashes, hangs or leaves the device unusable spoils no other."""
+"""Measurements in a process of their own: one that crashes, hangs or leaves the device unusable spoils no other."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, NoReturn
 
 Row = dict[str, Any]
+Measures = Callable[[], Iterable[Callable[[], Row]]]
+"""Called in the child process: what to measure, in order."""
 
 
 def isolated(work: Callable[[], Row], seconds: int) -> Row:
-    """What ``work`` returns in a child process, which ends after so many seconds; else a row that says why it failed.
+    """What ``work`` returns in a child process, which ends after so many seconds; or a row that says why it failed."""
+    return next(in_one_process(lambda: [work], seconds, math.inf))
 
-    The calling process must not have started the CUDA driver, which no child can use then.
+
+def in_one_process(measures: Measures, seconds: float, end: float) -> Iterator[Row]:
+    """The rows of one child process: all, or up to the first that fails, takes longer than ``seconds`` or ends after
+    ``end``. Rows after it need another process, as it may have left the device unusable.
+
+    What all share is made once, such as the context of the device. The calling process must not have started the CUDA
+    driver, which no child can use then.
     """
     read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
+    if (child := os.fork()) == 0:
         os.close(read)
-        _run(work, seconds, write)
+        _run(measures, seconds, end, write)
     os.close(write)
-    with os.fdopen(read) as pipe:
-        text = pipe.read()
-    _, status = os.waitpid(child, 0)
-    row: Row = json.loads(text) if text else {"failed": _why(status, seconds)}
-    return row
-
-
-def _run(work: Callable[[], Row], seconds: int, write: int) -> None:
-    """Ends the process in every case, without what others registered for its end."""
+    status = None
     try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, within a call of the driver too
-        signal.alarm(seconds)
-        try:
-            row = work()
-        except Exception as error:
-            row = {"failed": f"{type(error).__name__}: {error}"[:300]}
-        with os.fdopen(write, "w") as pipe:
-            pipe.write(json.dumps(row, default=float))
+        with os.fdopen(read) as pipe:
+            yield from (json.loads(line) for line in pipe if line.endswith("\n"))
+        status = os.waitpid(child, 0)[1]
     finally:
-        os._exit(0)
+        _end(child, reaped=status is not None)
+    if status:
+        yield {"failed": _why(status, seconds) if time.monotonic() < end else "no time was left"}
 
 
-def _why(status: int, seconds: int) -> str:
+def _end(child: int, reaped: bool) -> None:
+    """End the child, and the compilers that it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    if not reaped:
+        os.waitpid(child, 0)
+
+
+def _run(measures: Measures, seconds: float, end: float, write: int) -> NoReturn:
+    """Ends the process in every case, without what others registered for its end; status 1 where a row is missing."""
+    status = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, within a call of the driver too
+        with os.fdopen(write, "w") as pipe:
+            for row in _rows(measures, seconds, end):
+                print(json.dumps(row, default=float), file=pipe, flush=True)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _rows(measures: Measures, seconds: float, end: float) -> Iterator[Row]:
+    """Rows up to the first that fails."""
+    _limit(seconds, end)
+    try:
+        for measure in measures():
+            yield measure()
+            _limit(seconds, end)
+    except Exception as error:
+        yield {"failed": f"{type(error).__name__}: {error}"[:300]}
+
+
+def _limit(seconds: float, end: float) -> None:
+    signal.setitimer(signal.ITIMER_REAL, max(min(seconds, end - time.monotonic()), 0.01))
+
+
+def _why(status: int, seconds: float) -> str:
     """What ended a process that wrote no row."""
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGALRM:
-        return f"it took longer than {seconds} s"
+        return f"it took longer than {seconds:.0f} s"
     return f"the process ended by {signal.Signals(number).name}" if number else "the process ended without a row"

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-import mlc
+from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.kernels import compiled_resources
 from benchmarks.gpu.measurements import KERNEL, Row, on_device, product_model
 from mlc import target as targets
@@ -49,7 +49,8 @@ def measured(device: Device, target: str, runs: int, sizes: list[Size]) -> Itera
     """One product of halves by the thread blocks of sm_90a: TFLOP/s of each, in turn."""
     for size in sizes if target == "cuda:sm_90" else []:
         for name, tile, line in lines():
-            yield f"{name} {tile}", lambda s=size, n=name, x=line: _by_schedule(device, s, n, x, target, runs)  # type: ignore[misc]
+            what = f"{size[0]}: {name} {tile}"
+            yield what, lambda s=size, n=name, x=line: _by_schedule(device, s, n, x, target, runs)  # type: ignore[misc]
 
 
 def lines() -> Iterator[tuple[str, str, str]]:
@@ -67,7 +68,7 @@ def _by_schedule(device: Device, size: Size, name: str, tiles: str, target: str,
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "schedule"
         file.write_text(_schedule(tiles))
-        with mlc.compile(product_model("float16", size, b), target=target, schedule=str(file)) as net:
+        with compiled(product_model("float16", size, b), target=target, schedule=str(file)) as net:
             seconds = on_device(device, net, {"a": a}, runs)
     return {"product": f"{m}x{n}x{k}", "tile": tiles.partition(" |")[0], "copies": name,
             "ms": round(1e3 * seconds, 4), "TFLOP/s": round(2e-12 * m * n * k / seconds, 2)}  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
 
 import pytest
 
-from benchmarks.gpu.isolation import Row, isolated
+from benchmarks.gpu.isolation import Measures, Row, in_one_process, isolated
 
 
 def test_a_row_comes_back() -> None:
@@ -37,3 +38,23 @@ def _crashes() -> Row:
 ])  # fmt: skip
 def test_what_fails_leaves_the_others(work: object, why: str) -> None:
     assert isolated(work, 1) == {"failed": why}  # type: ignore[arg-type]
+
+
+def test_rows_share_a_process_until_one_fails() -> None:
+    def measures(first: int) -> Measures:
+        works = [lambda: {"pid": os.getpid()}, lambda: {"pid": os.getpid()}, _raises, lambda: {"pid": os.getpid()}]
+        return lambda: works[first:]
+
+    one, two, failed = in_one_process(measures(0), 5, math.inf)
+    assert one == two != {"pid": os.getpid()} and failed == {"failed": "ValueError: no such kernel"}
+    assert next(in_one_process(measures(3), 5, math.inf)) != one
+
+
+def test_a_limit_is_of_each_row_and_of_the_whole() -> None:
+    def short() -> Row:
+        time.sleep(0.6)
+        return {"right": True}
+
+    assert list(in_one_process(lambda: [short] * 3, 1, math.inf)) == [{"right": True}] * 3
+    rows = list(in_one_process(lambda: [short] * 3, 1, time.monotonic() + 1))
+    assert rows == [{"right": True}, {"failed": "no time was left"}]

@@ -1,0 +1,84 @@
+"""Models are compiled before rows are measured: by all processors, into the cache, without the device.
+
+On a machine without a GPU, ``python -m benchmarks.gpu --compile --target cuda:sm_90`` does only that; the folder of the
+cache (``$MLC_CACHE_DIR``) can then be taken to the GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import mlc
+from benchmarks.gpu.isolation import Row, isolated
+from mlc.api import make_options
+from mlc.driver.compile import compile_source
+from mlc.driver.sources import source_of
+from mlc.driver.toolchain.c_compiler import allowed_cpus
+from mlc.runtime import Model
+
+SECONDS = 60  # of a row
+_advance: list[int] = []  # of the models of the row that are to be compiled
+
+
+class Compiled(Exception):
+    """The row's model is in the cache; nothing is measured now."""
+
+
+def compiled(model: Any, **options: Any) -> Model:
+    """``mlc.compile``. In advance it raises Compiled once the cache has the artifact, which is not loaded."""
+    if not _advance:
+        return mlc.compile(model, **options)
+    compile_source(source_of(model), make_options(**options))
+    raise Compiled
+
+
+@contextmanager
+def in_advance() -> Iterator[None]:
+    """Models are compiled and not loaded."""
+    _advance.append(1)
+    try:
+        yield
+    finally:
+        _advance.pop()
+
+
+def compile_share(rows: Sequence[Callable[[], Row]], share: str) -> None:
+    """Compile every n-th row's model, ``share`` is ``FIRST/N``: each in a process of its own, which may fail."""
+    first, step = map(int, share.split("/"))
+    for row in islice(rows, first, None, step):
+        isolated(partial(_compile, row), SECONDS)
+
+
+def _compile(measure: Callable[[], Row]) -> Row:
+    with in_advance(), suppress(Compiled):
+        measure()
+    return {}
+
+
+def compile_all(arguments: Sequence[str], seconds: float) -> Row:
+    """Compile the models of all rows, a share a processor, in at most so many seconds. Rows without a model then
+    compile them themselves."""
+    start, shares = time.monotonic(), allowed_cpus()
+    command = [sys.executable, "-m", "benchmarks.gpu", *arguments]
+    children = [
+        subprocess.Popen([*command, "--share", f"{n}/{shares}"], start_new_session=True, stdout=subprocess.DEVNULL)
+        for n in range(shares)
+    ]
+    late = 0
+    for child in children:
+        try:
+            child.wait(max(start + seconds - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            late += 1
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    return {"processes": shares, "seconds": round(time.monotonic() - start, 1), "not ended": late}

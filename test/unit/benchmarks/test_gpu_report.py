@@ -1,0 +1,81 @@
+"""The rows of ``python -m benchmarks.gpu``, without a GPU: what fails, what is left out, what is in the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from benchmarks.gpu import advance, peers, report
+from benchmarks.gpu.__main__ import sections
+from benchmarks.gpu.isolation import Row, isolated
+
+RELU = '<ir_version: 8, opset_import: ["" : 17]> g (float[3,5] x) => (float[3,5] y) { y = Relu(x) }'
+
+
+@pytest.fixture(autouse=True)
+def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "Device", lambda: None)
+
+
+def _ends() -> Row:
+    os._exit(1)
+
+
+def _hangs() -> Row:
+    time.sleep(60)
+    return {}
+
+
+def _rows(_: Any) -> report.Rows:
+    for n in range(5):
+        yield f"row {n}", {1: _ends, 3: _hangs}.get(n, lambda n=n: {"n": n, "speed of torch": 2.0**n, "right": n < 4})
+
+
+def test_every_row_is_there_whatever_another_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = report.Report({}, 60, tmp_path / "rows.json")
+    found.add("Products", _rows, limit=1)
+    first, ended, third, hung, last = found.found["Products"]
+    assert (first["n"], third["n"], last["n"]) == (0, 2, 4) and found.failures == 3
+    assert ended == {"what": "row 1", "failed": "the process ended without a row"}
+    assert hung == {"what": "row 3", "failed": "it took longer than 1 s"}
+    assert json.loads((tmp_path / "rows.json").read_text()) == found.found
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.json"]
+    assert "4.000 of torch's speed, the geometric mean of 3" in capsys.readouterr().out
+
+
+def test_rows_after_the_time_are_left_out() -> None:
+    found = report.Report({}, 0.0, None)
+    found.add("Products", _rows)
+    assert found.found["Products"] == [{"what": f"row {n}", "left out": "no time was left"} for n in range(5)]
+
+
+def test_a_model_is_compiled_in_advance_and_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLC_CACHE_DIR", str(tmp_path))
+    model = onnx.parser.parse_model(RELU)
+    with advance.in_advance(), pytest.raises(advance.Compiled):
+        advance.compiled(model, target="cpu")
+    made = list((tmp_path / "artifacts").iterdir())
+    with advance.compiled(model, target="cpu") as net:
+        assert list((tmp_path / "artifacts").iterdir()) == made and net.outputs.keys() == {"y"}
+
+
+def test_a_peer_that_fails_or_takes_long_costs_its_own_figures_alone() -> None:
+    def measured(peer: Any) -> Row:
+        return isolated(lambda: {"ms": 1.5, **peers.beside(peer, 0.5)}, 10)
+
+    assert measured(lambda: {"torch ms": 2.0}) == {"ms": 1.5, "torch ms": 2.0}
+    assert measured(lambda: 1 // 0)["torch says"].startswith("ZeroDivisionError")
+    assert measured(_hangs) == {"ms": 1.5, "torch says": "TimeoutError: it took too long"}
+
+
+def test_names_of_all_rows_need_no_device() -> None:
+    for quick in (True, False):
+        for section in sections("cuda:sm_90", 1, quick).values():
+            names = [name for name, _ in section(None)]
+            assert names and len(set(names)) == len(names)
