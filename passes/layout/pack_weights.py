@@ -73,23 +73,9 @@ def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
 
 
 def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget) -> None:
-    lhs, rhs, out = op.terms
-    element = element_of(op.result)
-    if op.layouts or len(rhs) != 2 or ITEMSIZE[element] < 4:
+    if not _is_packable(op, constants):
         return
-    if op.product != PRODUCT and not (op.product is None and is_float(element)):
-        return
-    if (
-        op.lhs in constants
-        or op.rhs not in constants
-        or not out
-        or not lhs
-        or out[-1] not in rhs
-        or lhs[-1] not in rhs
-        or out != lhs[:-1] + out[-1]
-        or lhs[-1] in out
-    ):
-        return
+    (lhs, rhs, out), element = op.terms, element_of(op.result)
     k, n = lhs[-1], out[-1]
     extents = dict(zip(rhs, shape_of(op.rhs), strict=True))
     rows, columns = product(shape_of(op.lhs)[:-1]), extents[n]
@@ -104,6 +90,19 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget) -> None:
         return
     op.operands[0] = builder.packed_bytes(builder.fill(op.lhs, len(lhs) - 1, WORD))
     _replace(op, f"{lhs},{k}{n}->{out}", builder.packed_rows(matrix), block, DOT4)
+
+
+def _is_packable(op: ContractOp, constants: set[SSAValue]) -> bool:
+    """Whether a product of floats or bytes has a constant right operand "kn", and a left one "…k" that is not."""
+    lhs, rhs, out = op.terms
+    element = element_of(op.result)
+    if op.layouts or len(rhs) != 2 or ITEMSIZE[element] < 4 or op.lhs in constants or op.rhs not in constants:
+        return False
+    if op.product != PRODUCT and not (op.product is None and is_float(element)):
+        return False
+    if not out or not lhs or out[-1] not in rhs or lhs[-1] not in rhs:
+        return False
+    return out == lhs[:-1] + out[-1] and lhs[-1] not in out
 
 
 def _enough(op: ContractOp, rows: DimLike, target: CpuTarget) -> int:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -37,15 +37,15 @@ from mlc.dialects.graph import (
     source_nodes,
     with_nodes,
 )
-from mlc.dialects.graph.loop import size_bounds, size_made
-from mlc.dialects.graph.sizes import room_of, sizes_of, upper
-from mlc.dialects.semantics.dims import DimLike, symbols_of
+from mlc.dialects.graph.sizes import sizes_of, upper
+from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, bytes_of, element_of, memref, shape_of
 from mlc.passes.context import weights_of
 from mlc.passes.device.stream_k import SEMAPHORES
-from mlc.passes.fuse.grouping.aliases import Alias, aliases_of, is_in_place, states_of
+from mlc.passes.fuse.grouping.aliases import Alias, is_in_place, states_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
 from mlc.passes.plan.program.build_regions import build_if, build_loop
+from mlc.passes.plan.program.interface import Interface
 
 Destination = tuple[SSAValue, DimLike]  # a buffer, and the offset of a value in it, in bytes
 
@@ -62,24 +62,6 @@ class BuildProgram(ModulePass):
             main.drop_all_references()
 
 
-def names_of(attrs: ArrayAttr[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
-    """The ``graph.name`` of each argument or result of the main function."""
-    data = attrs.data if attrs is not None else [DictionaryAttr({})] * count
-    names = [d.data.get("graph.name") for d in data]
-    return [n.data if isinstance(n, StringAttr) else f"{prefix}{k}" for k, n in enumerate(names)]
-
-
-def _guards(main: func.FuncOp) -> list[str]:
-    """The guards on dimensions that the frontend found (``Builder.require``)."""
-    guards = main.attributes.get("graph.guards")
-    return [g.data for g in guards if isinstance(g, StringAttr)] if isinstance(guards, ArrayAttr) else []
-
-
-def _fresh(names: list[str], taken: list[str]) -> list[str]:
-    """``names``, changed where an output has the name already."""
-    return [name + "_" * (1 + max(map(len, taken))) if name in taken else name for name in names]
-
-
 @dataclass
 class Builder:
     main: func.FuncOp
@@ -92,41 +74,38 @@ class Builder:
     in_place: set[SSAValue] = field(default_factory=set)  # new values that a kernel writes into the memory of the old
 
     def run(self) -> rt.ProgramOp:
-        main, block = self.main, self.main.body.block
-        returned = list(block.last_op.operands) if block.last_op else []
-        dims = sorted(symbols_of(d for a in block.args for d in shape_of(a)))
-        names = names_of(main.arg_attrs, len(block.args), "input")
-        states, aliases = states_of(main), {each.result: each for each in aliases_of(main)}
-        inputs = [name for n, name in enumerate(names) if n not in states]
-        updates = {n for n, each in aliases.items() if each.argument in states}
-        given = names_of(main.res_attrs, len(returned), "output")
-        outputs = [name for n, name in enumerate(given) if n not in updates]
-        self.bounds = size_bounds(block.walk())
-        dims += [room for size in self.bounds if (room := room_of(size)) in symbols_of([self.bounds[size]])]
-        outer = {size_made(op) for op in block.ops}
-        inner = [size for size in self.bounds if size not in outer and room_of(size) not in dims]
-        visible = [size for size in self.bounds if size not in inner]
-        outputs += _fresh(visible, outputs)
-        self.program = rt.ProgramOp(main.sym_name.data, inputs, outputs, dims, _guards(main), self.bounds, inner)
+        main, made = self.main, Interface(self.main)
+        self.bounds = made.bounds
+        self.program = rt.ProgramOp(
+            main.sym_name.data, made.inputs, made.outputs, made.dims, made.guards, made.bounds, made.inner
+        )
         self.block = self.program.body.block
         if strings := main.attributes.get("graph.strings"):
             self.program.properties["strings"] = strings
-        position = itertools.count()
-        for n, arg in enumerate(block.args):
-            state = rt.StateOp(names[n], buffer_type(arg), states[n]) if n in states else None
+        self._add_arguments(made)
+        self._add_results(made)
+        self.steps(made.block, [(value, (out, 0)) for value, out in zip(made.returned, self.outputs, strict=True)])
+        return self.program
+
+    def _add_arguments(self, made: Interface) -> None:
+        """Inputs and state, in the order of the arguments."""
+        states, position = states_of(self.main), itertools.count()
+        for n, (arg, name) in enumerate(zip(made.block.args, made.arguments, strict=True)):
+            state = rt.StateOp(name, buffer_type(arg), states[n]) if n in states else None
             self.memory[arg] = self.add(state or rt.InputOp(next(position), buffer_type(arg)))
+
+    def _add_results(self, made: Interface) -> None:
+        """Outputs and updates of state, in the order of the results; then the run-time dimensions."""
         position = itertools.count()
         self.outputs = [
-            self.add(rt.UpdateOp(self.memory[aliases[n].old]))
-            if n in updates
-            else self._output(next(position), value, aliases.get(n))
-            for n, value in enumerate(returned)
+            self.add(rt.UpdateOp(self.memory[made.aliases[n].old]))
+            if n in made.updates
+            else self._output(next(position), value, made.aliases.get(n))
+            for n, value in enumerate(made.returned)
         ]
-        self.in_place = {self.outputs[n] for n in self._in_place(aliases)}
-        for n, size in enumerate(visible, len(returned) - len(updates)):
+        self.in_place = {self.outputs[n] for n in self._in_place(made.aliases)}
+        for n, size in enumerate(made.visible, len(made.returned) - len(made.updates)):
             self.sizes[size] = self.add(rt.OutputOp(n, memref("i64", ())))
-        self.steps(block, [(value, (out, 0)) for value, out in zip(returned, self.outputs, strict=True)])
-        return self.program
 
     def add(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
