@@ -18,7 +18,7 @@ TERMS = 64  # of a part of a sum at least
 STAGED = 16  # terms that are staged together
 UNEVEN = 1.5  # times as fast are parts that do not divide a sum, where they are preferred to others
 GAIN = 0.8  # of the time of a whole sum that parts may take at most
-KEYS = 128  # of a part of a running reduction at least: two steps of a stream
+KEYS = 128  # of a part of a running reduction at least: one or two steps of a stream
 QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
 HALF = 2  # bytes of an element of keys and values
 FLOAT = 4  # bytes of an element that threads multiply without tensor cores
@@ -140,9 +140,9 @@ def has_parts(terms: int, parts: int) -> bool:
 
 
 def part_size(terms: int, parts: int) -> int:
-    """The terms of each part: multiples of what is staged together where parts are not even."""
+    """The terms of each part: whole steps of a stream where parts are not even."""
     size = -(-terms // parts)
-    return size if terms % parts == 0 else -(-size // STAGED) * STAGED
+    return size if terms % parts == 0 else -(-size // KEYS) * KEYS
 
 
 def split_keys(rows: int, blocks: int, columns: int, keys: int, target: GpuTarget) -> SplitSum | None:

@@ -138,10 +138,10 @@ def _collapse(statements: Iterable[StatementView], groups: Sequence[Group]) -> N
     for s in statements:
         for group in groups:
             if set(group) <= set(s.iters):
-                _rewrite(s.op, group)
+                collapse(s.op, group)
 
 
-def _rewrite(op: poly.StatementOp, group: Group) -> None:
+def collapse(op: poly.StatementOp, group: Group) -> None:
     """Replace the iterators of a group by one."""
     bounds = dict(op.domain.data)
     name, known = "_".join(group), digits(group, [bounds[i] for i in group])

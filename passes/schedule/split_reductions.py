@@ -37,10 +37,18 @@ from mlc.passes.schedule.apply_tuned import DIGEST
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS, PARTS_SUFFIX
-from mlc.passes.schedule.gpu.parts import is_splittable, outer_parts, split_stream, split_sum, splittable_stream
+from mlc.passes.schedule.gpu.parts import (
+    is_splittable,
+    outer_parts,
+    rows_of,
+    split_stream,
+    split_sum,
+    splittable_stream,
+)
 from mlc.passes.schedule.gpu.running_parts import Kernel, RunningParts
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
 from mlc.passes.schedule.polyhedral.dependences import components
+from mlc.passes.schedule.polyhedral.merged_rows import merge_rows
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.target import GpuTarget
@@ -122,6 +130,8 @@ def _given(fn: kernel.FuncOp) -> KernelPair | None:
 
 def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimLike) -> KernelPair:
     stream = splittable_stream(statements)
+    if stream and len(rows := rows_of(stream)) > 1 and merge_rows(fn, statements, rows):
+        return _divided(fn, statements_of(fn), parts)
     if stream is None and not is_splittable(statements):
         raise ScheduleError(f"{PART}@{parts}: its first statement is no sum that can have parts")
     terms = stream.extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]

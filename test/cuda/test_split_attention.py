@@ -25,6 +25,7 @@ SHAPES = [
     Shape(8, 2, 1, 1035, 20, 24),  # parts of an odd number of keys
     Shape(2, 1, 5, 1024, 16, 48),  # some queries
     Shape(4, 2, 1, 1031, 16, 24),  # a prime number of keys: the last part has keys of the one before
+    Shape(8, 4, 3, 1024, 16, 24),  # three queries of two groups of four heads: 12 rows of a tile
 ]
 
 
@@ -65,9 +66,9 @@ def test_masked_keys_parts_and_rows(units: Path) -> None:
     np.testing.assert_allclose(made.run(feed)["y"], expected, rtol=0, atol=1e-5 * np.nanmax(np.abs(expected)))
 
 
-@pytest.mark.parametrize("keys", [1035, 1033])
-def test_masked_heads_that_share_keys(keys: int, units: Path) -> None:
-    shape = Shape(8, 4, 1, keys, 20, 24, causal=True)
+@pytest.mark.parametrize(("queries", "keys"), [(1, 1035), (1, 1033), (3, 1033)])
+def test_masked_heads_that_share_keys(queries: int, keys: int, units: Path) -> None:
+    shape = Shape(8, 4, queries, keys, 20, 24, causal=True)
     feed = dict(zip(("q", "k", "v", "mask"), arguments(shape), strict=True))
     feed["mask"] = np.random.default_rng().choice([0, -1.5, -np.inf], feed["mask"].shape).astype(np.float32)
     made = Program.of(model(shape), units)
@@ -76,9 +77,9 @@ def test_masked_heads_that_share_keys(keys: int, units: Path) -> None:
     assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("shape", [Shape(3, 1, 1, 1024, 16, 16)], ids=str)
+@pytest.mark.parametrize("shape", [Shape(3, 1, 1, 1024, 16, 16), Shape(8, 4, 4, 256, 16, 16)], ids=str)
 def test_no_parts(shape: Shape, units: Path) -> None:
-    """Keys that one query reads are those of strips."""
+    """Keys that one query reads are those of strips; 16 rows are many."""
     feed = dict(zip("qkv", arguments(shape), strict=True))
     made = Program.of(model(shape), units)
     assert all(len(schedule_of(fn)) == 1 for fn in made.functions.values())
@@ -101,7 +102,7 @@ def test_prime_keys_with_a_constant_causal_mask(units: Path) -> None:
 
 
 def test_prime_keys_have_no_12_parts_of_one_size(units: Path) -> None:
-    """Parts of 96 keys, a multiple of 16, would be 11."""
+    """Parts of 128 keys are 9."""
     shape = Shape(4, 2, 1, 1031, 16, 24)
     (name,) = [n for n in Program.of(model(shape), units).functions if n.endswith("_parts")]
     with pytest.raises(mlc.InputError, match="part@12: its sum has 1031 terms, which are not 12 equal parts"):

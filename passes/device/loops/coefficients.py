@@ -36,6 +36,8 @@ def coefficient(value: SSAValue, variable: SSAValue) -> int | SSAValue | None:
         if isinstance(op, arith.MuliOp):
             return _product(op, a, b)
         return _sum(a, b, -1 if isinstance(op, arith.SubiOp) else 1)
+    if isinstance(op, arith.FloorDivSIOp | arith.RemSIOp | arith.MinSIOp | arith.MaxSIOp):
+        return 0 if all(coefficient(v, variable) == 0 for v in op.operands) else None
     return None
 
 

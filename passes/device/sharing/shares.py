@@ -93,4 +93,3 @@ class Shares:
             found.insert(0, (tile % Index(extent, tile.add)).value)
             tile = tile // Index(extent, tile.add)
         return found
-

@@ -152,7 +152,7 @@ def _key_parts(attention: Attention, target: GpuTarget) -> int:
     own = [extents[c] for c in scores if c in lhs and c not in rhs and extents[c] > 1]
     blocks = math.prod(extents[c] for c in scores if c in lhs and c in rhs)
     size = math.prod(n for c, n in extents.items() if c not in scores)
-    return parts_of_keys(own[0], blocks, size + value, keys, target) if len(own) == 1 else 1
+    return parts_of_keys(math.prod(own), blocks, size + value, keys, target)
 
 
 def _is_softmax(attention: Attention) -> bool:

@@ -14,6 +14,7 @@ from mlc.passes.schedule.gpu.generic import ROW, long_rows
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.gpu.tile_sizes import points
+from mlc.passes.schedule.polyhedral.shared_axes import Axis
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
@@ -104,11 +105,18 @@ def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
     if len(products) != 2 or not all(isinstance(n, int) for n in extents):
         return None
     scores, values = products
-    keys = stream.along[scores.name]
-    operand = next((r for r in scores.reads if r.depends_on(keys)), scores.write)
-    own = [i for i in scores.parallel if i != keys and not operand.depends_on(i)]
+    keys, own = stream.along[scores.name], [axis[scores.name] for axis in rows_of(stream)]
     rows = points([scores.bounds[i] for i in own])
     blocks = points([scores.bounds[i] for i in scores.parallel if i not in (keys, *own)])
     size = points([scores.bounds[i] for i in scores.reduced])
     columns = size + points([values.bounds[i] for i in values.parallel]) // (rows * blocks)
-    return split_keys(rows, blocks, columns, stream.extent(stream.along), target) if len(own) == 1 else None
+    return split_keys(rows, blocks, columns, stream.extent(stream.along), target) if own else None
+
+
+def rows_of(stream: Stream) -> list[Axis]:
+    """The axes of queries that read the same keys: of the first product those on which its other operand does not
+    depend."""
+    scores = next(s for s in stream.inside if is_sum(s))
+    keys = stream.along[scores.name]
+    operand = next((r for r in scores.reads if r.depends_on(keys)), scores.write)
+    return [axis for axis in stream.rows if not operand.depends_on(axis[scores.name])]
