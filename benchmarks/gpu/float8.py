@@ -22,15 +22,16 @@ ERROR = {"default": 1e-2, "relaxed": 1e-2}  # of the largest value: results are 
 Array = np.ndarray[Any, Any]
 
 
-def product_model(size: tuple[int, int, int], right: Array) -> onnx.ModelProto:
-    """``y = (a · 0.5) @ (b · 0.25).T`` in bfloat16, with ``b`` a weight, as quantizers of models write it."""
+def product_model(size: tuple[int, int, int], right: Array, across: bool = False) -> onnx.ModelProto:
+    """``y = (a · 0.5) @ (b · 0.25).T`` in bfloat16, with ``b`` a weight, as quantizers of models write it; ``across``:
+    its neighbours are columns, ``a @ b``."""
     m, n, k = size
     ends = [helper.make_tensor_value_info("a", TensorProto.FLOAT8E4M3FN, [m, k]),
             helper.make_tensor_value_info("y", TensorProto.BFLOAT16, [m, n])]  # fmt: skip
     scales = [numpy_helper.from_array(np.float32(s), name) for s, name in zip(SCALES, "st", strict=True)]
     nodes = [helper.make_node("DequantizeLinear", ["a", "s"], ["c"]),
              helper.make_node("DequantizeLinear", ["b", "t"], ["d"]),
-             helper.make_node("Gemm", ["c", "d"], ["p"], transB=1),
+             helper.make_node("Gemm", ["c", "d"], ["p"], transB=int(not across)),
              helper.make_node("Cast", ["p"], ["y"], to=TensorProto.BFLOAT16)]  # fmt: skip
     graph = helper.make_graph(nodes, "product", ends[:1], ends[1:], [*scales, numpy_helper.from_array(right, "b")])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
@@ -42,13 +43,18 @@ def measured(
     """A row for each product and numerics."""
     for size in sizes:
         for numerics in ERROR:
-            yield f"{numerics} {size}", lambda s=size, n=numerics: _row(device, s, n, target, runs)  # type: ignore[misc]
+            for across in (False, True):
+                yield (
+                    f"{numerics} {size}{' across' if across else ''}",
+                    lambda s=size, n=numerics, x=across: _row(device, s, n, target, runs, x),  # type: ignore[misc]
+                )
 
 
-def _row(device: Device, size: tuple[int, int, int], numerics: Any, target: str, runs: int) -> Row:
+def _row(device: Device, size: tuple[int, int, int], numerics: Any, target: str, runs: int, across: bool) -> Row:
     (m, n, k), random = size, np.random.default_rng(0)
     a, b = (random.normal(size=shape).astype(np.float32).astype(float8_e4m3fn) for shape in ((m, k), (n, k)))
-    with compiled(product_model(size, b), target=target, numerics=numerics) as net:
+    weight = np.ascontiguousarray(b.T) if across else b
+    with compiled(product_model(size, weight, across), target=target, numerics=numerics) as net:
         seconds = on_device(device, net, {"a": a}, runs)
         given, out = DeviceArray(device, a), outputs_on(device, net, {"a": a})
         net.run_device({"a": given}, out)
@@ -56,7 +62,8 @@ def _row(device: Device, size: tuple[int, int, int], numerics: Any, target: str,
     rows = slice(0, min(m, 64))
     wanted = SCALES[0] * SCALES[1] * (a[rows].astype(np.float64) @ b.astype(np.float64).T)
     error = float(np.abs(found[rows] - wanted).max() / np.abs(wanted).max())
-    row = {"product": f"{m}x{n}x{k}", "numerics": numerics, "TFLOP/s": round(2e-12 * m * n * k / seconds, 2),
+    row = {"product": f"{m}x{n}x{k}", "numerics": numerics, "weight": "[k, n]" if across else "[n, k]",
+           "TFLOP/s": round(2e-12 * m * n * k / seconds, 2),
            "error": error, "right": error < ERROR[numerics]}  # fmt: skip
     theirs = scaled_mm(device, a, b, fast=numerics == "relaxed", runs=runs)
     return row | {"torch TFLOP/s": theirs and round(2e-12 * m * n * k / theirs, 2),

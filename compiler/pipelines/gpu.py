@@ -39,6 +39,7 @@ from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout.assign_layout import AssignLayout
 from mlc.passes.layout.decompose_pack import DecomposePack
 from mlc.passes.layout.sink_casts import SinkCasts
+from mlc.passes.layout.transpose_operands import TransposeOperands
 from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.spill_locals import SpillLocals
@@ -79,7 +80,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
     tuned = ApplyTuned(options.tuned_lines())
     return [
         ("graph", graph_pipeline(options.numerics, [SinkCasts(options.numerics)])),
-        ("layout", [AssignLayout(), DecomposePack(), FoldConstants(masks=options.numerics != "strict"),
+        ("layout", [AssignLayout(), TransposeOperands(options.numerics), DecomposePack(),
+                    FoldConstants(masks=options.numerics != "strict"),
                     CanonicalizeGraph(), FuseMaps(),
                     HoistInvariants(), VerifyLayout()]),
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),

@@ -1,11 +1,16 @@
-"""Operand transposition (``transpose-operands``): right operands of batched products are contiguous along the columns.
+"""Operand transposition (``transpose-operands``): right operands have neighbours where their products want them.
 
     %s = graph.contract "bmk,bnk->bmn"(%q, %k)    →    %t = graph.transpose(%k) {perm = [0, 2, 1]}
                                                        %s = graph.contract "bmk,bkn->bmn"(%q, %t)
 
-A micro-kernel multiplies a scalar of the left operand with consecutive elements of the right one, as in Q·Kᵀ of an
-attention. Of few rows a sum along the contiguous axis costs less than moving the operand (``contract_transposed``).
-Products that are not batched are packed (``pack-operands``).
+On a CPU those of batched products are contiguous along the columns: a micro-kernel multiplies a scalar of the left
+operand with consecutive elements of the right one, as in Q·Kᵀ of an attention. Of few rows a sum along the contiguous
+axis costs less than moving the operand (``contract_transposed``). Products that are not batched are packed
+(``pack-operands``).
+
+On a GPU with warpgroups weights of 8 bits are contiguous along the sum, "mk,nk->mn": wgmma reads them in shared memory
+as they are stored, and halves alone in both orders. Constant folding then transposes them when the model is compiled.
+A weight that others read too stays as it is: a copy would take memory.
 """
 
 from __future__ import annotations
@@ -14,24 +19,54 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ContractOp, TransposeOp, source_nodes, with_nodes
 from mlc.dialects.semantics.dims import product
-from mlc.dialects.types import element_of, is_float
+from mlc.dialects.types import FLOAT8, element_of, is_float
+from mlc.passes.context import machine_of
+from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.graph.patterns.contract_patterns import DOT, batched
 from mlc.passes.rewriter import bodies, erase_unused
+from mlc.target import GpuTarget
 
 
 @dataclass(frozen=True)
 class TransposeOperands(ModulePass):
+    """``numerics``: warpgroups multiply floats of 8 bits with ``relaxed`` alone."""
+
     name = "transpose-operands"
+    numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = machine_of(ctx)
         for body in bodies(op):
-            for contract in [o for o in body.ops if isinstance(o, ContractOp)]:
-                if _pays(contract):
-                    _transpose(contract)
+            found = self._weights(body, target) if isinstance(target, GpuTarget) else _batched(body)
+            for contract, last in found:
+                _transpose(contract, last)
+
+    def _weights(self, body: Block, target: GpuTarget) -> list[tuple[ContractOp, str]]:
+        """Products whose weights lie otherwise than warpgroups read them, and the letter of their sums."""
+        elements = {"i8", "ui8", *(FLOAT8 if self.numerics == "relaxed" else ())}
+        constants = constant_values(body) if target.warpgroups else set()
+        contracts = [o for o in body.ops if isinstance(o, ContractOp) and _is_strided(o, constants, elements)]
+        return [(o, o.terms[0][-1]) for o in contracts]
+
+
+def _batched(body: Block) -> list[tuple[ContractOp, str]]:
+    """Batched products whose right operands pay to be moved, and the letter of their columns."""
+    return [(o, o.terms[2][-1]) for o in body.ops if isinstance(o, ContractOp) and _pays(o)]
+
+
+def _is_strided(op: ContractOp, constants: set[SSAValue], elements: set[str]) -> bool:
+    """Whether the left operand has neighbours along the only sum, and a weight that nobody else reads has none."""
+    if op.rhs not in constants or op.layouts or not {element_of(v) for v in op.operands} <= elements:
+        return False
+    lhs, rhs, out = op.terms
+    summed = [c for c in lhs if c in rhs and c not in out]
+    plain = len({*lhs}) == len(lhs) and len({*rhs}) == len(rhs) and len(list(op.rhs.uses)) == 1
+    return plain and len(summed) == 1 and lhs[-1] == summed[0] != rhs[-1]
 
 
 def _pays(op: ContractOp) -> bool:
@@ -45,11 +80,12 @@ def _pays(op: ContractOp) -> bool:
     return isinstance(rows, int) and isinstance(terms, int) and rows * DOT > terms
 
 
-def _transpose(op: ContractOp) -> None:
+def _transpose(op: ContractOp, last: str) -> None:
+    """Neighbours of the right operand are those along the letter ``last``."""
     lhs, rhs, out = op.terms
-    order = [*(c for c in rhs if c != out[-1]), out[-1]]
+    order = [*(c for c in rhs if c != last), last]
     move = TransposeOp(op.rhs, [rhs.index(c) for c in order])
-    new = ContractOp(f"{lhs},{''.join(order)}->{out}", op.lhs, move.result)
+    new = ContractOp(f"{lhs},{''.join(order)}->{out}", op.lhs, move.result, product=op.product)
     assert (block := op.parent) is not None
     block.insert_ops_before([with_nodes(o, source_nodes(op)) for o in (move, new)], op)
     new.result.name_hint = op.result.name_hint

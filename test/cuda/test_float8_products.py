@@ -230,9 +230,12 @@ def test_cubins_of_warpgroups(units: Path, tmp_path: Path) -> None:
     sources = [printed(Program.of(of(TRANSPOSED, *pair, 4096, 4096, 2048), units, **RELAXED)) for pair in PAIRS]
     band = "{m}/128p {n}/128vp | {k}/128 | warps=8 depth=4"
     sources += [made(of(TRANSPOSED, E4M3, E4M3, 4096, 4096, 2048), units, band, **RELAXED)[1]]
-    found, log, codes = compiled(sources, tmp_path)
-    assert len(found) == 5 and not any(stack or spills for stack, spills, _ in found)
-    assert "serialized" not in log and QGMMA in codes
+    weight = codes(E4M3, 4096, 2048)
+    model = product_model((4096, 4096, 2048), np.ascontiguousarray(weight.T), across=True)
+    sources += [printed(Program.of(model, units, **RELAXED))]
+    found, log, codes_ = compiled(sources, tmp_path)
+    assert len(found) == 6 and not any(stack or spills for stack, spills, _ in found)
+    assert "serialized" not in log and QGMMA in codes_ and HMMA not in codes_
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
@@ -242,3 +245,15 @@ def test_cubins_of_warps_multiply_halves(arch: str, units: Path, tmp_path: Path)
     found, _, codes = compiled(sources, tmp_path, arch)
     assert len(found) == 2 and not any(stack or spills for stack, spills, _ in found)
     assert HMMA in codes and (F2FP in codes) == (arch == "sm_90a")
+
+
+def test_weights_across_the_sum_reach_warpgroups(units: Path) -> None:
+    """They are transposed when the model is compiled: products are QGMMA with relaxed numerics, HMMA by default."""
+    text = QUANTIZED["one scale each"].replace("70,", "200,").replace("96", "272").replace("40", "152")
+    model = quantized(text, E4M3)
+    feed = feed_of(model)
+    (wanted,) = ReferenceEvaluator(model).run(None, feed)
+    relaxed, default = (Program.of(model, units, **options) for options in (RELAXED, HOPPER))
+    assert "mlc_wgmma<" in printed(relaxed) and "mlc_mma_" not in printed(relaxed)
+    assert "mlc_mma_e4m3(" in printed(default) and "mlc_wgmma<" not in printed(default)
+    close(relaxed.run(feed)["y"], wanted.astype(float), 4 * 2.0**-13)

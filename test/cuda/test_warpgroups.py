@@ -172,3 +172,12 @@ def compiled(printed: list[str], folder: Path, arch: str = "sm_90a") -> tuple[li
     done = subprocess.run([*command, "-o", folder / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
     return found, done.stderr, opcodes((folder / "cubin").read_bytes())
+
+
+def test_weights_of_bytes_across_the_sum_reach_warpgroups(units: Path) -> None:
+    weight = integers("int8", 144, 152)
+    text = """(uint8[200,144] a) => (int32[200,152] y) <int8[144,152] b = {VALUES}> { y = MatMulInteger (a, b) }"""
+    program = Program.of(model_of(text.replace("VALUES", ", ".join(map(str, weight.ravel())))), units, **HOPPER)
+    assert "MLC_U8, MLC_S8, " in "".join(program.kernels.strings.values())
+    a = integers("uint8", 200, 144)
+    np.testing.assert_array_equal(program.run({"a": a})["y"], a.astype(np.int64) @ weight.astype(np.int64))
