@@ -45,7 +45,7 @@ from mlc.errors import InputError
 from mlc.passes.context import weights_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead, merge_common
 from mlc.passes.graph.patterns.constants import constant_values, is_symbolic
-from mlc.passes.graph.patterns.masks import is_mask, may_be_mask, reaches_maximum
+from mlc.passes.graph.patterns.masks import excludes_scores, is_mask, may_be_mask
 from mlc.passes.rewriter import bodies
 
 Load = Callable[[], Array]
@@ -156,11 +156,10 @@ class _Folder:
         )
 
     def _masks_scores(self, op: Operation) -> bool:
-        """Whether a value excludes scores from a maximum, and nothing else reads it."""
+        """Whether a value excludes scores from a maximum, and only what makes their derivative 0 reads it, too."""
         readers = [o for u in op.results[0].uses if not ((o := u.operation).results and o.results[0] in self.loads)]
         maps = [o for o in readers if isinstance(o, MapOp)]
-        masks = len(maps) == len(readers) and all(map(reaches_maximum, maps))
-        return masks and is_mask(self.loads[op.results[0]]())
+        return len(maps) == len(readers) and excludes_scores(op, maps) and is_mask(self.loads[op.results[0]]())
 
     def _replace(self, op: Operation) -> None:
         result, load = op.results[0], self.loads[op.results[0]]

@@ -11,6 +11,7 @@ within.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -28,7 +29,7 @@ from mlc.passes.schedule.polyhedral.running_reductions import running_of
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import give_up, plain
 from mlc.passes.tile.tree.legality import Legality
-from mlc.passes.tile.tree.masked_tiles import affine_text, conditions_of, largest
+from mlc.passes.tile.tree.masked_tiles import affine_text, conditions_of, largest, margins
 from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, fitting, segments
 from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
@@ -76,6 +77,7 @@ class _Tiling:
     expansions: list[str] = field(default_factory=list)  # from tile instances to their statement instances
     blocks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tiles in a partition
     streams: dict[str, str] = field(default_factory=dict)  # the streamed block of tiles in one
+    margins: dict[LoopNest, float] = field(default_factory=dict)  # of the conditions of a nest's tiles
 
     def run(self) -> None:
         self.statements = {s.name: s for s in statements_of(self.fn)}
@@ -96,6 +98,9 @@ class _Tiling:
         counts = {tuple(split.blocks for split in n.shared) for n in nests}
         if len(nests) > 1 and (len(counts) > 1 or () in counts):
             raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
+        for nest in nests:
+            self._check_iterators(nest)
+        self.margins |= margins(nests, self.statements)
         runs = [(s, [*run]) for s, run in itertools.groupby(nests, lambda n: n.streamed and n.streamed.blocks)]
         parts = [part for s, run in runs for part in (self._stream(run) if s else map(self._nest, run))]
         names, tree = [n for names, _ in parts for n in names], sequence(parts)
@@ -115,16 +120,15 @@ class _Tiling:
 
     def _nest(self, nest: LoopNest, initial: bool = False) -> Part:
         """The part of a nest; ``initial``: that of the initial values of its running reductions."""
-        unknown = [s for s in nest.statements if s not in self.statements]
-        if unknown:
-            raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
-        self._check_iterators(nest)
         splits = [split for split in nest.tiled_blocks.values() if not (initial and split.streamed)]
         kinds = [blocks_of(split, self._any_extent(nest, split.iterator)) for split in splits]
         parts = [self._band(nest, blocks, (), initial) for blocks in itertools.product(*kinds)]
         return [n for names, _ in parts for n in names], sequence(parts)
 
     def _check_iterators(self, nest: LoopNest) -> None:
+        unknown = [s for s in nest.statements if s not in self.statements]
+        if unknown:
+            raise ScheduleError(f"kernel @{self.fn.sym_name.data} has no statement {unknown[0]}")
         used = [i.iterator for i in (*nest.band, *nest.inner)]
         iters = {i for s in nest.statements for i in self.statements[s].iters}
         if sorted(used) != sorted(iters):
@@ -245,8 +249,9 @@ class _Tiling:
         for i, coordinate, segment in reversed(levels):  # of an iterator that has blocks, these are first
             first = segment.start + segment.size * Dim.symbol(prefix + coordinate)
             ranges[i] = first, first + segment.size - 1
-        for condition in conditions_of(nest, self.statements):
-            yield f"{affine_text(largest(condition, ranges))} >= 0"
+        margin = self.margins[nest]
+        for condition in conditions_of(nest, self.statements) if margin < math.inf else ():
+            yield f"{affine_text(largest(condition, ranges))} >= {-int(margin)}"
 
     def _depend(self, nests: Sequence[LoopNest]) -> bool:
         """Whether nests depend on each other; raises ScheduleError where the schedule is not legal."""

@@ -60,6 +60,19 @@ def test_gradients(sizes: tuple[int, ...], causal: bool, gpu: Gpu) -> None:
     assert_near(gradients(causal)(*args), exact(*args, mask), 1e-6)
 
 
+@pytest.mark.parametrize("window", [20, 200])
+def test_windows(window: int, gpu: Gpu) -> None:
+    """Blocks of keys before the window, and after a query, are not executed."""
+    args = operands(1, 150, 150, 16, 20)
+    distance = np.arange(150)[:, None] - np.arange(150)
+    mask = (distance >= 0) & (distance < window)
+    run = gradients(mask=mask)
+    assert_near(run(*args), exact(*args, mask), 1e-6)
+    assert run.ir("schedule", *args).count("conditions") > 12  # of the statements of all three kernels
+    args[1][:, :, 100:] = np.nan
+    assert np.isfinite(np.asarray(run(*args)[0])[:, :, :50]).all()
+
+
 def test_no_scores_are_in_memory() -> None:
     text = gradients().ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(2, 96, 80, 16, 16)))
     kernels = [line for line in text.splitlines() if "kernel.func" in line]

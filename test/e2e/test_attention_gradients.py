@@ -63,6 +63,42 @@ def test_gradients_agree_with_float64(shape: tuple[int, ...], causal: bool) -> N
     assert "schedule_plain" not in run.ir("tile", *given)
 
 
+def band(queries: int, keys: int, window: int) -> np.ndarray[Any, Any]:
+    """Where a query sees the last ``window`` keys up to its own position."""
+    distance = np.arange(queries)[:, None] - np.arange(keys)
+    return (distance >= 0) & (distance < window)
+
+
+def windowed(queries: int, keys: int, window: int) -> Any:
+    """The gradients under a constant mask, which is a band matrix."""
+    inside = band(queries, keys, window)
+
+    def loss(q: Any, k: Any, v: Any, g: Any) -> Any:
+        return mnp.sum(nn.dot_product_attention(q, k, v, inside) ** 2 * g)
+
+    return mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)), wait=True, threads=2)
+
+
+@pytest.mark.parametrize("window", [3, 40])
+@pytest.mark.parametrize("shape", [(1, 4, 301, 301, 8, 12), (1, 4, 1009, 1009, 4, 4)])
+def test_windows(shape: tuple[int, ...], window: int) -> None:
+    *given, mask = arrays(*shape)
+    mask = np.where(band(*shape[2:4], window), 0, -np.inf)
+    run = windowed(*shape[2:4], window)
+    for found, wanted in zip(run(*given), expected([*given, mask], False), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-5 * np.abs(wanted).max())
+    assert run.ir("schedule", *given).count("conditions") > 8  # of the statements of both kernels
+
+
+def test_masked_blocks_are_not_executed() -> None:
+    """Keys that are no numbers reach no derivative of queries that do not see their blocks."""
+    *given, _ = arrays(1, 4, 640, 640, 16, 16)
+    run = windowed(640, 640, 640)
+    given[1][:, :, 512:] = np.nan
+    by_queries, _, _ = run(*given)
+    assert np.isfinite(by_queries[:, :, :256]).all() and np.isnan(by_queries[:, :, 512:]).all()
+
+
 def test_bits_do_not_depend_on_threads() -> None:
     given = arrays(1, 4, 200, 150, 16, 8)
     one, two, four = (program(False, threads=n)(*given) for n in (1, 2, 4))

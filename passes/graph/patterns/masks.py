@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -10,7 +11,7 @@ from xdsl.ir import Operation
 from mlc.dialects.graph import ComputeOp, MapOp, ReduceOp, StructuredOp
 from mlc.dialects.semantics.band import bands_of
 from mlc.dialects.semantics.evaluate import Array
-from mlc.dialects.semantics.expr import COMPARISONS, Call, parse, walk
+from mlc.dialects.semantics.expr import COMPARISONS, Call, Const, Load, parse, walk
 from mlc.dialects.types import bytes_of, element_of, element_of_dtype, is_float, lowest, shape_of
 
 MASK_LIMIT = 1 << 28  # bytes of a mask that is larger than its operands
@@ -25,7 +26,19 @@ def may_be_mask(op: StructuredOp) -> bool:
     return chooses and len(shape_of(result)) > 1 and cast(int, bytes_of(result)) <= MASK_LIMIT
 
 
-def reaches_maximum(op: Operation) -> bool:
+def excludes_scores(mask: Operation, readers: Sequence[MapOp]) -> bool:
+    """Whether a maximum reads what some of a mask's readers choose, and the others make the derivative of that."""
+    others = [op for op in readers if not _reaches_maximum(op)]
+    return len(others) < len(readers) and all(_is_0_outside(op, mask) for op in others)
+
+
+def _is_0_outside(op: MapOp, mask: Operation) -> bool:
+    """Whether a map is ``where(mask, …, 0)``, as the derivative of masked scores is."""
+    chosen = (e.args for e in walk(op.scalar) if isinstance(e, Call) and e.fn == "where")
+    return any(isinstance(c, Load) and op.args[c.operand].owner is mask and other == Const(0) for c, _, other in chosen)
+
+
+def _reaches_maximum(op: Operation) -> bool:
     """Whether a maximum reads what elementwise operators make of a result."""
     found = [op]
     for each in found:

@@ -60,8 +60,6 @@ class Masks:
 
     def holds(self) -> bool:
         """Whether each statement that reads a mask, or what follows from it, has a restricted domain."""
-        if sum(map(_is_product, self.statements)) > 2:
-            return False  # a chain of products overwrites scores by their derivative: an array has two values
         return all(map(self._forward, self.statements)) and self._backward() and bool(self.masked)
 
     def _forward(self, s: StatementView) -> bool:
@@ -128,12 +126,6 @@ def conditions_of(band: Band, read: Access) -> Conditions:
     whole = tuple(c for c in found if isinstance(c, Dim))
     affine = all(isinstance(a, str) for c in whole for m, _ in c.terms for a in m)
     return whole if affine else ()  # a part of a sum may begin at a quotient
-
-
-def _is_product(s: StatementView) -> bool:
-    """Whether a statement sums products of elements, of which none depends on all iterators."""
-    is_sum = s.op.monoid is not None and s.op.monoid.data == "add"
-    return is_sum and len(s.reads) > 1 and not any(r.symbols >= set(s.iters) for r in s.reads)
 
 
 def _translated(conditions: Conditions, read: Access, write: Access) -> Conditions:

@@ -3,11 +3,13 @@
     S0[m, n], m - n >= 0, in tiles T[m', n] of 32 rows and 16 columns   →   T[m', n] : 32·m' + 31 - 16·n >= 0
 
 A tile is executed where a condition can hold in it. Rows are those of the whole block, because nests that run block by
-block read what all rows of a block have written.
+block read what all rows of a block have written. Rows that are in no blocks have tiles of several sizes: where a later
+nest's tile has rows that are masked beside others that are not, the tiles that write these are executed, too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +44,31 @@ def is_block(nest: LoopNest, s: StatementView, iterator: str) -> bool:
     """Whether each tile has one block of an iterator, whose points all nests of a group know."""
     split = next((p for p in nest.partitions if p.iterator == iterator), None)
     return split is not None and (split.tiled or split.streamed or s.bounds[iterator] == split.blocks)
+
+
+def margins(nests: Sequence[LoopNest], statements: Mapping[str, StatementView]) -> Mapping[LoopNest, float]:
+    """How far below 0 the largest value of a condition may be in tiles that are executed, for each nest of a group: so
+    far that later nests read no element which is not written."""
+    found: dict[LoopNest, float] = {}
+    read: dict[str, float] = {}  # the margin with which later nests read an array
+    for nest in reversed(nests):
+        members = [statements[s] for s in nest.statements]
+        found[nest] = max((read.get(s.write.array, 0) for s in members), default=0)
+        for access in (r for s in members for r in s.reads):
+            read[access.array] = max(read.get(access.array, 0), found[nest] + _spread(nest, members, statements))
+    return found
+
+
+def _spread(nest: LoopNest, members: Sequence[StatementView], statements: Mapping[str, StatementView]) -> float:
+    """How much a condition varies along the rows of a tile that are in no blocks; without end where masked tiles are
+    executed, too."""
+    conditions = {c for s in members for c in s.conditions if isinstance(c, Dim)}
+    rows = [item for item in nest.band if not is_block(nest, members[0], item.iterator)]
+    points = {item.iterator: max((size for size, _ in item.sizes), default=1) for item in rows}
+    if any(c.symbols() & points.keys() for c in conditions) and not conditions_of(nest, statements):
+        return math.inf
+    factors = (((points.get(str(m[0]), 1) - 1) * abs(factor) for m, factor in c.terms if m) for c in conditions)
+    return max(map(sum, factors), default=0)
 
 
 def affine_text(value: DimLike) -> str:

@@ -45,3 +45,21 @@ func.func @masks(%s: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8
 // SMALL:      %r = graph.compute
 // SMALL-NEXT: %c = graph.compute
 // SMALL-NEXT: %b = graph.compute
+
+// A mask of scores whose other reader makes their derivative, 0 outside, is folded; one with another reader is not.
+
+func.func @derivatives(%s: tensor<8x8xf32>, %d: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<8x8xf32>) {
+  %m = graph.compute "i1 <= i0"() {shape = ["8", "8"], reduce = []} : () -> tensor<8x8xi1>
+  %x = graph.map "where(x0, x1, -inf)"(%m, %s) : (tensor<8x8xi1>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %0 = graph.reduce "max"(%x) {axes = array<i64: 1>, keepdims = false} : (tensor<8x8xf32>) -> tensor<8xf32>
+  %1 = graph.map "where(x0, x1 * 2, 0)"(%m, %d) : (tensor<8x8xi1>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %n = graph.compute "i1 <= i0 + 2"() {shape = ["8", "8"], reduce = []} : () -> tensor<8x8xi1>
+  %y = graph.map "where(x0, x1, -inf)"(%n, %s) : (tensor<8x8xi1>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = graph.reduce "max"(%y) {axes = array<i64: 1>, keepdims = false} : (tensor<8x8xf32>) -> tensor<8xf32>
+  %3 = graph.map "where(x0, x1, 1)"(%n, %d) : (tensor<8x8xi1>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %0, %1, %2, %3 : tensor<8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<8x8xf32>
+}
+
+// SMALL:      func.func @derivatives
+// SMALL:      %m = graph.constant dense
+// SMALL:      %n = graph.compute
