@@ -27,6 +27,10 @@ USED = re.compile(
     r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores.*\n.*Used (\d+) reg"
 )
 OPEN = "(float[b,n,45] x) => (float[b,45] y) { y = ReduceMean <axes = [1], keepdims = 0> (x) }"
+GELU = """(float[197,768] a, float[768,3072] b, float[3072] c) => (float[197,3072] y) {
+    d = MatMul (a, b)  x = Add (d, c)  r = Constant <value_float = 1.4142135> ()  q = Div (x, r)  e = Erf (q)
+    one = Constant <value_float = 1.0> ()  f = Add (e, one)  y = Mul (x, f)
+}"""
 LARGE = "(float[1270,70] a, float[70,1280] b) => (float[1270,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
 
 
@@ -41,7 +45,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
     for case in (*CASES.values(), ROWS["image"], SHARED, OPEN, *map(text, (*SIZES, (1, 12, 512, 512, 64, 64))), LARGE):
         found |= kernels(case)
-    found |= kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
+    found |= kernels(GELU, numerics="relaxed") | kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"
     file.write_text(unit(list(found.values())))
     return file

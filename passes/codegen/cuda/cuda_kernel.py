@@ -12,7 +12,7 @@ from math import prod
 from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.utils.fast_math import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
@@ -27,6 +27,7 @@ from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
 from mlc.passes.codegen.cuda.thread.coordinates import GROUP, THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
 from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives, sums_warpgroups
+from mlc.passes.codegen.cuda.thread.register_order import is_pointwise, is_scalar, is_write
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of, producer_threads
@@ -89,7 +90,19 @@ class _Printer(KernelCollectives):
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
+    def block(self, block: Block) -> None:
+        super().block(block)
+        self.end_order()
+
     def op(self, op: Operation) -> None:
+        self.order.active = is_pointwise(op) or is_write(op)
+        self.order.writes |= is_write(op)
+        if not self.order.active and not is_scalar(op):
+            self.end_order()
+        self._op(op)
+        self.order.active = False
+
+    def _op(self, op: Operation) -> None:
         match op:
             case arith.ConstantOp():
                 self.constant(op)

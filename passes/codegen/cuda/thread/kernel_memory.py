@@ -123,4 +123,4 @@ class KernelMemory(KernelValues, ABC):
         for r in held.part.registers():
             condition = " && ".join([*accesses.once(), *accesses.valid(r)])
             store = f"{pointer}[{offset(r)}] = {held.at(r)};"
-            self.line(f"if ({condition}) {store}" if condition else store)
+            self.register_line(r, f"if ({condition}) {store}" if condition else store)

@@ -14,6 +14,7 @@ from mlc.dialects import kernel
 from mlc.passes.codegen.c_like.c_text import CText
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
+from mlc.passes.codegen.cuda.thread.register_order import RegisterOrder
 from mlc.passes.codegen.cuda.thread.thread_part import Held, Part
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
@@ -29,6 +30,7 @@ class KernelValues(CText, ABC):
     head: list[str] = field(default_factory=list)  # declarations at the start of the function
     env: dict[SSAValue, Held] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
+    order: RegisterOrder = field(default_factory=RegisterOrder)
     layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
 
     @cached_property
@@ -53,8 +55,20 @@ class KernelValues(CText, ABC):
         base, type_ = self.name(), c_scalar(element(value.type))
         held = {r: f"{base}_{r}" if len(names) > 1 else base for r in names}
         for r, text in names.items():
-            self.line(f"{type_} {held[r]} = {text};")
+            self.register_line(r, f"{type_} {held[r]} = {text};")
         self.env[value] = Held(part, held)
+
+    def register_line(self, register: int, text: str) -> None:
+        """A line about one register, which may wait for others of it."""
+        if self.order.active:
+            self.order.lines.append((register, text))
+        else:
+            self.line(text)
+
+    def end_order(self) -> None:
+        """Print the lines that wait."""
+        for text in self.order.take():
+            self.line(text)
 
     def define_array(self, value: SSAValue, held: Held) -> None:
         """Declare an array that has the registers of ``value``, which begin as those of ``held``."""
