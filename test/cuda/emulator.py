@@ -30,6 +30,7 @@ WAITS = (
     "mlc_arrive",
     "DYNAMIC_SHARED",
     "mlc_argsort",
+    "mlc_scan",
     "mlc_scatter",
 )
 

@@ -96,6 +96,25 @@ def test_blocks_share_a_total(text: str, parts: str, units: Path) -> None:
         compare(model, units, feed_of(model, n=n, m=m, k=drawn(1, 30)))
 
 
+@pytest.mark.parametrize(
+    "element, shape, axis, options",
+    [
+        ("float", (1, 1100), 1, ""),
+        ("double", (2, 600), 1, "<exclusive = 1, reverse = 1>"),
+        ("int64", (3, 300, 5), 1, "<reverse = 1>"),  # strided lines, by blocks
+        ("int32", (3, 257), 1, "<exclusive = 1>"),
+        ("float", (4000, 5), 1, ""),  # short lines, a thread each
+        ("float", (3, 700), 0, "<exclusive = 1>"),
+    ],
+)
+def test_running_sums(element: str, shape: tuple[int, ...], axis: int, options: str, units: Path) -> None:
+    sizes = ",".join(map(str, shape))
+    values = f"a = Constant <value_int = {axis}> ()"
+    text = f"({element}[{sizes}] x) => ({element}[{sizes}] y) {{ {values}  y = CumSum {options} (x, a) }}"
+    model = model_of(text)
+    compare(model, units, feed_of(model))
+
+
 def test_integers_and_logical_values(units: Path) -> None:
     for element, name in (("int64", "ReduceMax"), ("int32", "ReduceMin"), ("double", "ReduceProd")):
         model = model_of(f"({element}[40,45] x) => ({element}[1,45] y) {{ y = {name} <axes = [0]> (x) }}")

@@ -37,24 +37,27 @@ MLC_DEVICE void mlc_argsort_by_ranks(const T *x, int64_t *p, int64_t rows, int64
 /* The i of thread threadIdx.x of a block. */
 #define MLC_BLOCK_UNITS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
 
-/* The sum of `x` of all threads of the block; `before` is that of the threads before this one. */
-MLC_DEVICE int64_t mlc_block_sum(int64_t x, int64_t *before) {
-  int64_t sum = x, all = 0;
-  *before = 0;
+template <class W, bool product> MLC_DEVICE W mlc_combine(W a, W b) { return product ? a * b : a + b; }
+
+/* The sum, or product, of `x` of all threads of the block; `before` is that of the threads before this one. */
+template <class W, bool product> MLC_DEVICE W mlc_block_scan(W x, W *before) {
+  W sum = x, all = product ? 1 : 0;
+  *before = all;
   for (int mask = 1; mask < 32; mask *= 2) {
-    const int64_t other = mlc_shuffle_xor(sum, mask);
-    if (threadIdx.x & mask) *before += other;
-    sum += other;
+    const W other = mlc_shuffle_xor(sum, mask);
+    if (threadIdx.x & mask) *before = mlc_combine<W, product>(other, *before);
+    sum = mlc_combine<W, product>(sum, other);
   }
   mlc_put(sum);
   __syncthreads();
   for (int warp = 0; warp < (int)(blockDim.x / 32); warp++) {
-    if (warp == (int)(threadIdx.x / 32)) *before += all;
-    all += mlc_get<int64_t>(warp);
+    if (warp == (int)(threadIdx.x / 32)) *before = mlc_combine<W, product>(all, *before);
+    all = mlc_combine<W, product>(all, mlc_get<W>(warp));
   }
   __syncthreads();
   return all;
 }
+MLC_DEVICE int64_t mlc_block_sum(int64_t x, int64_t *before) { return mlc_block_scan<int64_t, false>(x, before); }
 
 /* Quickselect by a block: the element of the row with `rank` others before it. Each thread proposes a random one of its
  * elements between the bounds, and the pivot is the proposal in the middle of the threads. */
@@ -144,10 +147,33 @@ MLC_DEVICE void mlc_argsort(const T *x, int64_t *p, int64_t rows, int64_t n, int
     mlc_argsort_rows(x, p, rows, n, width, count, room, descending != 0);
 }
 
-/* A thread a line; sums of floats are made in double. */
+/* A block a line: its threads have neighbouring elements, and the total of those before is carried along. */
+template <class T, class W, bool product>
+MLC_DEVICE void mlc_scan_lines(const T *x, T *y, int64_t lines, int64_t n, int64_t width, bool exclusive, bool reverse) {
+  for (int64_t u = blockIdx.x; u < lines; u += gridDim.x) {
+    const int64_t start = u / width * n * width + u % width;
+    W total = product ? 1 : 0, before;
+    for (int64_t base = 0; base < n; base += blockDim.x) {
+      const int64_t i = base + threadIdx.x, at = start + (reverse ? n - 1 - i : i) * width;
+      const W mine = i < n ? (W)x[at] : (W)(product ? 1 : 0), all = mlc_block_scan<W, product>(mine, &before);
+      const W prior = mlc_combine<W, product>(total, before);
+      if (i < n) y[at] = (T)(exclusive ? prior : mlc_combine<W, product>(prior, mine));
+      total = mlc_combine<W, product>(total, all);
+    }
+  }
+}
+
+/* A thread a line, or a block where lines are so few or long that this takes fewer cycles, by estimates: of a step of a
+ * block, and of a thread's read where neighbouring threads read no neighbouring elements. Sums of floats are made in
+ * double, and in one order in each run. */
 template <class T, class W, bool product>
 MLC_DEVICE void mlc_scan(const T *x, T *y, int64_t rows, int64_t n, int64_t width, int64_t exclusive, int64_t reverse,
                          int64_t tid, int64_t threads) {
+  const int64_t lines = rows * width, alone = (lines + threads - 1) / threads * n * (width == 1 ? 4 : 1);
+  if (32 * ((lines + gridDim.x - 1) / gridDim.x) * ((n + blockDim.x - 1) / blockDim.x) < alone) {
+    mlc_scan_lines<T, W, product>(x, y, lines, n, width, exclusive != 0, reverse != 0);
+    return;
+  }
   MLC_UNITS(u, rows * width) {
     const int64_t start = u / width * n * width + u % width;
     W total = product ? 1 : 0;

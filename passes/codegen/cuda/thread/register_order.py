@@ -18,6 +18,7 @@ from xdsl.ir import BlockArgument, Operation
 
 from mlc.dialects import kernel
 
+
 @dataclass
 class RegisterOrder:
     """Lines of consecutive operations on registers, each with the register whose element it is about."""
