@@ -27,7 +27,6 @@ from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
 from mlc.passes.codegen.cuda.thread.coordinates import GROUP, THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
 from mlc.passes.codegen.cuda.thread.kernel_collectives import KernelCollectives, sums_warpgroups
-from mlc.passes.codegen.cuda.thread.register_order import is_pointwise, is_scalar, is_write
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of, producer_threads
@@ -95,9 +94,7 @@ class _Printer(KernelCollectives):
         self.end_order()
 
     def op(self, op: Operation) -> None:
-        self.order.active = is_pointwise(op) or is_write(op)
-        self.order.writes |= is_write(op)
-        if not self.order.active and not is_scalar(op):
+        if not self.order.begin(op):
             self.end_order()
         self._op(op)
         self.order.active = False

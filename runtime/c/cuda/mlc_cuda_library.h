@@ -149,7 +149,8 @@ MLC_DEVICE void mlc_argsort(const T *x, int64_t *p, int64_t rows, int64_t n, int
 
 /* A block a line: its threads have neighbouring elements, and the total of those before is carried along. */
 template <class T, class W, bool product>
-MLC_DEVICE void mlc_scan_lines(const T *x, T *y, int64_t lines, int64_t n, int64_t width, bool exclusive, bool reverse) {
+MLC_DEVICE void mlc_scan_lines(const T *x, T *y, int64_t lines, int64_t n, int64_t width, bool exclusive,
+                               bool reverse) {
   for (int64_t u = blockIdx.x; u < lines; u += gridDim.x) {
     const int64_t start = u / width * n * width + u % width;
     W total = product ? 1 : 0, before;

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from mlc.dialects import kernel
 
@@ -24,13 +24,24 @@ class RegisterOrder:
     """Lines of consecutive operations on registers, each with the register whose element it is about."""
 
     lines: list[tuple[int, str]] = field(default_factory=list)
-    writes: bool = False
+    made: set[SSAValue] = field(default_factory=set)  # what they compute
+    writes: bool = False  # whether they write some of it
     active: bool = False  # while such an operation is printed
 
+    def begin(self, op: Operation) -> bool:
+        """Note the operation that is printed next; False where the lines must come before its own."""
+        self.active = is_pointwise(op) or is_write(op)
+        if is_pointwise(op):
+            self.made.add(op.results[0])
+        elif is_write(op):
+            self.writes |= op.operands[0] in self.made
+        return self.active or is_scalar(op)
+
     def take(self) -> list[str]:
-        """The lines, which are then done: register by register where results are written, else as printed."""
+        """The lines, which are then done: register by register where computed results are written, else as printed."""
         ordered = sorted(self.lines, key=lambda each: each[0]) if self.writes else self.lines
         self.lines, self.writes = [], False
+        self.made.clear()
         return [text for _, text in ordered]
 
 
