@@ -144,7 +144,7 @@ def _beside_torch(network: Network, loss: float, ms: float) -> Row:
 
 
 def _ms(step: Callable[[], float]) -> float:
-    """Of a step: the median of five samples, after three steps."""
+    """Milliseconds of a step: the median of five samples, after three steps."""
     for _ in range(3):
         step()
     start = time.perf_counter()

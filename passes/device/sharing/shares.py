@@ -48,8 +48,8 @@ class Shares:
 
     @classmethod
     def of(cls, tiles: scf.ParallelOp, loop: scf.ForOp, most: int) -> Shares:
-        """Those of the steps of ``loop`` in each tile, computed before all tiles. The last whole wave of ``most`` tiles
-        and those after it are shared; there are no more shares than steps."""
+        """The shares of the steps of ``loop`` in each tile, computed before all tiles. The last whole wave of ``most``
+        tiles and the tiles after it are shared; there are no more shares than steps."""
         add = Inserter(tiles).add
         low, high, step = (Index(recomputed(v, {}, tiles.body.block, add), add) for v in (loop.lb, loop.ub, loop.step))
         steps = ((high - low + step - 1) // step).at_least(1)
@@ -63,8 +63,8 @@ class Shares:
         return self.whole + self.count
 
     def tiles(self, number: SSAValue, add: Add) -> tuple[Index, Index, Index, Index]:
-        """Of the item of a number: its own number among shares, the steps at which it begins and ends, and the number
-        of the last tile of which it has steps."""
+        """Where an item is, by its number: its number among shares, the steps at which it begins and ends, and the
+        number of the last tile of which it has steps."""
         item = Index(number, add) - self.whole
         begin, end = self._bound(item), self._bound(item + 1)
         return item, begin, end, (end - 1) // self.steps

@@ -150,7 +150,7 @@ def _value(expr: Expr, args: list[SSAValue], element: str, builder: OpBuilder) -
 
 
 def _as(x: Quantized, wanted: str, builder: OpBuilder) -> Quantized:
-    """The same values as unsigned or as signed bytes."""
+    """Bytes of the same values, unsigned or signed."""
     if element_of(x.value) == wanted:
         return x
     step = FLIP if wanted == "ui8" else -FLIP

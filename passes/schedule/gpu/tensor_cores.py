@@ -135,7 +135,7 @@ def _persistent(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile 
 
 
 def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | None:
-    """The same where blocks take several tiles: two warpgroups have one each, in turn."""
+    """The nest with ping-pong, where blocks take several tiles: two warpgroups have one each, in turn."""
     made = _persistent(tile, s, target)
     if made is None or not made[2].persist:
         return None
