@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from fake_gpu import Gpu, needed
 
 import mlc
 import mlc.numpy as mnp
+from benchmarks.gpu import kernels
 from mlc import nn
 
 pytestmark = needed
@@ -75,9 +77,24 @@ def test_windows(window: int, gpu: Gpu) -> None:
 
 def test_no_scores_are_in_memory() -> None:
     text = gradients().ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(2, 96, 80, 16, 16)))
-    kernels = [line for line in text.splitlines() if "kernel.func" in line]
-    assert sum(line.count("t@") > 0 for line in kernels) == 3  # forward, and backward along queries and along keys
-    assert "96x80" not in "".join(kernels)
+    lines = [line for line in text.splitlines() if "kernel.func" in line]
+    assert sum(line.count("t@") > 0 for line in lines) == 3  # forward, and backward along queries and along keys
+    assert "96x80" not in "".join(lines)
+
+
+def test_halves(gpu: Gpu) -> None:
+    """Their scores are stored; each product is rounded to halves."""
+    args = [each.astype(np.float16) for each in operands(2, 50, 70, 16, 24)]
+    wanted = exact(*args, np.ones((50, 70), bool))
+    assert_near(gradients()(*args), wanted, 1e-2)
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.parametrize("name", ["cuda:sm_80", "cuda:sm_90"])
+def test_machine_code_spills_nothing(name: str) -> None:
+    """Of both kernels of the backward pass, and of what is beside them."""
+    for row in kernels.rows("gradient_causal_2048x12x64", name, "default", True):
+        assert row["stack"] == 0 and row["registers"] <= 128
 
 
 def test_few_queries_store_scores() -> None:
