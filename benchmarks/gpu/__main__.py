@@ -26,6 +26,7 @@ from benchmarks.gpu import (
     measurements,
     models,
     parts,
+    rows,
     thread_blocks,
 )
 from benchmarks.gpu.isolation import Row, isolated
@@ -60,6 +61,7 @@ def _small(target: str, runs: int) -> dict[str, Section]:
         "Attention": lambda device: attention.measured(device, target, runs, ["float16"]),
         "Gradients of attention": lambda device: gradients.measured(device, target, runs, 1),
         "Convolutions": lambda device: convolutions.measured(device, target, runs, 2),
+        "Rows": lambda device: rows.measured(device, target, runs, ((64, 1000),)),
         "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES[:1]),
     }
 
@@ -83,6 +85,7 @@ def _whole(target: str, runs: int) -> dict[str, Section]:
         "Gradients of attention": lambda device: gradients.measured(device, target, runs, None),
         "More models": lambda device: models.models(device, target, runs, models.REST),
         "Attention of halves": lambda device: attention.measured(device, target, runs, ["float16"]),
+        "Rows": lambda device: rows.measured(device, target, runs, rows.SIZES),
         "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES),
     }
 
