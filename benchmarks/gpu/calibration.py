@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -19,11 +20,14 @@ import numpy as np
 import typer
 
 import mlc
+from benchmarks.gpu.checks import target_of
 from benchmarks.gpu.measurements import KERNEL, product_model
 from mlc import target as targets
 from mlc.api import make_options
 from mlc.dialects.poly import parse_schedule
+from mlc.driver.artifact.output_files import write_bytes
 from mlc.driver.sources import source_of
+from mlc.errors import MlcError
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS_SUFFIX, number_of_parts
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
@@ -59,9 +63,26 @@ def measured(target: str, element: str) -> Iterator[Row]:
             for lines in schedules(variants):
                 file = Path(folder) / "schedule"
                 file.write_text("".join(f"{name}: {text}\n" for name, text in lines.items()))
-                with mlc.compile(model, target=target, schedule=str(file)) as net:
-                    seconds = sample(net, {"a": a.astype(element)}, 0.05)[MODEL] / 1e9
+                try:
+                    with mlc.compile(model, target=target, schedule=str(file)) as net:
+                        seconds = sample(net, {"a": a.astype(element)}, 0.05)[MODEL] / 1e9
+                except MlcError as error:
+                    print(f"{m}x{n}x{k}, {lines[next(iter(lines))]}: {error}", flush=True)
+                    continue
                 yield {"element": element, "size": [m, n, k], "schedules": lines, "seconds": seconds}
+
+
+def logged(rows: Iterator[Row], log: Path | None, seconds: float) -> list[Row]:
+    """The rows that are measured in so many seconds; the log has each as soon as it is there."""
+    end, found = time.monotonic() + seconds, []
+    for row in rows:
+        found.append(row)
+        if log is not None:
+            write_bytes(log, json.dumps(found, indent=1).encode())
+        if time.monotonic() > end:
+            print(f"the time is over: {len(found)} products and schedules were measured")
+            break
+    return found
 
 
 def sample_of(row: Row, target: str) -> Sample:
@@ -79,25 +100,29 @@ def sample_of(row: Row, target: str) -> Sample:
 
 
 def main(
-    target: Annotated[str, typer.Option(help="What to compile for.")] = "cuda:sm_80",
+    target: Annotated[
+        str | None, typer.Option(help="What to compile for; default: the device's, for a log cuda:sm_80.")
+    ] = None,
     element: Annotated[str, typer.Option(help="float16 or float32.")] = "float16",
     log: Annotated[
         Path | None, typer.Option(help="Keep the measured times here, or take those that are there.")
     ] = None,
+    seconds: Annotated[float, typer.Option(help="Measure so long at most.")] = 480.0,
     output: Annotated[Path | None, typer.Option("--json", help="Write the fitted rates to this file.")] = None,
 ) -> None:
     """Fit the rates of the time of blocks to measured products."""
     if log is not None and log.exists():
-        rows = json.loads(log.read_text())
+        target, rows = target or "cuda:sm_80", json.loads(log.read_text())
     else:
         try:
-            Device()
+            target = target or target_of(Device().architecture)
         except NoDevice as why:
             print(f"no GPU: {why} Give --log FILE with times of another machine.")
             sys.exit(2)
-        rows = list(measured(target, element))
-        if log is not None:
-            log.write_text(json.dumps(rows, indent=1))
+        rows = logged(measured(target, element), log, seconds)
+    if not rows:
+        print("Nothing was measured, so nothing is fitted.")
+        sys.exit(1)
     report(rows, target, output)
 
 

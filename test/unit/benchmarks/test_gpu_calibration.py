@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,3 +43,16 @@ def test_rates_are_fitted_to_a_log(tmp_path: Path, capsys: pytest.CaptureFixture
     assert found["launch_cycles"] == pytest.approx(1500, rel=0.05)
     assert found["term_cycles"] == pytest.approx(40, rel=0.05)
     assert "1.00 fitted" in capsys.readouterr().out
+
+
+def test_the_log_has_each_time_as_it_comes(tmp_path: Path) -> None:
+    log, seen = tmp_path / "log.json", []
+
+    def rows() -> Iterator[dict[str, int]]:
+        for n in range(5):
+            yield {"n": n}
+            seen.append(json.loads(log.read_text()))
+
+    assert calibration.logged(rows(), log, 60.0) == seen[-1] == [{"n": n} for n in range(5)]
+    assert seen[1] == [{"n": 0}, {"n": 1}]
+    assert calibration.logged(rows(), log, 0.0) == [{"n": 0}]
