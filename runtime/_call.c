@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject *owner, *empty; /* what keeps run, model and dims alive; numpy.empty or alike */
+  PyObject *owner, *empty; /* (library, what keeps dims alive); numpy.empty or alike */
   PyTypeObject *array;
   Run run;
   void *model;
@@ -61,7 +61,8 @@ static PyObject *made(const Call *call, void **written) {
   return results;
 }
 
-/* The output, or a tuple of several; None where the arrays differ or the run fails: then the path through cffi says why. */
+/* The output, or a tuple of several; None where the arrays differ. A run that fails is not run again, as it may have
+ * updated state: the library raises the error. */
 static PyObject *on(const Call *call, PyObject *const *values) {
   const void *read[MOST];
   void *written[MOST];
@@ -80,7 +81,7 @@ static PyObject *on(const Call *call, PyObject *const *values) {
   Py_END_ALLOW_THREADS
   if (!failed) return results;
   Py_DECREF(results);
-  Py_RETURN_NONE;
+  return PyObject_CallMethod(PyTuple_GET_ITEM(call->owner, 0), "raise_failure", NULL);
 }
 
 static PyObject *run(PyObject *self, PyObject *const *values, size_t flagged, PyObject *names) {
@@ -113,7 +114,7 @@ static PyObject *named(PyObject *self, PyObject *inputs) {
   PyErr_Clear();
   PyObject *results = count == call->inputs ? on(call, values) : Py_NewRef(Py_None);
   while (count) Py_DECREF(values[--count]);
-  return results == Py_None ? results : by_name(call, results);
+  return !results || results == Py_None ? results : by_name(call, results);
 }
 
 static Spec *spec_of(PyObject *item) {
@@ -130,7 +131,7 @@ static Spec *spec_of(PyObject *item) {
 static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(names)) {
   PyObject *owner, *empty, *array, *inputs, *outputs;
   Py_ssize_t function, model, dims;
-  if (!PyArg_ParseTuple(args, "OnnnOO!O!O!", &owner, &function, &model, &dims, &empty, &PyType_Type, &array,
+  if (!PyArg_ParseTuple(args, "O!nnnOO!O!O!", &PyTuple_Type, &owner, &function, &model, &dims, &empty, &PyType_Type, &array,
                         &PyTuple_Type, &inputs, &PyTuple_Type, &outputs))
     return NULL;
   Py_ssize_t count = PyTuple_GET_SIZE(inputs), all = count + PyTuple_GET_SIZE(outputs);

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, which takes 30 ms to load
@@ -184,7 +184,7 @@ class Library:
             size = self.signature["sizes"][failed - 2]
             raise NeedsCapacity(size["bound"], int(outputs[list(outputs)[size["output"]]]))
         if failed:
-            raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
+            self.raise_failure()
         return outputs
 
     def call_on_device(self, dims: Sequence[int], inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
@@ -194,7 +194,11 @@ class Library:
         read, written = (_ffi.new("void *[]", each) for each in pointers)
         values, where = _ffi.new("int64_t[]", list(dims)), _ffi.cast("void *", stream)
         if _ffi.cast(_RUN_DEVICE, function)(self._model, read, written, values, where):
-            raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
+            self.raise_failure()
+
+    def raise_failure(self) -> NoReturn:
+        """Raises the RunError of this thread's last run."""
+        raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
 
     def seed(self, number: int) -> None:
         """Set the run counter."""

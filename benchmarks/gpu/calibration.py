@@ -107,8 +107,8 @@ def main(
     log: Annotated[
         Path | None, typer.Option(help="Keep the measured times here, or take those that are there.")
     ] = None,
-    seconds: Annotated[float, typer.Option(help="Measure so long at most.")] = 480.0,
     output: Annotated[Path | None, typer.Option("--json", help="Write the fitted rates to this file.")] = None,
+    seconds: Annotated[float, typer.Option(help="Measure so long at most.")] = 480.0,
 ) -> None:
     """Fit the rates of the time of blocks to measured products."""
     if log is not None and log.exists():

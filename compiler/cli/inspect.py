@@ -96,7 +96,7 @@ def _show(signature: dict[str, Any]) -> None:
     weights = signature["weights"]
     place = weights["file"] or "inside the library"
     print(f"weights    {weights['bytes']:,} bytes  {place}  sha256 {weights['sha256'][:12]}")
-    at = ", ".join(f"{name}={size}" for name, size in signature.get("arena_at", {}).items())
+    at = source_names(", ".join(f"{name}={size}" for name, size in signature.get("arena_at", {}).items()))
     arena, bound = (int(signature[name]) for name in ("arena", "arena_bound"))
     print(f"arena      {arena:,} bytes{f' at {at}' if at else ''}  (live at once: {bound:,} bytes)")
     console().print(_kernels(signature))

@@ -30,5 +30,6 @@ def get(name: str) -> Target:
     base, _, facts = name.partition(":")
     if base != "cpu" and base not in NAMED:
         hint = f"Known targets are {', '.join(names())}"
-        raise InputError(f"Unknown target '{base}'", stage="options", hint=hint)
+        unknown = name if base in GPUS else base
+        raise InputError(f"Unknown target '{unknown}'", stage="options", hint=hint)
     return variant(detect() if base == "cpu" else NAMED[base], facts)

@@ -17,6 +17,7 @@ from fake_gpu import HERE, Gpu, model, random
 from test_host_program import TARGET, check, counted_loop, loop_with_condition, mlp, nonzero
 
 import mlc
+import mlc.numpy as mnp
 from mlc.errors import ArtifactError, MlcError, RunError
 from mlc.runtime import dlpack
 
@@ -121,6 +122,30 @@ def gpu_calls(gpu: Gpu, path: Path, inputs: Any) -> int:
         net.run(inputs)
         net.profile(**inputs)
     return sum(count for name, count in gpu.counts().items() if name.startswith("cu")) - before
+
+
+def test_a_step_that_fails_is_not_run_again(gpu: Gpu) -> None:
+    """A failure after the kernels have updated the state is an error; another run would update it twice."""
+
+    def step(total: Any, x: Any) -> Any:
+        return total + mnp.sum(x), 2 * total
+
+    jitted, data = mlc.jit(step, state=("total",), target=TARGET, wait=True), np.ones(4, np.float32)
+    instance = jitted.create(np.zeros(3, np.float32))
+    instance(data)
+    before = instance.state[0]
+    for call in range(1, 40):
+        gpu.fail_at(call)
+        try:
+            instance(data)
+            done = True
+        except MlcError:
+            done = False
+        gpu.fail_at(0)
+        after = instance.state[0]
+        assert after[0] - before[0] in ((4,) if done else (0, 4)), call
+        before = after
+    del instance, jitted
 
 
 def test_errors_say_what_is_missing(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ int mlc_cuda_failed(mlc_call *c, int result, const char *what) {
 static int choose_device(mlc_device *d) {
   int count = 0;
   if (mlc_cuda_check(d->cuda->device_count(&count), "cannot count the CUDA devices for model ", d->program->name)) return 1;
-  if (!count) return mlc_fail("there is no CUDA device for model '%s'", d->program->name);
+  if (!count) return mlc_fail("there is no CUDA device for model '%s'. Check CUDA_VISIBLE_DEVICES and nvidia-smi", d->program->name);
   if (d->cuda->current_device(&d->ordinal) == 0) return 0;
   return mlc_cuda_check(d->cuda->device_get(&d->ordinal, 0), "cannot use the first CUDA device for model ", d->program->name);
 }
@@ -59,7 +59,7 @@ static int no_image(const mlc_device *d, const mlc_cuda_images *all, int archite
     if (each->unit == 0)
       snprintf(list + used, sizeof list - used, "%ssm_%u%s", used ? ", " : "", each->architecture, each->exact ? "a" : "");
   }
-  return mlc_fail("model '%s' has code for %s, which the device %s, of sm_%d, cannot run: compile it for that one",
+  return mlc_fail("model '%s' has code for %s, which the device %s, of sm_%d, cannot run. Compile it for that one",
                   d->program->name, list, name, architecture);
 }
 
@@ -97,7 +97,7 @@ static int upload_weights(mlc_device *d, const char *weights) {
   int64_t bytes = d->program->weights_bytes - MLC_ALIGN; /* without the file's header */
   if (d->program->weights_bytes == 0 || bytes <= 0) return 0;
   if (d->cuda->memory_alloc(&d->weights, (size_t)bytes))
-    return mlc_fail("the device has no %lld bytes of memory for the weights of model '%s'", (long long)bytes, d->program->name);
+    return mlc_fail("the device has no %lld bytes of memory for the weights of model '%s'. Free some", (long long)bytes, d->program->name);
   return mlc_cuda_check(d->cuda->upload(d->weights, weights, (size_t)bytes, d->stream),
                         "cannot upload the weights of model ", d->program->name) ||
          mlc_cuda_check(d->cuda->stream_synchronize(d->stream), "cannot upload the weights of model ", d->program->name);
@@ -109,7 +109,7 @@ static int upload_state(mlc_device *d, const char *payload) {
   const char *what = "cannot upload the state of model ", *name = d->program->name;
   if (!table || !table->bytes) return 0;
   if (d->cuda->memory_alloc(&d->state, (size_t)table->bytes))
-    return mlc_fail("the device has no %lld bytes of memory for the state of model '%s'", (long long)table->bytes, name);
+    return mlc_fail("the device has no %lld bytes of memory for the state of model '%s'. Free some", (long long)table->bytes, name);
   size_t zeros = (size_t)(table->bytes - table->copied) / 4; /* both are multiples of MLC_ALIGN */
   int result = table->copied ? d->cuda->upload(d->state, payload + table->from, (size_t)table->copied, d->stream) : 0;
   if (!result && zeros) result = d->cuda->fill(d->state + (mlc_address)table->copied, 0, zeros, d->stream);

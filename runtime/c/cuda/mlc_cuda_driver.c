@@ -29,7 +29,8 @@ static int check_version(void) {
   int version = 0;
   if (mlc_cuda_check(driver.version(&version), "cannot read the version of the CUDA driver", "")) return 1;
   if (version >= MLC_CUDA_OLDEST) return 0;
-  return mlc_fail("the CUDA driver is too old: it supports CUDA %d.%d, and models need 11.4 or later", version / 1000,
+  return mlc_fail("the CUDA driver is too old: it supports CUDA %d.%d, and models need 11.4 or later. "
+                    "Install a newer driver of NVIDIA", version / 1000,
                   version % 1000 / 10);
 }
 
@@ -39,7 +40,8 @@ static int start(void) {
   if (find_functions(library)) return dlclose(library), 1;
   int result = driver.init(0);
   dlclose(library); /* RTLD_NODELETE: it stays */
-  if (result == MLC_CUDA_NO_DEVICE) return mlc_fail("there is no CUDA device that this process may use");
+  if (result == MLC_CUDA_NO_DEVICE) return mlc_fail("there is no CUDA device that this process may use. "
+                                                      "Check CUDA_VISIBLE_DEVICES and nvidia-smi");
   return mlc_cuda_check(result, "cannot start the CUDA driver", "") || check_version();
 }
 

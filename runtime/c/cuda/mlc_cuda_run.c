@@ -23,7 +23,8 @@ static int reserve(mlc_call *c, int64_t bytes) {
   d->memory = 0, d->memory_bytes = 0;
   int result = d->cuda->memory_alloc(&d->memory, (size_t)bytes);
   if (result == MLC_CUDA_OUT_OF_MEMORY)
-    return stop(c, mlc_fail("the device has no %lld bytes of memory that model '%s' needs for these dimensions",
+    return stop(c, mlc_fail("the device has no %lld bytes of memory that model '%s' needs for these dimensions. "
+                                "Run it with smaller ones, or free memory of the device",
                             (long long)bytes, d->program->name));
   if (mlc_cuda_failed(c, result, "cannot allocate the device's memory for model ")) return 1;
   d->memory_bytes = bytes;
