@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import BlockArgument
 
 from mlc.dialects import kernel
-from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 from mlc.passes.schedule.rules.partial_sums import SUM_BLOCK
 
@@ -49,23 +49,19 @@ def factors(s: StatementView) -> Iterator[tuple[Access, tuple[Access, ...]]]:
             yield s.reads[value.index], tuple(r for n, r in enumerate(s.reads) if n != value.index)
 
 
-def block_of(access: Access, name: str) -> int | None:
+def stored_panel_width(access: Access, name: str) -> int | None:
     """The panel width b where an access has the indices (name // b, name % b)."""
-    for index in access.index:
-        for monomial, _ in index.terms if isinstance(index, Dim) else ():
-            for atom in monomial:
-                if isinstance(atom, str) or not isinstance(atom[2], int):
-                    continue
-                if atom[:2] == ("//", Dim.symbol(name)):
-                    return atom[2]
-    return None
+    monomials = (monomial for index in access.index if isinstance(index, Dim) for monomial, _ in index.terms)
+    atoms = (atom for monomial in monomials for atom in monomial if not isinstance(atom, str))
+    widths: Iterator[DimLike] = (atom[2] for atom in atoms if atom[:2] == ("//", Dim.symbol(name)))
+    return next((width for width in widths if isinstance(width, int)), None)
 
 
 def unit_stride(access: Access, name: str) -> bool:
     """Whether the access is contiguous along ``name``, at least within an aligned panel."""
     linear = access.linear
     plain = sum((c for m, c in linear.terms if m == (name,)), 0) if isinstance(linear, Dim) else 0
-    return plain == 1 and (access.stride(name) == 1 or block_of(access, name) is not None)
+    return plain == 1 and (access.stride(name) == 1 or stored_panel_width(access, name) is not None)
 
 
 @dataclass(frozen=True)

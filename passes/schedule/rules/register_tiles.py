@@ -10,7 +10,7 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.schedule.cost.extent_partition import Sizes, cover
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
-from mlc.passes.schedule.rules.operand_roles import OperandRoles, block_of
+from mlc.passes.schedule.rules.operand_roles import OperandRoles, stored_panel_width
 from mlc.target import CpuTarget
 
 FEWER = 8  # row counts to try, downwards from the most that fit in registers
@@ -30,7 +30,7 @@ def _lane_tile(roles: OperandRoles, target: CpuTarget) -> int:
 
 def register_tiles(roles: OperandRoles, target: CpuTarget) -> Iterator[Items]:
     """Register tiles, the cheapest first; other widths than the usual one come after its best tile."""
-    extent, stored = roles.s.bounds[roles.lanes], block_of(roles.b, roles.lanes)
+    extent, stored = roles.s.bounds[roles.lanes], stored_panel_width(roles.b, roles.lanes)
     usual = stored or _lane_tile(roles, target)
     yield _ranked(_tiles_of_width(roles, usual, target))[0]
     widths = [n * target.lanes for n in (1, 2, 3, 4)] if stored is None else []
