@@ -17,7 +17,7 @@ from mlc.dialects.kernel.bulk_copy import (
     SpecializeOp,
     TensorMap,
 )
-from mlc.dialects.kernel.bulk_store import PART, BulkStoreOp, BulkStoreWaitOp
+from mlc.dialects.kernel.bulk_store import PART, WIDTH, BulkStoreOp, BulkStoreWaitOp, part_columns
 from mlc.dialects.kernel.device import BarrierOp, ClusterBarrierOp, ClusterRankOp, IterationOp
 from mlc.dialects.kernel.func import CallOp, FuncOp, LibraryCallOp, LocalOp, ReturnOp
 from mlc.dialects.kernel.generic import GenericOp, IndexOp, SymbolOp, YieldOp, verify_yield
@@ -102,6 +102,8 @@ __all__ = [
     "BulkStoreOp",
     "BulkStoreWaitOp",
     "PART",
+    "WIDTH",
+    "part_columns",
     "MbarrierInitOp",
     "MbarrierExpectOp",
     "MbarrierArriveOp",

@@ -18,9 +18,15 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.kernel.bulk_copy import TensorMap, map_of, map_properties
-from mlc.dialects.types import ITEMSIZE, element_name, element_of
+from mlc.dialects.types import element_name, element_of
 
-PART = 64  # rows, and columns of 16 bits, that a warpgroup stores at a time: 128 bytes a row
+PART = 64  # rows that a warpgroup stores at a time, each of 128 bytes
+WIDTH = 128  # bytes of a row
+
+
+def part_columns(itemsize: int) -> int:
+    """The columns that a warpgroup stores at a time: 64 of 16 bits, 32 of 32."""
+    return WIDTH // itemsize
 
 
 @irdl_op_definition
@@ -31,8 +37,9 @@ class BulkStoreOp(IRDLOperation):
     box = array<i64: 64, 64>, span = 128 : i64} : vector<64x128xf16>, memref<2x64x64xf16>, memref<100x120xf16>``
 
     The tile begins at (x, i, …), the fastest coordinate first; of what is outside the tensor nothing is written. Each
-    warpgroup has as many buffers of 64 x 64 elements in ``%s`` as there are for it, takes one after the other, and
-    waits until what a buffer held has been read. ``kernel.bulk_store_wait`` is at the end of the kernel.
+    warpgroup has as many buffers of 64 rows of 128 bytes in ``%s`` as there are for it, takes one after the other, and
+    waits until what a buffer held has been read. Elements have 16 or 32 bits. ``kernel.bulk_store_wait`` is at the
+    end of the kernel.
     """
 
     name = "kernel.bulk_store"
@@ -67,12 +74,14 @@ class BulkStoreOp(IRDLOperation):
         map_, value = self.map, self.value.type
         assert isinstance(value, VectorType)
         names = {element_of(self.buffer), element_of(self.staging), element_name(value.element_type)}
-        if len(names) > 1 or ITEMSIZE[element_of(self.buffer)] != 2:
-            raise VerifyException(f"{self.name}: elements of 16 bits of one type, not {' and '.join(sorted(names))}")
-        if map_.span != 2 * PART or map_.box[0] != PART or prod(map_.box) != PART * PART:
-            raise VerifyException(f"{self.name}: boxes have {PART} x {PART} elements")
+        if len(names) > 1 or map_.itemsize not in (2, 4):
+            found = " and ".join(sorted(names))
+            raise VerifyException(f"{self.name}: elements of 16 or 32 bits of one type, not {found}")
+        columns = part_columns(map_.itemsize)
+        if map_.span != WIDTH or map_.box[0] != columns or prod(map_.box) != PART * columns:
+            raise VerifyException(f"{self.name}: boxes have {PART} x {columns} elements")
         if len(self.coordinates) != len(map_.box) or any(n % PART for n in value.get_shape()):
-            raise VerifyException(f"{self.name}: {value} is not made of {PART} x {PART} elements")
+            raise VerifyException(f"{self.name}: {value} is not made of {PART} x {columns} elements")
 
 
 @irdl_op_definition

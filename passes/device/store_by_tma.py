@@ -4,7 +4,7 @@ results too.
     kernel.write %v, %y[…] valid(…)   →   kernel.bulk_store %v through %staging to %y[%n, %m] {extents, strides, box, …}
 
 Threads write their elements to swizzled shared memory, from where whole rows of 128 bytes go to the tensor; what is
-beyond its extents is left out, so the last tiles have no conditions. Results have elements of 16 bits, rows that begin
+beyond its extents is left out, so the last tiles have no conditions. Results have 16 or 32 bits, rows that begin
 at multiples of 16 bytes, and one kernel that writes them. Where the buffers of the operands leave no room in shared
 memory, and for other results, threads write to the tensor as before.
 """
@@ -37,7 +37,8 @@ from mlc.passes.device.loops.ring_depth import ring_depth, ring_room
 from mlc.passes.schedule.apply_schedules import following
 from mlc.target import GpuTarget
 
-PART = kernel.PART
+PART, WIDTH = kernel.PART, kernel.WIDTH
+SIZES = (2, 4)  # bytes of an element
 BUFFERS = 2  # of a warpgroup at most: one is written while the other is read
 
 
@@ -63,8 +64,11 @@ def _store(fn: kernel.FuncOp, copies: list[kernel.BulkCopyOp], target: GpuTarget
     groups = threads // (WARPS * target.warp)
     if not found or not (buffers := _buffers(fn, loop, copies, next(iter(found)), groups, threads, target)):
         return
-    staging = kernel.LocalOp(memref(element_of(next(iter(found)).buffer), (groups * buffers, PART, PART)))
-    staging.attributes[LAYOUT] = StringAttr(str(box_layout(PART, PART, 2)))
+    element = element_of(next(iter(found)).buffer)
+    found = {write: axes for write, axes in found.items() if element_of(write.buffer) == element}  # one staging for all
+    columns = kernel.part_columns(ITEMSIZE[element])
+    staging = kernel.LocalOp(memref(element, (groups * buffers, PART, columns)))
+    staging.attributes[LAYOUT] = StringAttr(str(box_layout(PART, columns, ITEMSIZE[element])))
     first = fn.block.first_op
     assert first is not None
     fn.block.insert_op_before(staging, first)
@@ -79,7 +83,7 @@ def _axes(fn: kernel.FuncOp, write: kernel.WriteOp, variables: Mapping[SSAValue,
     (product,) = [o for o in fn.walk() if isinstance(o, kernel.MmaOp)]
     classes = value_classes(fn)
     assert isinstance(type_, VectorType)
-    if buffer.owner is not fn.block or ITEMSIZE[element_of(buffer)] != 2 or len(list(buffer.uses)) != 1:
+    if buffer.owner is not fn.block or ITEMSIZE[element_of(buffer)] not in SIZES or len(list(buffer.uses)) != 1:
         return None
     if classes[write.value] is not classes[product.result] or type_.get_shape() != product.acc.type.get_shape():  # type: ignore[attr-defined]
         return None
@@ -106,9 +110,10 @@ def _buffers(
     threads += WARPS * target.warp
     depth = ring_depth(fn, loop, locals_, threads, target)
     assert isinstance(write.value.type, VectorType)
-    parts = groups_of(fn) * prod(write.value.type.get_shape()) // (groups * PART * PART)
+    bytes_ = groups_of(fn) * prod(write.value.type.get_shape()) * ITEMSIZE[element_of(write.buffer)]
+    parts = bytes_ // (groups * PART * WIDTH)
     for buffers in range(min(BUFFERS, parts), 0, -1):
-        if ring_room(fn, locals_, threads, target, groups * buffers * PART * PART * 2) >= depth:
+        if ring_room(fn, locals_, threads, target, groups * buffers * PART * WIDTH) >= depth:
             return buffers
     return 0
 
@@ -119,8 +124,9 @@ def _replace(
     itemsize, build = ITEMSIZE[element_of(write.buffer)], Inserter(write)
     coordinates = [place_along(axis, variables, build) for axis in axes]
     strides, extents = tuple(axis.stride * itemsize for axis in axes[1:]), tuple(axis.extent for axis in axes)
-    box = tuple(min(axis.tile, PART) for axis in axes)
-    made = kernel.TensorMap(write.buffer, extents, strides, box, PART * itemsize)
+    columns = kernel.part_columns(itemsize)
+    box = tuple(min(axis.tile, PART if n else columns) for n, axis in enumerate(axes))
+    made = kernel.TensorMap(write.buffer, extents, strides, box, WIDTH)
     build.add(kernel.BulkStoreOp(write.value, staging, made, coordinates))
     write.detach()
     write.erase()

@@ -180,13 +180,15 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
         printed += [made(model, units, band, **HOPPER)[1]]
     band = "{m}/64p {n}/256vp | {k}/64 | warps=4 copy=tma depth=4 raster=8 persist pingpong"
     printed += [made(model, units, band, **HOPPER)[1]]
+    sums = ROUNDED.replace("TYPE", "float").replace("KIND", "1").replace("200", "4096").replace("152", "4096")
+    printed += [made(model_of(sums), units, "{m}/128p {n}/128vp | {k}/64 | warps=8 copy=tma", **HOPPER)[1]]
     source = tmp_path / "kernels.cu"
     source.write_text(unit(printed))
     command = ["nvcc", "-cubin", "-arch=sm_90a", f"-I{DEVICE}", "-Xptxas", "-v", "-diag-suppress", "177", source]
     done = subprocess.run([*command, "-o", tmp_path / "cubin"], capture_output=True, text=True, check=True)
     found = [tuple(map(int, numbers)) for _, *numbers in USED.findall(done.stderr)]
-    assert len(found) == 5 and not any(stack or spills for stack, spills, _ in found)
-    assert sorted(registers for *_, registers in found) == [128] + 4 * [168]  # before setmaxnreg shares them anew
+    assert len(found) == 6 and not any(stack or spills for stack, spills, _ in found)
+    assert sorted(registers for *_, registers in found) == [128] + 5 * [168]  # before setmaxnreg shares them anew
     assert "serialized" not in done.stderr and "ignored" not in done.stderr
     code = instructions((tmp_path / "cubin").read_bytes())
     assert {HGMMA, UTMALDG, UTMASTG, STSM, SYNCS, MEMBAR} <= {*code}
@@ -242,7 +244,7 @@ def test_faults_of_products_in_flight_are_found(pattern: str, fault: str, messag
 
 STORES = [
     (r"mlc_proxy_fence\(\); (?=mlc_warpgroup_barrier)", "", "no fence between a write and the asynchronous proxy"),
-    (r"mlc_warpgroup_barrier\(\w+\);", "", "a read of a write"),
+    (r"mlc_warpgroup_barrier\(\w+\);", "", "a read of a write|a write of what is being stored"),
     (r"mlc_bulk_store_ready<\d>\(\w+\);", "", "a write of what is being stored"),
     (r"mlc_bulk_store_ready<1>", "mlc_bulk_store_ready<2>", "a write of what is being stored"),
     (r"mlc_bulk_store_wait<0>\(\);", "", "bulk stores in flight at the end"),
@@ -251,9 +253,13 @@ STORED = "{m}/64p {n}/256vp | {k}/32 | warps=4 copy=tma depth=2"  # 4 parts of 6
 
 
 @pytest.mark.parametrize("pattern, fault, message", STORES)
-def test_faults_of_bulk_stores_are_found(pattern: str, fault: str, message: str, units: Path) -> None:
-    program, printed = made(model_of(even(PLAIN).replace("152", "248")), units, STORED, **HOPPER)
-    assert printed.count("mlc_bulk_store(") == 4
+@pytest.mark.parametrize("element, kind, parts", [("float16", 10, 4), ("float", 1, 8)])
+def test_faults_of_bulk_stores_are_found(
+    pattern: str, fault: str, message: str, element: str, kind: int, parts: int, units: Path
+) -> None:
+    text = ROUNDED.replace("TYPE", element).replace("KIND", str(kind)).replace("152", "248")
+    program, printed = made(model_of(text), units, STORED, **HOPPER)
+    assert printed.count("mlc_bulk_store(") == parts
     wrong, count = re.subn(pattern, fault, printed)
     assert count
     program.emulator = Emulator([wrong], units)
@@ -265,19 +271,21 @@ ROUNDED = """(float16[200,136] a, float16[136,152] b) => (TYPE[200,152] y) {
   c = Cast <to = 1> (a) d = Cast <to = 1> (b) e = MatMul (c, d) y = Cast <to = KIND> (e) }"""
 
 
-@pytest.mark.parametrize("element, kind", [("float16", 10), ("bfloat16", 16), ("float", 1)])
-def test_results_of_16_bits_are_stored_in_bulk(element: str, kind: int, units: Path) -> None:
-    """Two sums are rounded at a time; floats are written by threads."""
+@pytest.mark.parametrize("element, kind", [("float16", 10), ("bfloat16", 16), ("float", 1), ("double", 11)])
+def test_results_of_16_and_32_bits_are_stored_in_bulk(element: str, kind: int, units: Path) -> None:
+    """Two sums are rounded, or written as they are, at a time; doubles are written by threads."""
     text = ROUNDED.replace("TYPE", element).replace("KIND", str(kind))
     program, printed = made(model_of(text), units, TILES[0], **HOPPER)
-    assert ("mlc_bulk_store(" in printed) == (element != "float") and "mlc_bulk_copy(" in printed
-    if element != "float":
+    assert ("mlc_bulk_store(" in printed) == (element != "double") and "mlc_bulk_copy(" in printed
+    if element in ("float16", "bfloat16"):
         assert f"mlc_pair_{element.replace('loat', '')}(" in printed
+    assert ("mlc_store_two(" in printed) == (element == "float")
     a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
-    dtype = {"float16": np.float16, "bfloat16": bfloat16, "float": np.float32}[element]
+    dtype = {"float16": np.float16, "bfloat16": bfloat16}.get(element)
     actual, wanted = program.run({"a": a, "b": b})["y"], a.astype(float) @ b.astype(float)
-    assert kind == 1 or within_a_rounding(actual, wanted, dtype)
-    np.testing.assert_allclose(actual.astype(float), wanted, rtol=0, atol=4e-3 * np.abs(wanted).max())
+    assert dtype is None or within_a_rounding(actual, wanted, dtype)
+    error = (4e-3 if dtype else 2e-6) * np.abs(wanted).max()
+    np.testing.assert_allclose(actual.astype(float), wanted, rtol=0, atol=error)
 
 
 JOINED = """(float16[200,136] a, float16[136,152] b, float16[FIRST] s) => (float16[1,REST] y) {

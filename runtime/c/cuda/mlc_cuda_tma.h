@@ -136,6 +136,12 @@ MLC_DEVICE void mlc_stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2
 #endif
 }
 
+/* Writes two neighbours of 32 bits at once, from an even one on. */
+template <typename T> MLC_DEVICE void mlc_store_two(T *to, T x, T y) {
+  struct alignas(8) two { T x, y; };
+  *(two *)to = {x, y};
+}
+
 /* Starts the copy of a buffer to the box of a tensor at (x, y, ...), after a fence and a barrier of the warpgroup; what is
  * outside the tensor is left out. Each copy is a group. */
 #ifdef MLC_EMULATED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from mlc.dialects.kernel import PART, BulkStoreOp
+from mlc.dialects.kernel import PART, BulkStoreOp, part_columns
 from mlc.dialects.types import shape_of
 from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
 from mlc.passes.codegen.cuda.thread.thread_part import Held
@@ -39,12 +39,30 @@ class BulkStore:
         """C statements: each part waits for a buffer, fills it, and is stored by one thread of the warpgroup."""
         buffers = cast(int, shape_of(self.op.staging)[0]) // (self.team[0] * self._groups)
         for n, part in enumerate(self._parts):
-            buffer = f"{self.staging} + ({self._group} * {buffers} + {n % buffers}) * {PART * PART}"
+            buffer = f"{self.staging} + ({self._group} * {buffers} + {n % buffers}) * {PART * self._columns}"
             yield f"mlc_bulk_store_ready<{buffers - 1}>({self._group});"
-            for column in range(0, PART, ACROSS):
-                yield f"mlc_stmatrix_x4({buffer} + {self._row(column)}, {', '.join(self._registers(part, column))});"
+            yield from self._halves(part, buffer) if self._columns == PART else self._words(part, buffer)
             yield f"mlc_proxy_fence(); mlc_warpgroup_barrier({self._group});"
             yield f"mlc_bulk_store({buffer}, {self.map}, {', '.join(self._place(part))});"
+
+    def _halves(self, part: tuple[int, int], buffer: str) -> Iterator[str]:
+        """Elements of 16 bits: four matrices at a time."""
+        for column in range(0, PART, ACROSS):
+            yield f"mlc_stmatrix_x4({buffer} + {self._row(column)}, {', '.join(self._registers(part, column))});"
+
+    def _words(self, part: tuple[int, int], buffer: str) -> Iterator[str]:
+        """Elements of 32 bits: the two neighbours of a thread at a time."""
+        lanes = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
+        for below in (0, 8):
+            for column in range(0, self._columns, 8):
+                at = [(part[0] + below, part[1] + column + e) for e in (0, 1)]
+                names = ", ".join(self.held.at(self._known[each]) for each in at)
+                yield f"mlc_store_two({buffer} + {self._placed(lanes, (below, column))}, {names});"
+
+    @property
+    def _columns(self) -> int:
+        """Of a part."""
+        return part_columns(self.op.map.itemsize)
 
     @property
     def _total(self) -> LinearLayout:
@@ -69,7 +87,7 @@ class BulkStore:
     @property
     def _parts(self) -> list[tuple[int, int]]:
         """The first rows and columns of a warpgroup's parts, from its own first ones on."""
-        return sorted({(row // ROWS * ROWS, column // PART * PART) for row, column in self._known})
+        return sorted({(row // ROWS * ROWS, column // self._columns * self._columns) for row, column in self._known})
 
     @cached_property
     def _group(self) -> str:
@@ -83,10 +101,14 @@ class BulkStore:
 
     def _row(self, column: int) -> str:
         """The offset of the row of a matrix whose address a lane gives, of 16 rows and columns of its warp."""
-        lanes, strides = [(1, 0), (2, 0), (4, 0), (8, 0), (0, 8)], (PART, 1)
+        return self._placed([(1, 0), (2, 0), (4, 0), (8, 0), (0, 8)], (0, column))
+
+    def _placed(self, lanes: list[tuple[int, int]], first: tuple[int, int]) -> str:
+        """The offset of the row and column that a thread's lane and warp add to ``first``."""
+        shape, strides = (PART, self._columns), (self._columns, 1)
         warps = [(16, 0), (32, 0), *[(0, 0)] * len(self._outer)]
-        place = placed(LinearLayout.of((PART, PART), lane=lanes, warp=warps), strides, self.layout)
-        constant = placed(LinearLayout.of((PART, PART), one=[(0, column)]), strides, self.layout)(one=1)[0]
+        place = placed(LinearLayout.of(shape, lane=lanes, warp=warps), strides, self.layout)
+        constant = placed(LinearLayout.of(shape, one=[first]), strides, self.layout)(one=1)[0] if any(first) else 0
         variable = self.coordinates.thread_variable(place, 0)
         return f"({variable} ^ {constant})" if constant else variable
 
