@@ -1,15 +1,13 @@
-"""``python -m benchmarks.gpu.stream_k``: what stream-K could gain, by the time of blocks, on products of halves.
+"""``python -m benchmarks.gpu.stream_k``: what stream-K gains, by the time of blocks, on products of halves.
 
-Persistent blocks take equal shares of all (tile, step of the sum) iterations (Osama et al., 2023); in the hybrid of
-CUTLASS only the last whole wave and the rest of tiles are shared so. A tile that is shared has partial sums, which are
-written and read once, and one more kernel adds them. Beside it: data-parallel tiles, and sums in parts (split-K).
+Blocks take equal shares of the steps of the last whole wave of tiles and those after it (Osama et al., 2023, the
+hybrid), by the best tile and number of shares; beside it the best of data-parallel tiles and sums in parts (split-K).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import geometric_mean
 from typing import Annotated
 
@@ -26,52 +24,42 @@ from mlc.driver.onnx_source import OnnxSource
 from mlc.options import Options
 from mlc.passes.schedule.split_reductions import sum_of
 from mlc.target import GpuTarget
-from mlc.target.block_time import FLOAT, BlockTime, SplitSum
+from mlc.target.block_time import BlockTime, SplitSum
 from mlc.tools.tables import console, table
 
 MODELS = ("resnet50", "vgg16", "bert", "vit", "gpt2")
-WAIT = 1000  # cycles in which a block learns by a flag in memory that another one has written
-CHUNK = 64  # terms of an iteration: what is staged together
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Cycles of one product: as the compiler chooses (whole sums or parts), with the best of all tiles and parts, and
-    by stream-K whose parts a second kernel adds, or the same kernel (waiting for flags in memory)."""
+    """Cycles of one product: as the compiler chooses, with the best of all tiles and parts, and by stream-K."""
 
     name: str
     chosen: float
     best: float
-    second: float
-    flags: float
+    shared: float
     waves: float  # of the best tile of whole sums
     launches: int = 1
 
-    def speed(self, stream: float) -> float:
+    @property
+    def speed(self) -> float:
         """How many times as fast as the best without stream-K it is; 1 where it is not faster."""
-        return max(self.best / stream, 1.0)
+        return max(self.best / self.shared, 1.0)
 
 
 def estimate(name: str, found: SplitSum, launches: int = 1) -> Estimate:
     gpu, numbers = found.target, found.ranked() or [1]
-    tile = min(found.tiles, key=lambda each: each.cycles(found.terms, gpu))
-    second, flags = (min(stream_k(each, found, fixed) for each in found.tiles) for fixed in (gpu.launch_cycles, WAIT))
-    best, waves = found.cycles(numbers[0]), tile.blocks / gpu.multiprocessors
-    return Estimate(name, found.cycles(found.parts()), best, second, flags, waves, launches)
+    whole = [each for each in found.tiles if not each.shares]
+    tile = min(whole, key=lambda each: each.cycles(found.terms, gpu))
+    shared = min(stream_k(each, found) for each in whole)
+    plain = replace(found, tiles=whole)
+    best, waves = min(plain.cycles(n) for n in numbers), tile.blocks / gpu.multiprocessors
+    return Estimate(name, found.cycles(found.parts()), best, shared, waves, launches)
 
 
-def stream_k(tile: BlockTime, found: SplitSum, fixed: float) -> float:
-    """Cycles of one tile: whole tiles in all waves but the last whole one, which is shared with the rest."""
-    gpu, count = found.target, found.target.multiprocessors
-    waves, rest = divmod(tile.blocks, count)
-    if not rest:
-        return tile.cycles(found.terms, gpu)
-    whole, iterations = max(waves - 1, 0), math.ceil(found.terms / CHUNK)
-    share = math.ceil((tile.blocks - whole * count) * iterations / count)
-    tiles = whole + share / iterations  # of one multiprocessor
-    waits = gpu.term_cycles * min(tiles, max(1.0, tiles / tile.together(gpu)))
-    moved = 2 * FLOAT * min(count, tile.blocks * iterations) * tile.rows * tile.columns / found.rate
-    return found.terms * max(tiles * tile.work(gpu), waits) + fixed + moved
+def stream_k(tile: BlockTime, found: SplitSum) -> float:
+    """Cycles of one tile, with the best number of shares."""
+    return min(tile.shared_cycles(found.terms, found.target, n) for n in tile.counts(found.target))
 
 
 def products(target: GpuTarget) -> Iterator[tuple[str, Estimate]]:
@@ -118,23 +106,19 @@ def main(
         found.setdefault(kind, []).append(each)
     found["all"] = [each for group in list(found.values()) for each in group]
     rows = table(
-        f"100 products of halves, {target}", "kind", ">products", ">second kernel", ">flags", ">faster with flags"
+        f"100 products of halves, {target}", "kind", ">products", ">stream-K", ">faster", ">chosen"
     )
     for kind, group in found.items():
-        faster = sum(each.speed(each.flags) > 1 for each in group)
-        speeds = (geometric_mean([each.speed(cycles) for each, cycles in zip(group, made, strict=True)])
-                  for made in ([e.second for e in group], [e.flags for e in group]))  # fmt: skip
-        rows.add_row(kind, str(len(group)), *(f"{speed:.3f}" for speed in speeds), str(faster))
+        speed = geometric_mean([each.speed for each in group])
+        faster, chosen = (sum(each) for each in ([e.speed > 1 for e in group], [e.chosen < e.best for e in group]))
+        rows.add_row(kind, str(len(group)), f"{speed:.3f}", str(faster), str(chosen))
     console().print(rows)
     title = f"Products of models whose sums can have parts, {numerics} numerics"
-    rows = table(title, "model", ">ms", ">second kernel", ">flags")
+    rows = table(title, "model", ">ms", ">stream-K")
     for name, group in of_models(models.split(), gpu, numerics):
-        best, second, flags = (
-            sum(e.launches * e.best / speed(e) for e in group)
-            for speed in (lambda e: 1.0, lambda e: e.speed(e.second), lambda e: e.speed(e.flags))
-        )
-        speeds = (f"{best / each:.3f}" if best else "" for each in (second, flags))
-        rows.add_row(name, f"{1e3 * best / gpu.clock:.3f}", *speeds)
+        best = sum(e.launches * e.best for e in group)
+        shared = sum(e.launches * e.best / e.speed for e in group)
+        rows.add_row(name, f"{1e3 * best / gpu.clock:.3f}", f"{best / shared:.3f}" if best else "")
     console().print(rows)
 
 

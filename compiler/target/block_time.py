@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlc.target.gpu import GpuTarget
 
@@ -17,11 +17,13 @@ WARPGROUP = 4  # warps that copy the operands of others
 TERMS = 64  # of a part of a sum at least
 STAGED = 16  # terms that are staged together
 UNEVEN = 1.5  # times as fast are parts that do not divide a sum, where they are preferred to others
-GAIN = 0.8  # of the time of a whole sum that parts may take at most
+GAIN = 0.8  # of the time of a whole sum that parts, or shares of tiles, may take at most
 KEYS = 128  # of a part of a running reduction at least: one or two steps of a stream
 QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
 HALF = 2  # bytes of an element of keys and values
 FLOAT = 4  # bytes of an element that threads multiply without tensor cores
+STEP = 64  # terms that are staged together, of which shares are made
+ACCESS = 700  # cycles of an access of L2 that others wait for
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class BlockTime:
     or of warps with tensor cores, that each have an equal part of it; ``size``: bytes of a factor's element; ``bits``:
     those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands; ``wait``:
     the part of a target's cycles of a term that it waits at least; ``cluster``: the rows and columns of blocks that
-    read what they share once from L2."""
+    read what they share once from L2; ``shares``: how many blocks share the steps of the last tiles (stream-K), None
+    where none do."""
 
     rows: int
     columns: int
@@ -42,6 +45,7 @@ class BlockTime:
     bulk: bool = False
     wait: float = 1.0
     cluster: tuple[int, int] = (1, 1)
+    shares: int | None = None
 
     @classmethod
     def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
@@ -56,9 +60,29 @@ class BlockTime:
 
     def cycles(self, terms: int, target: GpuTarget, parts: int = 1) -> float:
         """Cycles of sums of so many terms, each in ``parts`` parts of different blocks."""
+        if self.shares and parts == 1:
+            return self.shared_cycles(terms, target, self.shares)
         blocks = -(-self.blocks * parts // target.in_clusters(math.prod(self.cluster)))
         wait = -(-blocks // self.together(target)) * target.term_cycles * self.wait
         return terms / parts * max(blocks * self.work(target), wait)
+
+    def shared_cycles(self, terms: int, target: GpuTarget, count: int, handover: float = 2 * ACCESS) -> float:
+        """Cycles where ``count`` blocks share the last whole wave of as many tiles and those after it (stream-K): each
+        writes the part of a tile and asks semaphores (``handover``); the last block of a tile adds all its parts."""
+        waves, rest = divmod(self.blocks, count)
+        if not rest:
+            return replace(self, shares=None).cycles(terms, target)
+        whole, steps = max(waves - 1, 0), math.ceil(terms / STEP)
+        tiles = whole + math.ceil((self.blocks - whole * count) * steps / count) / steps  # of a block
+        each, parts = -(-count // target.multiprocessors), -(-count // (self.blocks - whole * count))
+        added = parts * (ACCESS + FLOAT * self.rows * self.columns / target.l2_read)
+        wait = -(-each // self.together(target)) * tiles * target.term_cycles * self.wait
+        written = FLOAT * min(count, self.blocks * steps) * self.rows * self.columns / bytes_per_cycle(target)
+        return terms * max(each * tiles * self.work(target), wait) + handover + written + added
+
+    def counts(self, target: GpuTarget) -> list[int]:
+        """The numbers of shares that run at a time, as many on each multiprocessor."""
+        return [n * target.multiprocessors for n in range(1, self.together(target) + 1)]
 
     def work(self, target: GpuTarget) -> float:
         """Cycles in which a multiprocessor reads and multiplies one term of a block."""
@@ -87,6 +111,11 @@ class BlockTime:
         return min(self.blocks, target.in_clusters(math.prod(self.cluster)))
 
 
+def bytes_per_cycle(target: GpuTarget) -> float:
+    """Bytes that all multiprocessors read from L2, or write, in a cycle."""
+    return 2 * target.memory_bytes / target.clock
+
+
 @dataclass(frozen=True)
 class SplitSum:
     """Sums of so many terms, in equal parts that different blocks add: with the best of some tiles."""
@@ -104,7 +133,8 @@ class SplitSum:
         best = min(self._divisors(), key=self.cycles, default=1)
         other = min(self._others(), key=self.cycles, default=best)
         best = other if UNEVEN * self.cycles(other) < self.cycles(best) else best
-        return best if self.cycles(best) < GAIN * self.cycles(1) else 1
+        plain = replace(self, tiles=[tile for tile in self.tiles if not tile.shares])
+        return best if self.cycles(best) < GAIN * plain.cycles(1) else 1
 
     def ranked(self) -> list[int]:
         """Numbers of parts, the fastest first, 1 among them; none where no division is even."""
@@ -112,15 +142,10 @@ class SplitSum:
         return found if len(found) > 1 else []
 
     def cycles(self, parts: int) -> float:
-        added = self.target.launch_cycles + parts * self.results * 2 * FLOAT / self.rate
+        added = self.target.launch_cycles + parts * self.results * 2 * FLOAT / bytes_per_cycle(self.target)
         terms = parts * part_size(self.terms, parts)
         whole = min(tile.cycles(terms, self.target, parts) for tile in self.tiles)
         return whole + (added if parts > 1 else 0)
-
-    @property
-    def rate(self) -> float:
-        """Bytes that all multiprocessors read from L2, or write, in a cycle."""
-        return 2 * self.target.memory_bytes / self.target.clock
 
     def _divisors(self) -> Iterator[int]:
         """The numbers of parts of enough terms, multiples of what is staged together where there are such."""

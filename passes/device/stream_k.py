@@ -34,9 +34,9 @@ from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import element_name
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.device.loops.index import Add, Index, constant
+from mlc.passes.device.loops.index import Index, constant
 from mlc.passes.device.loops.insertion import Inserter
-from mlc.passes.device.sharing.shares import Piece, Shares
+from mlc.passes.device.sharing.shares import Holders, Piece, Shares
 from mlc.passes.device.sharing.tile_sum import tile_sum
 from mlc.passes.loops.spill_locals import SCRATCH, add_results
 from mlc.passes.schedule.apply_schedules import following, is_given
@@ -105,54 +105,61 @@ class _StreamK:
         item, begin, end, last = shares.tiles(block.args[0], add)
         count = last - begin // shares.steps + 1
         loop = scf.ForOp(constant(0, add), count.value, constant(1, add), [], Region(body))
-        self._tile(body, shares.piece(item, begin, end, last.at(body.add_op) - Index(body.args[0], body.add_op)))
+        piece = shares.piece(item, begin, end, last.at(body.add_op) - Index(body.args[0], body.add_op))
+        self._tile(body, piece, shares)
         block.add_ops([loop, scf.ReduceOp()])
         return block
 
-    def _tile(self, body: Block, piece: Piece) -> None:
-        """The part of a tile: its sum, and in the last block of a tile all that follows."""
-        old = self.tiles.body.block
+    def _tile(self, body: Block, piece: Piece, shares: Shares) -> None:
+        """The part of a tile: its sum, and in the last block of a tile all that follows. The steps that are no whole
+        group belong to the part that ends the tile."""
+        old, (main, *others), add = self.tiles.body.block, self.loops, body.add_op
         for arg, value in zip(old.args, piece.coordinates, strict=True):
             arg.replace_all_uses_with(value)
         ops = list(old.ops)
-        after = ops.index(self.loops[-1]) + 1
         for op in ops:
             op.detach()
-            if isinstance(op, scf.ForOp) and op in self.loops:
-                _restrict(op, piece, whole=op is self.loops[0], add=body.add_op)
-            if op in ops[:after]:
-                body.add_op(op)
-        self._combine(body, piece, ops[after:])
+        at, after = ops.index(main), ops.index(self.loops[-1]) + 1
+        body.add_ops(ops[:at])
+        step, end = Index(main.step, add), Index(main.ub, add)
+        main.operands[0], main.operands[1] = (piece.low * step).value, (piece.high * step).at_most(end).value
+        body.add_op(main)
+        holders = shares.holders(piece)
+        for op in ops[at + 1 : after]:
+            if isinstance(op, scf.ForOp) and op in others:
+                op.operands[0] = Index(op.ub, add).unless(holders.ends, Index(op.lb, add)).value
+            body.add_op(op)
+        self._combine(body, piece, holders, ops[after:])
         body.add_op(scf.YieldOp())
 
-    def _combine(self, body: Block, piece: Piece, rest: Sequence[Operation]) -> None:
+    def _combine(self, body: Block, piece: Piece, holders: Holders, rest: Sequence[Operation]) -> None:
         """Store the part unless it is the last to arrive at the end of a tile; the last block adds all parts."""
         add, total = body.add_op, self.loops[-1].results[0]
-        where = self.semaphores, piece.tile.value, piece.blocks.value
-        add(kept := kernel.OthersArrivedOp(*where, piece.ends))
+        where = self.semaphores, piece.tile.value, holders.blocks.value
+        add(kept := kernel.OthersArrivedOp(*where, holders.ends))
         add(yes := arith.ConstantOp(IntegerAttr(1, i1)))
         add(other := arith.XOrIOp(kept.result, yes.result))
         store = Block()
         slot = piece.item.at(store.add_op)
-        store.add_op(self._write(total, slot.unless(piece.ends, slot + self.count)))
+        store.add_op(self._write(total, slot.unless(holders.ends, slot + self.count)))
         store.add_op(scf.YieldOp())
         add(scf.IfOp(other.result, [], Region(store)))
         add(last := kernel.ArriveOp(*where))
-        add(scf.IfOp(last.result, [], Region(self._last(piece, total, rest))))
+        add(scf.IfOp(last.result, [], Region(self._last(holders, total, rest))))
 
-    def _last(self, piece: Piece, total: SSAValue, rest: Sequence[Operation]) -> Block:
+    def _last(self, holders: Holders, total: SSAValue, rest: Sequence[Operation]) -> Block:
         """What follows the sum, in the block that adds its parts. A part that ends the tile is in registers."""
         block, body = Block(), Block(arg_types=[IndexType(), total.type])
         add, inside = block.add_op, body.add_op
         number, before = Index(body.args[0], inside), body.args[1]
         begins = number.compared("eq", 0)
-        slot = (piece.first.at(inside) + number - 1).unless(begins, piece.final.at(inside) + self.count)
+        slot = (holders.first.at(inside) + number - 1).unless(begins, holders.final.at(inside) + self.count)
         inside(part := kernel.ReadOp(self.parts, self._offset(slot).value, self._strides(total), total.type))
         inside(start := arith.SelectOp(begins, self.loops[0].iter_args[0], before))
         inside(both := _sum(total)(start.result, part.result))
         inside(scf.YieldOp(both.results[0]))
-        first = Index(constant(0, add), add).unless(piece.ends, 1)
-        loop = scf.ForOp(first.value, piece.blocks.value, constant(1, add), [total], Region(body))
+        first = Index(constant(0, add), add).unless(holders.ends, 1)
+        loop = scf.ForOp(first.value, holders.blocks.value, constant(1, add), [total], Region(body))
         total.replace_uses_with_if(loop.results[0], lambda use: any(o.is_ancestor(use.operation) for o in rest))
         block.add_ops([loop, *(o for o in rest if not isinstance(o, scf.ReduceOp)), scf.YieldOp()])
         return block
@@ -172,13 +179,3 @@ def _sum(total: SSAValue) -> type[arith.AddfOp] | type[arith.AddiOp]:
     """The operation that adds parts."""
     assert isinstance(total.type, VectorType)
     return arith.AddfOp if isinstance(total.type.element_type, AnyFloat) else arith.AddiOp
-
-
-def _restrict(loop: scf.ForOp, piece: Piece, whole: bool, add: Add) -> None:
-    """The steps of a part. Loops after the first one belong to the part that ends the tile."""
-    low, high = Index(loop.lb, add), Index(loop.ub, add)
-    if whole:
-        step = Index(loop.step, add)
-        loop.operands[0], loop.operands[1] = (piece.low * step).value, (piece.high * step).at_most(high).value
-    else:
-        loop.operands[0] = high.unless(piece.ends, low).value

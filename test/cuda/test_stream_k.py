@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,15 +11,17 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from emulator import Emulator, needed
+from emulator import DEVICE, Emulator, needed
 from fake_gpu import Gpu, model, random
 from launcher import Program
+from test_cubins import USED, kernels
 from test_cuda_operators import model_of, scheduled, tf32
 from test_tensor_cores import reals
 
 import mlc
 from mlc import target
 from mlc.dialects.poly import schedule_of, schedule_text
+from mlc.passes.codegen.cuda.cuda_unit import unit
 
 pytestmark = needed
 MMA, SIMT = "{m}/32p {n}/32vp | {k}/32 | warps=2x2 mma=m16n8k16", "{m}/32p {n}/32vp | {k}/16 | warps=4"
@@ -166,3 +170,30 @@ def test_an_artifact_runs_again_with_the_semaphores_of_each_launch(gpu: Gpu, uni
         x, z = random(rows, 96), random(rows, 96)
         wanted = x @ weights[0] + z @ weights[1]
         np.testing.assert_allclose(net(x, z), wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+PRIME = "(float[200,509] a, float[509,600] b) => (float[200,600] y) { y = MatMul (a, b) }"
+
+
+def test_shares_are_chosen_where_no_equal_parts_fill_the_multiprocessors(units: Path) -> None:
+    """40 tiles for 108 multiprocessors, of a sum whose number of terms has no divisors."""
+    program = Program.of(model_of(PRIME), units)
+    (fn,) = program.functions.values()
+    assert "streamk=108" in schedule_text(schedule_of(fn))
+    a, b = reals(200, 509), reals(509, 600)
+    wanted = a.astype(float) @ b.astype(float)
+    np.testing.assert_allclose(program.run({"a": a, "b": b})["y"], wanted, rtol=0, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_shared_tiles_spill_no_registers(arch: str, units: Path, tmp_path: Path) -> None:
+    halves = "(float16[1270,2048] a, float16[2048,1280] b) => (float16[1270,1280] y) { y = MatMul (a, b) }"
+    sources = kernels(PRIME)
+    for tile in ("{m}/128p {n}/64vp | {k}/32 | warps=2x2", "{m}/64p {n}/64vp | {k}/32 | warps=2x2"):
+        line = scheduled(model_of(halves), units, f"{tile} mma=m16n8k16 streamk=108")
+        sources |= kernels(halves, schedule=line)
+    (tmp_path / "k.cu").write_text(unit(list(sources.values())))
+    command = ["nvcc", "-cubin", f"-arch={arch}", f"-I{DEVICE}", "-Xptxas", "-v", tmp_path / "k.cu"]
+    done = subprocess.run([*command, "-o", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
+    assert {(int(stack), int(spills)) for _, stack, spills, _ in USED.findall(done.stderr)} == {(0, 0)}

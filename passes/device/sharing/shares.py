@@ -20,19 +20,25 @@ from mlc.passes.device.loops.recompute import recomputed
 
 @dataclass(frozen=True)
 class Piece:
-    """The part of one tile that an item has: the steps ``low`` to ``high`` of it. Items ``first`` to ``final`` have
-    parts of the tile, ``blocks`` of them; ``ends``: whether this is the final one. ``item``, ``tile``: the numbers of
+    """The part of one tile that an item has: the steps ``low`` to ``high`` of it. ``item``, ``tile``: the numbers of
     this part's; ``coordinates``: of the tile in its grid."""
 
     item: Index
     tile: Index
     low: Index
     high: Index
+    coordinates: Sequence[SSAValue]
+
+
+@dataclass(frozen=True)
+class Holders:
+    """The items ``first`` to ``final`` that have parts of a tile, ``blocks`` of them; ``ends``: whether an item is the
+    final one."""
+
     first: Index
     final: Index
     blocks: Index
     ends: SSAValue
-    coordinates: Sequence[SSAValue]
 
 
 @dataclass(frozen=True)
@@ -77,10 +83,13 @@ class Shares:
         """The part of a tile that an item has, which has the steps ``begin`` to ``end``."""
         start = tile * self.steps
         low, high = (begin.at(tile.add) - start).at_least(0), (end.at(tile.add) - start).at_most(self.steps)
-        first, final = (self._holder(step, tile, item) for step in (start, start + self.steps - 1))
-        ends = final.compared("eq", item)
-        coordinates = self._coordinates(tile + self.whole)
-        return Piece(item.at(tile.add), tile, low, high, first, final, final - first + 1, ends, coordinates)
+        return Piece(item.at(tile.add), tile, low, high, self._coordinates(tile + self.whole))
+
+    def holders(self, piece: Piece) -> Holders:
+        """Those of the tile of a piece, computed after its sum: no register holds them meanwhile."""
+        start = piece.tile * self.steps
+        first, final = (self._holder(step, piece.tile, piece.item) for step in (start, start + self.steps - 1))
+        return Holders(first, final, final - first + 1, final.compared("eq", piece.item))
 
     def _holder(self, step: Index, tile: Index, item: Index) -> Index:
         """The share that has a step of a tile: the last one that begins there or before. Of a whole tile its item."""

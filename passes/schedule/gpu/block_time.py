@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mlc.dialects.kernel import MMA_SHAPES
-from mlc.dialects.poly import LoopNest
+from mlc.dialects.poly import LoopNest, ThreadBlock
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
-from mlc.target.block_time import FLOAT, BlockTime
+from mlc.target.block_time import FLOAT, GAIN, BlockTime
 
 CLOSE = 1.1  # a ratio of times that an estimate does not tell apart
 
@@ -22,8 +23,9 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
     blocks = math.prod(-(-points([s.bounds[i.iterator]]) // padded(i.size)) or 1 for i in nest.band)
     elements = [element_of(v) for v in s.op.ins]
     size = max((ITEMSIZE[e] for e in elements), default=FLOAT)
+    shares = nest.block.streamk if nest.block else None
     if nest.block is None or nest.block.warps is None:
-        return BlockTime.of_threads(rows, columns, blocks, target, size)
+        return replace(BlockTime.of_threads(rows, columns, blocks, target, size), shares=shares)
     across, along = nest.block.warps
     mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp * (2 if nest.block.pingpong else 1)
     warpgroups = target.warpgroups and nest.block.mma is None
@@ -32,7 +34,7 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
     wait = min(size, 2) / 2 if warpgroups else 1.0  # for 64 terms of halves at a time, 128 of bytes
     high, wide = nest.block.cluster or (1, 1)
     bulk = nest.block.copy == "tma"
-    return BlockTime(rows, columns, blocks, threads, grid, size, bits, bulk, wait, (high, wide))
+    return BlockTime(rows, columns, blocks, threads, grid, size, bits, bulk, wait, (high, wide), shares)
 
 
 def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
@@ -44,3 +46,27 @@ def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget
     close = [nest for nest in blocks if times[nest] <= CLOSE * min(times.values(), default=0)]
     close.sort(key=lambda nest: -blocks[nest].busy(target))
     return list(dict.fromkeys([*close, *sorted(blocks, key=times.__getitem__)]))
+
+
+def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
+    """The nests of a sum, the best first, and the fastest one whose last tiles blocks share (stream-K): before the
+    others where it takes at most ``GAIN`` of the time, as parts do, after the best where it is faster at all."""
+    known = len(s.reduced) == 1 and all(isinstance(extent, int) for extent in s.bounds.values())
+    if not ordered or not known:
+        return [*ordered]
+    terms = points([s.bounds[i] for i in s.reduced])
+    times = {n: block_time(n, s, target).cycles(terms, target) for n in (ordered[0], *_shared(ordered, s, target))}
+    best = min(times, key=times.__getitem__)
+    if best is ordered[0]:
+        return [*ordered]
+    gains = times[best] < GAIN * times[ordered[0]]
+    return [best, *ordered] if gains else [ordered[0], best, *ordered[1:]]
+
+
+def _shared(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> Iterator[LoopNest]:
+    """The same tiles, with numbers of shares that run at a time; none of those that warpgroups multiply."""
+    for nest in nests:
+        block = nest.block or ThreadBlock()
+        if block.warps is None or block.mma or not target.warpgroups:
+            for count in block_time(nest, s, target).counts(target):
+                yield replace(nest, block=replace(block, streamk=count))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
-from mlc.passes.schedule.gpu.block_time import fastest_first
+from mlc.passes.schedule.gpu.block_time import fastest_first, sharing
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded, points, spread, tile_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, factors, is_sum
@@ -50,7 +50,7 @@ def _tiles(statements: Sequence[StatementView], roles: OperandRoles, target: Gpu
     shapes = SHAPES[1:] if roles.panels or computed(statements, roles.lanes) >= COMPUTED else SHAPES
     nests = [LoopNest("contraction", names, _band(roles, *shape), _sums(first)) for shape in shapes]
     ordered = fastest_first(nests, first, target)
-    yield from ordered
+    yield from sharing(ordered, first, target)
     yield from (replace(ordered[0], block=ThreadBlock(depth=depth)) for depth in DEPTHS)
 
 

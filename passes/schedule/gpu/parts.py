@@ -60,7 +60,8 @@ def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str
     nests = list(tensor_cores(statements, target, numerics)) or list(contraction(statements, target))
     if not nests and any(long_rows(statements, target)):
         yield BlockTime.of_terms(points([first.bounds[i] for i in first.parallel]), ROW, target)
-    chosen = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0]) and not _shares(nest)]
+    alike = [nest for nest in nests if _on_tensor_cores(nest) == _on_tensor_cores(nests[0])]
+    chosen = [nest for nest in alike if nest is nests[0] or not _shares(nest)]  # other ones are for ``mlc tune`` only
     yield from dict.fromkeys(block_time(nest, first, target) for nest in chosen)
 
 
@@ -71,8 +72,8 @@ def _on_tensor_cores(nest: LoopNest) -> bool:
 
 
 def _shares(nest: LoopNest) -> bool:
-    """Whether blocks run in clusters: candidates of ``mlc tune`` only."""
-    return nest.block is not None and nest.block.cluster is not None
+    """Whether blocks share what they read or compute (clusters, stream-K)."""
+    return nest.block is not None and (nest.block.cluster is not None or nest.block.streamk is not None)
 
 
 def is_splittable(statements: Sequence[StatementView]) -> bool:

@@ -11,7 +11,7 @@ from mlc.dialects.kernel import MMA_SHAPES, MmaShape
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
-from mlc.passes.schedule.gpu.block_time import fastest_first
+from mlc.passes.schedule.gpu.block_time import fastest_first, sharing
 from mlc.passes.schedule.gpu.contraction import COMPUTED, computed, contraction, roles_of
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
@@ -85,7 +85,7 @@ def _nests(
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
-    ordered = fastest_first(nests, statements[0], target)
+    ordered = sharing(fastest_first(nests, statements[0], target), statements[0], target)
     yield from ordered[:1]
     own = PINGPONG[-1:] if mma.promoted else PINGPONG
     own_tiles = [_pingpong(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in own if bulk]

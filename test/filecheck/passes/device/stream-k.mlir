@@ -6,11 +6,12 @@
 // CHECK-SAME: semaphores = 1 : i64, grid = "15"
 // CHECK:      "scf.parallel"
 // CHECK:      scf.for
-// CHECK:      %[[ENDS:.*]] = arith.cmpi eq, %[[FINAL:.*]], %[[ITEM:.*]] : index
-// CHECK:      %{{.*}} = arith.muli
+// CHECK:      %row = arith.muli
 // CHECK-NEXT: %[[LOW:.*]] = arith.muli
-// CHECK:      %[[HIGH:.*]] = arith.minsi
+// CHECK-NEXT: %[[END:.*]] = arith.muli
+// CHECK-NEXT: %[[HIGH:.*]] = arith.minsi
 // CHECK-NEXT: %[[SUM:.*]] = scf.for %{{.*}} = %[[LOW]] to %[[HIGH]] step %{{.*}} iter_args(%{{.*}} = %[[ZERO:.*]]) -> (vector<16xf32>)
+// CHECK:      %[[ENDS:.*]] = arith.cmpi eq, %[[FINAL:.*]], %[[ITEM:.*]] : index
 // CHECK:      %[[KEPT:.*]] = kernel.others_arrived %[[SEMAPHORES]][%[[TILE:.*]]] of %[[BLOCKS:.*]] when %[[ENDS]] : memref<10xi32>
 // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
 // CHECK-NEXT: %[[STORED:.*]] = arith.xori %[[KEPT]], %[[TRUE]] : i1
