@@ -59,6 +59,7 @@ from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.restrict_domains import RestrictDomains
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
+from mlc.passes.streaming.compute_bands import ComputeBands
 from mlc.passes.streaming.hoist_copies import HoistCopies
 from mlc.passes.streaming.order_blocks import OrderBlocks
 from mlc.passes.streaming.promote_locals import PromoteLocals
@@ -90,8 +91,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
                   tuned]),
         ("kernel", [LowerKernels(float8=True), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics),
-                      RestrictDomains(options.numerics), tuned, *given, ChooseGpuSchedule(options.numerics),
-                      VerifyPoly()]),
+                      RestrictDomains(options.numerics), ComputeBands(), tuned, *given,
+                      ChooseGpuSchedule(options.numerics), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),

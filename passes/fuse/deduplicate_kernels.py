@@ -1,13 +1,16 @@
 """Kernel deduplication (``deduplicate-kernels``): kernels that differ only in name become one.
 
 kernel.call @map_0(%a); kernel.call @map_7(%b)   →   kernel.call @map_0(%a); kernel.call @map_0(%b)
+
+Kernels whose arguments are different constant band matrices, as masks of local and of global attention, stay apart:
+each computes its own.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,7 +20,11 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from mlc.dialects import kernel
+from mlc.dialects.graph import MapOp
 from mlc.dialects.graph.base import NODE
+from mlc.dialects.weights import WeightStore
+from mlc.passes.constant_bands import bands_of_argument, calls_of
+from mlc.passes.context import weights_of
 from mlc.passes.rewriter import bodies
 
 _NODES = re.compile(rf"{re.escape(NODE)} = \[[^\]]*\](, )?")
@@ -29,15 +36,23 @@ class DeduplicateKernels(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         first: dict[Hashable, str] = {}
+        calls, weights = calls_of(op), weights_of(ctx)
         renamed: dict[str, str] = {}
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             name = fn.sym_name.data
-            renamed[name] = first.setdefault(structure_of(fn), name)
+            renamed[name] = first.setdefault((structure_of(fn), _bands(fn, calls.get(name, []), weights)), name)
             if renamed[name] != name:
                 fn.detach()
                 fn.erase()
         for call in [o for block in bodies(op) for o in block.ops if isinstance(o, kernel.CallOp)]:
             call.callee = SymbolRefAttr(renamed[call.callee.root_reference.data])
+
+
+def _bands(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], weights: WeightStore) -> Hashable:
+    """The band matrices among the arguments that elementwise operators read."""
+    arguments = [arg for arg in fn.block.args if all(isinstance(use.operation, MapOp) for use in arg.uses)]
+    found = ((arg.index, tuple(bands_of_argument(arg, calls, weights))) for arg in arguments)
+    return tuple((index, bands) for index, bands in found if bands)
 
 
 def structure_of(fn: kernel.FuncOp) -> Hashable:

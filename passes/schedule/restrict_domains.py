@@ -20,15 +20,14 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
-from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.graph import WeightOp
 from mlc.dialects.graph.base import dims_attr
-from mlc.dialects.semantics.band import Band, bands_of
-from mlc.dialects.types import bytes_of, element_of, is_float, shape_of
+from mlc.dialects.types import bytes_of, shape_of
 from mlc.dialects.weights import WeightStore
+from mlc.passes.constant_bands import bands_of_argument, calls_of
 from mlc.passes.context import weights_of
 from mlc.passes.kernel.count_work import BYTES, FLOPS
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, IslLimit, bounded
@@ -47,8 +46,9 @@ class RestrictDomains(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.numerics == "strict":
             return
+        called = calls_of(op)
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            calls = [o for o in op.walk() if isinstance(o, kernel.CallOp) and _calls(o, fn)]
+            calls = called.get(fn.sym_name.data, [])
             try:
                 with bounded(fn, self.name, self.isl_operations):
                     masks = _masks_of(fn, calls, weights_of(ctx))
@@ -59,32 +59,18 @@ class RestrictDomains(ModulePass):
                 _drop(fn, calls, masks)
 
 
-def _calls(op: kernel.CallOp, fn: kernel.FuncOp) -> bool:
-    return bool(op.callee.root_reference == fn.sym_name)
-
-
 def _masks_of(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], weights: WeightStore) -> Masks | None:
     """The masks of a kernel, and the statements that they restrict; None where there are none."""
     statements = statements_of(fn)
     reductions = [s for s in statements if s.op.monoid]
     if len(reductions) < 2:  # nothing is reduced after a product
         return None
-    found = {f"b{n}": each for n, arg in enumerate(fn.block.args) if (each := _bands(arg, calls, weights))}
+    found = {f"b{n}": each for n, arg in enumerate(fn.block.args) if (each := bands_of_argument(arg, calls, weights))}
     for chosen in itertools.product(*found.values()):
         masks = Masks(statements, dict(zip(found, chosen, strict=True)))
         if found and masks.holds():
             return masks
     return None
-
-
-def _bands(arg: BlockArgument, calls: Sequence[kernel.CallOp], weights: WeightStore) -> list[Band]:
-    """The ways to read an argument as a band matrix: the same weight in all calls."""
-    owners = {call.args[arg.index].owner if arg.index < len(call.args) else None for call in calls}
-    names = {o.entry.data if isinstance(o, WeightOp) else "" for o in owners}
-    if len(names) != 1 or not (name := names.pop()) or name not in weights:
-        return []
-    matrix = element_of(arg) == "i1" or is_float(element_of(arg))
-    return bands_of(weights[name]) if matrix and len(weights.entry(name).shape) > 1 else []
 
 
 def _restrict(masks: Masks) -> None:
@@ -99,8 +85,13 @@ def _drop(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], masks: Masks) -> No
     """Remove the arguments of masks, which nobody reads, and count the work that is left."""
     unused = [n for n, arg in enumerate(fn.block.args) if f"b{n}" in masks.bands and not arg.uses]
     shares = [masks.bands[f"b{n}"].share(*shape_of(fn.block.args[n])[-2:]) for n in unused]  # type: ignore[arg-type]
-    saved = sum(cast(int, bytes_of(fn.block.args[n])) for n in unused)
     _count(fn, FLOPS, lambda flops: round(flops * min(shares, default=1)))
+    drop_arguments(fn, calls, unused)
+
+
+def drop_arguments(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], unused: Sequence[int]) -> None:
+    """Remove arguments that nobody reads, and the weights that no other kernel takes."""
+    saved = sum(cast(int, bytes_of(fn.block.args[n])) for n in unused)
     _count(fn, BYTES, lambda moved: moved - saved)
     for n in reversed(unused):
         fn.block.erase_arg(fn.block.args[n])

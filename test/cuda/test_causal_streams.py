@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes  # noqa: F401  NumPy knows bfloat16 by name
 import numpy as np
@@ -16,7 +17,7 @@ from test_cuda_operators import model_of
 from xdsl.dialects import scf
 
 from mlc import target
-from mlc.dialects import kernel
+from mlc.dialects import kernel, rt
 
 pytestmark = needed
 
@@ -71,3 +72,21 @@ def test_skipped_blocks(element: str, multiprocessors: int, n: int, window: int,
     np.testing.assert_allclose(made.run(feed)["y"], exact, atol=TOLERANCES[element])
     feed["v"][:, :, 64:] = np.nan
     assert np.isfinite(made.run(feed)["y"][:, :, :48]).all()  # blocks of rows end there, or at 54 or 64
+
+
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+@pytest.mark.parametrize("element", ["float", "float16"])
+def test_masks_that_stay_are_computed_and_not_stored(element: str, numerics: Any, units: Path) -> None:
+    """-10000 excludes no key, and strict numerics have every score: a window is two comparisons."""
+    n, dtype = 70, np.dtype(NAMES.get(element, element))
+    inside, model = _mask(n, 30), model_of(ATTENTION.format(n=n).replace("T[", f"{element}["))
+    mask = np.where(inside, 0, -1e4).astype(dtype)
+    model.graph.initializer.append(numpy_helper.from_array(mask, "mask"))
+    made = Program.of(model, units, numerics=numerics)
+    assert not [o for o in made.program.walk() if isinstance(o, rt.WeightOp)]
+    normal = np.random.default_rng().standard_normal
+    feed = {name: (normal((1, 2, n, 32)) / (4 if name == "q" else 1)).astype(dtype) for name in "qkv"}
+    q, k, v = (array.astype(np.float64) for array in feed.values())
+    power = np.exp(q @ k.swapaxes(-1, -2) + mask.astype(np.float64))
+    exact = power / power.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(made.run(feed)["y"].astype(np.float64), exact, atol=TOLERANCES[element])

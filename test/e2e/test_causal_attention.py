@@ -93,3 +93,28 @@ def test_rows_without_keys_are_no_numbers() -> None:
     result = np.asarray(mlc.compile(attention("add", -np.inf, mask), threads=1)(*args))
     assert np.isnan(result[:, :, 0]).all()
     np.testing.assert_allclose(result[:, :, 1:], reference(args[0][:, :, 1:], *args[1:], mask[1:]), atol=2e-5)
+
+
+def test_layers_with_different_masks_have_kernels_of_their_own() -> None:
+    """Local and global attention in turn, as in Gemma 2: no mask is read, and equal layers share a kernel."""
+    masks = [visible(512, 512, first, 0) for first in (-70, None, -70)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, HEADS, 512, SIZE]) for name in "qkvy"]
+    nodes = [helper.make_node("Transpose", ["k"], ["columns"], perm=[0, 1, 3, 2])]
+    for n, name in enumerate(["q", "q1", "q2"]):
+        nodes += [
+            helper.make_node("MatMul", [name, "columns"], [f"products{n}"]),
+            helper.make_node("Mul", [f"products{n}", "scale"], [f"scaled{n}"]),
+            helper.make_node("Where", [f"mask{n}", f"scaled{n}", "fill"], [f"masked{n}"]),
+            helper.make_node("Softmax", [f"masked{n}"], [f"weights{n}"], axis=-1),
+            helper.make_node("MatMul", [f"weights{n}", "v"], [("q1", "q2", "y")[n]]),
+        ]
+    constants = {"scale": np.float32(SIZE**-0.5), "fill": np.float32(-np.inf)}
+    constants |= {f"mask{n}": mask for n, mask in enumerate(masks)}
+    weights = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
+    net = mlc.compile(model_of(nodes, infos, weights), threads=1)
+    attentions = [k for k in net.signature["kernels"] if any("Softmax" in node for node in k["nodes"])]
+    assert net.signature["weights"]["bytes"] == 0 and len({k["symbol"] for k in attentions}) == 2
+    q, k, v = args = arguments(512, 512)
+    for mask in masks:
+        q = reference(q, k, v, mask)
+    np.testing.assert_allclose(net(*args), q, atol=2e-5)

@@ -82,7 +82,7 @@ class TileValues:
         if context.unmasked and MASK in op.attributes:
             return env[op.operands[1]]
         if isinstance(op, kernel.IndexOp):
-            return self._index(out, context.resolve(Dim.symbol(op.iterator.data)), context)
+            return self._index(out, context.resolve(Dim.symbol(op.iterator.data)), context, _width(op))
         if isinstance(op, kernel.SymbolOp):
             return Value(out.emit(arith.IndexCastOp(out.emit(op.clone()), i64)))
         if op.name == "memref.load":
@@ -104,11 +104,11 @@ class TileValues:
             return Value(out.emit(kernel.LanewiseOp(op.name, operands, op.properties, type_)), axes)
         return Value(out.emit(type(op).create(operands=operands, result_types=[type_], properties=op.properties)), axes)
 
-    def _index(self, out: IndexBuilder, value: DimLike, context: TileContext) -> Value:
+    def _index(self, out: IndexBuilder, value: DimLike, context: TileContext, type_: IntegerType = i64) -> Value:
         if not mentions_axis(value):
-            return Value(out.emit(arith.IndexCastOp(out.dim(value), i64)))
+            return Value(out.emit(arith.IndexCastOp(out.dim(value), type_)))
         axes = frozenset(a.iterator for a in context.axes if a.symbol in value.symbols())  # type: ignore[union-attr]
-        return Value(self._lanes(out, value, axes, context), axes)
+        return Value(self._lanes(out, value, axes, context, type_), axes)
 
     def _lanes(
         self, out: IndexBuilder, value: DimLike, axes: frozenset[str], context: TileContext, type_: IntegerType = i64
@@ -272,3 +272,9 @@ def _affine(value: SSAValue, context: TileContext) -> DimLike | None:
     while isinstance(value.owner, Operation) and value.owner.name in TRANSPARENT:
         value = value.owner.operands[0]
     return context.resolve(Dim.symbol(value.owner.iterator.data)) if isinstance(value.owner, kernel.IndexOp) else None
+
+
+def _width(op: kernel.IndexOp) -> IntegerType:
+    """The integer type that the body casts an iterator to."""
+    casts = [use.operation.results[0].type for use in op.result.uses if isinstance(use.operation, arith.IndexCastOp)]
+    return i32 if casts and all(type_ == i32 for type_ in casts) else i64

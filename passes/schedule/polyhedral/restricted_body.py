@@ -30,21 +30,12 @@ class RestrictedBody:
         """The statement, in place of the one that reads masks."""
         old, block = self.s.op, self.s.op.body.block
         read = [n for n, r in enumerate(self.s.reads) if r.array in self.masks.bands]
-        for n in reversed(read):
+        for n in read:
             arg = block.args[n]
-            arg.replace_all_uses_with(self._first(_constant(self.masks.bands[self.s.reads[n].array].inside, arg)))
-            block.erase_arg(arg)
+            arg.replace_all_uses_with(self._first(constant(self.masks.bands[self.s.reads[n].array].inside, arg)))
         _fold(list(block.ops))
         self._mask()
-        ins = [v for n, v in enumerate(old.ins) if n not in read]
-        accesses = [a for n, a in enumerate(old.accesses) if n not in read]
-        monoid, body = old.monoid.data if old.monoid else None, old.detach_region(old.body)
-        new = poly.StatementOp(old.id.data, old.domain, accesses, ins, old.out, body, monoid, old.init)
-        assert (kernel_ := old.parent_block()) is not None
-        kernel_.insert_op_before(new, old)
-        old.detach()
-        old.erase()
-        return new
+        return without_reads(old, read)
 
     def _first(self, op: Operation) -> SSAValue:
         block = self.s.op.body.block
@@ -57,26 +48,49 @@ class RestrictedBody:
         last = self.s.op.body.block.last_op
         assert isinstance(last, poly.YieldOp)
         value = last.operands[0]
-        build = _Builder(last)
-        holds = [build.compare(condition) for condition in self.conditions]
-        whole = holds[0]
-        for other in holds[1:]:
-            whole = build.add(arith.AndIOp(whole, other))
-        outside = build.add(_constant(self.masks.masked[self.s.name], value))
+        build = Comparisons(last)
+        whole = build.all_hold(self.conditions)
+        outside = build.add(constant(self.masks.masked[self.s.name], value))
         select = arith.SelectOp(whole, value, outside)
         select.attributes[MASK] = UnitAttr()
         last.operands[0] = build.add(select)
 
 
+def without_reads(old: poly.StatementOp, read: Sequence[int]) -> poly.StatementOp:
+    """The statement without some operands, which its body does not use, in place of ``old``."""
+    for n in reversed(read):
+        old.body.block.erase_arg(old.body.block.args[n])
+    ins = [v for n, v in enumerate(old.ins) if n not in read]
+    accesses = [a for n, a in enumerate(old.accesses) if n not in read]
+    monoid, body = old.monoid.data if old.monoid else None, old.detach_region(old.body)
+    new = poly.StatementOp(old.id.data, old.domain, accesses, ins, old.out, body, monoid, old.init)
+    new.properties |= {name: value for name, value in old.properties.items() if name not in new.properties}
+    assert (kernel_ := old.parent_block()) is not None
+    kernel_.insert_op_before(new, old)
+    old.detach()
+    old.erase()
+    return new
+
+
 @dataclass(frozen=True)
-class _Builder:
+class Comparisons:
+    """Builds comparisons of iterators in the body of a statement, before one of its operations."""
+
     before: Operation
+    element: IntegerType = i64
 
     def add(self, op: Operation) -> SSAValue:
         block = self.before.parent_block()
         assert block is not None
         block.insert_op_before(op, self.before)
         return op.results[0]
+
+    def all_hold(self, conditions: Sequence[DimLike]) -> SSAValue:
+        """Whether all of some sums of iterators are at least 0."""
+        whole, *others = map(self.compare, conditions)
+        for other in others:
+            whole = self.add(arith.AndIOp(whole, other))
+        return whole
 
     def compare(self, condition: DimLike) -> SSAValue:
         """Whether a sum of iterators is at least 0: those with a minus are at most the others."""
@@ -89,20 +103,21 @@ class _Builder:
     def _sum(self, dim: DimLike) -> SSAValue:
         total: SSAValue | None = None
         for monomial, c in dim.terms if isinstance(dim, Dim) else (((), dim),):
-            value = (
-                self.add(arith.ConstantOp(IntegerAttr(c, i64))) if not monomial else self._iterator(str(monomial[0]))
-            )
+            value = self._iterator(str(monomial[0])) if monomial else self._integer(c)
             if monomial and c != 1:
-                value = self.add(arith.MuliOp(value, self.add(arith.ConstantOp(IntegerAttr(c, i64)))))
+                value = self.add(arith.MuliOp(value, self._integer(c)))
             total = value if total is None else self.add(arith.AddiOp(total, value))
         assert total is not None
         return total
 
+    def _integer(self, value: int) -> SSAValue:
+        return self.add(arith.ConstantOp(IntegerAttr(value, self.element)))
+
     def _iterator(self, name: str) -> SSAValue:
-        return self.add(arith.IndexCastOp(self.add(kernel.IndexOp(name)), i64))
+        return self.add(arith.IndexCastOp(self.add(kernel.IndexOp(name)), self.element))
 
 
-def _constant(value: Number, like: SSAValue) -> arith.ConstantOp:
+def constant(value: Number, like: SSAValue) -> arith.ConstantOp:
     type_ = like.type
     if isinstance(type_, IntegerType):
         return arith.ConstantOp(IntegerAttr(int(bool(value)), type_))

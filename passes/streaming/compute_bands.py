@@ -1,0 +1,96 @@
+"""Computation of band matrices (``compute-bands``): a read of a constant one becomes a comparison of iterators.
+
+    %mask = graph.weight "mask"                      // 0 where n <= m, -10000 elsewhere
+    S1[m, n]: t1[m] max= t0[m, n] + b2[m, n]
+      →
+    S1[m, n]: t1[m] max= t0[m, n] + where(n <= m, 0, -10000)
+
+These are the masks that ``restrict-domains`` leaves: the values are the same, so numerics do not matter. Nothing of the
+matrix is stored then, and no thread reads it. Factors of products stay arrays, which tiles pack and copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel, poly
+from mlc.dialects.semantics.band import Band
+from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.types import shape_of
+from mlc.passes.constant_bands import bands_of_argument, calls_of
+from mlc.passes.context import weights_of
+from mlc.passes.schedule.polyhedral.masks import conditions_of
+from mlc.passes.schedule.polyhedral.restricted_body import Comparisons, constant, without_reads
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, statements_of
+from mlc.passes.schedule.restrict_domains import drop_arguments
+
+
+@dataclass(frozen=True)
+class ComputeBands(ModulePass):
+    name = "compute-bands"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        calls = calls_of(op)
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
+            called = calls.get(fn.sym_name.data, [])
+            statements = statements_of(fn)
+            arguments = [arg for arg in fn.block.args if _is_computed(arg, statements)]
+            bands = [(f"b{arg.index}", bands_of_argument(arg, called, weights_of(ctx))) for arg in arguments]
+            found = {name: _simplest(ways) for name, ways in bands if ways}
+            if found:
+                for s in statements:
+                    if any(read.array in found for read in s.reads):
+                        _compute(s, found)
+                drop_arguments(fn, called, [int(name[1:]) for name in found])
+
+
+def _is_computed(arg: BlockArgument, statements: Sequence[StatementView]) -> bool:
+    """Whether the elements of an argument are read by iterators alone, and not as factors of a sum."""
+    if len(shape_of(arg)) < 2 or not all(isinstance(use.operation, poly.StatementOp) for use in arg.uses):
+        return False
+    reads = [(s, read) for s in statements for read in s.reads if read.array == f"b{arg.index}"]
+    return bool(reads) and all(_is_elementwise(s) and _is_affine(s, read) for s, read in reads)
+
+
+def _is_elementwise(s: StatementView) -> bool:
+    """Whether a statement reads an element that depends on all iterators, and so is no product of matrices."""
+    return s.op.monoid is None or any(read.symbols >= set(s.iters) for read in s.reads)
+
+
+def _is_affine(s: StatementView, read: Access) -> bool:
+    """Whether the row and the column are sums of iterators."""
+    row, column = read.index[-2:]
+    terms = [m for i in (row, column) if isinstance(i, Dim) for m, _ in i.terms]
+    return isinstance(column - row, Dim) and all(m == () or m in [(i,) for i in s.iters] for m in terms)
+
+
+def _simplest(ways: Sequence[Band]) -> Band:
+    """That with the fewest conditions, and of bits the one that is true inside."""
+    return min(ways, key=lambda band: ((band.lower is not None) + (band.upper is not None), band.inside is not True))
+
+
+def _compute(s: StatementView, bands: Mapping[str, Band]) -> None:
+    """Replace the reads of band matrices in the body of a statement. Their extents, and so the sums, fit 32 bits."""
+    block = s.op.body.block
+    assert block.first_op is not None
+    build = Comparisons(block.first_op, i32)
+    for n, read in enumerate(s.reads):
+        if band := bands.get(read.array):
+            block.args[n].replace_all_uses_with(_element(build, band, read, block.args[n]))
+    without_reads(s.op, [n for n, read in enumerate(s.reads) if read.array in bands])
+
+
+def _element(build: Comparisons, band: Band, read: Access, like: SSAValue) -> SSAValue:
+    """The element of a band matrix: one of its two values, by the conditions."""
+    whole = build.all_hold(conditions_of(band, read))
+    if band.inside is True:
+        return whole
+    inside, outside = (build.add(constant(value, like)) for value in (band.inside, band.outside))
+    return build.add(arith.SelectOp(whole, inside, outside))
