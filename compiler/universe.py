@@ -26,11 +26,12 @@ _PASSES = {
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
     "kernel": "lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
-    " apply-parts split-reductions restrict-domains choose-gpu-schedule partition-parallel-loops"
+    " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops"
     " verify-poly",
+    "masks": "restrict-domains compute-bands",
     "tile": "tile-kernels",
     "loops": "lower-tiles spill-locals verify-loops",
-    "streaming": "compute-bands promote-locals use-exp2 hoist-copies split-loops order-blocks",
+    "streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks",
     "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps raster-tiles"
     " stream-k pipeline-copies distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",

@@ -25,6 +25,7 @@ from mlc.passes.layout import layout_pipeline
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
+from mlc.passes.masks.restrict_domains import RestrictDomains
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.build_program import BuildProgram
 from mlc.passes.plan.insert_barriers import InsertBarriers
@@ -37,7 +38,6 @@ from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.partition_parallel_loops import PartitionParallelLoops
 from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
-from mlc.passes.schedule.restrict_domains import RestrictDomains
 from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.tile.tile_kernels import TileKernels
 from mlc.target.base import Stages

@@ -44,6 +44,8 @@ from mlc.passes.layout.verify_layout import VerifyLayout
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
+from mlc.passes.masks.compute_bands import ComputeBands
+from mlc.passes.masks.restrict_domains import RestrictDomains
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.assign_memory_spaces import AssignMemorySpaces
 from mlc.passes.plan.build_program import BuildProgram
@@ -56,10 +58,8 @@ from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
-from mlc.passes.schedule.restrict_domains import RestrictDomains
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
-from mlc.passes.streaming.compute_bands import ComputeBands
 from mlc.passes.streaming.hoist_copies import HoistCopies
 from mlc.passes.streaming.order_blocks import OrderBlocks
 from mlc.passes.streaming.promote_locals import PromoteLocals
