@@ -28,10 +28,10 @@ ATTENTION = """(T[1,2,{n},32] q, T[1,2,{n},32] k, T[1,2,{n},32] v) => (T[1,2,{n}
     scores = Add (products, mask)  weights = Softmax <axis = -1> (scores)  y = MatMul (weights, v) }}"""
 
 
-def masked_model(text: str, element: str, keys: int, window: int) -> onnx.ModelProto:
-    """An attention with a constant mask of the last ``window`` keys of each query."""
+def masked_model(text: str, element: str, keys: int, window: int, outside: float = -np.inf) -> onnx.ModelProto:
+    """An attention with a constant mask of the last ``window`` keys of each query: 0 there, else ``outside``."""
     model = model_of(text.format(n=keys).replace("T[", f"{element}["))
-    mask = np.where(_mask(keys, window), 0, -np.inf).astype(NAMES.get(element, element))
+    mask = np.where(_mask(keys, window), 0, outside).astype(NAMES.get(element, element))
     model.graph.initializer.append(numpy_helper.from_array(mask, "mask"))
     return model
 
@@ -79,14 +79,12 @@ def test_skipped_blocks(element: str, multiprocessors: int, n: int, window: int,
 def test_masks_that_stay_are_computed_and_not_stored(element: str, numerics: Any, units: Path) -> None:
     """-10000 excludes no key, and strict numerics have every score: a window is two comparisons."""
     n, dtype = 70, np.dtype(NAMES.get(element, element))
-    inside, model = _mask(n, 30), model_of(ATTENTION.format(n=n).replace("T[", f"{element}["))
-    mask = np.where(inside, 0, -1e4).astype(dtype)
-    model.graph.initializer.append(numpy_helper.from_array(mask, "mask"))
-    made = Program.of(model, units, numerics=numerics)
+    mask = np.where(_mask(n, 30), 0, -1e4)
+    made = Program.of(masked_model(ATTENTION, element, n, 30, outside=-1e4), units, numerics=numerics)
     assert not [o for o in made.program.walk() if isinstance(o, rt.WeightOp)]
     normal = np.random.default_rng().standard_normal
     feed = {name: (normal((1, 2, n, 32)) / (4 if name == "q" else 1)).astype(dtype) for name in "qkv"}
     q, k, v = (array.astype(np.float64) for array in feed.values())
-    power = np.exp(q @ k.swapaxes(-1, -2) + mask.astype(np.float64))
+    power = np.exp(q @ k.swapaxes(-1, -2) + mask)
     exact = power / power.sum(-1, keepdims=True) @ v
     np.testing.assert_allclose(made.run(feed)["y"].astype(np.float64), exact, atol=TOLERANCES[element])
