@@ -38,6 +38,7 @@ class Shape:
     value: int
     causal: bool = False
     constant: bool = False  # the mask is a constant of the model, and no input
+    open: bool = False  # the number of keys is a symbolic dimension
 
 
 SHAPES = {
@@ -59,9 +60,10 @@ def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     """softmax(q kT / sqrt(size) + mask) v as exporters write it; shared keys and values are repeated by Expand."""
     s = shape
     own = s.heads // s.shared
-    inputs = {"q": [1, s.heads, s.queries, s.size], "k": [1, own, s.keys, s.size], "v": [1, own, s.keys, s.value]}
-    inputs |= {"mask": [s.queries, s.keys]} if s.causal and not s.constant else {}
-    nodes = [node for name in "kv" for node in _repeated(name, s, inputs[name][-1])]
+    keys: int | str = "keys" if s.open else s.keys
+    inputs = {"q": [1, s.heads, s.queries, s.size], "k": [1, own, keys, s.size], "v": [1, own, keys, s.value]}
+    inputs |= {"mask": [s.queries, keys]} if s.causal and not s.constant else {}
+    nodes = [node for name in "kv" for node in _repeated(name, s)]
     nodes += [
         helper.make_node("Transpose", ["k_all"], ["columns"], perm=[0, 1, 3, 2]),
         helper.make_node("MatMul", ["q", "columns"], ["products"]),
@@ -72,8 +74,9 @@ def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     ]
     constants = [helper.make_tensor("scale", element, [], [s.size**-0.5])]
     for name in "kv" if shape.shared > 1 else "":
-        wide = [1, own, s.shared, s.keys, inputs[name][-1]]
-        constants += [_ints(f"{name}_wide", wide), _ints(f"{name}_shape", [1, s.heads, s.keys, wide[-1]])]
+        size = {"k": s.size, "v": s.value}[name]
+        wide = [1, own, s.shared, 1, 1]
+        constants += [_ints(f"{name}_wide", wide), _ints(f"{name}_shape", [1, s.heads, -1 if s.open else s.keys, size])]
     values = [helper.make_tensor_value_info(n, element, dims) for n, dims in inputs.items()]
     result = helper.make_tensor_value_info("y", element, [1, s.heads, s.queries, s.value])
     constants += [_ints("axes", [2])] if s.shared > 1 else []
@@ -95,7 +98,7 @@ def _ints(name: str, values: list[int]) -> onnx.TensorProto:
     return helper.make_tensor(name, TensorProto.INT64, [len(values)], values)
 
 
-def _repeated(name: str, shape: Shape, size: int) -> list[onnx.NodeProto]:
+def _repeated(name: str, shape: Shape) -> list[onnx.NodeProto]:
     if shape.shared == 1:
         return [helper.make_node("Identity", [name], [f"{name}_all"])]
     return [

@@ -27,10 +27,11 @@ CASES = {
     "attention_odd_1009x12x80": Shape(12, 1, 1009, 1009, 80, 80),
     "attention_decode_4096x32x128": Shape(32, 4, 1, 4096, 128, 128),
     "attention_decode_4099x32x128": Shape(32, 4, 1, 4099, 128, 128),
+    "attention_open_4096x32x128": Shape(32, 4, 1, 4096, 128, 128, open=True),
     "attention_three_4096x32x128": Shape(32, 4, 3, 4096, 128, 128),
 }
 """Queries (for decoding, keys) × heads × elements of a key: prefill, and one query, or three, of 32 heads that share 8
-of keys."""
+of keys, whose number ``open`` cases know at run time only."""
 
 
 def measured(device: Device, target: str, runs: int, elements: list[str]) -> Iterator[tuple[str, Callable[[], Row]]]:

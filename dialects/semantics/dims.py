@@ -188,6 +188,12 @@ def quotient_of(monomial: Monomial) -> tuple[DimLike, int] | None:
     return atom[1], atom[2]
 
 
+def minimum_of(monomial: Monomial) -> tuple[DimLike, DimLike] | None:
+    """Both sides of a monomial that is one minimum."""
+    atom = monomial[0] if len(monomial) == 1 else ""
+    return None if isinstance(atom, str) or atom[0] != "min" else atom[1:]
+
+
 def ceildiv(lhs: DimLike, rhs: DimLike) -> DimLike:
     return -floordiv(-lhs, rhs)
 

@@ -28,8 +28,9 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.poly import SCHEDULE, ScheduleError
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, evaluate, floordiv, product
 from mlc.dialects.types import element_of, memref, shape_of, tensor
+from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.context import MlcContext, gpu_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.apply_schedules import LINE, TUNED, following
@@ -39,6 +40,8 @@ from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS, PARTS_SUFFIX
 from mlc.passes.schedule.gpu.parts import (
     is_splittable,
+    open_parts,
+    open_size,
     outer_parts,
     rows_of,
     split_stream,
@@ -74,8 +77,13 @@ class SplitReductions(ModulePass):
         """What makes the two kernels; None for a kernel that stays whole."""
         statements = statements_of(fn)
         split = self.split(fn, target)
-        parts: DimLike | None = split.parts() if split else self._bounded(fn, outer_parts, target)
+        parts: DimLike | None = split.parts() if split else self._symbolic(fn, target)
         return None if parts is None or parts == 1 else _divided(fn, statements, parts)
+
+    def _symbolic(self, fn: kernel.FuncOp, target: GpuTarget) -> DimLike | None:
+        """How many parts a sum of several iterators, or of a symbolic number of terms, has; None where it is whole."""
+        found: DimLike | None = self._bounded(fn, outer_parts, target)
+        return found or self._bounded(fn, open_parts, target)
 
     def split(self, fn: kernel.FuncOp, target: GpuTarget) -> SplitSum | None:
         """The time of a kernel's sum in parts; None where it has none."""
@@ -142,7 +150,9 @@ def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimL
 
 def _has_parts(terms: DimLike, parts: DimLike, even: bool) -> bool:
     """Whether a sum has so many parts of one size, of which only those of a running reduction need not divide it."""
-    if not isinstance(terms, int) or not isinstance(parts, int):
+    if isinstance(terms, Dim):
+        return parts == ceildiv(terms, SCHEDULED)
+    if not isinstance(parts, int):
         return False
     return terms % parts == 0 or not even and has_parts(terms, parts)
 
@@ -201,8 +211,8 @@ class _SumParts:
         """The kernel of the parts: its function, and which arguments of the old one it has."""
         old, along = self.s.op, self.s.reduced[0]
         extent = self.s.bounds[along]
-        size = 1 if extent == self.parts else floordiv(extent, self.parts)
-        known = {along: Dim.symbol(PART) * size + (Dim.symbol(along) if size != 1 else 0)}
+        size, most = self._size(extent)
+        known = {along: Dim.symbol(PART) * most + (Dim.symbol(along) if size != 1 else 0)}
         kept = [n for n, arg in enumerate(self.fn.block.args) if arg in old.ins]
         made = KernelCopy(self.fn, kept)
         ins, out = [made.values[v] for v in old.ins], made.argument(*self.types)
@@ -212,6 +222,14 @@ class _SumParts:
         indices = [tuple(evaluate(i, known) for i in r.index) for r in self.s.reads]
         made.statement(old, [*bounds.items()], ins, out, [*indices, self._index], old.body.clone())
         return made.function(name, self.fn.attributes.get(FLOPS)), kept
+
+    def _size(self, extent: DimLike) -> tuple[DimLike, DimLike]:
+        """The terms of a part, and those of the first one."""
+        if extent == self.parts:
+            return 1, 1
+        if isinstance(extent, Dim):
+            return open_size(extent), SCHEDULED
+        return floordiv(extent, self.parts), floordiv(extent, self.parts)
 
     def second(self, name: str) -> Kernel:
         """The kernel that adds the parts, and computes the rest. The parts are its first argument."""

@@ -27,6 +27,7 @@ USED = re.compile(
     r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores.*\n.*Used (\d+) reg"
 )
 OPEN = "(float[b,n,45] x) => (float[b,45] y) { y = ReduceMean <axes = [1], keepdims = 0> (x) }"
+OPEN_SUM = "(float[4,n] x, float[n,50] w) => (float[4,50] y) { y = MatMul (x, w) }"
 GELU = """(float[197,768] a, float[768,3072] b, float[3072] c) => (float[197,3072] y) {
     d = MatMul (a, b)  x = Add (d, c)  r = Constant <value_float = 1.4142135> ()  q = Div (x, r)  e = Erf (q)
     one = Constant <value_float = 1.0> ()  f = Add (e, one)  y = Mul (x, f)
@@ -43,7 +44,8 @@ def kernels(text: str, **chosen: Any) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
-    for case in (*CASES.values(), ROWS["image"], SHARED, OPEN, *map(text, (*SIZES, (1, 12, 512, 512, 64, 64))), LARGE):
+    sizes = map(text, (*SIZES, (1, 12, 512, 512, 64, 64)))
+    for case in (*CASES.values(), ROWS["image"], SHARED, OPEN, OPEN_SUM, *sizes, LARGE):
         found |= kernels(case)
     found |= kernels(GELU, numerics="relaxed") | kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"

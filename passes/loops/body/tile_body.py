@@ -93,7 +93,7 @@ class TileBody:
         if lane is None:
             return self._nest(out, s, context, loops)
         others = [i for i in loops if i is not lane]
-        for piece in pieces(out, s.bounds[lane.iterator], lane, context):
+        for piece in pieces(out, context.resolve(s.bounds[lane.iterator]), lane, context):
             part = self._nest(out, s, context, others, (lane, piece))
             part = horizontal(out, s, part, lane.iterator)
             total = part if total is None else combine(out, s, total, part)

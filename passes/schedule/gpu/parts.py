@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min
 from mlc.dialects.types import element_of
+from mlc.passes.assumed_extents import LONG, SCHEDULED
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.gpu.contraction import contraction
 from mlc.passes.schedule.gpu.generic import ROW, long_rows
+from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.gpu.strips import strips
 from mlc.passes.schedule.gpu.tensor_cores import tensor_cores
 from mlc.passes.schedule.gpu.tile_sizes import points
@@ -44,6 +46,24 @@ def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics
     terms, results = (points([first.bounds[i] for i in names]) for names in (first.reduced, first.parallel))
     split, extent = SplitSum(tiles, terms, results, target), first.bounds[first.reduced[0]]
     return extent if split.cycles(points([extent])) < GAIN * split.cycles(1) else None
+
+
+def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
+    """How many parts, of SCHEDULED terms and fewer in the last one, a sum to few results has whose number of terms is
+    symbolic; None where the sum stays whole: LONG terms take about as long."""
+    first = statements[0]
+    extent = first.bounds[first.reduced[0]]
+    if len(first.reduced) > 1 or isinstance(extent, int) or not any(strips(statements, target)):
+        return None
+    results = points([first.bounds[i] for i in first.parallel])
+    split = SplitSum([*_tiles(statements, target, numerics)], LONG, results, target)
+    worth = split.tiles and split.cycles(LONG // SCHEDULED) < GAIN * split.cycles(1)
+    return ceildiv(extent, SCHEDULED) if worth else None
+
+
+def open_size(terms: DimLike) -> DimLike:
+    """The terms of each part of a symbolic number of them, over the iterator of parts."""
+    return dim_min(SCHEDULED, terms - SCHEDULED * Dim.symbol(PART))
 
 
 def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from mlc.dialects.poly import TiledLoop
-from mlc.dialects.semantics.dims import DimLike
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.passes.assumed_extents import SCHEDULED
+from mlc.passes.schedule.gpu.part_numbers import PART
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import GpuTarget
 
@@ -21,8 +22,15 @@ def padded(extent: int) -> int:
 
 
 def points(extents: Sequence[DimLike]) -> int:
-    """The product of extents; a symbolic one counts as SCHEDULED."""
-    return math.prod(e if isinstance(e, int) else SCHEDULED for e in extents)
+    """The product of extents; of a symbolic one its symbols count as SCHEDULED, and at most so many points."""
+    return math.prod(e if isinstance(e, int) else _assumed(e) for e in extents)
+
+
+def _assumed(extent: Dim) -> int:
+    """The points of an extent, which is that of the first part where parts differ."""
+    found = evaluate(extent, dict.fromkeys(extent.symbols(), SCHEDULED) | {PART: 0})
+    assert isinstance(found, int)
+    return min(max(found, 1), SCHEDULED)
 
 
 def lanes_of(s: StatementView) -> str:

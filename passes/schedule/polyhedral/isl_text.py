@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mlc.dialects.semantics.dims import Dim, DimLike, Monomial, quotient_of
+from mlc.dialects.semantics.dims import Dim, DimLike, Monomial, minimum_of, quotient_of
 
 
 @dataclass(eq=False)
@@ -56,6 +56,8 @@ class Params:
     def _factor(self, monomial: Monomial) -> str:
         if quotient := quotient_of(monomial):
             return f"(({self.text(quotient[0])})//{quotient[1]})"
+        if sides := minimum_of(monomial):
+            return f"min({', '.join(map(self.text, sides))})"
         return str(monomial[0]) if _iterator(monomial, self.iters) else self.names[monomial]
 
 
@@ -64,6 +66,8 @@ def _parameters(dim: DimLike, iters: frozenset[str]) -> Iterator[Monomial]:
     for monomial, _ in dim.terms if isinstance(dim, Dim) else ():
         if quotient := quotient_of(monomial):
             yield from _parameters(quotient[0], iters)
+        elif sides := minimum_of(monomial):
+            yield from (m for side in sides for m in _parameters(side, iters))
         elif monomial and not _iterator(monomial, iters):
             yield monomial
 

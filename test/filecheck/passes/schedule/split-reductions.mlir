@@ -144,3 +144,37 @@ func.func @main(%a: tensor<?x?xf32, #graph.dims<["n", "m"]>>) -> tensor<f32> {
   %y = kernel.call @total(%a) : (tensor<?x?xf32, #graph.dims<["n", "m"]>>) -> tensor<f32>
   func.return %y : tensor<f32>
 }
+
+// -----
+
+// A product of one row with a symbolic number of terms: parts of 256 terms, the last one of fewer. Columns of a number
+// that fills the GPU: as they are.
+// CHECK-LABEL: kernel.func @row_parts
+// CHECK-SAME: (%{{.*}}: memref<?xf32, #graph.dims<["k"]>>, %{{.*}}: memref<?x64xf32, #graph.dims<["k", "64"]>>, %[[P:.*]]: memref<?x64xf32, #graph.dims<["-((-k)//(256))", "64"]>>)
+// CHECK: {domain = #poly.domain<"0 <= part < -((-k)//(256)) and 0 <= n < 64 and 0 <= i < min(256, k-256*part)">
+// CHECK-SAME: accesses = [#poly.access<"b0[i + 256*part]">, #poly.access<"b1[i + 256*part, n]">, #poly.access<"b2[part, n]">]
+// CHECK-LABEL: kernel.func @row(
+// CHECK: {domain = #poly.domain<"0 <= n < 64 and 0 <= part < -((-k)//(256))">, accesses = [#poly.access<"b0[part, n]">, #poly.access<"b1[n]">], monoid = "add"
+// CHECK-LABEL: kernel.func @wide
+// CHECK-NOT: part
+// CHECK-LABEL: func.func @main
+kernel.func @row(%a: memref<?xf32, #graph.dims<["k"]>>, %b: memref<?x64xf32, #graph.dims<["k", "64"]>>, %y: memref<64xf32>) {
+  poly.statement "S0" ins(%a, %b : memref<?xf32, #graph.dims<["k"]>>, memref<?x64xf32, #graph.dims<["k", "64"]>>) outs(%y : memref<64xf32>) {domain = #poly.domain<"0 <= n < 64 and 0 <= i < k">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i, n]">, #poly.access<"b2[n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%p: f32, %q: f32):
+    %z = arith.mulf %p, %q : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+kernel.func @wide(%a: memref<?xf32, #graph.dims<["k"]>>, %b: memref<?x50000xf32, #graph.dims<["k", "50000"]>>, %y: memref<50000xf32>) {
+  poly.statement "S0" ins(%a, %b : memref<?xf32, #graph.dims<["k"]>>, memref<?x50000xf32, #graph.dims<["k", "50000"]>>) outs(%y : memref<50000xf32>) {domain = #poly.domain<"0 <= n < 50000 and 0 <= i < k">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[i, n]">, #poly.access<"b2[n]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%p: f32, %q: f32):
+    %z = arith.mulf %p, %q : f32
+    poly.yield %z : f32
+  }
+  kernel.return
+}
+func.func @main(%a: tensor<?xf32, #graph.dims<["k"]>>, %b: tensor<?x64xf32, #graph.dims<["k", "64"]>>) -> tensor<64xf32> {
+  %y = kernel.call @row(%a, %b) : (tensor<?xf32, #graph.dims<["k"]>>, tensor<?x64xf32, #graph.dims<["k", "64"]>>) -> tensor<64xf32>
+  func.return %y : tensor<64xf32>
+}

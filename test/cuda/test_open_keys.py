@@ -1,0 +1,77 @@
+"""Sums of a symbolic number of terms in parts on the CUDA target, emulated: attention of few queries whose number of
+keys is known at run time only, against NumPy in float64, and other sums against onnxruntime."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator import needed
+from launcher import Program
+from onnx import TensorProto
+from test_cuda_operators import compare, feed_of, model_of
+
+from benchmarks.attention import Shape, arguments, model, reference
+from mlc.dialects.kernel import FuncOp
+from mlc.dialects.poly import schedule_of
+from mlc.dialects.types import shape_of
+
+pytestmark = needed
+KEYS = (1, 7, 64, 65, 256, 257, 1000)
+SHAPES = [
+    Shape(8, 4, 1, 0, 16, 32, open=True),  # heads that share keys
+    Shape(4, 2, 3, 0, 20, 40, causal=True, open=True),  # some queries, with a mask
+    Shape(3, 1, 1, 0, 16, 36, open=True),  # each head has its own keys
+]
+
+
+def parts_of(made: Program) -> FuncOp:
+    """The kernel of the parts, beside that which adds them."""
+    (name,) = [n for n in made.functions if n.endswith("_parts")]
+    assert name.removesuffix("_parts") in made.functions
+    return made.functions[name]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("element, error", [("float32", 1e-5), ("float16", 4e-3)])
+def test_keys_of_a_number_known_at_run_time(shape: Shape, element: str, error: float, units: Path) -> None:
+    made = Program.of(model(shape, TensorProto.FLOAT16 if element == "float16" else TensorProto.FLOAT), units)
+    assert str(shape_of(parts_of(made).block.args[-1])[0]) == "-((-keys)//(256))"
+    for keys in KEYS:
+        arrays = [a.astype(element) for a in arguments(replace(shape, keys=keys))]
+        if shape.causal:
+            arrays[3] = np.random.default_rng().normal(size=arrays[3].shape).astype(element)
+        actual = made.run(dict(zip(("q", "k", "v", "mask"), arrays, strict=False)))["y"]
+        expected = reference(shape, *arrays)
+        assert np.abs(actual.astype(np.float64) - expected).max() < error * np.abs(expected).max(), keys
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(float[n,40] x) => (float[1,40] y) { a = Constant <value_ints = [0]> ()  y = ReduceSum (x, a) }",
+        "(float[3,n,45] x) => (float[3,45] y) { y = ReduceMax <axes = [1], keepdims = 0> (x) }",
+        "(float[2,n] x, float[n,50] w) => (float[2,50] y) { p = MatMul (x, w)  y = Tanh (p) }",
+        "(float[1,n] x, float[n,m] w) => (float[1,m] y) { y = MatMul (x, w) }",
+    ],
+)
+def test_other_sums(text: str, units: Path) -> None:
+    """With what follows them in the kernel that adds the parts; results of a symbolic number, too."""
+    m = model_of(text)
+    assert str(schedule_of(parts_of(Program.of(m, units)))[0]).startswith("strips: S0 | part")
+    for n in (1, 255, 256, 600):
+        compare(m, units, feed_of(m, n=n, m=int(np.random.default_rng().integers(30, 70))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(float[n,50000] x) => (float[1,50000] y) { a = Constant <value_ints = [0]> ()  y = ReduceSum (x, a) }",
+        "(float[64,n] x, float[n,64] w) => (float[64,64] y) { y = MatMul (x, w) }",
+    ],
+)
+def test_sums_that_stay_whole(text: str, units: Path) -> None:
+    """Those to many results have blocks enough; tiles of many rows are no strips."""
+    assert not any(n.endswith("_parts") for n in Program.of(model_of(text), units).functions)
