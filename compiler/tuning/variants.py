@@ -1,5 +1,6 @@
 """Variants of one model, with other schedules for some kernels. Everything else is compiled once; variants with other
-numbers of parts of a sum have other kernels, and are lowered anew from the kernel stage on."""
+numbers of parts of a sum have other kernels, and are lowered anew from the kernel stage on. Kernels whose launches have
+other buffers, such as the parts and semaphores of stream-K, are lowered anew with all others from the tile stage on."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import SCHEDULE, ScheduleAttr, ScheduleError, schedule_of, schedule_text
 from mlc.driver import lower as pipeline
-from mlc.driver.artifact.payload import spool
+from mlc.driver.artifact.payload import Payload, spool
 from mlc.driver.artifact.write_artifact import write
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.compile import import_source
@@ -43,6 +44,7 @@ class Variants:
     parts: dict[str, int] = field(default_factory=dict)  # given numbers of parts of sums, by kernel
     _placed: dict[str, FuncOp] = field(default_factory=dict)  # those in the module
     _lowered: dict[tuple[str, str], FuncOp | None] = field(default_factory=dict)
+    _payload: Payload | None = None
 
     def __post_init__(self) -> None:
         self.options = replace(self.options, tuned={}, schedule=None, embed_weights=False)
@@ -60,11 +62,17 @@ class Variants:
         pipeline.run(self.module, self.weights, self.options, ("schedule",))
         self.digests = digests(self.module)
         self.kernels = {name: fn.clone() for name, fn in self._functions().items()}
+        self.scheduled = self.module.clone()
+        self._plan()
+        self._lowered = {(name, self.chosen(name)): fn for name, fn in self._placed.items()}
+
+    def _plan(self) -> None:
+        """Lower the scheduled module. Its weights are written anew only where they are others."""
         pipeline.run(self.module, self.weights, self.options, (*AFTER, "plan"))
         self._placed = self._functions()
-        self._lowered = {(name, self.chosen(name)): fn for name, fn in self._placed.items()}
-        self._payload = spool(program_of(self.module), self.weights)
-        self._linked = Path(tempfile.mkdtemp(dir=self.folder)) / "weights"
+        made = spool(program_of(self.module), self.weights)
+        if self._payload is None or made.digest != self._payload.digest:
+            self._payload, self._linked = made, Path(tempfile.mkdtemp(dir=self.folder)) / "weights"
 
     def numbers(self, name: str) -> list[int]:
         """Numbers of parts of a kernel's sum, the best by the estimate first; none where it has no parts."""
@@ -97,21 +105,28 @@ class Variants:
                 fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedule)
                 pipeline.run(ModuleOp([fn]), self.weights, self.options, AFTER)
                 fn.detach()
-                self._lowered[name, schedule] = fn if self._fits(name, fn) else None
+                self._lowered[name, schedule] = None if PLAIN in fn.attributes else fn
             except ScheduleError:
                 self._lowered[name, schedule] = None
         return self._lowered[name, schedule] is not None
 
-    def _fits(self, name: str, fn: FuncOp) -> bool:
+    def _fits(self, name: str, schedule: str) -> bool:
         """Whether the launches of a kernel can be those of a candidate: it takes the same buffers and dimensions."""
-        known = self._placed[name]
-        same = fn.block.arg_types == known.block.arg_types and fn.symbols == known.symbols
-        return same and PLAIN not in fn.attributes
+        if not self.legal(name, schedule):
+            raise ValueError(f"schedule {schedule} cannot be applied to kernel {name}")
+        new, known = self._lowered[name, schedule], self._placed[name]
+        assert new is not None
+        return new.block.arg_types == known.block.arg_types and new.symbols == known.symbols
 
     def model(self, given: Mapping[str, str], threads: int | None) -> Model:
         """The model with these schedules, by kernel, and the chosen ones for the others."""
-        for name in self._placed:
-            self._place(name, given.get(name, self.chosen(name)))
+        schedules = {name: given.get(name, self.chosen(name)) for name in self._placed}
+        fits = [self._fits(*each) for each in schedules.items()]
+        if all(fits):
+            for name, schedule in schedules.items():
+                self._place(name, schedule)
+        else:
+            self._lower_anew(schedules)
         self._forget()
         lowered = pipeline.code(self.module, self.weights, self.options, file_bytes=0, known=self._payload)
         lowered = replace(lowered, weights_writer=partial(self._link, lowered.weights_writer))
@@ -120,14 +135,24 @@ class Variants:
         return load(write(lowered, folder, self.options, toolchain, Cache.default()).library, threads)
 
     def _place(self, name: str, schedule: str) -> None:
-        if not self.legal(name, schedule):
-            raise ValueError(f"schedule {schedule} cannot be applied to kernel {name}")
         old, new = self._placed[name], self._lowered[name, schedule]
         assert new is not None and old.parent is not None
         if new is not old:
             old.parent.insert_op_before(new, old)
             old.detach()
             self._placed[name] = new
+
+    def _lower_anew(self, schedules: Mapping[str, str]) -> None:
+        """Make the launches again, with the buffers that these schedules need."""
+        for fn in self._placed.values():
+            fn.detach()
+        self.module = self.scheduled.clone()
+        for name, fn in self._functions().items():
+            if schedules[name] != self.chosen(name):
+                fn.attributes.pop(PLAIN, None)
+                fn.attributes[SCHEDULE] = ScheduleAttr.parsed(schedules[name])
+        self._plan()
+        self._lowered |= {(name, schedules[name]): fn for name, fn in self._placed.items()}
 
     def _forget(self) -> None:
         """Drop candidates that were measured: all of them take much memory; one that comes back is lowered again."""

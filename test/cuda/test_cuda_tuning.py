@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -19,6 +20,8 @@ from mlc.dialects.poly import schedule_of, schedule_text
 from mlc.driver.lower import run
 from mlc.driver.sources import source_of
 from mlc.errors import InputError
+from mlc.runtime import Model
+from mlc.target import GPUS
 from mlc.tools import gpu_peak
 from mlc.tools.cuda_device import NoDevice, open_driver
 from mlc.tools.peak import peak_of
@@ -45,6 +48,50 @@ def test_the_schedule_with_the_best_event_times_wins(gpu: Gpu, tmp_path: Path, m
         assert times[1] < times[0]
         blocks = [int(net.signature["kernels"][0]["grid"]) for net in (chosen, tuned)]
         assert blocks[1] < blocks[0] and times[0] - times[1] == 10 * (blocks[0] - blocks[1])
+
+
+@pytest.mark.parametrize(
+    "multiprocessors, size, chosen, tuned",
+    [
+        (5, (90, 301, 70), "m/32p n/32vp | k", "m/32p n/32vp | k | streamk=5"),  # 9 tiles, by 5 blocks
+        (16, (32, 521, 32), "m/8p n/32vp | k | streamk=16", "m/8p n/32vp | k"),  # 4 tiles, by 16 blocks
+    ],
+)
+def test_shares_of_tiles_are_measured_against_whole_sums(
+    multiprocessors: int,
+    size: tuple[int, int, int],
+    chosen: str,
+    tuned: str,
+    gpu: Gpu,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Launches of shares have more buffers than those of whole tiles; events say which has fewer blocks."""
+    monkeypatch.setitem(GPUS, TARGET, replace(GPUS[TARGET], multiprocessors=multiprocessors))
+    monkeypatch.setattr(tuner, "PAIRS_SECONDS", 0.0)
+    monkeypatch.setattr(tuner, "PROFILE_SECONDS", 0.0)
+    monkeypatch.setattr(tuner, "CANDIDATES", 1)
+    (m, k, n), file = size, tmp_path / "net.schedules"
+    weight, x = random(k, n), random(m, k)
+    source = model(f"net (float[{m},{k}] x) => (float[{m},{n}] y) {{ y = MatMul(x, w) }}", w=weight)
+    found = mlc.tune(source, seconds=1000, target=TARGET)
+    file.write_text(found.text())
+    (kernel_,) = found.kernels
+    assert (kernel_.chosen, kernel_.best) == (f"contraction: S0 | {chosen}", f"contraction: S0 | {tuned}")
+    with mlc.compile(source, target=TARGET) as first, mlc.compile(source, target=TARGET, schedule=file) as best:
+        times, blocks = ([each(net) for net in (first, best)] for each in (lambda net: _time(net, x), _blocks))
+        assert times[0] - times[1] == 10 * (blocks[0] - blocks[1]) and found.gain == 1 - times[1] / times[0]
+        for net in (first, best):
+            np.testing.assert_allclose(net(x), x.astype(float) @ weight, rtol=0, atol=1e-4)
+
+
+def _time(net: Model, x: np.ndarray[Any, Any]) -> int:
+    """The ns of the kernels of one run."""
+    return sum(ns for _, ns in net.profile(x=x))
+
+
+def _blocks(net: Model) -> int:
+    return sum(int(kernel["grid"]) for kernel in net.signature["kernels"])
 
 
 def test_fewer_buffers_of_staged_operands_are_candidates() -> None:
