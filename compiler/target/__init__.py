@@ -2,7 +2,7 @@
 
 ``get("cpu")`` is the machine mlc runs on. Named targets (``x86-64-v3``, ...) have nominal capacities, so an artifact
 for them is the same wherever it is compiled. ``x86-64-v3:l2=1M,vector_registers=32`` is one with other facts.
-``cuda`` is an NVIDIA GPU, ``cuda:sm_90`` one architecture of them.
+``cuda`` is an NVIDIA GPU, ``cuda:sm_90`` one architecture of them, ``cuda:sm_90:l2_bytes=6M`` one with other facts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Target:
-    """The target of this name; of a CPU with the facts after a colon. InputError lists the known names."""
-    if name in GPUS:
-        return GPUS[name]
-    base, _, facts = name.partition(":")
-    if base != "cpu" and base not in NAMED:
+    """The target of this name, with the facts after a colon. InputError lists the known names."""
+    base = max((known for known in names() if f"{name}:".startswith(f"{known}:")), key=len, default="")
+    facts = name[len(base) + 1 :]
+    if not base or (base in GPUS and facts and "=" not in facts):
         hint = f"Known targets are {', '.join(names())}"
-        unknown = name if base in GPUS else base
+        unknown = name if base else name.partition(":")[0]
         raise InputError(f"Unknown target '{unknown}'", stage="options", hint=hint)
-    return variant(detect() if base == "cpu" else NAMED[base], facts)
+    return variant(detect() if base == "cpu" else {**NAMED, **GPUS}[base], facts)

@@ -1,4 +1,7 @@
-"""Targets with other facts: ``x86-64-v3:l2=1M,vector_registers=32``. For CPUs between two named ones, and for tests."""
+"""Targets with other facts: ``x86-64-v3:l2=1M,vector_registers=32``, ``cuda:sm_80:l2_bytes=6M``.
+
+For machines between two named ones, and for tests.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from mlc.errors import InputError
-from mlc.target.cpu import Cache, CpuTarget
+from mlc.target.base import Target
+from mlc.target.cpu import Cache
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _FACT = re.compile(r"(\w+)=([0-9]+)([KMG]?)")
 
 
-def variant(target: CpuTarget, facts: str) -> CpuTarget:
+def variant(target: Target, facts: str) -> Target:
     """``target`` with some facts replaced, ``field=number``; the number of a cache is its size in bytes."""
     if not facts:
         return target

@@ -8,7 +8,8 @@
 
 Both products are then kernels whose scores are never in memory as a whole: the forward one is an attention, the
 backward one a chain (Dao, FlashAttention-2, 2023). What is saved are the maxima and sums of rows. They are read
-through a reshape that is a barrier, as of all that is computed anew. Bits stay the same.
+through a reshape that is a barrier, as of all that is computed anew. Bits stay the same. On a GPU only scores larger
+than L2 are computed again.
 """
 
 from __future__ import annotations

@@ -16,17 +16,17 @@ from mlc import nn
 
 pytestmark = needed
 
-TARGET = "cuda:sm_90"
+TARGET = "cuda:sm_90:l2_bytes=48K"  # smaller than the scores of the tests, which are computed again
 Array = np.ndarray[Any, Any]
 
 
-def gradients(causal: bool = False, mask: Array | None = None) -> Any:
+def gradients(causal: bool = False, mask: Array | None = None, target: str = TARGET) -> Any:
     """By queries, keys and values."""
 
     def loss(q: Any, k: Any, v: Any, g: Any) -> Any:
         return mnp.sum(nn.dot_product_attention(q, k, v, mask, causal=causal) ** 2 * g)
 
-    return mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)), target=TARGET, wait=True)
+    return mlc.jit(mlc.grad(loss, argnums=(0, 1, 2)), target=target, wait=True)
 
 
 def operands(heads: int, queries: int, keys: int, size: int, value: int) -> list[Array]:
@@ -75,11 +75,27 @@ def test_windows(window: int, gpu: Gpu) -> None:
     assert np.isfinite(np.asarray(run(*args)[0])[:, :, :50]).all()
 
 
+def kernels_of(run: Any, *sizes: int) -> list[str]:
+    text = run.ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(*sizes)))
+    return [line for line in text.splitlines() if "kernel.func" in line]
+
+
 def test_no_scores_are_in_memory() -> None:
-    text = gradients().ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(2, 96, 80, 16, 16)))
-    lines = [line for line in text.splitlines() if "kernel.func" in line]
+    lines = kernels_of(gradients(), 2, 96, 80, 16, 16)
     assert sum(line.count("t@") > 0 for line in lines) == 3  # forward, and backward along queries and along keys
     assert "96x80" not in "".join(lines)
+
+
+@pytest.mark.parametrize(("least", "stored"), [(122880, True), (122879, False)])
+def test_scores_that_l2_holds_are_stored(least: int, stored: bool) -> None:
+    """2 x 2 x 96 x 80 scores are 122880 bytes."""
+    lines = kernels_of(gradients(target=f"cuda:sm_90:l2_bytes={least}"), 2, 96, 80, 16, 16)
+    assert ("96x80xf32" in "".join(lines)) == stored
+
+
+def test_stored_scores(gpu: Gpu) -> None:
+    args = operands(1, 37, 50, 16, 20)
+    assert_near(gradients(target="cuda:sm_90")(*args), exact(*args, np.ones((37, 50), bool)), 1e-6)
 
 
 def test_halves(gpu: Gpu) -> None:
@@ -99,5 +115,5 @@ def test_machine_code_spills_nothing(name: str) -> None:
 
 def test_few_queries_store_scores() -> None:
     """A thread block has at least 16 rows."""
-    text = gradients().ir("plan", *(mlc.TensorSpec("float32", each.shape) for each in operands(2, 12, 80, 16, 16)))
-    assert "12x80xf32" in text
+    assert "12x80xf32" in "".join(kernels_of(gradients(), 8, 12, 80, 16, 16))
+    assert "16x80xf32" not in "".join(kernels_of(gradients(), 8, 16, 80, 16, 16))

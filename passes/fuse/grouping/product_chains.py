@@ -151,11 +151,14 @@ def is_one_kernel(chain: Chain, target: Target) -> bool:
 
 
 def is_streamed(chain: Chain, target: Target) -> bool:
-    """Whether the matrices of a chain are in cache block by block: in one kernel, or on a GPU in one an axis."""
+    """Whether the matrices of a chain are in cache block by block: in one kernel, or on a GPU in one an axis, where an
+    array of them is larger than L2. Smaller ones are written to L2 and read there, and need fewer products."""
     read = {v for op in chain.sinks for v in op.operands if v.owner in chain.ops}
     arrays = len(chain.sources) + len(read) - 1
     if isinstance(target, CpuTarget):
         return _stays_in_l2(chain.scores, arrays, target)
+    if not _exceeds_l2(chain.scores, target):
+        return False
     rows, columns = chain.parts()
     *outer, m, n = chain.scores
     along_rows = not rows or _stays_in_shared_memory((*outer, m), rows, arrays, target)
@@ -169,6 +172,14 @@ def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
     matrices = product(outer)
     assert isinstance(matrices, int) and isinstance(rows, int)
     return matrices >= target.threads and arrays * 4 * rows * target.lanes <= target.local_bytes
+
+
+def _exceeds_l2(scores: Shape, target: Target) -> bool:
+    """Whether an array of all matrices is larger than the L2 of a GPU."""
+    assert isinstance(target, GpuTarget)
+    size = product(scores)
+    assert isinstance(size, int)
+    return 4 * size > target.l2_bytes
 
 
 def _stays_in_shared_memory(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Target) -> bool:

@@ -1,9 +1,12 @@
 // RUN: mlc-opt %s -p reassociate-sums --split-input-file | filecheck %s --check-prefix SUMS
 // RUN: mlc-opt %s -p reassociate-sums,recompute-scores --split-input-file | filecheck %s --check-prefix SCORES
+// RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=184319 -p reassociate-sums,recompute-scores --split-input-file | filecheck %s --check-prefix SCORES
+// RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=184320 -p reassociate-sums,recompute-scores --split-input-file | filecheck %s --check-prefix STORED
 // RUN: mlc-opt %s -p reassociate-sums,recompute-scores,form-kernels,lower-kernels,raise-to-poly,choose-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
 
 // The backward pass of an attention: the sum of each row reads the attention's result, and the scores are computed
-// again from what is saved of their rows. It is one kernel of five products, head by head.
+// again from what is saved of their rows. It is one kernel of five products, head by head. A GPU whose L2 holds all
+// 48 x 40 x 24 scores reads those that are stored.
 
 func.func @attention(%q: tensor<48x40x8xf32>, %k: tensor<48x8x24xf32>, %v: tensor<48x24x8xf32>, %g: tensor<48x40x8xf32>) -> (tensor<48x40x8xf32>, tensor<48x40x8xf32>, tensor<48x24x8xf32>, tensor<48x24x8xf32>) {
   %s = graph.contract "bmk,bkn->bmn"(%q, %k) {graph.node = ["/s"]} : (tensor<48x40x8xf32>, tensor<48x8x24xf32>) -> tensor<48x40x24xf32>
@@ -41,6 +44,12 @@ func.func @attention(%q: tensor<48x40x8xf32>, %k: tensor<48x8x24xf32>, %v: tenso
 // SCORES-NEXT:  %p_1 = graph.map "x0 * x1"(%e_1, %4)
 // SCORES-NEXT:  %ds = graph.map "x0 * (x1 + x2)"(%p_1, %d, %y)
 // SCORES-NEXT:  %dv = graph.contract "bmn,bmk->bnk"(%p_1, %g)
+
+// STORED-LABEL: func.func @attention
+// STORED:       %p = graph.map "x0 * x1"(%e, %r)
+// STORED-NOT:   barrier
+// STORED:       %dv = graph.contract "bmn,bmk->bnk"(%p, %g)
+// STORED-LABEL: func.func @weights
 
 // SCHEDULE-LABEL: func.func @attention
 // SCHEDULE:       kernel.func @contract_7({{.*}}schedule = #poly.schedule<"contraction: S0 | b@48 b n/24v m/14*2+12*1 | k & contraction: S1 S2 S3 | b@48 b n/24v m/14*2+12*1 | k & contraction: S4 | {{.*}} & contraction: S6 | {{.*}}">}

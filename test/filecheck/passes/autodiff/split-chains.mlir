@@ -1,8 +1,10 @@
-// RUN: mlc-opt %s --for-target cuda:sm_80 -p split-chains --split-input-file | filecheck %s --check-prefix SPLIT
-// RUN: mlc-opt %s --for-target cuda:sm_80 -p split-chains,form-kernels,lower-kernels,raise-to-poly,choose-gpu-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
-// RUN: mlc-opt %s --for-target x86-64-v3 -p split-chains --split-input-file | filecheck %s --check-prefix CPU
+// RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=48K -p split-chains --split-input-file | filecheck %s --check-prefix SPLIT
+// RUN: mlc-opt %s --for-target cuda:sm_80:l2_bytes=48K -p split-chains,form-kernels,lower-kernels,raise-to-poly,choose-gpu-schedule --split-input-file | filecheck %s --check-prefix SCHEDULE
+// RUN: mlc-opt %s --for-target cuda:sm_80 -p split-chains --split-input-file | filecheck %s --check-prefix WHOLE
+// RUN: mlc-opt %s --for-target x86-64-v3 -p split-chains --split-input-file | filecheck %s --check-prefix WHOLE
 
-// A block of rows of %a steps over columns, one of columns of %b over rows: each has matrices of its own.
+// A block of rows of %a steps over columns, one of columns of %b over rows: each has matrices of its own. It stays whole
+// on a CPU, and on a GPU whose L2 holds an array of the matrices.
 
 func.func @chain(%q: tensor<48x40x8xf32>, %k: tensor<48x8x24xf32>, %v: tensor<48x24x8xf32>, %g: tensor<48x40x8xf32>) -> (tensor<48x40x8xf32>, tensor<48x24x8xf32>) {
   %s = graph.contract "bmk,bkn->bmn"(%q, %k) {graph.node = ["/s"]} : (tensor<48x40x8xf32>, tensor<48x8x24xf32>) -> tensor<48x40x24xf32>
@@ -45,6 +47,6 @@ func.func @few(%q: tensor<48x12x8xf32>, %k: tensor<48x8x24xf32>, %v: tensor<48x2
 // SCHEDULE-LABEL: func.func @few
 // SCHEDULE:      kernel.func @contract_0({{.*}}schedule = #poly.schedule<"contraction: S0 | b m/8p n/32vp | k">}
 
-// CPU-LABEL: func.func @chain
-// CPU:       %a = graph.contract "bmn,bnv->bmv"(%p, %v)
-// CPU-NEXT:  %b = graph.contract "bmn,bmv->bnv"(%p, %g)
+// WHOLE-LABEL: func.func @chain
+// WHOLE:       %a = graph.contract "bmn,bnv->bmv"(%p, %v)
+// WHOLE-NEXT:  %b = graph.contract "bmn,bmv->bnv"(%p, %g)

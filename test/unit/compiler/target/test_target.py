@@ -93,6 +93,17 @@ def test_a_name_with_other_facts() -> None:
             targets.get(f"x86-64-v3:{wrong}")
 
 
+def test_a_gpu_with_other_facts() -> None:
+    usual = targets.get("cuda:sm_90")
+    found = targets.get("cuda:sm_90:l2_bytes=6M")
+    assert found == replace(usual, name="cuda:sm_90:l2_bytes=6M", l2_bytes=6 << 20)
+    assert targets.get("cuda:warp=32").name == "cuda:warp=32"
+    with pytest.raises(InputError, match="'l2=1M' is not a fact of a target.*l2_bytes"):
+        targets.get("cuda:sm_90:l2=1M")
+    with pytest.raises(InputError, match="Unknown target 'cuda:sm_10'"):
+        targets.get("cuda:sm_10")
+
+
 def test_the_model_of_a_cpu_is_its_name_and_numbers(tmp_path: Path) -> None:
     file = tmp_path / "cpuinfo"
     file.write_text("model\t\t: 85\nmodel name\t: Xeon @ 2.5\nstepping\t: 7\n\nmodel name\t: other\n")
