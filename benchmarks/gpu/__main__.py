@@ -19,6 +19,7 @@ import typer
 from benchmarks.gpu import (
     advance,
     attention,
+    bulk_stores,
     checks,
     convolutions,
     float8,
@@ -27,6 +28,7 @@ from benchmarks.gpu import (
     models,
     parts,
     rows,
+    shared_tiles,
     thread_blocks,
 )
 from benchmarks.gpu.isolation import Row, isolated
@@ -63,6 +65,8 @@ def _small(target: str, runs: int) -> dict[str, Section]:
         "Convolutions": lambda device: convolutions.measured(device, target, runs, 2),
         "Rows": lambda device: rows.measured(device, target, runs, ((64, 1000),)),
         "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES[:1]),
+        "Stream-K": lambda device: shared_tiles.measured(device, target, runs, shared_tiles.SMALL),
+        "Bulk stores": lambda device: bulk_stores.measured(device, target, runs, bulk_stores.SMALL),
     }
 
 
@@ -87,6 +91,8 @@ def _whole(target: str, runs: int) -> dict[str, Section]:
         "Attention of halves": lambda device: attention.measured(device, target, runs, ["float16"]),
         "Rows": lambda device: rows.measured(device, target, runs, rows.SIZES),
         "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES),
+        "Stream-K": lambda device: shared_tiles.measured(device, target, runs, shared_tiles.SIZES),
+        "Bulk stores": lambda device: bulk_stores.measured(device, target, runs, bulk_stores.SIZES),
     }
 
 

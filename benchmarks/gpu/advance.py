@@ -10,11 +10,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import mlc
@@ -39,6 +41,22 @@ def compiled(model: Any, **options: Any) -> Model:
         return mlc.compile(model, **options)
     compile_source(source_of(model), make_options(**options))
     raise Compiled
+
+
+@contextmanager
+def compiled_by(model: Any, schedules: Mapping[str, str], target: str) -> Iterator[dict[str, Model]]:
+    """The model by each of some schedules, under the same names. In advance it raises Compiled once the cache has all
+    artifacts, which are not loaded."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        files = {name: Path(folder) / str(n) for n, name in enumerate(schedules)}
+        for name, file in files.items():
+            file.write_text(schedules[name])
+        if _advance:
+            for file in files.values():
+                compile_source(source_of(model), make_options(target, schedule=str(file)))
+            raise Compiled
+        made = {name: compiled(model, target=target, schedule=str(file)) for name, file in files.items()}
+        yield {name: stack.enter_context(net) for name, net in made.items()}
 
 
 @contextmanager

@@ -130,6 +130,15 @@ def _product(device: Device, element: str, size: tuple[int, int, int], target: s
                   "speed of torch": theirs and round(theirs / seconds, 3)}  # fmt: skip
 
 
+def measured_product(
+    device: Device, net: Model, inputs: dict[str, np.ndarray[Any, Any]], wanted: np.ndarray[Any, Any], runs: int
+) -> tuple[float, Row]:
+    """Seconds of a product of halves, and how far all of ``y`` is from what is wanted."""
+    seconds, out = on_device(device, net, inputs, runs), outputs_on(device, net, inputs)
+    net.run_device({name: DeviceArray(device, array) for name, array in inputs.items()}, out)
+    return seconds, judged(out["y"].numpy().astype(np.float32), wanted, "float16")
+
+
 def product_model(element: str, size: tuple[int, int, int], right: np.ndarray[Any, Any]) -> onnx.ModelProto:
     """``y = a @ b`` with ``b`` a weight."""
     m, n, k = size

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.gpu.advance import compiled
+from benchmarks.gpu.advance import compiled_by
 from benchmarks.gpu.measurements import KERNEL, Row, on_device, product_model
 from mlc.api import make_options
 from mlc.driver.sources import source_of
@@ -31,16 +31,12 @@ def _row(device: Device, size: tuple[int, int, int], target: str, runs: int) -> 
     (m, n, k), random = size, np.random.default_rng(0)
     a, b = ((random.normal(size=shape) / k**0.25).astype(np.float16) for shape in ((m, k), (k, n)))
     model = product_model("float16", size, b)
-    times = {}
-    for number, text in schedules(model, target):
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "schedule"
-            file.write_text(text)
-            with compiled(model, target=target, schedule=str(file)) as net:
-                times[number] = 1e3 * on_device(device, net, {"a": a}, runs)
+    with compiled_by(model, {str(number): text for number, text in schedules(model, target)}, target) as nets:
+        times = {number: 1e3 * on_device(device, net, {"a": a}, runs) for number, net in nets.items()}
     first, best = next(iter(times)), min(times, key=times.__getitem__)
     return {"product": f"{m}x{n}x{k}", "parts: ms": ", ".join(f"{p}: {ms:.4f}" for p, ms in times.items()),
-            "estimated": first, "fastest": best, "time of fastest": round(times[best] / times[first], 3)}  # fmt: skip
+            "estimated": int(first), "fastest": int(best),
+            "time of fastest": round(times[best] / times[first], 3)}  # fmt: skip
 
 
 def schedules(model: object, target: str) -> Iterator[tuple[int, str]]:

@@ -39,6 +39,7 @@ COUNT = Form(r"[1-9][0-9]?", "4", int)
 NUMBER = Form(r"[1-9][0-9]{0,3}", "108", int)
 FLAG = Form(r"", "", lambda _: True, lambda _: "")  # the key alone
 COPY = Form(r"async|tma", "tma")
+STORE = Form(r"threads", "threads")
 SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 
 
@@ -46,15 +47,17 @@ SHAPE = Form(r"m[1-9][0-9]*n[1-9][0-9]*k[1-9][0-9]*", "m16n8k16")
 class ThreadBlock:
     """``warps``: how many compute a tile, (rows, columns) of fragments or their number alone; ``mma``: the shape of the
     tensor cores' instruction; ``copy``: how operands come to shared memory, ``async`` by all threads or ``tma`` by more
-    warps; ``depth``: the buffers of a staged operand, of which all but one are in flight; ``cluster``: (rows,
-    columns) of blocks whose tiles are neighbours and share what they copy; ``raster``: the rows of
-    tiles whose columns follow each other; ``persist``: as many blocks as run at a time take all tiles; ``streamk``: so
-    many blocks share the steps of the tiles that are no whole waves of as many; ``pingpong``: twice as many warps,
-    whose halves alternate, each with a tile of its own. None: the passes choose."""
+    warps; ``store``: with ``tma`` results too go to memory in bulk where they can, but not with ``threads``; ``depth``:
+    the buffers of a staged operand, of which all but one are in flight; ``cluster``: (rows, columns) of blocks whose
+    tiles are neighbours and share what they copy; ``raster``: the rows of tiles whose columns follow each other;
+    ``persist``: as many blocks as run at a time take all tiles; ``streamk``: so many blocks share the steps of the
+    tiles that are no whole waves of as many; ``pingpong``: twice as many warps, whose halves alternate, each with a
+    tile of its own. None: the passes choose."""
 
     warps: tuple[int, ...] | None = _key(GRID)
     mma: str | None = _key(SHAPE)
     copy: str | None = _key(COPY)
+    store: str | None = _key(STORE)
     depth: int | None = _key(COUNT)
     cluster: tuple[int, ...] | None = _key(GRID)
     raster: int | None = _key(COUNT)

@@ -6,7 +6,7 @@ results too.
 Threads write their elements to swizzled shared memory, from where whole rows of 128 bytes go to the tensor; what is
 beyond its extents is left out, so the last tiles have no conditions. Results have 16 or 32 bits, rows that begin
 at multiples of 16 bytes, and one kernel that writes them. Where the buffers of the operands leave no room in shared
-memory, and for other results, threads write to the tensor as before.
+memory, for other results, and with ``store=threads``, threads write to the tensor as before.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.consumer_order import groups_of
@@ -48,7 +49,8 @@ class StoreByTma(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
-            if copies := [o for o in fn.walk() if isinstance(o, kernel.BulkCopyOp)]:
+            copies = [o for o in fn.walk() if isinstance(o, kernel.BulkCopyOp)]
+            if copies and thread_block_of(schedule_of(fn)).store != "threads":
                 with following(fn):
                     _store(fn, copies, gpu_of(ctx))
 

@@ -280,6 +280,8 @@ def test_results_of_16_and_32_bits_are_stored_in_bulk(element: str, kind: int, u
     if element in ("float16", "bfloat16"):
         assert f"mlc_pair_{element.replace('loat', '')}(" in printed
     assert ("mlc_store_two(" in printed) == (element == "float")
+    by_threads = made(model_of(text), units, f"{TILES[0]} store=threads", **HOPPER)[1]
+    assert "mlc_bulk_copy(" in by_threads and "mlc_bulk_store" not in by_threads
     a, b = reals(200, 136, dtype=np.float16), reals(136, 152, dtype=np.float16)
     dtype = {"float16": np.float16, "bfloat16": bfloat16}.get(element)
     actual, wanted = program.run({"a": a, "b": b})["y"], a.astype(float) @ b.astype(float)
