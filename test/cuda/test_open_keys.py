@@ -66,12 +66,40 @@ def test_other_sums(text: str, units: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text, rule, error",
+    [
+        ("(float16[12,n] x, float16[n,40] w) => (float16[12,40] y) { y = MatMul (x, w) }", "mma=m16n8k16", 2e-3),
+        ("(float[64,n] x, float[n,64] w) => (float[64,64] y) { y = MatMul (x, w) }", "contraction: S0 | part", 1e-5),
+    ],
+)
+def test_products_of_more_rows(text: str, rule: str, error: float, units: Path) -> None:
+    """Tiles, of halves on tensor cores, whose staged steps end before the terms of the last part do."""
+    m = model_of(text)
+    made = Program.of(m, units)
+    assert rule in str(schedule_of(parts_of(made))[0])
+    for n in (1, 100, 256, 257, 600):
+        feed = feed_of(m, n=n)
+        expected = feed["x"].astype(np.float64) @ feed["w"]
+        assert np.abs(made.run(feed)["y"] - expected).max() < error * np.abs(expected).max(), n
+
+
+def test_keys_of_a_cache_and_one_more(units: Path) -> None:
+    """The number of keys is an expression of a symbol."""
+    m = model_of("""(float[4,past,40] old, float[4,1,40] new) => (float[4,1,40] y) {
+        v = Concat <axis = 1> (old, new)  k = Transpose <perm = [0, 2, 1]> (v)
+        s = MatMul (new, k)  w = Softmax <axis = -1> (s)  y = MatMul (w, v) }""")
+    assert "past" in str(shape_of(parts_of(Program.of(m, units)).block.args[-1])[0])
+    for past in (0, 255, 256, 600):
+        compare(m, units, feed_of(m, past=past))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "(float[n,50000] x) => (float[1,50000] y) { a = Constant <value_ints = [0]> ()  y = ReduceSum (x, a) }",
-        "(float[64,n] x, float[n,64] w) => (float[64,64] y) { y = MatMul (x, w) }",
+        "(float[2000,n] x, float[n,2000] w) => (float[2000,2000] y) { y = MatMul (x, w) }",
     ],
 )
 def test_sums_that_stay_whole(text: str, units: Path) -> None:
-    """Those to many results have blocks enough; tiles of many rows are no strips."""
+    """Those to many results have blocks enough."""
     assert not any(n.endswith("_parts") for n in Program.of(model_of(text), units).functions)

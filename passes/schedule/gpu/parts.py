@@ -49,11 +49,11 @@ def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics
 
 
 def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
-    """How many parts, of SCHEDULED terms and fewer in the last one, a sum to few results has whose number of terms is
-    symbolic; None where the sum stays whole: LONG terms take about as long."""
+    """How many parts, of SCHEDULED terms and fewer in the last one, a sum has whose number of terms is symbolic; None
+    where the sum stays whole: LONG terms take about as long."""
     first = statements[0]
     extent = first.bounds[first.reduced[0]]
-    if len(first.reduced) > 1 or isinstance(extent, int) or not any(strips(statements, target)):
+    if len(first.reduced) > 1 or isinstance(extent, int):
         return None
     results = points([first.bounds[i] for i in first.parallel])
     split = SplitSum([*_tiles(statements, target, numerics)], LONG, results, target)
