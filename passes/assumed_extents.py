@@ -8,5 +8,5 @@ an artifact is correct for every value.
 from __future__ import annotations
 
 SCHEDULED = 256  # points of a loop, where the costs of tiles are compared
-LONG = 4096  # terms of a sum, where it is compared whether parts of them, of SCHEDULED each, take less time
+LONG = 4096  # terms of a sum, where it is compared whether parts of SCHEDULED terms take less time
 PLANNED = 8  # of a dimension, for placing buffers; iterations of a loop, for counting its work

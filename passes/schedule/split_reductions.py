@@ -30,7 +30,6 @@ from mlc.dialects import kernel, poly
 from mlc.dialects.poly import SCHEDULE, ScheduleError
 from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, evaluate, floordiv, product
 from mlc.dialects.types import element_of, memref, shape_of, tensor
-from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.context import MlcContext, gpu_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.apply_schedules import LINE, TUNED, following
@@ -42,6 +41,7 @@ from mlc.passes.schedule.gpu.parts import (
     is_splittable,
     open_parts,
     open_size,
+    open_terms,
     outer_parts,
     rows_of,
     split_stream,
@@ -151,7 +151,7 @@ def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimL
 def _has_parts(terms: DimLike, parts: DimLike, even: bool) -> bool:
     """Whether a sum has so many parts of one size, of which only those of a running reduction need not divide it."""
     if isinstance(terms, Dim):
-        return parts == ceildiv(terms, SCHEDULED)
+        return parts == ceildiv(terms, open_terms(terms))
     if not isinstance(parts, int):
         return False
     return terms % parts == 0 or not even and has_parts(terms, parts)
@@ -228,7 +228,7 @@ class _SumParts:
         if extent == self.parts:
             return 1, 1
         if isinstance(extent, Dim):
-            return open_size(extent), SCHEDULED
+            return open_size(extent), open_terms(extent)
         return floordiv(extent, self.parts), floordiv(extent, self.parts)
 
     def second(self, name: str) -> Kernel:

@@ -93,6 +93,16 @@ def test_keys_of_a_cache_and_one_more(units: Path) -> None:
         compare(m, units, feed_of(m, past=past))
 
 
+def test_terms_of_pixels(units: Path) -> None:
+    """Parts of 196 pixels of each image are larger, so that they are not many."""
+    m = model_of("""(float[n,196,40] a, float[n,196,48] b) => (float[40,48] y) {
+        s = Constant <value_ints = [-1, 40]> ()  t = Constant <value_ints = [-1, 48]> ()
+        x = Reshape (a, s)  w = Reshape (b, t)  c = Transpose <perm = [1, 0]> (x)  y = MatMul (c, w) }""")
+    assert str(shape_of(parts_of(Program.of(m, units)).block.args[-1])[0]) == "-((-196*n_)//(3328))"
+    for n in (1, 18):
+        compare(m, units, feed_of(m, n=n))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import LoopNest
-from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min
+from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv, dim_min, evaluate
 from mlc.dialects.types import element_of
 from mlc.passes.assumed_extents import LONG, SCHEDULED
 from mlc.passes.schedule.gpu.block_time import block_time
@@ -49,8 +49,8 @@ def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics
 
 
 def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
-    """How many parts, of SCHEDULED terms and fewer in the last one, a sum has whose number of terms is symbolic; None
-    where the sum stays whole: LONG terms take about as long."""
+    """How many parts a sum has whose number of terms is symbolic; None where it stays whole: LONG terms take about as
+    long."""
     first = statements[0]
     extent = first.bounds[first.reduced[0]]
     if len(first.reduced) > 1 or isinstance(extent, int):
@@ -58,12 +58,20 @@ def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics:
     results = points([first.bounds[i] for i in first.parallel])
     split = SplitSum([*_tiles(statements, target, numerics)], LONG, results, target)
     worth = split.tiles and split.cycles(LONG // SCHEDULED) < GAIN * split.cycles(1)
-    return ceildiv(extent, SCHEDULED) if worth else None
+    return ceildiv(extent, open_terms(extent)) if worth else None
 
 
-def open_size(terms: DimLike) -> DimLike:
-    """The terms of each part of a symbolic number of them, over the iterator of parts."""
-    return dim_min(SCHEDULED, terms - SCHEDULED * Dim.symbol(PART))
+def open_terms(terms: Dim) -> int:
+    """The terms of each part but the last one of a symbolic number of terms: SCHEDULED, or more where the parts of an
+    assumed number (pixels of so many images) would be more than those of LONG terms are."""
+    assumed = evaluate(terms, dict.fromkeys(terms.symbols(), SCHEDULED))
+    assert isinstance(assumed, int)
+    return max(1, -(-assumed // LONG)) * SCHEDULED
+
+
+def open_size(terms: Dim) -> DimLike:
+    """The terms of a part, over the iterator of parts."""
+    return dim_min(open_terms(terms), terms - open_terms(terms) * Dim.symbol(PART))
 
 
 def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:
