@@ -25,6 +25,7 @@ from mlc.passes.layout import layout_pipeline
 from mlc.passes.loops.lower_tiles import LowerTiles
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
+from mlc.passes.masks.compute_bands import ComputeBands
 from mlc.passes.masks.restrict_domains import RestrictDomains
 from mlc.passes.plan.annotate_launches import AnnotateLaunches
 from mlc.passes.plan.build_program import BuildProgram
@@ -58,8 +59,9 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
         ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
-        ("schedule", [RaiseToPoly(), CollapseIterators(), RestrictDomains(options.numerics), ProveInPlace(), *given,
-                      ChooseSchedule(options.numerics), PartitionParallelLoops(), VerifyPoly()]),
+        ("schedule", [RaiseToPoly(), CollapseIterators(), RestrictDomains(options.numerics), ComputeBands(),
+                      ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
+                      VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), SpillLocals(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),

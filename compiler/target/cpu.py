@@ -62,6 +62,11 @@ class CpuTarget(Target):
         return self.vector_bits // 32
 
     @property
+    def has_mask_registers(self) -> bool:
+        """Whether registers of their own hold the results of comparisons, as those of AVX-512 do."""
+        return "avx512f" in self.features
+
+    @property
     def flops(self) -> float:
         """Floating-point operations a second of one CPU in a product: two for each lane of a multiply-add."""
         return 2.0 * self.lanes * self.fma_ports * self.rates.clock

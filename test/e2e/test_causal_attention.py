@@ -87,6 +87,17 @@ def test_strict_numerics_read_all() -> None:
     assert np.isnan(net(*args)).all()
 
 
+@pytest.mark.parametrize("form", ["where", "add"])
+@pytest.mark.parametrize("n", [70, 256])
+def test_masks_that_stay_are_compared_in_vectors(form: str, n: int) -> None:
+    """-10000 excludes no key: bits are computed on every CPU, numbers where the caches do not hold them."""
+    mask = visible(n, n, None, 3)
+    net = mlc.compile(attention(form, -1e4, mask), target="cpu:l2=16K,l3=16K", threads=1)
+    args = arguments(n, n)
+    np.testing.assert_allclose(net(*args), reference(*args, mask), atol=2e-5)
+    assert net.signature["weights"]["bytes"] == 0
+
+
 def test_rows_without_keys_are_no_numbers() -> None:
     mask = visible(512, 512, None, -1)
     args = arguments(512, 512)

@@ -6,13 +6,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i1, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_name, element_of, elements_in
 from mlc.passes.kernel.lowering.scalars import region_of, signless
+from mlc.passes.loops.body.comparisons import difference, only_compared
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (
     Buffer,
@@ -63,9 +64,12 @@ class TileValues:
         return self._region(out, block, env, context)
 
     def _region(self, out: IndexBuilder, block: Block, env: dict[SSAValue, Value], context: TileContext) -> Value:
+        skipped = only_compared(block) if self.in_registers else ()
         for op in block.ops:
             if isinstance(op, poly.YieldOp):
                 return env[op.operands[0]]
+            if op in skipped:
+                continue
             env[op.results[0]] = self._scalar(out, op, env, context)
         raise AssertionError("a statement's region ends with poly.yield")
 
@@ -87,6 +91,8 @@ class TileValues:
             return Value(out.emit(arith.IndexCastOp(out.emit(op.clone()), i64)))
         if op.name == "memref.load":
             return self._gather(out, op, [env[v] for v in op.operands[1:]], context)
+        if self.in_registers and isinstance(op, arith.CmpiOp) and (excess := difference(op)) is not None:
+            return self._compare(out, op, context.resolve(excess), context)
         args = [env[v] for v in op.operands]
         key = (out.block, op.name, op.results[0].type, *args, *op.properties.items())
         if key not in self.made:
@@ -103,6 +109,26 @@ class TileValues:
         if op.name in SCALAR_ONLY:
             return Value(out.emit(kernel.LanewiseOp(op.name, operands, op.properties, type_)), axes)
         return Value(out.emit(type(op).create(operands=operands, result_types=[type_], properties=op.properties)), axes)
+
+    def _compare(self, out: IndexBuilder, op: arith.CmpiOp, value: DimLike, context: TileContext) -> Value:
+        """Whether ``value`` is at least 0: what varies along axes is compared with the rest."""
+        type_ = op.lhs.type
+        assert isinstance(type_, IntegerType)
+        terms = value.terms if isinstance(value, Dim) else ()
+        varying = Dim.of({m: -c for m, c in terms if mentions_axis(Dim.of({m: 1}))})
+        lanes, number = (self._shared_index(out, side, context, type_) for side in (varying, value + varying + 1))
+        if not lanes.axes:
+            return Value(out.emit(arith.CmpiOp(lanes.ssa, number.ssa, "slt")))
+        operands = [lanes.ssa, broadcast(out, number, lanes.axes, context)]
+        less = {"predicate": IntegerAttr(2, i64)}  # slt
+        result = vector_type(i1, lanes.axes, context.axes)
+        return Value(out.emit(kernel.LanewiseOp("arith.cmpi", operands, less, result)), lanes.axes)
+
+    def _shared_index(self, out: IndexBuilder, value: DimLike, context: TileContext, type_: IntegerType) -> Value:
+        key = (out.block, "index", value, type_)
+        if key not in self.made:
+            self.made[key] = self._index(out, value, context, type_)
+        return self.made[key]
 
     def _index(self, out: IndexBuilder, value: DimLike, context: TileContext, type_: IntegerType = i64) -> Value:
         if not mentions_axis(value):
