@@ -34,6 +34,11 @@ class Accesses:
         if self.layout is not None and self.part.layout is not None:
             place = placed(self.part.layout, [int(s) for s in self.strides], self.layout)
             return f"{self.base} + {self.coordinates.at(Part(place, place.shape), 0, register)}"
+        variable, constant = self.offset(register)
+        return f"{variable} + {constant}" if constant else variable
+
+    def offset(self, register: int) -> tuple[str, int]:
+        """The offset as a sum: what depends on the thread and the tile, which registers may share, and a constant."""
         terms, constant = [self.base], 0
         offset = len(self.part.aligned) - len(self.strides)
         for axis in self.part.axes:
@@ -47,7 +52,7 @@ class Accesses:
                 at = str(more) if at == "0" else f"({at} + {more})"
             if at != "0":
                 terms.append(at if stride == "1" else f"{at} * {_wide(stride)}")
-        return " + ".join([*terms, *([str(constant)] if constant else [])])
+        return " + ".join(terms), constant
 
     def valid(self, register: int) -> list[str]:
         """The conditions under which a register of the thread has an element of the tile that is valid."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.async_copies import AsyncCopy
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
 from mlc.passes.codegen.cuda.thread.kernel_values import KernelValues
+from mlc.passes.codegen.cuda.thread.register_order import is_write
 from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
@@ -110,17 +112,37 @@ class KernelMemory(KernelValues, ABC):
 
     def write(self, op: kernel.WriteOp) -> None:
         accesses = self.accesses(op, self.env[op.value].part)
-        self.store(op, accesses, accesses.address)
+        elements = self.elements(op, accesses) if is_write(op) else {}
+        self.store(op, accesses, lambda r: elements.get(r) or f"{self.pointers[op.buffer]}[{accesses.address(r)}]")
+
+    def elements(self, op: kernel.WriteOp, accesses: Accesses) -> dict[int, str]:
+        """Elements of an argument that exist on conditions, and whose addresses differ by constants: a constant away
+        from one pointer. The compiler computes an address where its condition holds, so each of them as a whole."""
+        offsets = {r: accesses.offset(r) for r in self.env[op.value].part.registers() if accesses.valid(r)}
+        shared = Counter(variable for variable, _ in offsets.values())
+        pointers, found = dict[str, str](), dict[int, str]()
+        for r, (variable, constant) in offsets.items():
+            if shared[variable] > 1:
+                if variable not in pointers:
+                    pointers[variable] = self.pointer(op, variable, r)
+                found[r] = f"{pointers[variable]}[{constant}]"
+        return found
+
+    def pointer(self, op: kernel.WriteOp, offset: str, register: int) -> str:
+        """Declare a pointer to an offset of a buffer, for a register and those after it."""
+        name, type_ = self.name(), pointer_type(element_of(op.buffer))
+        self.register_line(register, f"{type_} *const {name} = {self.pointers[op.buffer]} + {offset};")
+        return name
 
     def scatter(self, op: kernel.ScatterOp) -> None:
-        part = self.env[op.value].part
+        part, pointer, at = self.env[op.value].part, self.pointers[op.buffer], self.env[op.offsets].at
         accesses = Accesses(self.coordinates, part, "0", [], self.limits(op), assumed=self.assumed)
-        self.store(op, accesses, self.env[op.offsets].at)
+        self.store(op, accesses, lambda r: f"{pointer}[{at(r)}]")
 
-    def store(self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, offset: Callable[[int], str]) -> None:
+    def store(self, op: kernel.WriteOp | kernel.ScatterOp, accesses: Accesses, element: Callable[[int], str]) -> None:
         """Each element of a thread that is within the extent is written by one thread."""
-        held, pointer = self.env[op.value], self.pointers[op.buffer]
+        held = self.env[op.value]
         for r in held.part.registers():
             condition = " && ".join([*accesses.once(), *accesses.valid(r)])
-            store = f"{pointer}[{offset(r)}] = {held.at(r)};"
+            store = f"{element(r)} = {held.at(r)};"
             self.register_line(r, f"if ({condition}) {store}" if condition else store)
