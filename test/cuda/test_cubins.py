@@ -32,6 +32,9 @@ GELU = """(float[197,768] a, float[768,3072] b, float[3072] c) => (float[197,307
     d = MatMul (a, b)  x = Add (d, c)  r = Constant <value_float = 1.4142135> ()  q = Div (x, r)  e = Erf (q)
     one = Constant <value_float = 1.0> ()  f = Add (e, one)  y = Mul (x, f)
 }"""
+SQUARES = """(float[1,256,14,14] x, float[256,256,3,3] w) => (float[1,256,14,14] y) {
+    y = Conv <pads = [1, 1, 1, 1]> (x, w)
+}"""  # parts of sums by tiles of 128 × 128, of which pixels exist on conditions
 LARGE = "(float[1270,70] a, float[70,1280] b) => (float[1270,1280] y) { c = MatMul (a, b)  y = Relu (c) }"
 
 
@@ -45,7 +48,7 @@ def kernels(text: str, **chosen: Any) -> dict[str, str]:
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found: dict[str, str] = {}
     sizes = map(text, (*SIZES, (1, 12, 512, 512, 64, 64)))
-    for case in (*CASES.values(), ROWS["image"], SHARED, OPEN, OPEN_SUM, *sizes, LARGE):
+    for case in (*CASES.values(), ROWS["image"], SHARED, OPEN, OPEN_SUM, *sizes, LARGE, SQUARES):
         found |= kernels(case)
     found |= kernels(GELU, numerics="relaxed") | kernels(LARGE, numerics="relaxed") | kernels(HALVES) | kernels(BYTES)
     file = tmp_path_factory.mktemp("cubins") / "kernels.cu"
@@ -117,3 +120,13 @@ def test_a_large_product_reads_shared_memory_and_holds_a_square() -> None:
     assert len(re.findall(r"float v\d+_\d+ = 0\.0f;", text)) == 64
     (relaxed,) = kernels(LARGE, numerics="relaxed").values()
     assert relaxed.count("mlc_mma_tf32(") == 32  # 4 × 4 fragments of a warp, in 2 steps of 8
+
+
+def test_conditional_stores_are_a_constant_away_from_one_pointer() -> None:
+    """So the compiler computes one address, and not the whole of it in each condition: 64 did not fit registers."""
+    text = next(each for each in kernels(SQUARES).values() if len(re.findall(r" v\d+_\d+ = 0\.0f;", each)) == 64)
+    stores = re.findall(r"if \((.*)\) (v\d+)\[(\d+)\] = v\d+_\d+;", text)
+    conditions, pointers, offsets = (set(each) for each in zip(*stores, strict=True))
+    assert (len(stores), len(conditions), len(pointers)) == (64, 4, 1)
+    assert {int(each) for each in offsets} == {196 * row + column for row in range(16) for column in range(0, 128, 32)}
+    assert re.search(rf"float \*const {pointers.pop()} = b2 \+ ", text)
