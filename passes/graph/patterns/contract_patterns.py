@@ -22,7 +22,10 @@ def contract_unstretched(op: ContractOp) -> Rewrite:
     if op.layouts or (lhs is op.lhs and rhs is op.rhs):
         return None
     new = ContractOp(op.equation.data, lhs, rhs, product=op.product)
-    return [new] if new.result.type == op.result.type and new.extents() == op.extents() else None
+    if new.result.type == op.result.type and new.extents() == op.extents():
+        return [new]
+    new.erase()  # a rejected operator does not stay a reader of its operands
+    return None
 
 
 def contract_transposed(op: ContractOp) -> Rewrite:
