@@ -5,7 +5,8 @@
     y[0] = v2_0;  y[1] = v2_1;
 
 So a thread that has 64 sums holds the intermediate values of one of them: the compiler, which keeps the order of
-branches, would hold those of all.
+branches, would hold those of all. What no argument gets stays where it is: the compiler serializes products of
+warpgroups where index arithmetic is moved between the wait for them and the conversion of their sums.
 """
 
 from __future__ import annotations
@@ -26,16 +27,24 @@ class RegisterOrder:
     lines: list[tuple[int, str]] = field(default_factory=list)
     made: set[SSAValue] = field(default_factory=set)  # what they compute
     writes: bool = False  # whether they write some of it
+    written: dict[Operation, bool] = field(default_factory=dict)  # whether what follows from a result is written
     active: bool = False  # while such an operation is printed
 
     def begin(self, op: Operation) -> bool:
         """Note the operation that is printed next; False where the lines must come before its own."""
-        self.active = is_pointwise(op) or is_write(op)
-        if is_pointwise(op):
+        self.active = is_write(op) or is_pointwise(op) and self._is_written(op)
+        if self.active and is_pointwise(op):
             self.made.add(op.results[0])
         elif is_write(op):
             self.writes |= op.operands[0] in self.made
         return self.active or is_scalar(op)
+
+    def _is_written(self, op: Operation) -> bool:
+        """Whether an argument gets what the operation computes, or what others compute of it element by element."""
+        if op not in self.written:
+            users = [use.operation for use in op.results[0].uses]
+            self.written[op] = any(is_write(o) or is_pointwise(o) and self._is_written(o) for o in users)
+        return self.written[op]
 
     def take(self) -> list[str]:
         """The lines, which are then done: register by register where computed results are written, else as printed."""
