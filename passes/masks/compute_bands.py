@@ -68,7 +68,7 @@ def _pays(arg: BlockArgument, band: Band, target: Target) -> bool:
     Registers of CPUs hold bits in another format than memory, so a read of them takes two instructions a vector more
     than one comparison. Other reads are a comparison and a selection less, and faster where a cache holds the matrix:
     L2 where comparisons have mask registers, else L3. (Softmax of 1448 keys takes 3 to 8 % less time with AVX-512
-    without reads, and 6 to 20 % more with AVX2.)
+    without reads, and 10 to 25 % more with AVX2.)
     """
     if not isinstance(target, CpuTarget) or (element_of(arg) == "i1" and _conditions(band) == 1):
         return True
