@@ -22,7 +22,7 @@ KEYS = 128  # of a part of a running reduction at least: one or two steps of a s
 QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
 HALF = 2  # bytes of an element of keys and values
 FLOAT = 4  # bytes of an element that threads multiply without tensor cores
-STEP = 64  # terms that are staged together, of which shares are made
+STEP = 64  # terms of a step, of which shares of tiles are made
 ACCESS = 700  # cycles of an access of L2 that others wait for
 
 

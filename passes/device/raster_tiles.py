@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.index import Index
 from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.set_launch_geometry import cluster_of
 from mlc.passes.schedule.apply_schedules import following, is_given
@@ -58,11 +59,11 @@ def _replace(old: scf.ParallelOp, rows: int, cluster: tuple[int, int]) -> None:
     count = build.add(arith.MuliOp(high, width)).results[0]
     zero, one = build.index(0), build.index(1)
     block = Block(arg_types=[IndexType()] * (len(outer) + 1))
-    *before, tile = block.args
-    new = [*before, *_tile(block, tile, high, width, rows, cluster)]
+    *before, tile = (Index(arg, block.add_op) for arg in block.args)
+    new = [*before, *_tile(tile, Index(high, block.add_op), Index(width, block.add_op), rows, cluster)]
     body = old.body.block
     for arg, value in zip(body.args, new, strict=True):
-        arg.replace_all_uses_with(value)
+        arg.replace_all_uses_with(value.value)
     for op in list(body.ops):
         op.detach()
         block.add_op(op)
@@ -72,30 +73,19 @@ def _replace(old: scf.ParallelOp, rows: int, cluster: tuple[int, int]) -> None:
     old.erase()
 
 
-def _tile(
-    block: Block, tile: SSAValue, high: SSAValue, width: SSAValue, rows: int, cluster: tuple[int, int]
-) -> tuple[SSAValue, SSAValue]:
+def _tile(tile: Index, high: Index, width: Index, rows: int, cluster: tuple[int, int]) -> tuple[Index, Index]:
     """The row and the column of the ``tile``-th of ``high`` × ``width`` tiles: columns of a group follow each other."""
-
-    def add(op: Operation) -> SSAValue:
-        block.add_op(op)
-        return op.results[0]
-
-    def index(value: int) -> SSAValue:
-        return add(arith.ConstantOp(IntegerAttr(value, IndexType())))
-
     down, across = cluster
     if across > 1:  # of the clusters, then the tile within one
-        size = index(down * across)
-        rank, number = add(arith.RemSIOp(tile, size)), add(arith.FloorDivSIOp(tile, size))
-        clusters = [add(arith.FloorDivSIOp(n, index(each))) for n, each in ((high, down), (width, across))]
-        row, column = _tile(block, number, clusters[0], clusters[1], rows // down, (1, 1))
-        own = add(arith.RemSIOp(rank, index(down))), add(arith.FloorDivSIOp(rank, index(down)))
-        corner = add(arith.MuliOp(row, index(down))), add(arith.MuliOp(column, index(across)))
-        return add(arith.AddiOp(corner[0], own[0])), add(arith.AddiOp(corner[1], own[1]))
-    most = index(rows)
-    whole = add(arith.MuliOp(most, width))
-    first = add(arith.MuliOp(add(arith.FloorDivSIOp(tile, whole)), most))
-    size = add(arith.MinSIOp(most, add(arith.SubiOp(high, first))))
-    inside = add(arith.RemSIOp(tile, whole))
-    return add(arith.AddiOp(first, add(arith.RemSIOp(inside, size)))), add(arith.FloorDivSIOp(inside, size))
+        size = tile.constant(down * across)
+        rank, number = tile % size, tile // size
+        row, column = _tile(number, high // down, width // across, rows // down, (1, 1))
+        own_row, own_column = rank % down, rank // down
+        first_row, first_column = row * down, column * across
+        return first_row + own_row, first_column + own_column
+    most = tile.constant(rows)
+    whole = most * width
+    first = tile // whole * most
+    size = most.at_most(high - first)
+    inside = tile % whole
+    return first + inside % size, inside // size

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.index import Index
 from mlc.passes.device.loops.insertion import Inserter
 
 BLOCKS = (2, 4)  # of a cluster
@@ -51,20 +51,18 @@ class ClusterCopies:
 
     def __init__(self, rows: int, columns: int, tiles: scf.ParallelOp, place: Operation):
         build = Inserter(place)
-
-        def made(kind: type[arith.SignlessIntegerBinaryOperation], a: SSAValue, b: SSAValue | int) -> SSAValue:
-            return build.add(kind(a, build.index(b) if isinstance(b, int) else b)).results[0]
-
-        zero, rank = build.index(0), build.add(kernel.ClusterRankOp()).results[0]
-        row = made(arith.RemSIOp, rank, rows) if rows > 1 and columns > 1 else rank if rows > 1 else zero
-        column = made(arith.FloorDivSIOp, rank, rows) if rows > 1 and columns > 1 else rank if columns > 1 else zero
-        first = made(arith.MuliOp, column, rows)
-        in_row = made(arith.ShLIOp, build.index(sum(2 ** (rows * n) for n in range(columns))), row)
-        in_column = made(arith.ShLIOp, build.index(2**rows - 1), first)
-        self.peers = made(arith.OrIOp, in_row, in_column)
+        zero, rank = (Index(v, build.add) for v in (build.index(0), build.add(kernel.ClusterRankOp()).results[0]))
+        both = rows > 1 and columns > 1
+        row = rank % rows if both else rank if rows > 1 else zero
+        column = rank // rows if both else rank if columns > 1 else zero
+        first = column * rows
+        in_row = zero.constant(sum(2 ** (rows * n) for n in range(columns))) << row
+        in_column = zero.constant(2**rows - 1) << first
+        self.peers = (in_row | in_column).value
         """The blocks to which this one copies: those whose products say when a buffer is free."""
         self.tiles = tiles
-        self.along_row, self.along_column = Sharing(columns, column, in_row), Sharing(rows, row, in_column)
+        self.along_row = Sharing(columns, column.value, in_row.value)
+        self.along_column = Sharing(rows, row.value, in_column.value)
 
     def sharing(self, copy: kernel.BulkCopyOp) -> Sharing | None:
         """Who copies the same box: tiles of the same column, or row; None where no other block does."""
@@ -98,10 +96,7 @@ def shared_copy(
         raise ScheduleError(f"'cluster=': a box of {' x '.join(map(str, map_.box))} has no {parts} equal parts")
 
     def moved(start: SSAValue, by: int) -> SSAValue:
-        add(factor := arith.ConstantOp(IntegerAttr(by, IndexType())))
-        add(part := arith.MuliOp(sharing.own, factor.result))
-        add(total := arith.AddiOp(start, part.result))
-        return total.result
+        return (Index(start, add) + Index(sharing.own, add) * by).value
 
     box = tuple(size if n == axis else extent for n, extent in enumerate(map_.box))
     own = [moved(c, size) if n == axis else c for n, c in enumerate(coordinates)]

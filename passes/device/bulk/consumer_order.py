@@ -19,6 +19,7 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
+from mlc.passes.device.loops.index import Index
 from mlc.passes.device.loops.insertion import Inserter
 
 GROUPS = 2  # that alternate
@@ -47,15 +48,13 @@ class ConsumerOrder:
         the t/2-th of its group, which waits for as many phases before: one more than that in group 1. Returns the other
         group's number."""
         build = Inserter(place)
-        tile = build.add(kernel.IterationOp()).results[0]
-        two, one = build.index(GROUPS), build.index(1)
-        group = build.add(arith.RemSIOp(tile, two)).results[0]
-        other = build.add(arith.SubiOp(one, group)).results[0]
-        own = build.add(arith.FloorDivSIOp(tile, two)).results[0]
-        phase = build.add(arith.AddiOp(own, other)).results[0]
-        parity = build.add(arith.RemSIOp(phase, two)).results[0]
-        build.add(kernel.MbarrierWaitOp(self.order, group, parity))
-        return other
+        tile = Index(build.add(kernel.IterationOp()).results[0], build.add)
+        two, one = tile.constant(GROUPS), tile.constant(1)
+        group = tile % two
+        other = one - group
+        parity = (tile // two + other) % two
+        build.add(kernel.MbarrierWaitOp(self.order, group.value, parity.value))
+        return other.value
 
     def give(self, add: Callable[[Operation], object], other: SSAValue, loop: scf.ForOp, now: SSAValue) -> None:
         """The other group may start its products when the last of ``loop`` have been started. In the loop: with

@@ -25,6 +25,10 @@ class Index:
     value: SSAValue
     add: Add
 
+    def constant(self, value: int) -> Index:
+        """A number where operations on this index are inserted."""
+        return replace(self, value=constant(value, self.add))
+
     def at(self, add: Add) -> Index:
         """This index where operations are inserted elsewhere."""
         return replace(self, add=add)
@@ -43,6 +47,12 @@ class Index:
 
     def __mod__(self, other: Index | int) -> Index:
         return self._made(arith.RemSIOp, other)
+
+    def __lshift__(self, other: Index | int) -> Index:
+        return self._made(arith.ShLIOp, other)
+
+    def __or__(self, other: Index | int) -> Index:
+        return self._made(arith.OrIOp, other)
 
     def at_least(self, other: Index | int) -> Index:
         return self._made(arith.MaxSIOp, other)

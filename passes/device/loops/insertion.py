@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from mlc.passes.device.loops.index import constant
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 
 
@@ -24,20 +24,15 @@ class Inserter:
         return op
 
     def index(self, value: int) -> SSAValue:
-        return self.add(arith.ConstantOp(IntegerAttr(value, IndexType()))).results[0]
+        return constant(value, self.add)
 
 
 def next_slot(add: Callable[[Operation], object], slot: SSAValue, depth: int, step: int) -> tuple[SSAValue, SSAValue]:
     """The buffer after ``slot`` in a ring, or before it with a step of -1; and whether the ring begins again there."""
-
-    def index(value: int) -> SSAValue:
-        add(op := arith.ConstantOp(IntegerAttr(value, IndexType())))
-        return op.result
-
     end, start = (depth - 1, 0) if step == 1 else (0, depth - 1)
-    add(moved := arith.AddiOp(slot, index(step)))
-    add(wraps := arith.CmpiOp(slot, index(end), "eq"))
-    add(chosen := arith.SelectOp(wraps.result, index(start), moved.result))
+    add(moved := arith.AddiOp(slot, constant(step, add)))
+    add(wraps := arith.CmpiOp(slot, constant(end, add), "eq"))
+    add(chosen := arith.SelectOp(wraps.result, constant(start, add), moved.result))
     return chosen.result, wraps.result
 
 
