@@ -35,6 +35,7 @@ from benchmarks.gpu.isolation import Row, isolated
 from benchmarks.gpu.report import SECONDS, Report, Section
 from benchmarks.gpu.shapes import SHAPES
 from mlc.tools.cuda_device import Device, NoDevice
+from mlc.tools.gpu_peak import copy_rate
 
 LARGE = [(n, n, n) for n in (8192, 4096, 2048, 1024, 512)]
 OTHER = [(1, 4096, 4096), (16, 4096, 4096), (128, 3072, 768), (512, 768, 3072), (1000, 1000, 1000)]
@@ -49,7 +50,7 @@ def sections(target: str, runs: int, quick: bool) -> dict[str, Section]:
     """What is measured, the most telling first."""
     few = {
         "First kernel": lambda device: checks.first_kernel(device, target),
-        "Copy": lambda device: iter([("copy", lambda: {"GB/s": round(1e-9 * models.copy_rate(device), 1)})]),
+        "Copy": lambda device: iter([("copy", lambda: {"GB/s": round(1e-9 * copy_rate(device), 1)})]),
         "Launches": lambda device: iter([("chain", lambda: measurements.launch_cost(device, target, runs))]),
     }
     return few | (_small(target, runs) if quick else _whole(target, runs))

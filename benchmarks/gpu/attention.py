@@ -7,8 +7,7 @@ from typing import Any
 
 from benchmarks.attention import Shape, arguments, model, reference
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.device import DeviceArray
-from benchmarks.gpu.measurements import ELEMENTS, Row, on_device, outputs_on
+from benchmarks.gpu.measurements import ELEMENTS, Row, results_on, timed
 from benchmarks.gpu.peers import torch_on_gpu
 from mlc.dialects.types import numpy_dtype
 from mlc.tools.cuda_device import Device
@@ -51,10 +50,8 @@ def _row(device: Device, name: str, shape: Shape, element: str, target: str, run
     arrays = [each.astype(dtype) for each in arguments(shape)]
     inputs = dict(zip(("q", "k", "v", "mask"), arrays, strict=False))
     with compiled(model(shape, ELEMENTS[element]), target=target) as net:
-        seconds = on_device(device, net, inputs, runs)
-        out = outputs_on(device, net, inputs)
-        net.run_device({n: DeviceArray(device, array) for n, array in inputs.items()}, out)
-        found = out["y"].numpy().astype("float64")
+        seconds, out = results_on(device, net, inputs, runs)
+        found = out["y"].astype("float64")
     wanted = reference(shape, *(each.astype("float64") for each in arrays))
     theirs = _torch(device, shape, element, arrays, runs)
     return {
@@ -79,5 +76,4 @@ def _torch(device: Device, shape: Shape, element: str, arrays: list[Any], runs: 
     def run() -> None:
         attend(q, k, v, is_causal=shape.causal, enable_gqa=shape.shared > 1)
 
-    device.seconds(run, 3)
-    return device.seconds(run, runs)
+    return timed(device, run, runs)

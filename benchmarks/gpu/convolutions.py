@@ -11,8 +11,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.device import DeviceArray
-from benchmarks.gpu.measurements import Row, on_device, outputs_on
+from benchmarks.gpu.measurements import Row, results_on, timed
 from benchmarks.gpu.peers import torch_on_gpu
 from mlc.tools.cuda_device import Device
 
@@ -66,10 +65,9 @@ def _row(device: Device, name: str, case: Case, target: str, runs: int) -> Row:
     batch, channels, pixels, window = case
     x = np.random.default_rng(1).standard_normal((batch, channels, pixels, pixels)).astype(np.float16)
     with compiled(model(case), target=target) as net:
-        seconds = on_device(device, net, {"x": x}, runs) / CHAIN
-        out = outputs_on(device, net, {"x": x})
-        net.run_device({"x": DeviceArray(device, x)}, out)
-        found = out["y"].numpy()[:1].astype(np.float64)
+        seconds, out = results_on(device, net, {"x": x}, runs)
+        found = out["y"][:1].astype(np.float64)
+    seconds /= CHAIN
     wanted = reference(case, x)
     theirs = _torch(device, case, x, runs)
     return {
@@ -96,5 +94,4 @@ def _torch(device: Device, case: Case, x: np.ndarray[Any, Any], runs: int) -> fl
         for each in filters:
             value = torch.relu_(torch.nn.functional.conv2d(value, each, padding=case[3] // 2))
 
-    device.seconds(run, 3)
-    return float(device.seconds(run, runs)) / CHAIN
+    return timed(device, run, runs) / CHAIN

@@ -12,8 +12,7 @@ from ml_dtypes import float8_e4m3fn
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.device import DeviceArray
-from benchmarks.gpu.measurements import Row, on_device, outputs_on
+from benchmarks.gpu.measurements import Row, results_on, timed
 from mlc.tools.cuda_device import Device
 
 SIZES = [(4096, 4096, 4096), (8192, 8192, 8192), (128, 4096, 4096), (2048, 5120, 1280)]
@@ -55,10 +54,8 @@ def _row(device: Device, size: tuple[int, int, int], numerics: Any, target: str,
     a, b = (random.normal(size=shape).astype(np.float32).astype(float8_e4m3fn) for shape in ((m, k), (n, k)))
     weight = np.ascontiguousarray(b.T) if across else b
     with compiled(product_model(size, weight, across), target=target, numerics=numerics) as net:
-        seconds = on_device(device, net, {"a": a}, runs)
-        given, out = DeviceArray(device, a), outputs_on(device, net, {"a": a})
-        net.run_device({"a": given}, out)
-        found = out["y"].numpy().astype(np.float64)
+        seconds, out = results_on(device, net, {"a": a}, runs)
+        found = out["y"].astype(np.float64)
     rows = slice(0, min(m, 64))
     wanted = SCALES[0] * SCALES[1] * (a[rows].astype(np.float64) @ b.astype(np.float64).T)
     error = float(np.abs(found[rows] - wanted).max() / np.abs(wanted).max())
@@ -85,5 +82,4 @@ def scaled_mm(device: Device, a: Array, b: Array, fast: bool, runs: int) -> floa
         run()
     except Exception:
         return None
-    device.seconds(run, 3)
-    return device.seconds(run, runs)
+    return timed(device, run, runs)

@@ -11,8 +11,7 @@ import mlc
 import mlc.numpy as mnp
 from benchmarks.attention import Shape
 from benchmarks.attention_gradients import arguments, wanted
-from benchmarks.gpu.device import DeviceArray
-from benchmarks.gpu.measurements import Row, on_device, outputs_on
+from benchmarks.gpu.measurements import Row, results_on, timed
 from benchmarks.gpu.peers import torch_on_gpu
 from mlc import nn
 from mlc.dialects.types import numpy_dtype
@@ -60,10 +59,8 @@ def _row(device: Device, name: str, shape: Shape, element: str, target: str, run
     arrays = [each.astype(numpy_dtype(ELEMENTS[element])) for each in arguments(shape)]
     inputs = dict(zip("qkvg", arrays, strict=True))
     with traced(shape, element, target).model as net:
-        seconds = on_device(device, net, inputs, runs)
-        out = outputs_on(device, net, inputs)
-        net.run_device({n: DeviceArray(device, array) for n, array in inputs.items()}, out)
-        found = [each.numpy().astype(np.float64) for each in out.values()]
+        seconds, out = results_on(device, net, inputs, runs)
+        found = [each.astype(np.float64) for each in out.values()]
     expected = wanted(shape, arrays)
     pairs = zip(found, expected, strict=True)
     error = max(float(np.abs(ours - theirs).max() / np.abs(theirs).max()) for ours, theirs in pairs)
@@ -92,5 +89,4 @@ def _torch(device: Device, shape: Shape, element: str, arrays: list[Any], runs: 
         y = attend(*inputs, is_causal=shape.causal)
         torch.autograd.grad((y.float() ** 2 * g.float()).sum(), inputs)
 
-    device.seconds(run, 3)
-    return device.seconds(run, runs)
+    return timed(device, run, runs)

@@ -37,12 +37,25 @@ def outputs_on(device: Device, net: Model, inputs: dict[str, Any]) -> dict[str, 
 
 def on_device(device: Device, net: Model, inputs: dict[str, Any], runs: int) -> float:
     """Seconds of a run with tensors in the device's memory."""
+    return results_on(device, net, inputs, runs)[0]
+
+
+def results_on(
+    device: Device, net: Model, inputs: dict[str, Any], runs: int
+) -> tuple[float, dict[str, np.ndarray[Any, Any]]]:
+    """Seconds of a run with tensors in the device's memory, and the outputs of the last one."""
     given = {name: DeviceArray(device, array) for name, array in inputs.items()}
     out = outputs_on(device, net, inputs)
 
     def run() -> None:
         net.run_device(given, out)
 
+    seconds = timed(device, run, runs)
+    return seconds, {name: each.numpy() for name, each in out.items()}
+
+
+def timed(device: Device, run: Callable[[], object], runs: int) -> float:
+    """Seconds of a run on the device, after three that do not count."""
     device.seconds(run, 3)
     return device.seconds(run, runs)
 
@@ -117,10 +130,8 @@ def _product(device: Device, element: str, size: tuple[int, int, int], target: s
     a, b = (random.standard_normal(shape, np.float32) / np.float32(k**0.25) for shape in ((m, k), (k, n)))
     left, right = a.astype(dtype), b.astype(dtype)
     with compiled(product_model(element, size, right), target=target) as net:
-        seconds = on_device(device, net, {"a": left}, runs)
-        given, out = DeviceArray(device, left), outputs_on(device, net, {"a": left})
-        net.run_device({"a": given}, out)
-        found = out["y"].numpy().astype(np.float32)
+        seconds, out = results_on(device, net, {"a": left}, runs)
+        found = out["y"].astype(np.float32)
     rows = slice(0, min(m, 64))
     wanted = left[rows].astype(np.float64) @ right.astype(np.float64)
     row = {"product": f"{element} {m}x{n}x{k}", "ms": round(1e3 * seconds, 4),
@@ -134,9 +145,8 @@ def measured_product(
     device: Device, net: Model, inputs: dict[str, np.ndarray[Any, Any]], wanted: np.ndarray[Any, Any], runs: int
 ) -> tuple[float, Row]:
     """Seconds of a product of halves, and how far all of ``y`` is from what is wanted."""
-    seconds, out = on_device(device, net, inputs, runs), outputs_on(device, net, inputs)
-    net.run_device({name: DeviceArray(device, array) for name, array in inputs.items()}, out)
-    return seconds, judged(out["y"].numpy().astype(np.float32), wanted, "float16")
+    seconds, out = results_on(device, net, inputs, runs)
+    return seconds, judged(out["y"].astype(np.float32), wanted, "float16")
 
 
 def product_model(element: str, size: tuple[int, int, int], right: np.ndarray[Any, Any]) -> onnx.ModelProto:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from ctypes import byref, c_size_t, c_ulonglong
 from functools import partial
 from typing import Any
 
@@ -13,15 +12,14 @@ import numpy as np
 import onnx
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.device import DeviceArray
-from benchmarks.gpu.measurements import Row, judged, on_device, outputs_on
+from benchmarks.gpu.measurements import Row, judged, on_device, results_on, timed
 from benchmarks.gpu.peers import beside, torch_on_gpu
 from benchmarks.models import build
 from benchmarks.models.halves import halved
 from benchmarks.training import ours, torchs
 from benchmarks.training_networks import NETWORKS, Network
-from mlc.runtime import Model
 from mlc.tools.cuda_device import Device
+from mlc.tools.gpu_peak import copy_rate
 from mlc.tools.random_inputs import random_inputs
 
 Rows = Iterator[tuple[str, Callable[[], Row]]]
@@ -29,7 +27,6 @@ FIRST = [("resnet50", "float16", 1), ("bert", "float16", 32), ("resnet50", "floa
 REST = [(name, "float32", batch) for name in ("resnet50", "bert", "vit") for batch in (1, 32)]
 DECODER = {"layers": 4, "hidden": 2048, "heads": 32, "groups": 8, "inner": 5632, "vocabulary": 16000, "past": 1023}
 STEPS = ("bert6", "resnet18", "mlp")
-COPIED = 1 << 29  # bytes: more than any L2 holds
 SAMPLES = 0.2  # seconds of training steps that are timed together
 
 
@@ -49,18 +46,12 @@ def _model(device: Device, name: str, element: str, batch: int, target: str, run
     with compiled(source, target=target) as net:
         loaded = time.perf_counter() - start
         inputs = random_inputs(net, 0, {})
-        found = _outputs(device, net, inputs)
-        ms = 1e3 * on_device(device, net, inputs, runs)
+        seconds, out = results_on(device, net, inputs, runs)
         launches = len(net.signature["kernels"])
+    found, ms = [*out.values()], 1e3 * seconds
     row = {"model": name, "element": element, "batch": batch, "ms": round(ms, 4), "launches": launches,
            "compile s": round(loaded, 1)}  # fmt: skip
     return row | beside(lambda: _torch(device, source, inputs, found, element, runs, ms))
-
-
-def _outputs(device: Device, net: Model, inputs: dict[str, Any]) -> list[np.ndarray[Any, Any]]:
-    out = outputs_on(device, net, inputs)
-    net.run_device({name: DeviceArray(device, each) for name, each in inputs.items()}, out)
-    return [each.numpy() for each in out.values()]
 
 
 def _torch(
@@ -79,8 +70,7 @@ def _torch(
         pairs = zip(found, wanted, strict=True)
         error = max((judged(x.astype(np.float64), y, element) for x, y in pairs), key=lambda each: each["error"])
         run = torch.compile(module, mode="reduce-overhead")
-        device.seconds(lambda: run(given), 3)
-        theirs = 1e3 * device.seconds(lambda: run(given), runs)
+        theirs = 1e3 * timed(device, lambda: run(given), runs)
     return error | {"torch ms": round(theirs, 4), "speed of torch": round(theirs / ms, 3)}
 
 
@@ -100,20 +90,6 @@ def _decode(device: Device, batch: int, target: str, runs: int) -> Row:
     rate = copy_rate(device)
     return {"case": f"llama_decode float16 batch {batch}", "ms": round(1e3 * seconds, 4), "MB read": round(read / 1e6),
             "GB/s": round(1e-9 * read / seconds, 1), "of the copy's": round(read / seconds / rate, 3)}  # fmt: skip
-
-
-def copy_rate(device: Device, runs: int = 20) -> float:
-    """Bytes/s read and written by a copy in the device's memory."""
-    first, second = c_ulonglong(), c_ulonglong()
-    for each in (first, second):
-        device.call("cuMemAlloc_v2", byref(each), c_size_t(COPIED))
-    try:
-        copy = lambda: device.call("cuMemcpyDtoDAsync_v2", second, first, c_size_t(COPIED), None)  # noqa: E731
-        device.seconds(copy, 2)
-        return 2 * COPIED / device.seconds(copy, runs)
-    finally:
-        for each in (first, second):
-            device.call("cuMemFree_v2", each)
 
 
 def training(target: str) -> Rows:

@@ -11,8 +11,7 @@ import onnx
 import onnx.parser
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.device import DeviceArray
-from benchmarks.gpu.measurements import Row, on_device, outputs_on
+from benchmarks.gpu.measurements import Row, results_on, timed
 from benchmarks.gpu.peers import torch_on_gpu
 from mlc.tools.cuda_device import Device
 
@@ -68,10 +67,8 @@ def _row(device: Device, name: str, size: tuple[int, int], target: str, runs: in
     case, x = CASES[name], np.random.default_rng(0).standard_normal(size).astype(np.float32)
     wanted = case.numpy(x.astype(np.float64))
     with compiled(model(name), target=target) as net:
-        seconds = on_device(device, net, {"x": x}, runs)
-        out = outputs_on(device, net, {"x": x})
-        net.run_device({"x": DeviceArray(device, x)}, out)
-        found = out["y"].numpy().astype(np.float64)
+        seconds, out = results_on(device, net, {"x": x}, runs)
+        found = out["y"].astype(np.float64)
     theirs = _torch(device, case, x, runs)
     return {
         "case": name,
@@ -90,5 +87,4 @@ def _torch(device: Device, case: Case, x: Array, runs: int) -> float | None:
     if torch is None:
         return None
     value = torch.from_numpy(x).cuda()
-    device.seconds(lambda: case.torch(torch, value), 3)
-    return float(device.seconds(lambda: case.torch(torch, value), runs))
+    return timed(device, lambda: case.torch(torch, value), runs)

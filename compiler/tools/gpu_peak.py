@@ -25,12 +25,13 @@ def measure_gpu_peak() -> Rates:
     """
     device = Device()
     try:
-        return _flops(device), _bytes(device)
+        return _flops(device), copy_rate(device)
     finally:
         device.close()
 
 
-def _bytes(device: Device) -> float:
+def copy_rate(device: Device) -> float:
+    """Bytes/s read and written by a copy in the device's memory."""
     first, second = c_ulonglong(), c_ulonglong()
     device.call("cuMemAlloc_v2", byref(first), c_size_t(COPIED))
     device.call("cuMemAlloc_v2", byref(second), c_size_t(COPIED))
