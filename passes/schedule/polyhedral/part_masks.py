@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block
 
-from mlc.dialects import kernel, poly
+from mlc.dialects import poly
+from mlc.dialects.semantics.dims import Dim
+from mlc.passes.schedule.polyhedral.restricted_body import Comparisons, constant
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 ZEROS = {"arith.mulf", "arith.extf", "arith.truncf", "builtin.unrealized_conversion_cast", "poly.yield"}
@@ -43,17 +44,7 @@ def mask_first(block: Block, part: str, last: int, along: str, count: int, ident
     """Make the yielded value of a statement ``identity`` for the first ``count`` terms of the ``last`` part."""
     end = block.last_op
     assert isinstance(end, poly.YieldOp)
-
-    def add(op: Operation) -> SSAValue:
-        block.insert_op_before(op, end)
-        return op.results[0]
-
-    def compared(iterator: str, number: int, predicate: str) -> SSAValue:
-        index = add(arith.IndexCastOp(add(kernel.IndexOp(iterator)), i64))
-        return add(arith.CmpiOp(index, add(arith.ConstantOp(IntegerAttr(number, i64))), predicate))
-
-    value = end.operands[0]
-    counts = add(arith.OrIOp(compared(part, last, "slt"), compared(along, count, "sge")))
-    assert isinstance(value.type, AnyFloat)
-    outside = add(arith.ConstantOp(FloatAttr(identity, value.type)))
-    end.operands[0] = add(arith.SelectOp(counts, value, outside))
+    value, build = end.operands[0], Comparisons(end)
+    earlier, own = build.compare(last - 1 - Dim.symbol(part)), build.compare(Dim.symbol(along) - count)
+    counts = build.add(arith.OrIOp(earlier, own))
+    end.operands[0] = build.add(arith.SelectOp(counts, value, build.add(constant(identity, value))))
