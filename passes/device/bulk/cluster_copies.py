@@ -56,8 +56,8 @@ class ClusterCopies:
         row = rank % rows if both else rank if rows > 1 else zero
         column = rank // rows if both else rank if columns > 1 else zero
         first = column * rows
-        in_row = zero.constant(sum(2 ** (rows * n) for n in range(columns))) << row
-        in_column = zero.constant(2**rows - 1) << first
+        in_row = zero.constant(sum(2 ** (rows * n) for n in range(columns))).shifted_left(row)
+        in_column = zero.constant(2**rows - 1).shifted_left(first)
         self.peers = (in_row | in_column).value
         """The blocks to which this one copies: those whose products say when a buffer is free."""
         self.tiles = tiles

@@ -48,7 +48,7 @@ class Index:
     def __mod__(self, other: Index | int) -> Index:
         return self._made(arith.RemSIOp, other)
 
-    def __lshift__(self, other: Index | int) -> Index:
+    def shifted_left(self, other: Index | int) -> Index:
         return self._made(arith.ShLIOp, other)
 
     def __or__(self, other: Index | int) -> Index:
