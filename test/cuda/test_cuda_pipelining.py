@@ -20,8 +20,10 @@ PRODUCT = "(float[{m},{k}] a, float[{k},{n}] b) => (float[{m},{n}] y) {{ y = Mat
 
 
 def product(m: object, k: object, n: object, units: Path, band: str = "{m}/32p {n}/64vp") -> Program:
-    model = model_of(PRODUCT.format(m=m, k=k, n=n))
-    return Program.of(model, units, schedule=scheduled(model, units, band))
+    """With a schedule of the whole sum: a symbolic one has parts by default, so names come from known extents."""
+    known = [each if isinstance(each, int) else 64 for each in (m, k, n)]
+    schedule = scheduled(model_of(PRODUCT.format(**dict(zip("mkn", known, strict=True)))), units, band)
+    return Program.of(model_of(PRODUCT.format(m=m, k=k, n=n)), units, schedule=schedule)
 
 
 def text_of(made: Program) -> str:
