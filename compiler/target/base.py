@@ -63,7 +63,7 @@ class Target(ABC):
         """The passes from an imported graph to a planned host program."""
 
     @abstractmethod
-    def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
+    def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
         """Schedules for a kernel that has one, of the target's rules, the best by their order first."""
 
     def parts(self, fn: FuncOp, numerics: str) -> list[int]:

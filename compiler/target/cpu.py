@@ -136,7 +136,7 @@ class CpuTarget(Target):
 
         return cpu_pipeline(self, options)
 
-    def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
+    def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
         from mlc.dialects.poly import ScheduleAttr as Attr
         from mlc.dialects.poly import schedule_of
         from mlc.passes.schedule.choose_schedule import schedules

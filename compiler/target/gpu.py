@@ -107,10 +107,10 @@ class GpuTarget(Target):
 
         return gpu_pipeline(self, options)
 
-    def candidates(self, fn: FuncOp) -> Iterator[ScheduleAttr]:
+    def candidates(self, fn: FuncOp, numerics: str = "default") -> Iterator[ScheduleAttr]:
         from mlc.passes.schedule.choose_gpu_schedule import gpu_schedules
 
-        return gpu_schedules(fn, self)
+        return gpu_schedules(fn, self, numerics)
 
     def parts(self, fn: FuncOp, numerics: str) -> list[int]:
         from mlc.passes.schedule.split_reductions import sum_of

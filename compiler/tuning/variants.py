@@ -94,7 +94,8 @@ class Variants:
 
     def candidates(self, name: str) -> Iterator[str]:
         """Schedules for a kernel, the best by the rule's cost model first."""
-        return (schedule.text for schedule in self.options.target.candidates(self.kernels[name]))
+        target, fn = self.options.target, self.kernels[name]
+        return (schedule.text for schedule in target.candidates(fn, self.options.numerics))
 
     def legal(self, name: str, schedule: str) -> bool:
         """Whether a schedule can be applied to a kernel; if so, the kernel is lowered."""

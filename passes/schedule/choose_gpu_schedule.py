@@ -37,13 +37,13 @@ from mlc.target import GpuTarget
 Numerics = Literal["strict", "default", "relaxed"]
 
 
-def rules_of(numerics: Numerics) -> tuple[Rule, ...]:
+def rules_of(numerics: str) -> tuple[Rule, ...]:
     """The rules, in the order in which they are asked."""
     products = partial(tensor_cores, numerics=numerics)
     return (strips, products, contraction, long_rows, window, rows, elementwise)
 
 
-def gpu_schedules(fn: kernel.FuncOp, target: GpuTarget, numerics: Numerics = "default") -> Iterator[ScheduleAttr]:
+def gpu_schedules(fn: kernel.FuncOp, target: GpuTarget, numerics: str = "default") -> Iterator[ScheduleAttr]:
     """Candidates for a kernel, the best first."""
     found = schedules(statements_of(fn), target, rules_of(numerics), partial(fused, numerics=numerics))
     return (with_number(schedule, fn) for schedule in found)

@@ -102,6 +102,27 @@ def test_fewer_buffers_of_staged_operands_are_candidates() -> None:
     assert "depth" not in found[0] and sum(each.endswith("| depth=3") for each in found) == 1
 
 
+@pytest.mark.parametrize(
+    "element, numerics, items",
+    [
+        ("float16", "strict", set()),
+        ("float16", "default", {"mma=m16n8k16", "copy=tma"}),
+        ("float", "default", {"mma=m16n8k8"}),
+        ("float", "relaxed", {"mma=m16n8k8", "copy=tma"}),
+    ],
+)
+def test_candidates_are_those_of_the_numerics(element: str, numerics: Any, items: set[str], tmp_path: Path) -> None:
+    """``mlc tune`` gave all numerics those of default ones. The chosen schedule is the first."""
+    text = (
+        f"net ({element}[512,512] x, {element}[512,512] w) => ({element}[512,512] y) {{ y = Gemm <transB = 1> (x, w) }}"
+    )
+    variants = Variants(source_of(model(text)), make_options("cuda:sm_90", numerics=numerics), tmp_path)
+    name = next(iter(variants.kernels))
+    found = [*variants.candidates(name)]
+    words = {word for each in found for word in each.split() if word.startswith(("mma=", "copy="))}
+    assert (found[0], words) == (variants.chosen(name), items)
+
+
 def test_both_kernels_of_a_split_sum_have_schedules_of_their_own(tmp_path: Path) -> None:
     """A tuned schedule of the parts is found by their digest, and the others stay."""
     source = model("net (float[32,4096] x) => (float[32,32] y) { c = MatMul(x, w)\n y = Relu(c) }", w=random(4096, 32))
