@@ -1,6 +1,7 @@
 """Random graphs on an emulated GPU against the CPU target: ``python test/cuda/fuzz_gpu.py --count 1000``.
 
-Each graph has an architecture and numerics by its seed, unless the command says which. What differs, crashes, is
+Each graph has an architecture and numerics by its seed, unless the command says which; with ``--schedules`` its kernels
+have random schedules, for a GPU of few multiprocessors. What differs, crashes, is
 refused or breaks a rule of the emulation (races, accesses out of bounds) is a line with its seed.
 """
 
@@ -16,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from random import Random, SystemRandom
 
+import onnx
+
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[0] / "fuzz"), str(HERE.parents[0] / "conformance")]
 
@@ -25,12 +28,20 @@ from cuda_conformance import LOADED, machine  # noqa: E402
 from grow import grown  # noqa: E402
 from growing import feeds  # noqa: E402
 from networks import network  # noqa: E402
-from products import products  # noqa: E402
+from products import TILES, products  # noqa: E402
+from random_schedules import random_schedules, smaller  # noqa: E402
 from scratch import scratch  # noqa: E402
 
 import mlc  # noqa: E402
 
-KINDS = {"products": products, "graphs": grown, "networks": network}
+HALVES = ("float16", "bfloat16")
+KINDS = {
+    "products": products,
+    "tiles": partial(products, extents=TILES, ranks=(2, 2, 3), types=(*HALVES, *HALVES, "float32")),
+    "images": partial(products, ranks=(4,), types=HALVES),
+    "graphs": grown,
+    "networks": network,
+}
 TARGETS = ("cuda:sm_80", "cuda:sm_90")
 NUMERICS = ("default", "default", "relaxed", "strict")
 SIZES = (5, 19)  # of open dimensions, one after the other
@@ -39,26 +50,38 @@ SECONDS = 300.0  # for a graph
 SHADOW = 1 << 46  # bytes of address space, most of which the shadow memory of the emulation reserves
 
 
-def difference(seed: int, kind: str = "products", size: int = 6, target: str = "", numerics: str = "") -> str:
+def difference(
+    seed: int, kind: str = "products", size: int = 6, target: str = "", numerics: str = "", schedules: bool = False
+) -> str:
     """What is wrong with the graph of a seed; empty where nothing is."""
     random = Random(seed)
     chosen, kept = random.choice(TARGETS), random.choice(NUMERICS)
     target, numerics = target or chosen, numerics or kept
     os.environ["FAKE_CUDA_ARCHITECTURE"] = target[-2:]
     try:
-        found = list(_differing(seed, kind, size, target, numerics))
+        found = list(_differing(seed, kind, size, target, numerics, random if schedules else None))
     except Exception as error:
         found = [f"{type(error).__name__}: {str(error)[:500]}"]
     return "; ".join(f"{target}, {numerics}: {line}" for line in found)
 
 
-def _differing(seed: int, kind: str, size: int, target: str, numerics: str) -> Iterator[str]:
+def _differing(seed: int, kind: str, size: int, target: str, numerics: str, scheduling: Random | None) -> Iterator[str]:
     model = KINDS[kind](seed, size)
     precise = TF32 if numerics == "relaxed" else TOLERANCE
-    with mlc.compile(model, target=target, numerics=numerics) as net, mlc.compile(model, threads=1) as other:
+    with _compiled(model, target, numerics, scheduling) as net, mlc.compile(model, threads=1) as other:
         for extent in SIZES if net.dims else SIZES[:1]:
             inputs = feeds(model, seed, extent)
             yield from compare(net.run(inputs), other.run(inputs), precise, 2 * HALF)
+
+
+def _compiled(model: onnx.ModelProto, target: str, numerics: str, scheduling: Random | None) -> mlc.Model:
+    if scheduling is None:
+        return mlc.compile(model, target=target, numerics=numerics)
+    smaller(target, scheduling)
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(random_schedules(model, scheduling, target, numerics))
+        file.flush()
+        return mlc.compile(model, target=target, numerics=numerics, schedule=file.name)
 
 
 def main() -> None:
@@ -69,8 +92,10 @@ def main() -> None:
     arguments.add_argument("--kind", choices=KINDS, default="products")
     arguments.add_argument("--target", choices=TARGETS, default="", help="default: one by the seed")
     arguments.add_argument("--numerics", choices=sorted(set(NUMERICS)), default="", help="default: one by the seed")
+    arguments.add_argument("--schedules", action="store_true", help="random schedules")
     given = arguments.parse_args()
-    judge = partial(difference, kind=given.kind, size=given.size, target=given.target, numerics=given.numerics)
+    how = {name: getattr(given, name) for name in ("kind", "size", "target", "numerics", "schedules")}
+    judge = partial(difference, **how)
     for module in LOADED:  # here, and not in each child
         import_module(module)
     isolate.MEMORY = SHADOW

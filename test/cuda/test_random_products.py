@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import pytest
 from fake_gpu import Gpu
-from fuzz_gpu import difference
-from products import products
+from fuzz_gpu import KINDS, difference
+
+from mlc.target import GPUS
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -15,8 +18,21 @@ def test_a_random_graph_agrees_with_the_cpu(seed: int, gpu: Gpu, monkeypatch: py
     assert difference(seed, size=4) == "", f"python test/cuda/fuzz_gpu.py --count 1 --size 4 --seed {seed}"
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_random_products_are_valid(seed: int) -> None:
-    model = products(seed)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_schedules_agree_with_the_cpu(seed: int, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_CUDA_ARCHITECTURE", "90")
+    for name, target in [*GPUS.items()]:
+        monkeypatch.setitem(GPUS, name, target)  # and back, after those with few multiprocessors
+    found = difference(seed, "tiles", size=2, target="cuda:sm_90", schedules=True)
+    again = (
+        f"python test/cuda/fuzz_gpu.py --kind tiles --schedules --target cuda:sm_90 --count 1 --size 2 --seed {seed}"
+    )
+    assert found == "", again
+
+
+@pytest.mark.parametrize("kind", ["products", "tiles", "images"])
+@pytest.mark.parametrize("seed", range(30))
+def test_random_products_are_valid(seed: int, kind: Any) -> None:
+    model = KINDS[kind](seed)
     onnx.checker.check_model(model, full_check=True)
-    assert model == products(seed)
+    assert model == KINDS[kind](seed)

@@ -17,17 +17,24 @@ from unsized_steps import ROWS
 
 TYPES = ("float16", "float16", "bfloat16", "bfloat16", "float32")
 EXTENTS = (1, 3, 8, 16, 31, 32, 64, 72, 96, 128, 130)
+TILES = (64, 72, 128, 136, 200, 256)  # strides of 16 bytes: what warpgroups and bulk copies take
 CHANNELS = (3, 8, 16, 24, 32, 64)
 UNARY = ("Relu", "Tanh", "Sigmoid", "Erf", "Neg", "Abs", "HardSwish")
 MOST = 60_000  # elements of a value
 OPSET = 22
 
 
-def products(seed: int, size: int = 6) -> ModelProto:
+def products(
+    seed: int,
+    size: int = 6,
+    extents: Sequence[int] = EXTENTS,
+    ranks: Sequence[int] = (2, 2, 3, 3, 4, 4),
+    types: Sequence[str] = TYPES,
+) -> ModelProto:
     """A model of about ``size`` steps; the same for the same seed."""
-    g = Graph(Random(seed), opset=OPSET)
-    kind = g.random.choice(TYPES)
-    rank = g.random.choice([2, 2, 3, 3, 4, 4])
+    g = Graph(Random(seed), opset=OPSET, extents=tuple(extents))
+    kind = g.random.choice(types)
+    rank = g.random.choice(ranks)
     for _ in range(g.random.randint(1, 2)):
         x = given(g, _first(g, rank), kind)
     if g.random.random() < 0.3:
@@ -39,10 +46,10 @@ def products(seed: int, size: int = 6) -> ModelProto:
 
 
 def _first(g: Graph, rank: int) -> Shape:
-    batch = ROWS if rank > 2 and g.random.random() < 0.2 else g.random.choice(EXTENTS if rank == 2 else (1, 2, 3))
+    batch = ROWS if rank > 2 and g.random.random() < 0.2 else g.random.choice(g.extents if rank == 2 else (1, 2, 3))
     if rank == 4:
         return (batch, g.random.choice(CHANNELS), g.random.randint(3, 14), g.random.randint(3, 14))
-    return (batch, *(g.random.choice(EXTENTS) for _ in range(rank - 1)))
+    return (batch, *(g.random.choice(g.extents) for _ in range(rank - 1)))
 
 
 def _values(g: Graph) -> list[str]:
@@ -125,7 +132,7 @@ def reduced(g: Graph, x: str) -> None:
 def linear(g: Graph, x: str) -> str:
     """Times weights, as they are or transposed."""
     *outer, k = g.shapes[x]
-    n, scale = g.random.choice([n for n in EXTENTS if n * math.prod(outer) <= MOST] or [1]), 1 / math.sqrt(k)
+    n, scale = g.random.choice([n for n in g.extents if n * math.prod(outer) <= MOST] or [1]), 1 / math.sqrt(k)
     if g.random.random() < 0.5:
         w = fixed(g, x, k, n, scale=scale)
     else:
@@ -146,7 +153,7 @@ def of_bytes(g: Graph, x: str) -> str | None:
     if x not in g.inputs:  # the next whole number of a value that is computed may be another one
         return None
     *outer, k = shape = g.shapes[x]
-    n = g.random.choice([n for n in EXTENTS if n * math.prod(outer) <= MOST] or [1])
+    n = g.random.choice([n for n in g.extents if n * math.prod(outer) <= MOST] or [1])
     wide = g.add("Cast", [x], shape, "float32", to=1, last=True)
     y = g.add("DynamicQuantizeLinear", [wide], shape, "uint8", last=True)
     scale, zero = g.more((), "float32", last=True), g.more((), "uint8", last=True)
