@@ -36,7 +36,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
 from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
-from mlc.passes.device.bulk.cluster_copies import ClusterCopies, check_cluster, shared_copy
+from mlc.passes.device.bulk.cluster_copies import ClusterCopies, check_cluster, shared_copy, tile_variables
 from mlc.passes.device.bulk.consumer_order import ConsumerOrder, check_locals, groups_of
 from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.distribute_values import threads_of
@@ -110,9 +110,11 @@ class _Specialization:
         cluster = thread_block_of(schedule_of(self.fn)).cluster
         if cluster is None:
             return None, 1
-        rows, columns = check_cluster(cluster, self.tiles)
+        product = next(o for o in self.loop.body.block.ops if isinstance(o, kernel.MmaOp))
+        variables = tile_variables(self.tiles, next(copy for copy in self.copies if copy.target is product.a))
+        rows, columns = check_cluster(cluster, self.tiles, variables)
         self.fn.attributes[CLUSTER] = DenseArrayBase.from_list(i64, [rows, columns])
-        return ClusterCopies(rows, columns, self.tiles, self.tiles), rows + columns - 1
+        return ClusterCopies(rows, columns, variables, self.tiles), rows + columns - 1
 
     def _ring(self, local: kernel.LocalOp) -> SSAValue:
         ring = kernel.LocalOp(memref(element_of(local.result), (self.depth, *shape_of(local.result))))

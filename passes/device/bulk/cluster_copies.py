@@ -23,13 +23,26 @@ BLOCKS = (2, 4)  # of a cluster
 SWIZZLED = 1024  # bytes in which the swizzle of boxes repeats: a part begins at a multiple
 
 
-def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp) -> tuple[int, int]:
+Variables = tuple[SSAValue | None, SSAValue | None]
+"""Those of the rows and the columns of tiles; None where there is one row, or one column."""
+
+
+def tile_variables(tiles: scf.ParallelOp, left: kernel.BulkCopyOp) -> Variables:
+    """The last two loops over tiles. A single one is that of the rows if the ``left`` operand depends on it."""
+    *outer, last = tiles.body.block.args
+    if outer:
+        return outer[-1], last
+    return (last, None) if any(_depends(value, last) for value in left.coordinates) else (None, last)
+
+
+def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp, variables: Variables) -> tuple[int, int]:
     """The rows and columns of tiles of a cluster. Raises ScheduleError where the tiles are not whole clusters."""
     text = "x".join(map(str, cluster))
     if len(cluster) != 2 or prod(cluster) not in BLOCKS:
         raise ScheduleError(f"'cluster={text}': a cluster has 2 or 4 blocks: 2x1, 1x2, 2x2, 4x1 or 1x4")
     rows, columns = cluster
-    counts = [1, *map(constant_of, tiles.upperBound)][-2:]
+    bounds = dict(zip(tiles.body.block.args, map(constant_of, tiles.upperBound), strict=True))
+    counts = [1 if variable is None else bounds[variable] for variable in variables]
     for name, count, each in (("rows", counts[0], rows), ("columns", counts[1], columns)):
         if count is None or count % each:
             more = f"the {name} of tiles are no multiple of {each}, known when the model is compiled"
@@ -47,9 +60,9 @@ class Sharing:
 
 
 class ClusterCopies:
-    """The place of this block in its cluster, computed before ``place``; ``tiles`` are the tiles of the blocks."""
+    """The place of this block in its cluster, computed before ``place``; ``variables`` are those of its tile."""
 
-    def __init__(self, rows: int, columns: int, tiles: scf.ParallelOp, place: Operation):
+    def __init__(self, rows: int, columns: int, variables: Variables, place: Operation):
         build = Inserter(place)
         zero, rank = (Index(v, build.add) for v in (build.index(0), build.add(kernel.ClusterRankOp()).results[0]))
         both = rows > 1 and columns > 1
@@ -60,20 +73,20 @@ class ClusterCopies:
         in_column = zero.constant(2**rows - 1).shifted_left(first)
         self.peers = (in_row | in_column).value
         """The blocks to which this one copies: those whose products say when a buffer is free."""
-        self.tiles = tiles
+        self.variables = variables
         self.along_row = Sharing(columns, column.value, in_row.value)
         self.along_column = Sharing(rows, row.value, in_column.value)
 
     def sharing(self, copy: kernel.BulkCopyOp) -> Sharing | None:
         """Who copies the same box: tiles of the same column, or row; None where no other block does."""
-        *_, row, column = self.tiles.body.block.args
-        for variable, found in ((row, self.along_column), (column, self.along_row)):
-            if found.parts > 1 and not any(_depends(value, variable) for value in copy.coordinates):
+        for variable, found in zip(self.variables, (self.along_column, self.along_row), strict=True):
+            shared = found.parts > 1 and variable is not None
+            if shared and not any(_depends(value, variable) for value in copy.coordinates):
                 return found
         return None
 
 
-def _depends(value: SSAValue, variable: SSAValue) -> bool:
+def _depends(value: SSAValue, variable: SSAValue | None) -> bool:
     op = value.owner
     return value is variable or (isinstance(op, Operation) and any(_depends(v, variable) for v in op.operands))
 
