@@ -28,7 +28,7 @@ from cuda_conformance import LOADED, machine  # noqa: E402
 from grow import grown  # noqa: E402
 from growing import feeds  # noqa: E402
 from networks import network  # noqa: E402
-from products import TILES, products  # noqa: E402
+from products import TILES, binary, products, unary  # noqa: E402
 from random_schedules import random_schedules, smaller  # noqa: E402
 from scratch import scratch  # noqa: E402
 
@@ -37,7 +37,9 @@ import mlc  # noqa: E402
 HALVES = ("float16", "bfloat16")
 KINDS = {
     "products": products,
-    "tiles": partial(products, extents=TILES, ranks=(2, 2, 3), types=(*HALVES, *HALVES, "float32")),
+    "tiles": partial(
+        products, extents=TILES, ranks=(2, 2, 3), types=(*HALVES, *HALVES, "float32"), others=(unary, binary)
+    ),
     "images": partial(products, ranks=(4,), types=HALVES),
     "graphs": grown,
     "networks": network,

@@ -46,6 +46,7 @@ def random_schedules(model: onnx.ModelProto, random: Random, target: str, numeri
 def _schedule(variants: Variants, name: str, random: Random) -> str:
     """The first legal one of some; a candidate of the rule, which is legal, where none is."""
     found = [*islice(variants.candidates(name), CANDIDATES)] or [variants.chosen(name)]
+    found = random.choice([found, [text for text in found if "copy=tma" in text] or found])
     variants.kernels[name].attributes[LINE] = IntegerAttr(1, i64)  # as given: what cannot be applied is refused
     trials = (_changed(random.choice(found), random) for _ in range(TRIALS))
     return next((text for text in trials if _is_legal(variants, name, text)), random.choice(found))

@@ -30,8 +30,9 @@ def products(
     extents: Sequence[int] = EXTENTS,
     ranks: Sequence[int] = (2, 2, 3, 3, 4, 4),
     types: Sequence[str] = TYPES,
+    others: Sequence[Step] | None = None,
 ) -> ModelProto:
-    """A model of about ``size`` steps; the same for the same seed."""
+    """A model of about ``size`` steps; the same for the same seed. ``others``: steps between products, else all."""
     g = Graph(Random(seed), opset=OPSET, extents=tuple(extents))
     kind = g.random.choice(types)
     rank = g.random.choice(ranks)
@@ -41,7 +42,9 @@ def products(
         g.open |= set(g.inputs)
     for _ in range(size):
         x = g.random.choice([x, x, x, g.random.choice(list(_values(g)))])
-        x = g.random.choice(_fitting(g, x))(g, x) or x
+        x = g.random.choice(_fitting(g, x, ANY if others is None else others))(g, x) or x
+    if not g.nodes:  # no step had room
+        unary(g, x)
     return g.model()
 
 
@@ -56,9 +59,9 @@ def _values(g: Graph) -> list[str]:
     return [name for name in g.shapes if name not in g.last and len(g.shapes[name]) >= 2]
 
 
-def _fitting(g: Graph, x: str) -> Sequence[Step]:
+def _fitting(g: Graph, x: str, others: Sequence[Step]) -> Sequence[Step]:
     rank = len(g.shapes[x])
-    return (*ANY, *{2: MATRICES, 3: SEQUENCES, 4: IMAGES}[rank])
+    return (*others, *{2: MATRICES, 3: SEQUENCES, 4: IMAGES}[rank])
 
 
 def given(g: Graph, shape: Shape, kind: str) -> str:
