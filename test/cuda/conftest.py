@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("conformance", "fuzz")]
+sys.path += [str(Path(__file__).parents[1] / "unit/frontends/array" / folder) for folder in ("", "transforms")]
 from fake_gpu import built, gpu
 
 __all__ = ["built", "gpu"]
