@@ -30,9 +30,10 @@ def sliced(
     sizes: tuple[DimLike, ...],
     steps: tuple[int, ...],
 ) -> Tensor:
-    for start in starts:
-        build.require(start, 0)  # x[-3]
-        build.refuse_empty(start)  # x[-1]
+    for start, step in zip(starts, steps, strict=True):
+        if step > 0:  # x[::-1] of no elements has none
+            build.require(start, 0)  # x[-3]
+            build.refuse_empty(start)  # x[-1]
     return build.slice(xs[0], starts, sizes, steps)
 
 

@@ -6,13 +6,12 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, floordiv, product
+from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, product
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array, linear
 from mlc.frontends.array.functions.elementwise import broadcast, operands
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.folding.fold import at_least
 from mlc.frontends.build.tensors import Tensor
 
 Extents = DimLike | Sequence[DimLike]
@@ -187,15 +186,18 @@ def _rolled(x: Array, by: int, axis: int) -> Array:
     extent = x.shape[axis]
     if extent == 0 or by == 0 or (isinstance(extent, int) and by % extent == 0):
         return x
-    cut, before = _first_of_roll(extent, by), (slice(None),) * axis
+    if not isinstance(extent, int):
+        return apply(rolled, [x], (by, axis), x.element, x.shape)
+    cut, before = -by % extent, (slice(None),) * axis
     return concat([x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]], axis=axis)
 
 
-def _first_of_roll(extent: DimLike, by: int) -> DimLike:
-    """Where the element is that becomes the first one: ``-by % extent``, without a division by an extent of 0."""
-    if at_least(extent, abs(by)):
-        return extent - by if by > 0 else -by
-    return (-by) - floordiv(-by, dim_max(extent, 1)) * extent
+@linear
+def rolled(build: Builder, xs: Sequence[Tensor], by: int, axis: int) -> Tensor:
+    """A roll of an open dimension, which may have fewer elements than the shift, or none."""
+    (x,) = xs
+    reads = [f"(i{n} + {-by}) % max({d}, 1)" if n == axis else f"i{n}" for n, d in enumerate(x.shape)]
+    return build.compute(f"x0[{', '.join(reads)}]", [x], x.shape)
 
 
 def tile(x: Any, repetitions: Sequence[int], /) -> Array:

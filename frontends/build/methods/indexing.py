@@ -68,7 +68,7 @@ class Indexing(Constants):
                     raise ExprError(f"element {index}, which goes from {low} to {high}, of {extent} elements")
                 self.require(most, least)
         for extent in clamped_extents(parsed, xs):
-            if extent not in extents.values():  # else no element is computed where there is none to read
+            if not {0, extent} & set(extents.values()):  # else no element is computed where there is none to read
                 self.refuse_empty(extent - 1)
         return str(clamp_indices(parsed, xs, extents))
 
