@@ -22,6 +22,7 @@ from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.types import Shape, element_of_dtype
 from mlc.frontends.array import dtypes
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
 
 Emit = Callable[..., Any]
@@ -148,7 +149,7 @@ def _inside(arguments: Sequence[Record], order: Sequence[Record]) -> set[Record]
 
 def argument(build: Builder, operands: Sequence[Tensor], unique: Unique) -> Tensor:
     """An argument of the traced function, or the data of an array: the lowering knows its tensor."""
-    raise AssertionError("an argument without a tensor")
+    raise NotSupported("an array of a trace that has ended; return it from its function in place of keeping it")
 
 
 def donated(build: Builder, operands: Sequence[Tensor], to: str) -> Tensor:

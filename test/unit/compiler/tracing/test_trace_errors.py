@@ -122,3 +122,11 @@ def test_derivatives_that_do_not_exist() -> None:
     with pytest.raises(InputError) as caught:
         f(np.arange(3))
     check(caught.value, where, "derivative by an array of type int64")
+
+
+def test_an_array_of_a_trace_that_has_ended() -> None:
+    kept = []
+    mlc.jit(lambda x: kept.append(x) or x)(X)
+    with pytest.raises(InputError) as caught:
+        mlc.jit(lambda x: x + kept[0])(X)
+    assert "an array of a trace that has ended; return it from its function" in str(caught.value)
