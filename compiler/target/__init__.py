@@ -7,6 +7,8 @@ for them is the same wherever it is compiled. ``x86-64-v3:l2=1M,vector_registers
 
 from __future__ import annotations
 
+import re
+
 from mlc.errors import InputError
 from mlc.target.base import Target
 from mlc.target.cpu import Cache, CpuTarget
@@ -25,10 +27,19 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Target:
     """The target of this name, with the facts after a colon. InputError lists the known names."""
+    if not isinstance(name, str):
+        raise InputError(f"A target is a name, not a {type(name).__name__}", stage="options", hint=_instead(""))
     base = max((known for known in names() if f"{name}:".startswith(f"{known}:")), key=len, default="")
     facts = name[len(base) + 1 :]
     if not base or (base in GPUS and facts and "=" not in facts):
-        hint = f"Known targets are {', '.join(names())}"
         unknown = name if base else name.partition(":")[0]
-        raise InputError(f"Unknown target '{unknown}'", stage="options", hint=hint)
+        raise InputError(f"Unknown target '{unknown}'", stage="options", hint=_instead(unknown))
     return variant(detect() if base == "cpu" else {**NAMED, **GPUS}[base], facts)
+
+
+def _instead(unknown: str) -> str:
+    """What to write: for a GPU the target whose code it runs, that of an earlier minor version of its generation."""
+    known = f"Known targets are {', '.join(names())}"
+    found = re.fullmatch(r"cuda:sm_(\d+)(\d)a?", unknown)
+    same = [name for name in GPUS if found and name.startswith(f"cuda:sm_{found[1]}") and name < unknown]
+    return f"GPUs of sm_{found[1]}{found[2]} run the code for {same[-1]}. {known}" if found and same else known

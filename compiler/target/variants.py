@@ -13,6 +13,11 @@ from mlc.errors import InputError
 from mlc.target.base import Target
 from mlc.target.cpu import Cache
 
+LIMITS = {
+    "vector_bits": (128, 4096), "vector_registers": (1, 1024), "warp": (32, 32), "block_threads": (32, 1024),
+    "most_threads": (32, 1024), "library_threads": (32, 1024), "shared": (16 << 10, 1 << 20),
+}  # fmt: skip
+"""The least and the most of facts that passes rely on. Generated code has warps of 32 threads, as all NVIDIA GPUs."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _FACT = re.compile(r"(\w+)=([0-9]+)([KMG]?)")
 
@@ -30,5 +35,8 @@ def variant(target: Target, facts: str) -> Target:
             hint = f"Write field=number, as in l2=512K; fields are {', '.join(known)}"
             raise InputError(f"'{fact}' is not a fact of a target", stage="options", hint=hint)
         number, old = int(found[2]) * _UNITS[found[3]], known[found[1]]
+        least, most = LIMITS.get(found[1], (1, number))
+        if not least <= number <= most:
+            raise InputError(f"'{fact}': no machine is like that", stage="options", hint=f"Give {least} to {most}")
         changed[found[1]] = replace(old, size=number) if isinstance(old, Cache) else number
     return replace(target, name=f"{target.name}:{facts}", **changed)

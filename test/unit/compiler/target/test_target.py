@@ -104,6 +104,20 @@ def test_a_gpu_with_other_facts() -> None:
         targets.get("cuda:sm_10")
 
 
+@pytest.mark.parametrize("wrong", [
+    "cuda:sm_90:warp=3", "cuda:sm_90:warp=64", "cuda:sm_80:block_threads=7", "cuda:most_threads=1G", "cuda:shared=48",
+    "x86-64-v4:vector_bits=7", "x86-64-v4:vector_registers=1000G",
+])  # fmt: skip
+def test_facts_of_no_machine_are_refused(wrong: str) -> None:
+    with pytest.raises(InputError, match="no machine is like that.*Give [0-9]+ to [0-9]+"):
+        targets.get(wrong)
+
+
+def test_a_target_is_a_name() -> None:
+    with pytest.raises(InputError, match="A target is a name, not a int.*Known targets are cpu"):
+        targets.get(3)  # type: ignore[arg-type]
+
+
 def test_the_model_of_a_cpu_is_its_name_and_numbers(tmp_path: Path) -> None:
     file = tmp_path / "cpuinfo"
     file.write_text("model\t\t: 85\nmodel name\t: Xeon @ 2.5\nstepping\t: 7\n\nmodel name\t: other\n")
