@@ -85,6 +85,14 @@ def test_a_compiler_that_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
         find_cuda()
 
 
+def test_a_compiler_that_makes_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "nvcc"
+    script.write_text("#!/bin/sh\necho fake 1\n")
+    script.chmod(0o755)
+    with pytest.raises(ToolchainError, match="failed: exit status 0, and no cubin"):
+        CudaCompiler((str(script),), "").cubin("k.cu", {"k.cu": "int x;"}, "sm_80")
+
+
 def test_a_unit_that_does_not_compile_leaves_its_sources(gpu: Gpu, tmp_path: Path) -> None:
     with pytest.raises(ToolchainError, match="run.sh` repeats it"):
         find_cuda().cubin("k.cu", {"k.cu": "nonsense"}, "sm_80")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from mlc.driver.toolchain import processes
 from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
 from mlc.errors import ToolchainError
 from mlc.options import environment
@@ -102,7 +102,7 @@ def find(command: str | None, target: Target) -> Toolchain:
 
 def _find_c(command: str | None, target: Target) -> Toolchain:
     if command := command or environment().cc:
-        found = _answer(tuple(shlex.split(command)))
+        found = _answer(processes.words(command))
         if found is None:
             raise ToolchainError(f"The C compiler '{command}' does not run", hint="Check --cc, or $CC")
         return found

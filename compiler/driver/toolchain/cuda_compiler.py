@@ -44,8 +44,8 @@ class CudaCompiler:
                 (Path(folder) / name).write_bytes(encoded(source))
             command = [*self.command, *self.flags(architecture), "-o", "result", unit]
             done = processes.run(command, Path(folder))
-            if done.returncode == 0:
-                return (Path(folder) / "result").read_bytes()
+            if done.returncode == 0 and (made := Path(folder) / "result").exists():
+                return made.read_bytes()
             raise _failed(self.command, command, Path(folder), done)
 
 
@@ -54,7 +54,7 @@ def _failed(
 ) -> ToolchainError:
     """The error for a unit that does not compile; its sources stay in a folder of their own."""
     says = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line.lower()][:3]
-    reason = "; ".join(says) or f"exit status {done.returncode}"
+    reason = "; ".join(says) or f"exit status {done.returncode}, and no cubin"
     hint = "The sources could not be kept: the disk is full"
     try:
         kept = Path(tempfile.mkdtemp(prefix="mlc-reproducer-"))
@@ -69,7 +69,7 @@ def _failed(
 def find_cuda() -> CudaCompiler:
     """$MLC_NVCC if it is set, else the first of nvcc, the wheel's nvcc and NVRTC that runs. ToolchainError if none."""
     if command := environment().nvcc:
-        if (found := _answer(tuple(shlex.split(command)))) is None:
+        if (found := _answer(processes.words(command))) is None:
             raise ToolchainError(f"The CUDA compiler '{command}' does not run", hint="Check $MLC_NVCC")
         return found
     for candidate in toolkit("nvcc"):

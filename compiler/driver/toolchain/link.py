@@ -131,13 +131,15 @@ class _Build:
         return name
 
     def _run(self, command: list[str]) -> None:
-        """Run one command in the folder; on failure keep the sources and name their folder."""
+        """Run one command in the folder, which makes a file; on failure keep the sources and name their folder."""
         result = processes.run(command, self.folder)
-        if result.returncode == 0:
+        made = command[command.index("-o") + 1] if "-o" in command else RESULT
+        wrote = (self.folder / made).exists()
+        if result.returncode == 0 and wrote:
             return
         kept = self._reproducer(command)
         says = [line for line in result.stderr.splitlines() if "error" in line.lower()][:3]
-        reason = "; ".join(says) or f"exit status {result.returncode}"
+        reason = "; ".join(says) or f"exit status {result.returncode}{'' if wrote else f', and no {made}'}"
         where = f"`sh {kept}/run.sh` repeats it" if kept else "The sources could not be kept: the disk is full"
         raise ToolchainError(
             f"The C compiler {shlex.join(self.toolchain.command)} failed: {reason}", stage="code", hint=where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -9,6 +10,14 @@ from pathlib import Path
 
 _running: set[subprocess.Popen[str]] = set()
 _ended: list[bool] = []
+
+
+def words(command: str) -> tuple[str, ...]:
+    """A command as a user writes it, split as a shell does; with a quotation that does not end it is one word."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return (command,)
 
 
 def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
