@@ -39,7 +39,16 @@ def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
         hint = f"Convert it, for example by .astype(numpy.{spec.dtype.name})"
         raise RunError(f"Input '{name}' must be {spec}, but has the dtype {array.dtype}", hint=hint)
     flags = array.flags
-    return array if flags.c_contiguous and flags.aligned else np.require(array, requirements=["C", "A"])
+    return array if flags.c_contiguous and flags.aligned else _compact(name, array)
+
+
+def _compact(name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A contiguous copy. Raises RunError where it does not fit in memory, as one of a large broadcast."""
+    try:
+        return np.require(array, requirements=["C", "A"])
+    except MemoryError:
+        what = f"Input '{name}' of the shape {array.shape} is not contiguous, and memory has no room for a copy"
+        raise RunError(what, hint="Give a contiguous array, or a smaller one") from None
 
 
 def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:

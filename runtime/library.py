@@ -29,6 +29,7 @@ with suppress(ImportError):  # built where the installation has a C compiler
 
 Array: TypeAlias = np.ndarray[Any, Any]
 ABI_VERSION = 2
+MOST_THREADS = 1024  # of a model, as in c/core/mlc_runtime.c
 MAX_ARRAYS = 64  # that a Call takes and returns
 _TYPES = {
     "abi_version": "int(*)(void)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from mlc.errors import InputError, RunError
 from mlc.runtime import arrays, describe, exprs
 from mlc.runtime.calls import Queue
 from mlc.runtime.files import copy_artifact, existing
-from mlc.runtime.library import Library, NeedsCapacity, Plan, nothing, strings
+from mlc.runtime.library import MOST_THREADS, Library, NeedsCapacity, Plan, nothing, strings
 from mlc.runtime.signature import (
     STRINGS,
     TensorSpec,
@@ -46,8 +47,8 @@ class Model:
 
     def __init__(self, path: str | PathLike[str], threads: int | None = None, verify: bool = False) -> None:
         """See :func:`load`."""
-        if threads is not None and threads < 1:
-            raise InputError(f"A model cannot run on {threads} threads", hint="Give 1 or more, or None")
+        if threads is not None and not (isinstance(threads, Integral) and 1 <= threads <= MOST_THREADS):
+            raise InputError(f"A model cannot run on {threads!r} threads", hint=f"Give 1 to {MOST_THREADS}, or None")
         library = Library(existing(path), threads, verify)
         self.path, self.threads = library.path, threads
         self.signature = library.signature
@@ -213,7 +214,10 @@ class Model:
         return library
 
     def _in_order(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """The arguments in signature order."""
+        """The arguments in signature order. Raises RunError where ``named`` has other names, or is no dictionary."""
+        if not isinstance(named, Mapping):
+            message = f"Model '{self.name}' takes arrays by name, not a {type(named).__name__}"
+            raise RunError(message, hint='Write {"x": x}, or call the model itself')
         rest = self._names[len(values) :]
         if named.keys() != set(rest):
             raise RunError(self._wrong_names(values, named))

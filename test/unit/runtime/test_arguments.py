@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from toy_build import arguments, assert_right
 
+from mlc.errors import MlcError
 from mlc.runtime import RunError, TensorSpec, arrays, load
 from mlc.runtime.arrays import as_input
 from mlc.runtime.library import Plan
@@ -186,3 +187,21 @@ def test_an_output_beyond_memory(toy):
 def test_absurd_dimension(toy):
     huge = np.lib.stride_tricks.as_strided(floats(0), (0, 8), (0, 4))
     assert load(toy.library)(huge, floats(0))[0].shape == (0,)
+
+
+def test_a_copy_that_no_memory_holds():
+    huge = np.lib.stride_tricks.as_strided(np.zeros(4, np.float32), (1 << 40, 8), (0, 4))
+    with pytest.raises(RunError, match=r"Input 'x' of the shape \(1099511627776, 8\) is not contiguous, and memory"):
+        as_input("x", TensorSpec(np.dtype(np.float32), ("n", 8)), huge)
+
+
+@pytest.mark.parametrize("given", [[1], None, "x"])
+def test_names_of_a_run_are_a_dictionary(toy, given):
+    with pytest.raises(RunError, match=f"takes arrays by name, not a {type(given).__name__}"):
+        load(toy.library).run(given)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1 << 40, "two", 2.5])
+def test_numbers_of_threads(toy, threads):
+    with pytest.raises(MlcError, match="1 to 1024"):
+        load(toy.library, threads)
