@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.errors import InputError
+from mlc.errors import InputError, OutputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
 from mlc.nn.files import load_file, save_file
@@ -27,7 +27,10 @@ class Checkpoints:
         if every < 1 or keep < 1:
             raise InputError(f"Checkpoints every {every} steps, of which {keep} stay")
         self.folder, self.every, self.keep = Path(folder), every, keep
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"Cannot make the folder '{folder}' of checkpoints: {error.strerror}") from error
         for unfinished in self.folder.glob(".step-*"):
             unfinished.unlink(missing_ok=True)
 

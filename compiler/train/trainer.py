@@ -120,6 +120,8 @@ class Trainer:
             RunError: the loss or the gradient is not finite; ``trainer.state`` is that before the step.
             InputError: the data ends before; an unknown option.
         """
+        if steps < 0:
+            raise InputError(f"Training until {steps} steps were taken", hint="Give a number from 0 on")
         saved = checkpoints if isinstance(checkpoints, Checkpoints | None) else Checkpoints(checkpoints)
         if saved and saved.steps() and saved.steps()[-1] > self.step:
             self.state = saved.load(self.state)

@@ -19,7 +19,7 @@ from onnx import helper, numpy_helper
 import mlc
 import mlc.numpy as mnp
 from mlc import nn, optim, train
-from mlc.errors import InputError, RunError
+from mlc.errors import InputError, OutputError, RunError
 from mlc.frontends.array import trees
 from mlc.train.watch import origin
 
@@ -249,3 +249,14 @@ def test_steps_that_are_not_finite_are_left_out() -> None:
     for _ in range(3):
         trainer.take((X * np.inf, Y))
     assert not np.isfinite(trainer.model.weight.numpy()).all()  # the third in a row is applied
+
+
+def test_a_folder_of_checkpoints_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(OutputError, match="Cannot make the folder '.*run' of checkpoints: File exists"):
+        train.Checkpoints(tmp_path / "run")
+
+
+def test_a_number_of_steps_below_zero() -> None:
+    with pytest.raises(InputError, match="until -1 steps"):
+        train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss).fit(train.ArrayData((X, Y), 16), -1, progress=False)
