@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 
 from mlc.dialects.weights import WeightStore
+from mlc.errors import InputError
 from mlc.target import DEFAULT, CpuTarget, GpuTarget, Target
 
 
@@ -40,14 +41,22 @@ def machine_of(ctx: Context) -> Target:
 
 
 def gpu_of(ctx: Context) -> GpuTarget:
-    """The GPU target of ``ctx``."""
+    """The GPU target of ``ctx``. InputError for a CPU."""
     target = machine_of(ctx)
-    assert isinstance(target, GpuTarget), f"this pass is for GPUs, not for '{target.name}'"
+    if not isinstance(target, GpuTarget):
+        raise _other_kind("GPU", target)
     return target
 
 
 def target_of(ctx: Context) -> CpuTarget:
-    """The CPU target of ``ctx``; the default target for a plain xDSL context."""
+    """The CPU target of ``ctx``; the default target for a plain xDSL context. InputError for a GPU."""
     target = machine_of(ctx)
-    assert isinstance(target, CpuTarget), f"this pass is for CPUs, not for '{target.name}'"
+    if not isinstance(target, CpuTarget):
+        raise _other_kind("CPU", target)
     return target
+
+
+def _other_kind(wanted: str, target: Target) -> InputError:
+    """The error of a pass of one kind of machine that ``mlc-opt`` runs for another."""
+    name = next(name for name, kind in (("cuda", "GPU"), (DEFAULT.name, "CPU")) if kind == wanted)
+    return InputError(f"A pass for {wanted}s, on a module for '{target.name}'", hint=f"Give --for-target {name}")

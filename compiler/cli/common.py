@@ -62,6 +62,7 @@ Seed = Annotated[
     int | None,
     typer.Option(
         "--random",
+        min=0,
         help="Use random values, from this seed, for inputs that -i does not give.",
         metavar="SEED",
         show_default=False,

@@ -132,6 +132,6 @@ def _guarded(work: Callable[[], Any], what: str) -> Any:
         return work()
     except (MlcError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script's own sys.exit() would end mlc with nothing written
         where = user_line(error.__traceback__)
         raise InputError(f"{where or what}: {type(error).__name__}: {error}") from error

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from mlc import target
@@ -57,9 +57,10 @@ def main(arguments: list[str] | None = None) -> None:
     except (DiagnosticException, ParseError) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    except Exception as error:
+    except (Exception, ArgSpecParseError) as error:  # xDSL's error of options is no Exception
         if environment().debug:
             raise
-        kind = "" if isinstance(error, OSError | ValueError) else f"internal error: {type(error).__name__}: "
+        known = isinstance(error, OSError | ValueError | ArgSpecParseError)
+        kind = "" if known else f"internal error: {type(error).__name__}: "
         print(f"mlc-opt: error: {kind}{error}", file=sys.stderr)
         sys.exit(1)

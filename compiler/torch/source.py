@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
+from zipfile import is_zipfile
 
 from mlc.driver.cache import digest, digest_cache
 from mlc.errors import InputError
@@ -108,6 +109,9 @@ def loaded(path: Path) -> ExportedProgram:
         import torch
     except ModuleNotFoundError as error:
         raise InputError("A .pt2 file needs PyTorch", stage="import", hint="pip install 'mlc[torch]'") from error
+    if not is_zipfile(path):  # torch would log a traceback
+        what = f"torch.export.load cannot read {path}: it is no zip file, or is cut short"
+        raise InputError(what, stage="import", hint="Write the program again by torch.export.save")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of torch's own calls

@@ -34,10 +34,23 @@ def test_a_dimension_that_no_memory_holds(place: Place, refuses: Refuses, comman
         ("--schedule", "no-such-file", "no-such-file"),
         ("--peak-memory", "200Q", "--peak-memory 200M"),
         ("--peak-memory", "-1", "--peak-memory 200M"),
+        ("--target", "cuda:sm_37", "cuda:sm_80"),
+        ("--target", "cuda:sm_86", "GPUs of sm_86 run the code for cuda:sm_80"),
+        ("--target", "cuda:sm_120", "cuda:sm_90"),
     ],
 )
 def test_wrong_options(place: Place, refuses: Refuses, option: str, value: str, says: str) -> None:
     refuses("compile", save(place, add_model()), option, value, says=(value, says))
+
+
+def test_more_threads_than_a_model_may_have(place: Place, refuses: Refuses) -> None:
+    says = ("9999999999999 threads", "Give 1 to 1024")
+    refuses("run", save(place, add_model()), "--random", "0", "--threads", "9999999999999", says=says)
+
+
+@pytest.mark.parametrize("command", ["run", "bench"])
+def test_a_seed_below_zero(place: Place, refuses: Refuses, command: str) -> None:
+    refuses(command, save(place, add_model()), "--random", "-1", says=("--random", "greater than or equal to 0"))
 
 
 # ---- the machine
@@ -105,6 +118,22 @@ def test_a_c_compiler_that_fails(place: Place) -> None:
     assert result.returncode == 1
     check_message(result.stderr, ("error: broken", "run.sh"))
     assert not any(place.work.iterdir())
+
+
+@pytest.mark.parametrize("cache", ["cache", ""])
+def test_a_c_compiler_that_makes_nothing(place: Place, cache: str) -> None:
+    script = place.inputs / "cc"
+    script.write_text("#!/bin/sh\n[ $1 = --version ] && echo fake 1\nexit 0\n")
+    script.chmod(0o755)
+    folder = cache and str(place.inputs / cache)
+    result = mlc_process("compile", save(place, add_model()), CC=str(script), MLC_CACHE_DIR=folder)
+    assert result.returncode == 1
+    check_message(result.stderr, (f"{script} failed", ".o", "run.sh"))
+    assert not any(place.work.iterdir())
+
+
+def test_a_c_compiler_with_a_quotation_that_does_not_end(place: Place, refuses: Refuses) -> None:
+    refuses("compile", save(place, add_model()), "--cc", "gcc '", says=("'gcc '' does not run", "--cc"), code=1)
 
 
 def test_a_read_only_cache_only_warns(place: Place) -> None:

@@ -90,6 +90,7 @@ def test_a_jitted_function_of_a_module(mlc_command: Command) -> None:
         (["heat.py:number"], "is a int, not a function"),
         (["absent.py:f"], "absent.py does not exist"),
         (["absent.module:f"], "error: No module named 'absent'. Modules are looked up in the current folder"),
+        (["ending.py:f"], "ending.py:2: SystemExit: 0"),
         (["importing:f"], "importing.py:1: ModuleNotFoundError: No module named 'absent'"),
     ],
 )
@@ -99,9 +100,11 @@ def test_what_is_refused(
 ) -> None:  # fmt: skip
     monkeypatch.syspath_prepend(tmp_path_factory.mktemp("modules"))
     Path(sys.path[0], "importing.py").write_text("import absent\n")
+    if arguments == ["ending.py:f"]:  # a script without `if __name__ == "__main__":`
+        Path("ending.py").write_text("import sys\nsys.exit(0)\n")
     error = mlc_command("compile", *arguments, code=2)
     assert error.startswith("mlc: error: ") and says in error and error.count("\n") == 1
-    assert os.listdir() == ["heat.py"]
+    assert set(os.listdir()) <= {"heat.py", "ending.py"}
 
 
 def test_a_function_is_compiled_before_it_runs(mlc_command: Command) -> None:

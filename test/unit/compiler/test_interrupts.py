@@ -1,4 +1,4 @@
-"""Ctrl-C while Python frees objects."""
+"""Ctrl-C while Python frees objects, or imports modules."""
 
 from __future__ import annotations
 
@@ -33,3 +33,17 @@ def test_other_exceptions_of_finalizers_are_shown() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "ValueError: odd" in done.stderr
+
+
+def test_an_interrupt_while_the_command_line_is_imported() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'mlc.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from mlc.__main__ import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")

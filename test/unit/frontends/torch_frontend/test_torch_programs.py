@@ -176,7 +176,9 @@ def test_without_torch_a_file_says_what_to_install(tmp_path: Path, monkeypatch: 
         mlc.compile(tmp_path / "net.pt2")
 
 
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "net.pt2").write_bytes(b"PK\x03\x04 nothing")
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 nothing"])
+def test_a_damaged_file_is_refused(data: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "net.pt2").write_bytes(data)
     with pytest.raises(mlc.InputError, match="torch.export.load cannot read"):
         mlc.compile(tmp_path / "net.pt2")
+    assert "Traceback" not in capfd.readouterr().err
