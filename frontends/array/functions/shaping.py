@@ -195,9 +195,8 @@ def _rolled(x: Array, by: int, axis: int) -> Array:
 @linear
 def rolled(build: Builder, xs: Sequence[Tensor], by: int, axis: int) -> Tensor:
     """A roll of an open dimension, which may have fewer elements than the shift, or none."""
-    (x,) = xs
-    reads = [f"(i{n} + {-by}) % max({d}, 1)" if n == axis else f"i{n}" for n, d in enumerate(x.shape)]
-    return build.compute(f"x0[{', '.join(reads)}]", [x], x.shape)
+    reads = [f"(i{n} + {-by}) % max({d}, 1)" if n == axis else f"i{n}" for n, d in enumerate(xs[0].shape)]
+    return build.compute(f"x0[{', '.join(reads)}]", xs, xs[0].shape)
 
 
 def tile(x: Any, repetitions: Sequence[int], /) -> Array:
@@ -215,8 +214,7 @@ def tile(x: Any, repetitions: Sequence[int], /) -> Array:
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
     """The differences of neighbours along ``axis``, ``n`` times, with arrays before and after joined to it at first."""
     given = concat([as_array(each) for each in (prepend, x, append) if each is not None], axis=axis)
-    (at,) = axes_of(given, axis)
-    before = (slice(None),) * at
+    before = (slice(None),) * axes_of(given, axis)[0]
     for _ in range(n):
         after, first = given[(*before, slice(1, None))], given[(*before, slice(None, -1))]
         given = after ^ first if given.element == "i1" else after - first
