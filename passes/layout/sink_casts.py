@@ -4,10 +4,11 @@
     %b = graph.map "f32(x0)"(%w)           →        (tensor<8x16xf16>, tensor<16x4xf16>) -> tensor<8x4xf32>
     %c = graph.contract "mk,kn->mn"(%a, %b)
 
-So operands stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. Each value keeps its
-bits: the products are those of the widened operands. Bytes are widened to i32, halves and floats of 8 bits to f32; both
-operands of a product are widened, or none. Floats of 8 bits that are halves first are widened from 8 bits. Constants of
-f32 that halves hold, as an importer widens small weights, are halves again.
+So operands stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. What moves elements
+between a cast and a product moves narrow ones: the derivatives of convolutions transpose images and reverse filters.
+Each value keeps its bits: the products are those of the widened operands. Bytes are widened to i32, halves and floats
+of 8 bits to f32; both operands of a product are widened, or none. Floats of 8 bits that are halves first are widened
+from 8 bits. Constants of f32 that halves hold, as an importer widens small weights, are halves again.
 
 A scale of dequantized floats of 8 bits is multiplied after the sum, where all terms of a result have it: one of a
 tensor, of a row or of a column. That rounds once what a scale of each term rounds each time, so ``numerics = strict``
@@ -35,6 +36,8 @@ from mlc.dialects.graph import (
     ConvOp,
     MapOp,
     PadOp,
+    ReshapeOp,
+    SliceOp,
     TransposeOp,
     WeightOp,
     dims_of,
@@ -50,6 +53,7 @@ from mlc.passes.rewriter import bodies, erase_unused, producer
 
 WIDENED = {"f32": ("f16", "bf16", *FLOAT8), "i32": ("i8", "ui8")}
 """The element types that an element type of products holds, and sums exactly or in more bits."""
+Move = TransposeOp | PadOp | ReshapeOp | SliceOp
 EXACT = WIDENED | {"f16": FLOAT8, "bf16": FLOAT8}  # casts that keep each value
 
 
@@ -119,10 +123,11 @@ def _dequantized(op: ContractOp | ConvOp, weights: WeightStore) -> tuple[list[SS
 
 
 def _narrow(value: SSAValue, element: str) -> SSAValue | None:
-    """The operand of which ``value`` is the widened one; a transposition or padding after the cast is made before."""
-    if isinstance(move := value.owner, TransposeOp | PadOp):
-        inner = _narrow(move.input, element)
-        if inner is None or isinstance(move, PadOp) and move.number != 0:
+    """The operand of which ``value`` is the widened one; what moves elements after the cast is made before."""
+    if isinstance(move := value.owner, Move):
+        fixed = isinstance(move, PadOp) and move.number != 0 or isinstance(move, ReshapeOp) and move.barrier is not None
+        inner = None if fixed else _narrow(move.input, element)
+        if inner is None:
             return None
         return OpBuilder(move).emit(_moved(move, inner))
     cast = producer(value, MapOp)
@@ -141,7 +146,12 @@ def _rounded(value: SSAValue, element: str, weights: WeightStore, builder: OpBui
     return builder.emit(MapOp(f"{element}(x0)", [value])) if exact else None
 
 
-def _moved(move: TransposeOp | PadOp, inner: SSAValue) -> Operation:
-    if isinstance(move, TransposeOp):
-        return TransposeOp(inner, ints_of(move.perm))
+def _moved(move: Move, inner: SSAValue) -> Operation:
+    match move:
+        case TransposeOp():
+            return TransposeOp(inner, ints_of(move.perm))
+        case ReshapeOp():
+            return ReshapeOp(inner, dims_of(move.shape))
+        case SliceOp():
+            return SliceOp(inner, dims_of(move.starts), dims_of(move.sizes), ints_of(move.steps))
     return PadOp(inner, dims_of(move.low), dims_of(move.high), "0", ints_of(move.interior))

@@ -39,6 +39,40 @@ func.func @convolution(%x: tensor<1x2x5x5xbf16>, %w: tensor<4x2x3x3xbf16>) -> te
 
 // -----
 
+// What moves elements between a cast and a product moves narrow ones, as the derivative of a convolution by its image does
+// with filters of each group.
+// CHECK-LABEL: func.func @moved
+// CHECK-NEXT: %0 = graph.slice(%w) {{.*}} : (tensor<4x2x3x3xf16>) -> tensor<4x2x3x3xf16>
+// CHECK-NEXT: %1 = graph.reshape(%0) {{.*}} : (tensor<4x2x3x3xf16>) -> tensor<2x2x2x3x3xf16>
+// CHECK-NEXT: %2 = graph.transpose(%1) {{.*}} : (tensor<2x2x2x3x3xf16>) -> tensor<2x2x2x3x3xf16>
+// CHECK-NEXT: %3 = graph.reshape(%2) {{.*}} : (tensor<2x2x2x3x3xf16>) -> tensor<4x2x3x3xf16>
+// CHECK-NEXT: graph.conv(%x, %3) {{.*}}product = "f32(x0) * f32(x1)"
+func.func @moved(%x: tensor<1x4x5x5xf16>, %w: tensor<4x2x3x3xf16>) -> tensor<1x4x3x3xf32> {
+  %0 = graph.map "f32(x0)"(%x) : (tensor<1x4x5x5xf16>) -> tensor<1x4x5x5xf32>
+  %1 = graph.map "f32(x0)"(%w) : (tensor<4x2x3x3xf16>) -> tensor<4x2x3x3xf32>
+  %2 = graph.slice(%1) {starts = ["0", "0", "2", "2"], sizes = ["4", "2", "3", "3"], steps = array<i64: 1, 1, -1, -1>} : (tensor<4x2x3x3xf32>) -> tensor<4x2x3x3xf32>
+  %3 = graph.reshape(%2) {shape = ["2", "2", "2", "3", "3"]} : (tensor<4x2x3x3xf32>) -> tensor<2x2x2x3x3xf32>
+  %4 = graph.transpose(%3) {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<2x2x2x3x3xf32>) -> tensor<2x2x2x3x3xf32>
+  %5 = graph.reshape(%4) {shape = ["4", "2", "3", "3"]} : (tensor<2x2x2x3x3xf32>) -> tensor<4x2x3x3xf32>
+  %6 = graph.conv(%0, %5) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x4x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  func.return %6 : tensor<1x4x3x3xf32>
+}
+
+// -----
+
+// A reshape that is a barrier stays where it is.
+// CHECK-LABEL: func.func @barrier
+// CHECK-NOT: product
+func.func @barrier(%x: tensor<6x8xf16>, %w: tensor<16x8xf16>) -> tensor<6x16xf32> {
+  %0 = graph.map "f32(x0)"(%x) : (tensor<6x8xf16>) -> tensor<6x8xf32>
+  %1 = graph.map "f32(x0)"(%w) : (tensor<16x8xf16>) -> tensor<16x8xf32>
+  %2 = graph.reshape(%1) {shape = ["8", "16"], barrier} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+  %3 = graph.contract "mk,kn->mn"(%0, %2) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+  func.return %3 : tensor<6x16xf32>
+}
+
+// -----
+
 // Not where one operand is no widened one, the types differ, or the value is not widened alone.
 // CHECK-LABEL: func.func @unchanged
 // CHECK-NOT: product
