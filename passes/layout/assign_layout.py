@@ -9,7 +9,7 @@
     %z = (transpose and reshape of %d)
 
 On a GPU images of halves alone are blocked, by all channels: 1x1x58x58x64, which is NHWC. A thread copies 16 bytes of a
-pixel's neighbouring channels at a time (``blocking/block_sizes.py``).
+pixel's neighbouring channels at a time (``blocking/block_sizes.py``). So are those of a training step.
 
 Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is read as 1x4x58x58x4 packed integers.
 

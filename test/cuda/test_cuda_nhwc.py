@@ -129,11 +129,16 @@ def test_a_small_network(name: str, units: Path) -> None:
     run(halved(build(name, **small.OPTIONS[name])), units)
 
 
-def test_weights_of_run_time_keep_nchw(units: Path) -> None:
+def test_weights_of_run_time_for_few_pixels_keep_nchw(units: Path) -> None:
     """They would be moved in each run."""
     model = model_of("(float16[1,16,9,12] x, float16[32,16,3,3] w) => (float16[1,32,7,10] y) { y = Conv (x, w) }")
     made = Program.of(model, units)
     assert len(made.functions) == 1 and not any(every(made, kernel.AsyncGatherOp))
+
+
+def test_weights_of_run_time(units: Path) -> None:
+    model = model_of("(float16[2,16,9,12] x, float16[40,16,3,3] w) => (float16[2,40,7,10] y) { y = Conv (x, w) }")
+    assert {o.width.value.data for o in every(run(model, units), kernel.AsyncGatherOp)} == {8}  # type: ignore[attr-defined]
 
 
 @pytest.mark.skipif(not (shutil.which("nvcc") and shutil.which("cuobjdump")), reason="needs nvcc and cuobjdump")

@@ -25,13 +25,13 @@ Arrays = list[np.ndarray[Any, Any]]
 def drawn(groups: int, element: str) -> tuple[Arrays, dict[str, Any]]:
     """An image, filters and an adjoint's factor of random shapes, and the window."""
     random = np.random.default_rng()
-    n, c, f = (int(x) for x in (random.integers(1, 3), 8 * random.integers(2, 4), random.integers(17, 30)))
-    taps, strides = random.integers(2, 4, 2).tolist(), int(random.integers(1, 3))
-    pixels = random.integers(10, 15, 2).tolist()
-    out = [(p + 2 - k) // strides + 1 for p, k in zip(pixels, taps, strict=True)]
+    n, c, f = (int(x) for x in (random.integers(2, 4), 8 * random.integers(2, 4), random.integers(17, 30)))
+    taps, (strides, border) = random.integers(2, 4, 2).tolist(), (int(x) for x in random.integers((1, 0), (3, 2)))
+    pixels = random.integers(17, 21, 2).tolist()
+    out = [(p + 2 * border - k) // strides + 1 for p, k in zip(pixels, taps, strict=True)]
     shapes = [(n, c * groups, *pixels), (f * groups, c, *taps), (n, f * groups, *out)]
     made = [random.standard_normal(s) for s in shapes]
-    window = {"strides": strides, "padding": 1, "groups": groups}
+    window = {"strides": strides, "padding": border, "groups": groups}
     return [x.astype(numpy_dtype(element)) for x in made], window
 
 
@@ -64,11 +64,14 @@ CASES = [(1, "f16", "cuda:sm_80"), (1, "bf16", "cuda:sm_90"), (2, "f16", "cuda:s
 
 @pytest.mark.parametrize("groups, element, name", CASES)
 def test_gradients_multiply_on_tensor_cores(groups: int, element: str, name: str, units: Path) -> None:
-    """By image and by filters, forward included: every product has halves as factors."""
+    """By image and by filters, forward included: every product has halves as factors. Where there are no groups images
+    are NHWC: eight channels of a pixel are copied at a time."""
     arrays, window = drawn(groups, element)
     made = program(arrays, window, element, name, units)
     products = [fn for fn in made.functions.values() if str(schedule_of(fn)[0]).startswith("contraction")]
     assert len(products) >= 3 and all(any(isinstance(o, kernel.MmaOp) for o in fn.walk()) for fn in products)
+    gathers = [o for fn in products for o in fn.walk() if isinstance(o, kernel.AsyncGatherOp)]
+    assert groups > 1 or len(gathers) >= 3 and {o.width.value.data for o in gathers} == {8}
     found = list(made.run(dict(zip(("x", "w", "g"), arrays, strict=True))).values())
     for ours, theirs in zip(found, by_torch(arrays, window), strict=True):
         np.testing.assert_allclose(ours.astype(np.float64), theirs, rtol=0, atol=1e-2 * np.abs(theirs).max())

@@ -71,17 +71,32 @@ class WholeChannels(BlockSizes):
     whole = True
 
     def of_filters(self, op: Conv) -> int | None:
-        narrow = isinstance(op, ConvOp) and {element_of(v) for v in op.operands} <= {*HALVES} and bool(op.product)
-        if not narrow or op.layouts or op.weight not in self.constants:
+        packs = op.weight in self.constants or _outweighs_packing(op) and _slides(op)
+        if not is_of_halves(op) or op.layouts or not packs:
             return None
         return _multiple(int(shape_of(op.weight)[0]), COPIED)  # type: ignore[arg-type]
 
     def of_image(self, op: Conv, filters: int) -> int:
-        channels = _channels(op)
-        return FEW if channels <= FEW else _multiple(channels, COPIED)
+        return whole_block(_channels(op))
 
     def vector(self, element: str) -> None:
         return None
+
+
+def is_of_halves(op: Conv) -> bool:
+    """Whether a convolution multiplies halves and adds floats of 32 bits, as tensor cores do."""
+    return isinstance(op, ConvOp) and {element_of(v) for v in op.operands} <= {*HALVES} and bool(op.product)
+
+
+def _slides(op: Conv) -> bool:
+    """Whether a window has no more taps than positions: the adjoint is one as large as the image, read once."""
+    window, positions = (product(shape_of(v)[2:]) for v in (op.weight, op.results[0]))
+    return isinstance(window, int) and isinstance(positions, int) and window <= positions
+
+
+def whole_block(channels: int) -> int:
+    """Channels of the one block of an image, those of zeros included."""
+    return FEW if channels <= FEW else _multiple(channels, COPIED)
 
 
 def _channels(op: Conv) -> int:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects.graph import (
     ComputeOp,
     ConvOp,
+    LayoutAttr,
     PackOp,
     ReduceOp,
     ReshapeOp,
@@ -24,6 +25,7 @@ from mlc.dialects.graph import (
     layout,
 )
 from mlc.dialects.types import ITEMSIZE, element_of, is_float, shape_of
+from mlc.passes.layout.blocking.block_sizes import is_of_halves, whole_block
 from mlc.passes.layout.blocking.blocked_layout import Blocked, LayoutBuilder
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBui
     """A convolution of [C, N, X…] with filters [F, N, K…], transposed from [N, C, X…] and [N, F, K…]: it reads
     both in blocks of channels as they are, and its register tile has rows of C and vectors of F."""
     image, filters = _batch_first(op.input), _batch_first(op.weight)
-    if image is None or filters is None or op.groups.value.data > 1 or not _plain_floats(op):
+    fits = _known(op) and (is_of_halves(op) if assignment.sizes.whole else _plain_floats(op))
+    if image is None or filters is None or op.groups.value.data > 1 or not fits:
         return None
     x, y = (_blocks(each, assignment) for each in (image, filters))
     if x is None or y is None:
@@ -42,13 +45,22 @@ def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBui
     rank, by_batch = len(op.strides) + 2, [1, 0, *range(2, len(op.strides) + 2)]
     layouts = [layout(rank, [(0, block)], by_batch) for block in (x, y)]
     result = layout(rank, [(0, x), (1, y)])
-    values = [
-        builder.unflattened(assignment.views[each]) if each in assignment.views else builder.emit(PackOp(moved, held))
-        for each, moved, held in zip((image, filters), op.operands, layouts, strict=True)
-    ]
-    blocks = builder.emit(ConvOp(values[0], values[1], *op.window, layouts=[*layouts, result]))
+    packed = zip((image, filters), (x, y), op.operands, layouts, strict=True)
+    values = [_in_blocks(*each, assignment, builder) for each in packed]
+    blocks = builder.emit(ConvOp(values[0], values[1], *op.window, product=op.product, layouts=[*layouts, result]))
     whole, shape = builder.emit(UnpackOp(blocks, result)), shape_of(op.result)
     return whole if shape_of(whole) == shape else builder.emit(SliceOp(whole, [0] * rank, shape, [1] * rank))
+
+
+def _in_blocks(
+    value: SSAValue, block: int, moved: SSAValue, held: LayoutAttr, assignment: LayoutAssignment, builder: LayoutBuilder
+) -> SSAValue:
+    """A factor [N, C, X…], of which ``moved`` is the transpose, in blocks: as others read it, or packed alone."""
+    if value in assignment.views or assignment.sizes.whole:
+        found = builder.unflattened(assignment.blocked(value, block, builder))
+        if not isinstance(found.owner, PackOp):
+            return found
+    return builder.emit(PackOp(moved, held))
 
 
 def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
@@ -58,7 +70,7 @@ def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: Layo
     block = assignment.sizes.vector(element_of(op.result))
     image = _batch_first(merged.input) if isinstance(merged, ReshapeOp) and merged.barrier is None else None
     filters = _batch_first(op.weight)
-    if image is None or filters is None or not _plain_floats(op):
+    if image is None or filters is None or not (_known(op) and _plain_floats(op)):
         return None
     batch = shape_of(image)[0]
     if shape_of(image)[1] != channels or shape_of(filters)[:2] != (batch, channels):
@@ -75,10 +87,15 @@ def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: Layo
 
 
 def _plain_floats(op: ConvOp) -> bool:
-    """Whether a convolution has floats of 32 bits and more, the plain layout and constant shapes."""
-    element, shapes = element_of(op.result), (shape_of(v) for v in (op.result, op.input, op.weight))
-    plain = not op.layouts and not op.product and is_float(element) and ITEMSIZE[element] >= 4
-    return plain and all(isinstance(d, int) for shape in shapes for d in shape)
+    """Whether a convolution multiplies floats of 32 bits and more."""
+    element = element_of(op.result)
+    return not op.product and is_float(element) and ITEMSIZE[element] >= 4
+
+
+def _known(op: ConvOp) -> bool:
+    """Whether a convolution has the plain layout and constant shapes."""
+    shapes = (shape_of(v) for v in (op.result, op.input, op.weight))
+    return not op.layouts and all(isinstance(d, int) for shape in shapes for d in shape)
 
 
 def filter_derivative(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
@@ -98,10 +115,13 @@ def _keeps(perm: tuple[int, ...]) -> bool:
 
 
 def _blocks(value: SSAValue, assignment: LayoutAssignment) -> int | None:
-    """Channels in a block: as it is blocked, or as many as there are up to a vector of them."""
-    view, channels = assignment.views.get(value), shape_of(value)[1]
-    block = assignment.sizes.vector(element_of(value))
-    return None if block is None else view.block if view else min(block, int(channels))  # type: ignore[arg-type]
+    """Channels in a block: as it is blocked, or all for a GPU, or as many as there are up to a vector of them."""
+    if value in assignment.views:
+        return assignment.views[value].block
+    channels, vector = int(shape_of(value)[1]), assignment.sizes.vector(element_of(value))  # type: ignore[arg-type]
+    if assignment.sizes.whole:
+        return whole_block(channels)
+    return None if vector is None else min(vector, channels)
 
 
 def reduction_of_batch(op: ReduceOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
