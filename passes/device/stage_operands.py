@@ -30,6 +30,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
+from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.gathers.widening import Widening
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.recompute import recomputed
@@ -76,13 +77,18 @@ def _steps(fn: kernel.FuncOp, loop: scf.ForOp, reads: Sequence[StagedRead], targ
         return first[0]
     if trips is not None and trips < min(sizes):
         return None
-    used, limit = shared_bytes(fn, target), target.shared_optin if given else target.shared
+    used, limit = shared_bytes(fn, target), target.shared_optin if given else _limit(fn, target)
     each = sum(r.row * ITEMSIZE[element_of(r.op.buffer)] for r in reads)
     room = (limit - used) // each
     if given and sizes[0] > room:
         need = used + sizes[0] * each
         raise ScheduleError(f"{sizes[0]} steps need {need} bytes of shared memory, of {limit}; stage {room} or fewer")
     return next((n for n in sizes if n <= room and (trips is None or trips >= n)), None)
+
+
+def _limit(fn: kernel.FuncOp, target: GpuTarget) -> int:
+    """Bytes of which two, for a ring of two buffers, leave a multiprocessor the blocks that its registers are for."""
+    return max(target.shared, target.shared_of(threads_of(fn, target) or target.block_threads) // 2)
 
 
 def _sizes(reads: Sequence[StagedRead], target: GpuTarget) -> tuple[int, ...]:
