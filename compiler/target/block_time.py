@@ -33,7 +33,7 @@ class BlockTime:
     those of an instruction of tensor cores, None without; ``bulk``: whether other warps copy its operands; ``wait``:
     the part of a target's cycles of a term that it waits at least; ``cluster``: the rows and columns of blocks that
     read what they share once from L2; ``shares``: how many blocks share the steps of the last tiles (stream-K), None
-    where none do."""
+    where none do; ``warpgroups``: whether tensor cores read shared memory themselves, while they multiply."""
 
     rows: int
     columns: int
@@ -46,6 +46,7 @@ class BlockTime:
     wait: float = 1.0
     cluster: tuple[int, int] = (1, 1)
     shares: int | None = None
+    warpgroups: bool = False
 
     @classmethod
     def of_threads(cls, rows: int, columns: int, blocks: int, target: GpuTarget, size: int = FLOAT) -> BlockTime:
@@ -101,10 +102,13 @@ class BlockTime:
         return max(1, target.registers // (threads * target.thread_registers))
 
     def _multiplied(self, target: GpuTarget) -> float:
-        """Cycles in which a block reads one term of its operands from shared memory, and multiplies it."""
+        """Cycles in which a block reads one term of its operands from shared memory, and multiplies it: one after the
+        other where threads read them, at once by warpgroups, beside which copies write the next ones."""
         rate = target.tensor_products(self.bits) if self.bits else target.products
-        loads = self.rows * self.grid[1] + self.columns * self.grid[0]
-        return self.rows * self.columns / rate + loads * self.size / target.shared_read
+        products, loads = self.rows * self.columns / rate, self.rows * self.grid[1] + self.columns * self.grid[0]
+        if self.warpgroups:
+            return max(products, self.size * (loads + self.rows + self.columns) / target.shared_read)
+        return products + loads * self.size / target.shared_read
 
     def busy(self, target: GpuTarget) -> int:
         """The multiprocessors that have a block."""

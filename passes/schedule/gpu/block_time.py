@@ -15,6 +15,7 @@ from mlc.target import GpuTarget
 from mlc.target.block_time import FLOAT, GAIN, BlockTime
 
 CLOSE = 1.1  # a ratio of times that an estimate does not tell apart
+GROUP_ROWS = 64  # of an instruction of a warpgroup, each of which reads all its columns
 
 
 def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime:
@@ -29,12 +30,12 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
     across, along = nest.block.warps
     mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp * (2 if nest.block.pingpong else 1)
     warpgroups = target.warpgroups and nest.block.mma is None
-    grid = (max(across / 4, 1), along) if warpgroups else (across, along)
+    grid = (max(rows / GROUP_ROWS, 1), along) if warpgroups else (across, along)
     bits = MMA_SHAPES["f16"].bits if mma.promoted and not warpgroups else mma.bits  # warps multiply halves
     wait = min(size, 2) / 2 if warpgroups else 1.0  # for 64 terms of halves at a time, 128 of bytes
     high, wide = nest.block.cluster or (1, 1)
     bulk = nest.block.copy == "tma"
-    return BlockTime(rows, columns, blocks, threads, grid, size, bits, bulk, wait, (high, wide), shares)
+    return BlockTime(rows, columns, blocks, threads, grid, size, bits, bulk, wait, (high, wide), shares, warpgroups)
 
 
 def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:
@@ -46,6 +47,18 @@ def fastest_first(nests: Sequence[LoopNest], s: StatementView, target: GpuTarget
     close = [nest for nest in blocks if times[nest] <= CLOSE * min(times.values(), default=0)]
     close.sort(key=lambda nest: -blocks[nest].busy(target))
     return list(dict.fromkeys([*close, *sorted(blocks, key=times.__getitem__)]))
+
+
+def faster_pair(nest: LoopNest, pairs: Iterator[LoopNest], s: StatementView, target: GpuTarget) -> LoopNest:
+    """The nest, or the fastest of those with pairs of blocks where that takes less time by more than ``CLOSE``: where
+    loads from L2 bound that of the nest."""
+    terms = points([s.bounds[i] for i in s.reduced])
+
+    def time(each: LoopNest) -> float:
+        return block_time(each, s, target).cycles(terms, target)
+
+    best = min(pairs, key=time, default=nest)
+    return best if CLOSE * time(best) < time(nest) else nest
 
 
 def sharing(ordered: Sequence[LoopNest], s: StatementView, target: GpuTarget) -> list[LoopNest]:

@@ -11,12 +11,13 @@ from mlc.dialects.kernel import MMA_SHAPES, MmaShape
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
-from mlc.passes.schedule.gpu.block_time import fastest_first, sharing
+from mlc.passes.schedule.gpu.block_time import faster_pair, fastest_first, sharing
 from mlc.passes.schedule.gpu.contraction import COMPUTED, computed, contraction, roles_of
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, epilogue_follows
 from mlc.passes.schedule.rules.operand_roles import OperandRoles
 from mlc.target import GpuTarget
+from mlc.target.block_time import WARPGROUP
 
 SHAPES = (
     ((128, 128), (2, 4)), ((128, 64), (2, 2)), ((64, 128), (2, 2)), ((64, 64), (2, 2)), ((32, 64), (1, 4)),
@@ -29,8 +30,9 @@ BULK = (((256, 128), (8, 1)), ((128, 256), (8, 1)), *WARPGROUPS)
 """The same where other warps copy the operands: no thread keeps addresses of copies beside its sums."""
 PINGPONG = (((64, 256), (4, 1)), ((128, 128), (4, 1)), ((64, 128), (4, 1)))
 """Tiles of one warpgroup, of which two alternate."""
-CLUSTERS = ((2, 1), (1, 2), (2, 2))
-"""Rows and columns of blocks that share operands: the right one, the left one, both."""
+PAIRS = ((2, 1), (1, 2))
+"""Rows and columns of blocks that share operands: the right one, the left one."""
+CLUSTERS = (*PAIRS, (2, 2))
 RASTER = 8  # rows of tiles whose columns follow each other
 SUMS = 32  # of a thread at most, beside the addresses of several accesses at computed offsets
 STEPS = 32  # of a sum that are staged together, of halves and bytes
@@ -72,7 +74,7 @@ def instruction_of(s: StatementView) -> MmaShape | None:
 def _nests(
     statements: Sequence[StatementView], roles: OperandRoles, mma: MmaShape, target: GpuTarget, warpgroups: bool
 ) -> Iterator[LoopNest]:
-    """Candidates, the best first; of one tile those of warpgroups. The first one has no clusters."""
+    """Candidates, the best first; of one tile those of warpgroups, in pairs of blocks where L2 bounds its time."""
     names = tuple(s.name for s in statements)
     read = warpgroups and target.warpgroups and (mma.bits == 16 or _is_along_the_sum(roles.s))
     groups = WARPGROUPS if read else ()
@@ -85,13 +87,15 @@ def _nests(
     tiles += [_tile(roles, mma, *shape) for shape in shapes]
     nests = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, tiles)]
     nests.sort(key=lambda nest: -nest.band[-2].size * nest.band[-1].size)
-    ordered = sharing(fastest_first(nests, statements[0], target), statements[0], target)
+    paired = [faster_pair(nest, _pairs(nest, statements[0], target), statements[0], target) for nest in nests]
+    ordered = sharing(fastest_first(paired, statements[0], target), statements[0], target)
     yield from ordered[:1]
     own = PINGPONG[-1:] if mma.promoted else PINGPONG
     own_tiles = [_pingpong(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in own if bulk]
     more = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, own_tiles)]
-    more += filter(None, [_clustered(nest, shape, statements[0]) for nest in ordered for shape in CLUSTERS])
-    yield from fastest_first([*ordered[1:], *more], statements[0], target)
+    more += [each for nest in nests for each in (nest, *_clusters(nest, statements[0], target, CLUSTERS))]
+    rest = dict.fromkeys([*ordered[1:], *more])
+    yield from fastest_first([nest for nest in rest if nest != ordered[0]], statements[0], target)
 
 
 Tile = tuple[tuple[TiledLoop, ...], tuple[TiledLoop, ...], ThreadBlock]
@@ -143,15 +147,24 @@ def _pingpong(tile: Tile | None, s: StatementView, target: GpuTarget) -> Tile | 
     return band, inner, replace(block, pingpong=True)
 
 
-def _clustered(nest: LoopNest, cluster: tuple[int, int], s: StatementView) -> LoopNest | None:
+def _pairs(nest: LoopNest, s: StatementView, target: GpuTarget) -> Iterator[LoopNest]:
+    """The nest with pairs of blocks, of two warpgroups: the threads of one, with 128 registers, have none for masks."""
+    if nest.block is not None and nest.block.warps is not None and prod(nest.block.warps) > WARPGROUP:
+        yield from _clusters(nest, s, target, PAIRS)
+
+
+def _clusters(
+    nest: LoopNest, s: StatementView, target: GpuTarget, shapes: Sequence[tuple[int, int]]
+) -> Iterator[LoopNest]:
     """The nest with clusters of blocks, which share their operands, where the tiles are whole clusters."""
     if nest.block is None or nest.block.copy != "tma":
-        return None
-    for item, each in zip(nest.band[-2:], cluster, strict=True):
-        extent = s.bounds[item.iterator]
-        if not isinstance(extent, int) or -(-extent // item.size) % each:
-            return None
-    return replace(nest, block=replace(nest.block, cluster=cluster))
+        return
+    counts = [(s.bounds[item.iterator], item.size) for item in nest.band[-2:]]
+    tiles = [-(-extent // size) if isinstance(extent, int) else 1 for extent, size in counts]
+    for shape in shapes:
+        whole = all(count % each == 0 for count, each in zip(tiles, shape, strict=True))
+        if whole and prod(shape) <= target.multiprocessors:
+            yield replace(nest, block=replace(nest.block, cluster=shape))
 
 
 def _is_along_the_sum(s: StatementView) -> bool:

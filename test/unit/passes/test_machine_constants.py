@@ -80,6 +80,7 @@ ALLOWED = {
     "schedule/gpu/strips.py FEW LOADS WIDE": "elements of a thread, and neighbours of a strip: as POINTS",
     "schedule/gpu/contraction.py COMPUTED DEPTHS": "addresses that have registers, and candidates of the tuner",
     "schedule/gpu/block_time.py CLOSE": "a ratio of estimated times",
+    "schedule/gpu/block_time.py GROUP_ROWS": "the instruction of warpgroups: wgmma.m64",
     "fuse/expand_winograd.py gain": "what an error is worth",
     "schedule/gpu/tensor_cores.py STEPS": "elements of a row of 64 bytes, as a swizzle has",
     "schedule/gpu/tensor_cores.py ROW": "the instruction of CUDA: rows of its operands",

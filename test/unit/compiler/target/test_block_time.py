@@ -56,6 +56,17 @@ def test_clusters_read_less_from_l2() -> None:
         assert replace(tile, cluster=cluster).work(narrow) == bytes_ / 8.0
 
 
+def test_warpgroups_read_shared_memory_while_they_multiply() -> None:
+    """256 columns an instruction: 16 cycles of products and of reads and copies. Four rows of instructions that read
+    128 columns each read more, 18 cycles."""
+    fast = replace(HOPPER, l2_read=1e9, arriving=1e9)
+    wide, high = (
+        BlockTime(*tile, 64, 256, (tile[0] / 64, 1), 2, 16, True, warpgroups=True) for tile in ((128, 256), (256, 128))
+    )
+    assert (wide.work(fast), high.work(fast)) == (16, 18)
+    assert replace(wide, warpgroups=False).work(fast) == 16 + 10  # one after the other
+
+
 def test_what_arrives_in_a_multiprocessor_is_bounded_with_clusters_too() -> None:
     slow = replace(HOPPER, arriving=4.0)
     tile = BlockTime(64, 256, 64, 128, (1, 1), 2, 16, True)
