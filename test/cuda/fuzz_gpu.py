@@ -20,7 +20,7 @@ from random import Random, SystemRandom
 import onnx
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[0] / "fuzz"), str(HERE.parents[0] / "conformance")]
+sys.path[:0] = [str(HERE), str(HERE.parents[0] / "fuzz"), str(HERE.parents[0] / "conformance"), str(HERE.parents[1])]
 
 import isolate  # noqa: E402
 from agree import HALF, TOLERANCE, compare  # noqa: E402
@@ -31,6 +31,7 @@ from networks import network  # noqa: E402
 from products import TILES, binary, products, unary  # noqa: E402
 from random_schedules import random_schedules, smaller  # noqa: E402
 from scratch import scratch  # noqa: E402
+from trained import difference_from_torch  # noqa: E402
 
 import mlc  # noqa: E402
 
@@ -44,6 +45,7 @@ KINDS = {
     "graphs": grown,
     "networks": network,
 }
+TRAINING = "training"  # the kind whose graphs are traced, and have gradients: torch's in float64 are compared
 TARGETS = ("cuda:sm_80", "cuda:sm_90")
 NUMERICS = ("default", "default", "relaxed", "strict")
 SIZES = (5, 19)  # of open dimensions, one after the other
@@ -68,8 +70,11 @@ def difference(
 
 
 def _differing(seed: int, kind: str, size: int, target: str, numerics: str, scheduling: Random | None) -> Iterator[str]:
-    model = KINDS[kind](seed, size)
     precise = TF32 if numerics == "relaxed" else TOLERANCE
+    if kind == TRAINING:
+        yield from difference_from_torch(seed, size, precise, target=target, numerics=numerics)
+        return
+    model = KINDS[kind](seed, size)
     with _compiled(model, target, numerics, scheduling) as net, mlc.compile(model, threads=1) as other:
         for extent in SIZES if net.dims else SIZES[:1]:
             inputs = feeds(model, seed, extent)
@@ -91,7 +96,7 @@ def main() -> None:
     arguments.add_argument("--count", type=int, default=100, help="graphs to grow")
     arguments.add_argument("--seed", type=int, default=SystemRandom().getrandbits(31), help="of the first graph")
     arguments.add_argument("--size", type=int, default=6, help="steps of a graph, about")
-    arguments.add_argument("--kind", choices=KINDS, default="products")
+    arguments.add_argument("--kind", choices=[*KINDS, TRAINING], default="products")
     arguments.add_argument("--target", choices=TARGETS, default="", help="default: one by the seed")
     arguments.add_argument("--numerics", choices=sorted(set(NUMERICS)), default="", help="default: one by the seed")
     arguments.add_argument("--schedules", action="store_true", help="random schedules")

@@ -30,6 +30,14 @@ def test_random_schedules_agree_with_the_cpu(seed: int, gpu: Gpu, monkeypatch: p
     assert found == "", again
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients_of_a_random_network_agree_with_torch(seed: int, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setenv("FAKE_CUDA_ARCHITECTURE", "90")
+    found = difference(seed, "training", size=3)
+    assert found == "", f"python test/cuda/fuzz_gpu.py --kind training --size 3 --count 1 --seed {seed}"
+
+
 @pytest.mark.parametrize("kind", ["products", "tiles", "images"])
 @pytest.mark.parametrize("seed", range(30))
 def test_random_products_are_valid(seed: int, kind: Any) -> None:
