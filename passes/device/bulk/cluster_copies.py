@@ -41,7 +41,8 @@ def check_cluster(cluster: tuple[int, ...], tiles: scf.ParallelOp, variables: Va
     if len(cluster) != 2 or prod(cluster) not in BLOCKS:
         raise ScheduleError(f"'cluster={text}': a cluster has 2 or 4 blocks: 2x1, 1x2, 2x2, 4x1 or 1x4")
     rows, columns = cluster
-    bounds: dict[SSAValue, int | None] = dict(zip(tiles.body.block.args, map(constant_of, tiles.upperBound), strict=True))
+    trips = map(constant_of, tiles.upperBound)
+    bounds: dict[SSAValue, int | None] = dict(zip(tiles.body.block.args, trips, strict=True))
     counts = [1 if variable is None else bounds[variable] for variable in variables]
     for name, count, each in (("rows", counts[0], rows), ("columns", counts[1], columns)):
         if count is None or count % each:
