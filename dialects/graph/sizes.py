@@ -129,13 +129,30 @@ def upper(value: DimLike, bounds: Mapping[str, DimLike]) -> DimLike:
         return value
     total: DimLike = 0
     for monomial, c in value.terms:
-        if c < 0 and any(_has_size(atom) for atom in monomial):
+        falling = {atom for atom in monomial if _falls(atom)}
+        rounded_up = bool(falling) and c * (-1) ** sum(atom in falling for atom in monomial) > 0
+        if c < 0 and not rounded_up and any(_has_size(atom) for atom in monomial):
             continue  # a value of at least 0 is subtracted
-        term: DimLike = c
+        term: DimLike = abs(c)
         for atom in monomial:
-            term = term * _upper_atom(atom, bounds)
-        total = total + term
+            bound = _upper_negated if rounded_up and atom in falling else _upper_atom
+            term = term * bound(atom, bounds)
+        total = total + (term if rounded_up or c > 0 else -term)
     return total
+
+
+def _falls(atom: Atom) -> bool:
+    """Whether an atom is a quotient that falls as run-time dimensions rise. ``-((2-size0)//4)`` is one rounded up."""
+    if isinstance(atom, str) or atom[0] != "//" or not isinstance(atom[1], Dim):
+        return False
+    return _has_size(atom) and all(c < 0 for monomial, c in atom[1].terms if monomial)
+
+
+def _upper_negated(atom: Atom, bounds: Mapping[str, DimLike]) -> DimLike:
+    """An upper bound of minus a quotient that falls: the quotient rounded up."""
+    assert not isinstance(atom, str)
+    _, lhs, rhs = atom
+    return -(-upper(-lhs, bounds) // (rhs if not sizes_of([rhs]) else 1))
 
 
 def _has_size(atom: Atom) -> bool:

@@ -15,7 +15,7 @@ from fake_gpu import Gpu
 EVERY = 61  # how many cases there are for one of the sample
 ON_THE_HOST = (  # whose steps are the host's, in part: strings, images, sequences, and sizes that depend on data
     "test_string_concat", "test_image_decoder_decode_bmp_rgb", "test_sequence_insert_at_front", "test_nonzero_example",
-    "test_loop13_seq", "test_if_opt", "test_range_bfloat16_type_positive_delta_expanded",
+    "test_loop13_seq", "test_stft", "test_if_opt", "test_range_bfloat16_type_positive_delta_expanded",
 )  # fmt: skip
 COMPUTED_OFFSETS = ("test_col2im",)  # a sum of elements that are all read at computed offsets
 
