@@ -38,7 +38,7 @@ from mlc.dialects.types import memref as memref_type
 from mlc.passes.fuse.grouping.aliases import pairs_of_aliases
 from mlc.passes.fuse.grouping.product_chains import chains
 from mlc.passes.kernel.lowering.generic import generic
-from mlc.passes.kernel.lowering.scalars import TRANSCENDENTAL
+from mlc.passes.kernel.lowering.scalar_ops import TRANSCENDENTAL
 from mlc.passes.legality import IllegalIR
 
 CHEAP_OPS = 8  # scalar functions that a second reader may recompute

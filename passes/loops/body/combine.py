@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.types import element_of, integer_type, is_float, is_unsigned
-from mlc.passes.kernel.lowering.scalars import BINARY, signless
+from mlc.passes.kernel.lowering.casts import signless
+from mlc.passes.kernel.lowering.scalar_ops import BINARY
 from mlc.passes.loops.body.tile_context import Axis, TileContext, Value, broadcast
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView

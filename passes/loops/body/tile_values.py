@@ -12,7 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects import kernel, poly
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_name, element_of, elements_in
-from mlc.passes.kernel.lowering.scalars import region_of, signless
+from mlc.passes.kernel.lowering.casts import signless
+from mlc.passes.kernel.lowering.scalars import region_of
 from mlc.passes.loops.body.comparisons import difference, only_compared
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (

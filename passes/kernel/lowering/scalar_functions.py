@@ -1,0 +1,87 @@
+"""Scalar functions that are several operations, or other operations by element type: ``mod``, ``sign``, ``sigmoid``.
+
+A method ``_f`` computes the function ``f`` of a scalar expression; its last argument is the element type.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.semantics.expr import ExprError
+from mlc.dialects.types import is_float, is_unsigned
+from mlc.passes.kernel.lowering.arithmetic import Arithmetic
+
+
+def _power_of_two(x: SSAValue) -> int | None:
+    """n where ``x`` is the constant 2**n: a division becomes a shift, because no vector unit divides integers."""
+    match x.owner:
+        case arith.ConstantOp(value=IntegerAttr(value=number)) if number.data > 0 and number.data.bit_count() == 1:
+            return number.data.bit_length() - 1
+    return None
+
+
+class ScalarFunctions(Arithmetic):
+    """Functions by name; what is not here is one operation (``scalar_ops``)."""
+
+    def _neg(self, x: SSAValue, element: str) -> SSAValue:
+        if is_float(element):
+            return self._plain("neg", [x], element)
+        return self._plain("sub", [self.constant(0, element), x], element)
+
+    def _not_(self, x: SSAValue, element: str) -> SSAValue:
+        return self.emit(arith.XOrIOp(x, self.constant(True if element == "i1" else -1, element)))
+
+    def _abs(self, x: SSAValue, element: str) -> SSAValue:
+        if is_float(element):
+            return self.emit(math.AbsFOp(x))
+        return x if is_unsigned(element) else self._plain("max", [x, self._neg(x, element)], element)
+
+    def _sign(self, x: SSAValue, element: str) -> SSAValue:
+        zero, one = self.constant(0, element), self.constant(1, element)
+        positive = self._compare("gt", [x, zero], element)
+        if is_unsigned(element):
+            return self._select(positive, one, zero)
+        negative = self._compare("lt", [x, zero], element)
+        return self._select(positive, one, self._select(negative, self.constant(-1, element), x))
+
+    def _sigmoid(self, x: SSAValue, y: SSAValue, element: str) -> SSAValue:
+        """x sigmoid(y) as x / (1 + exp(-y)), which saves a multiplication."""
+        e = self.emit(math.ExpOp(self._neg(y, element)))
+        return self.emit(arith.DivfOp(x, self.emit(arith.AddfOp(self.constant(1, element), e))))
+
+    def _floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        if is_float(element):
+            return self.emit(math.FloorOp(self.emit(arith.DivfOp(a, b))))
+        if (bits := _power_of_two(b)) is None:
+            return self._plain("floordiv", [a, b], element)
+        return self._plain("shr", [a, self.constant(bits, element)], element) if bits else a
+
+    def _fmod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        if not is_float(element):
+            return self._plain("fmod", [a, b], element)
+        return self.emit(kernel.LanewiseOp("arith.remf", [a, b], {}, a.type))
+
+    def _dot4(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        if element != "i32":
+            raise ExprError(f"dot4 is not defined on {element}")
+        return self.emit(kernel.LanewiseOp("dot4", [a, b], {}, a.type))
+
+    def _mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        """Python's modulo: the result has the divisor's sign, a zero too."""
+        if is_float(element):
+            return self._float_mod(a, b, element)
+        if (bits := _power_of_two(b)) is not None:
+            return self._plain("and_", [a, self.constant((1 << bits) - 1, element)], element)
+        quotient = self._floordiv(a, b, element)
+        return self._plain("sub", [a, self._plain("mul", [quotient, b], element)], element)
+
+    def _float_mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        rest, zero = self._fmod(a, b, element), self.constant(0, element)
+        negative = self._compare("lt", [b, zero], element)
+        differs = self.emit(arith.XOrIOp(self._compare("lt", [rest, zero], element), negative))
+        signed = self._select(differs, self.emit(arith.AddfOp(rest, b)), rest)
+        none = self._select(negative, self.constant(-0.0, element), zero)
+        return self._select(self._compare("eq", [rest, zero], element), none, signed)
