@@ -17,7 +17,7 @@ from mlc.dialects.poly import schedule_of, schedule_text
 from mlc.dialects.semantics.dims import condition, parse_dim
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
-from mlc.passes.codegen.c_like.c_kernel import print_kernel
+from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
 from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN

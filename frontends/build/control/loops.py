@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from mlc.dialects.graph import LoopOp, YieldOp
 from mlc.dialects.graph.loop import size_bounds
 from mlc.dialects.graph.sizes import sizes_of
@@ -50,15 +52,8 @@ def emit_loop(
     index = Dim.symbol(step)
     with build.iteration(index), build.region(*states) as scope:
         given = body(index, [Tensor.of(a) for a in scope.block.args])
-        if not all(isinstance(v, Tensor) for v in (*given.states, *given.collected)):
-            raise NeedsConstant(
-                "a number of iterations computed at run time, of a body that does not give tensors alone"
-            )
-        for n, (old, new) in enumerate(zip(states, given.states, strict=True)):
-            if (old.element, old.shape) != (new.element, new.shape):
-                raise StateChanges(
-                    f"state {n} is {old} before an iteration, {new} after it; give it one shape and type"
-                )
+        _check_tensors(given)
+        _check_states(states, given.states)
         _check_collected(scope, given.collected)
         condition = given.condition
         if condition is not None and condition.known is not None:
@@ -70,20 +65,28 @@ def emit_loop(
         scope.block.add_op(YieldOp(build.values(*values)))
     if trips == 0:
         return [*states, *(_empty(build, x) for x in given.collected)]
+    first, most, still = build.values(*states), _value(build, limit), _value(build, active)
     counted = limit is not None or active is not None
-    op = LoopOp(
-        step,
-        trips,
-        build.values(*states),
-        scope.captured,
-        scope.block,
-        given.at,
-        None if limit is None else build.value(limit),
-        None if active is None else build.value(active),
-        build.new_size() if counted and given.collected else None,
-        strict if given.collected else None,
-    )
+    size = build.new_size() if counted and given.collected else None
+    strict = strict if given.collected else None
+    op = LoopOp(step, trips, first, scope.captured, scope.block, given.at, most, still, size, strict)
     return build.emit_all(op)
+
+
+def _value(build: Builder, x: Tensor | None) -> SSAValue | None:
+    return None if x is None else build.value(x)
+
+
+def _check_tensors(given: Iteration) -> None:
+    if not all(isinstance(v, Tensor) for v in (*given.states, *given.collected)):
+        raise NeedsConstant("a number of iterations computed at run time, of a body that does not give tensors alone")
+
+
+def _check_states(before: Sequence[Tensor], after: Sequence[Tensor]) -> None:
+    """StateChanges where an iteration gives a state another shape or type."""
+    for n, (old, new) in enumerate(zip(before, after, strict=True)):
+        if (old.element, old.shape) != (new.element, new.shape):
+            raise StateChanges(f"state {n} is {old} before an iteration, {new} after it; give it one shape and type")
 
 
 def _check_collected(scope: Scope, xs: Sequence[Tensor]) -> None:

@@ -134,41 +134,58 @@ def start(op: StructuredOp, target: Target) -> Group:
 
 def form_groups(ops: list[Operation], target: Target) -> list[Group]:
     """Partition the structured operators of ``ops`` (in topological order), except views and constants."""
-    outside = views(ops)
-    epoch = shape_epochs(ops)
-    member: dict[Operation, Group] = {}
-    order = Convexity(ops, member)
-    groups: list[Group] = []
-    fused = [a for a in attentions(ops) if is_one_kernel(a, target)]
-    first_of = {op: a.ops[0] for a in fused for op in a.ops[1:]}
-    streamed = [c for c in product_chains.chains(ops) if product_chains.is_one_kernel(c, target)]
-    first_of |= {op: c.ops[0] for c in streamed for op in c.ops}
+    return with_paddings(*_Growth(ops, target).run(), target)
 
-    def join(op: Operation) -> Group:
+
+class _Growth:
+    """Greedy growth: each operator joins the nearest group that accepts it and stays convex, else it starts one."""
+
+    def __init__(self, ops: list[Operation], target: Target):
+        self.ops, self.target = ops, target
+        self.member: dict[Operation, Group] = {}
+        self.order, self.epoch = Convexity(ops, self.member), shape_epochs(ops)
+        self.first_of = _first_of_kernels(ops, target)
+
+    def run(self) -> tuple[list[Group], dict[Operation, Group]]:
+        outside, groups = views(self.ops), list[Group]()
+        for op in self.ops:
+            if isinstance(op, LibraryOp) or (isinstance(op, StructuredOp) and op not in outside):
+                group = self.member[op] = self._group_for(op)
+                groups += [] if group.ops else [group]
+                group.add(op)
+            self.order.note(op)
+        return groups, self.member
+
+    def _group_for(self, op: LibraryOp | StructuredOp) -> Group:
         """The group that takes ``op``: a new one where none can."""
         if isinstance(op, LibraryOp):
             return Group("library", (), ())
-        assert isinstance(op, StructuredOp)
-        if first_of.get(op) is op:
-            return Group("chain", shape_of(op.results[0]))
-        if op in first_of:
-            member[first_of[op]].shape = shape_of(op.results[0])
-            return member[first_of[op]]
+        if op in self.first_of:
+            return self._chain(op, self.first_of[op])
         if _fuses_with_producer(op):
-            return member[op.operands[0].owner]  # type: ignore[index]
-        for group in order.nearest(op):
-            fits = epoch[group.ops[0]] == epoch[op] and group.accepts(op, target) and single_writer(group)
-            if fits and order.stays_convex(group, op):
-                return group
-        return start(op, target)
+            return self.member[op.operands[0].owner]  # type: ignore[index]
+        return next((g for g in self.order.nearest(op) if self._takes(g, op)), None) or start(op, self.target)
 
-    for op in ops:
-        if isinstance(op, LibraryOp) or (isinstance(op, StructuredOp) and op not in outside):
-            group = member[op] = join(op)
-            groups += [] if group.ops else [group]
-            group.add(op)
-        order.note(op)
-    return with_paddings(groups, member, target)
+    def _chain(self, op: StructuredOp, first: Operation) -> Group:
+        """The group of a chain, which has the shape of its latest operator."""
+        if first is op:
+            return Group("chain", shape_of(op.results[0]))
+        self.member[first].shape = shape_of(op.results[0])
+        return self.member[first]
+
+    def _takes(self, group: Group, op: StructuredOp) -> bool:
+        fits = self.epoch[group.ops[0]] == self.epoch[op] and group.accepts(op, self.target) and single_writer(group)
+        return fits and self.order.stays_convex(group, op)
+
+
+def _first_of_kernels(ops: list[Operation], target: Target) -> dict[Operation, Operation]:
+    """The first operator of each attention or chain of products that is one kernel, by its operators.
+
+    An attention's own first operator is not a key: it starts or joins a group as any other.
+    """
+    fused = [a for a in attentions(ops) if is_one_kernel(a, target)]
+    streamed = [c for c in product_chains.chains(ops) if product_chains.is_one_kernel(c, target)]
+    return {op: a.ops[0] for a in fused for op in a.ops[1:]} | {op: c.ops[0] for c in streamed for op in c.ops}
 
 
 def shape_epochs(ops: Sequence[Operation]) -> dict[Operation, int]:

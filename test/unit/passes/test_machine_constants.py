@@ -18,7 +18,7 @@ ALLOWED = {
     "codegen/c_like/c_ops.py _CMPF_UNORDERED": "an enumeration of MLIR",
     "codegen/c_like/c_types.py WIDTHS": "vector types of mlc_vec.h, the same for every target",
     "codegen/cpu/c_body.py LAUNCHES": "compile time",
-    "codegen/cpu/c_model.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
+    "codegen/cpu/c_dim_functions.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
     "codegen/cuda/thread/cuda_memory.py WARP_BITS": "the threads of a warp, the same for every GPU of CUDA",
     "codegen/emit_c.py FILE_BYTES": "compile time",
     "device/distribute_values.py WINDOW": "a ratio: how many offsets of one buffer make a window",

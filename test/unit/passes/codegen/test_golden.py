@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from xdsl.universe import Universe
 
 from mlc.dialects.kernel import FuncOp
-from mlc.passes.codegen.c_like.c_kernel import print_kernel
+from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.context import MlcContext
 from mlc.passes.kernel.lower_kernels import LowerKernels
 from mlc.passes.loops.lower_tiles import LowerTiles

@@ -1,0 +1,148 @@
+"""Functions of the symbolic dimensions in C: arena, shapes of outputs, empty tensors, aliases, guards, redzones, work.
+
+Each prints one of ``mlc_program``, with the dimensions as its parameter ``dim``; "" where a model needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import StringAttr
+
+from mlc.dialects import rt
+from mlc.dialects.semantics.dims import DimLike, condition, dim_max, parse_dim
+from mlc.dialects.types import bytes_of, shape_of
+from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_program import declare, output_in
+from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order
+
+BYTE_WORK = 4  # operations in the time of a byte: the unit of work of SHARED_WORK in mlc_team.c, for all artifacts
+
+
+def offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """``workspace`` and, for symbolic dimensions, ``place``: the offsets of the buffers, and where their arena ends."""
+    lines = [*declare(dims, "__int128", "dim"), "  __int128 end[2] = {0};"]
+    buffers = buffers_of(program)
+    for n in placement_order(buffers):
+        op = buffers[n]
+        size = c_dim(aligned(parse_dim(op.bytes.data)))
+        lines.append(f"  __int128 o{n} = {op.offset.value.data if op.offset is not None else 0}, e{n};")
+        for below in op.after or ():
+            lines.append(f"  if (e{below.value.data} > o{n}) o{n} = e{below.value.data};")
+        lines.append(f"  e{n} = o{n} + {size};")
+        end = f"end[{int(rt.on_host(op.result))}]"
+        lines.append(f"  if (e{n} > {end}) {end} = e{n};")
+        lines.append(f"  if (offset) offset[{n}] = (int64_t)o{n};")
+    lines.append("  return end[host] > MLC_WORKSPACE_LIMIT ? -1 : (int64_t)end[host];")
+    head = "static int64_t place(const int64_t *dim, int64_t *offset, int host) {\n  (void)dim, (void)offset;"
+    workspace = "static int64_t workspace(const int64_t *dim) { return place(dim, 0, 0); }"
+    return "\n".join([head, *lines, "}", workspace])
+
+
+def output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    lines = ["static int output_shape(int i, const int64_t *dim, int64_t *shape) {", "  (void)dim, (void)shape;"]
+    cases: dict[int, str] = {}
+    for op in program.body.block.ops:
+        if isinstance(op, rt.OutputOp):
+            shape = op.largest_shape
+            sets = "if (!shape) return -1; " if shape else ""
+            sets += " ".join(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(shape))
+            cases[op.index.value.data] = f"{sets} return {len(shape)};"
+    return "\n".join([*lines, *declare(dims, "int64_t", "dim"), *_switch(cases), "  return -1;", "}"])
+
+
+def _switch(cases: Mapping[int, str]) -> list[str]:
+    """A switch over ``i``. Numbers of equal code share a case: gcc's time grows with the square of the cases."""
+    numbers: dict[str, list[int]] = {}
+    for n, code in cases.items():
+        numbers.setdefault(code, []).append(n)
+    lines = [f"  {' '.join(f'case {n}:' for n in same)} {code}" for code, same in numbers.items()]
+    return ["  switch (i) {", *lines, "  }"]
+
+
+def sometimes_empty(program: rt.ProgramOp) -> dict[int, list[DimLike]]:
+    """The extents that may be 0, of each input and output that has any; outputs count on from the inputs."""
+    shapes: dict[int, Sequence[DimLike]] = {}
+    for op in program.body.block.ops:
+        if isinstance(op, rt.InputOp):
+            shapes[op.index.value.data] = shape_of(op.result)
+        elif isinstance(op, rt.OutputOp):
+            shapes[len(program.inputs) + op.index.value.data] = op.largest_shape
+    found = {n: [d for d in shape if not isinstance(d, int) or d == 0] for n, shape in sorted(shapes.items())}
+    return {n: extents for n, extents in found.items() if extents}
+
+
+def empty(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that says which tensors have no elements, and need no memory; none where all have some."""
+    sometimes = sometimes_empty(program)
+    if not sometimes:
+        return ""
+    lines = ["static int empty(int i, const int64_t *dim) {", "  (void)dim;", *declare(dims, "int64_t", "dim")]
+    cases = {n: f"return {' || '.join(f'{c_dim(d)} == 0' for d in extents)};" for n, extents in sometimes.items()}
+    return "\n".join([*lines, *_switch(cases), "  return 0;", "}"])
+
+
+def aliases_of(program: rt.ProgramOp) -> list[tuple[int, int, DimLike]]:
+    """(input, output, bytes) of each input whose memory is an output."""
+    inputs = [o for o in program.body.block.ops if isinstance(o, rt.InputOp)]
+    numbers = [(o.index.value.data, output_in(o), bytes_of(o.result)) for o in inputs]
+    return [(n, output, size) for n, output, size in numbers if output is not None]
+
+
+def aliases(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that says which output is the memory of input ``i``, and its bytes; none where there is none."""
+    found = aliases_of(program)
+    if not found:
+        return ""
+    lines = ["static int alias(int i, const int64_t *dim, int64_t *bytes) {", "  (void)dim;"]
+    cases = {n: f"*bytes = {c_dim(size)}; return {output};" for n, output, size in found}
+    return "\n".join([*lines, *declare(dims, "int64_t", "dim"), *_switch(cases), "  return -1;", "}"])
+
+
+def violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that returns the guard that the dimensions violate; empty for a model without guards."""
+    if not program.guards:
+        return ""
+    lines = ["static const char *violated(const int64_t *dim) {", *declare(dims, "__int128", "dim")]
+    for guard in program.guards:
+        value = parse_dim(guard.data)
+        lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
+    return "\n".join([*lines, "  return 0;", "}"])
+
+
+def fenced(program: rt.ProgramOp) -> bool:
+    return "redzones" in program.attributes and bool(buffers_of(program))
+
+
+def fence(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function that marks the redzones between buffers, where ``plan-memory`` has made any."""
+    if not fenced(program):
+        return ""
+    lines = ["static void fence(const int64_t *dim, char *arena, void (*mark)(const volatile void *, size_t)) {"]
+    buffers = buffers_of(program)
+    lines += [*declare(dims, "int64_t", "dim"), f"  int64_t offset[{len(buffers)}];", "  place(dim, offset, 0);"]
+    for n, op in enumerate(buffers):
+        used, size = parse_dim(op.bytes.data) - ALIGN, aligned(parse_dim(op.bytes.data))
+        lines.append(f"  mark(arena + offset[{n}] + {c_dim(used)}, (size_t){c_dim(size - used)});")
+    return "\n".join([*lines, "}"])
+
+
+def work(program: rt.ProgramOp, dims: Sequence[str]) -> str:
+    """The function by which the runtime decides whether to wake the team: the operations a launch that threads can
+    share, or its bytes as BYTE_WORK operations each, of which there are more (the roofline)."""
+    launches = [o for o in rt.walk(program.body.block) if isinstance(o, rt.LaunchOp)]
+    total = sum((_shared(o) for o in launches), 0)
+    count = c_dim(sum((_count(o.iterations, 1) for o in launches), 0)) if launches else "1"
+    lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *declare(dims, "__int128", "dim")]
+    return "\n".join([*lines, f"  return (double){c_dim(total)} / (double){count};", "}"])
+
+
+def _shared(launch: rt.LaunchOp) -> DimLike:
+    if launch.serial is not None:
+        return 0
+    moved = _count(launch.bytes, 0) * (1 if launch.resident is not None else BYTE_WORK)
+    return dim_max(_count(launch.flops, 0), moved)
+
+
+def _count(text: StringAttr | None, default: int) -> DimLike:
+    return default if text is None else parse_dim(text.data)

@@ -1,0 +1,172 @@
+"""A kernel of the loops level as a C function.
+
+Register tiles become vector variables, one for each register: ``vector<14x32xf32>`` is one value in the IR and 28
+variables in C. The threads of the team partition the outermost ``scf.parallel``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, scf, vector
+from xdsl.ir import Operation, SSAValue
+
+from mlc.dialects import kernel
+from mlc.dialects.graph import dims_of
+from mlc.dialects.semantics.dims import parse_dim
+from mlc.dialects.types import element_of
+from mlc.passes.codegen.c_like import c_memory
+from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_inline import has_partial_sums, inlines, is_dot4
+from mlc.passes.codegen.c_like.c_literal import literal
+from mlc.passes.codegen.c_like.c_ops import expression
+from mlc.passes.codegen.c_like.c_types import element, layout
+from mlc.passes.codegen.cpu.c_kernel_memory import KernelMemory
+from mlc.passes.tile.tile_kernels import SERIAL
+
+
+def print_kernel(fn: kernel.FuncOp, symbol: str, lanes: int) -> str:
+    """The C function ``symbol`` of a kernel, for vectors of ``lanes`` 4-byte elements."""
+    return _Printer(fn, symbol, lanes).text()
+
+
+@dataclass
+class _Printer(KernelMemory):
+    def text(self) -> str:
+        written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp)}
+        written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
+        shared = {n for pair in self.fn.in_place for n in pair}
+        for n, arg in enumerate(self.fn.block.args):
+            const = "" if arg in written else "const "
+            restrict = "" if n in shared else "restrict "
+            type_ = c_memory.pointer_type(element_of(arg))
+            self.line(f"{const}{type_} *{restrict}b{n} = buf[{n}];")
+            self.pointers[arg] = f"b{n}"
+        for n, name in enumerate(self.fn.symbols):
+            self.line(f"const int64_t {name} = dim[{n}];")
+        if SERIAL in self.fn.attributes:
+            self.line("if (tid) return;")
+        self.block(self.fn.block)
+        head = f"void {self.symbol}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {{"
+        unused = "  (void)buf, (void)dim, (void)tid, (void)threads;"
+        return "\n".join([head, unused, *self.lines, "}"]) + "\n"
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    def op(self, op: Operation) -> None:
+        match op:
+            case arith.ConstantOp():
+                self.constant(op)
+            case kernel.SymbolOp():
+                self.alias(op.result, [c_dim(parse_dim(op.dim.data))])
+            case vector.BroadcastOp():
+                self.broadcast(op)
+            case kernel.ReadOp():
+                self.read(op)
+            case kernel.WriteOp():
+                self.write(op)
+            case kernel.PrefetchOp():
+                self.line(f"mlc_prefetch({self.pointers[op.buffer]} + {self.scalar(op.offset)});")
+            case kernel.GatherOp():
+                self.gather(op)
+            case kernel.SlideOp():
+                self.slide(op)
+            case kernel.StepOp():
+                self.step(op)
+            case vector.ReductionOp():
+                self.reduction(op)
+            case kernel.MultiReductionOp():
+                self.multi_reduction(op)
+            case kernel.LibraryCallOp():
+                args = [*(self.pointers[v] for v in op.args), *map(c_dim, dims_of(op.integers)), "tid", "threads"]
+                self.line(f"mlc_{op.function.data}({', '.join(args)});")
+            case kernel.LocalOp():
+                self.local(op)
+            case scf.ParallelOp():
+                self.parallel(op)
+            case scf.ForOp():
+                self.loop(op)
+            case scf.IfOp():
+                self.open(f"if ({self.scalar(op.cond)})")
+                self.block(op.true_region.block)
+                self.close()
+            case scf.YieldOp() | scf.ReduceOp() | kernel.ReturnOp():
+                pass
+            case _:
+                self.elementwise(op)
+
+    def constant(self, op: arith.ConstantOp) -> None:
+        if (text := literal(op, element(op.result.type))) is not None:
+            self.alias(op.result, [text])
+
+    def elementwise(self, op: Operation) -> None:
+        name, properties = op.name, op.properties
+        if isinstance(op, kernel.LanewiseOp):
+            name, properties = op.op.data, dict(op.of.data)
+        result = op.results[0]
+        target = layout(result.type, self.lanes)
+        source = element(op.operands[0].type)
+        if is_dot4(op) and inlines(result):
+            return
+        tiles = [self.env[v] for v in self.operands(op)]
+        name = "dot4" if len(tiles) == 3 and isinstance(op, arith.AddiOp) else name
+        strings = []
+        for n, (_, c) in enumerate(target.positions()):
+            args = [t.names[n] for t in tiles]
+            strings.append(expression(name, args, source, target.element, target.chunks[c], properties))
+        self.define(result, strings)
+
+    def operands(self, op: Operation) -> Sequence[SSAValue]:
+        """The operands of an operation; for the addition of an inlined dot product, the sum and the factors."""
+        dot = next((n for n, v in enumerate(op.operands) if is_dot4(v.owner) and inlines(v)), None)
+        if dot is None:
+            return op.operands
+        factors = op.operands[dot].owner
+        assert isinstance(factors, Operation)
+        return (op.operands[1 - dot], *factors.operands)
+
+    # -- control -------------------------------------------------------------------------------------------------------
+
+    def parallel(self, op: scf.ParallelOp) -> None:
+        """The iterations of part ``tid`` of a collapsed loop."""
+        block, count, names = op.body.block, self.name(), []
+        extents = [
+            f"({self.scalar(u)} - {self.scalar(l)})"
+            for l, u in zip(op.lowerBound, op.upperBound, strict=True)  # noqa: E741
+        ]
+        self.line(f"const int64_t {count} = {' * '.join(extents)};")
+        t = self.name()
+        self.open(f"for (int64_t {t} = {count} * tid / threads; {t} < {count} * (tid + 1) / threads; {t}++)")
+        for n, (arg, lower) in enumerate(zip(block.args, op.lowerBound, strict=True)):
+            inner = " * ".join(extents[n + 1 :])
+            text = f"{t} / ({inner})" if inner else t
+            text = f"{text} % {extents[n]}" if n else text
+            names.append(self.name())
+            self.line(f"const int64_t {names[-1]} = {self.scalar(lower)} + {text};")
+            self.alias(arg, [names[-1]])
+        self.block(block)
+        self.close()
+
+    def loop(self, op: scf.ForOp) -> None:
+        block = op.body.block
+        for arg, init, result in zip(block.args[1:], op.iter_args, op.results, strict=True):
+            self.define(result, self.env[init].names)
+            self.env[arg] = self.env[result]
+        i, (lower, upper, step) = self.name(), (self.scalar(v) for v in (op.lb, op.ub, op.step))
+        self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
+        self.alias(block.args[0], [i])
+        if has_partial_sums(op):
+            self.keep_in_memory(op)
+        self.block(block)
+        assert block.last_op is not None
+        for value, result in zip(block.last_op.operands, op.results, strict=True):
+            for target, text in zip(self.env[result].names, self.env[value].names, strict=True):
+                self.line(f"{target} = {text};")
+        self.close()
+
+    def keep_in_memory(self, op: scf.ForOp) -> None:
+        """Keep the totals of partial sums in memory while a block is summed, so that its tile gets the registers."""
+        totals = [name for r in op.results for name in self.env[r].names if len(self.env[r].names) > 1]
+        if totals:
+            self.line(" ".join(f"MLC_IN_MEMORY({name});" for name in totals))
