@@ -27,6 +27,7 @@ from mlc.dialects.kernel.mma import (
     MmaOp,
     MmaShape,
     MmaWaitOp,
+    factor_element,
     is_of_warpgroup,
     warpgroup_shape,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "ArriveOp",
     "OthersArrivedOp",
     "MMA_SHAPES",
+    "factor_element",
     "MmaOp",
     "MmaWaitOp",
     "MmaShape",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, UnitAttr, VectorType, i64
@@ -61,6 +61,18 @@ MMA_SHAPES = {
 }
 """The instruction for factors of an element type: mma.sync of PTX (ISA 8.5, warp-level matrix instructions). Those of
 f32 are TF32; signed and unsigned bytes multiply each other, and so do floats of 8 bits."""
+
+
+def factor_element(elements: Iterable[str]) -> str | None:
+    """The element type as which tensor cores multiply factors of these types: halves, where one is of 8 bits, as halves
+    hold each of its values. None where no instruction multiplies them."""
+    found = list(dict.fromkeys(elements))
+    shapes = {MMA_SHAPES.get(e) for e in found}
+    halves = [e for e in found if (shape := MMA_SHAPES.get(e)) and shape.bits == 16]
+    if not found or None in shapes or len(halves) > 1 or (len(shapes) > 1 and (not halves or "f32" in found)):
+        return None
+    return halves[0] if halves else found[0]
+
 
 WARPGROUP_COLUMNS = (64, 128, 256)
 """The columns of a warpgroup's product by one instruction (wgmma of PTX): 64 rows, and steps of 32 bytes."""

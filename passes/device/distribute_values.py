@@ -24,6 +24,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
+from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.blocked import blocked
 from mlc.passes.device.distribution.fragments import sums
@@ -35,6 +36,7 @@ from mlc.passes.schedule.gpu.tile_sizes import padded
 from mlc.target import GpuTarget
 
 DISTRIBUTION = "distribution"
+WORD = 4  # bytes
 WINDOW = 4  # of one buffer at several offsets: those of a window
 THREADS = "threads"
 SOURCES = (kernel.ReadOp, kernel.GatherOp, kernel.StepOp, kernel.MultiReductionOp, vector.BroadcastOp)
@@ -93,7 +95,18 @@ def _distribution(
             return sums_of_warpgroups((rows, columns), warps)
         return sums((rows, columns), warps, product.shape)
     order = _order(values)
-    return blocked(shape, order, prod(warps), target.warp, order[1] if _slides(values) else None)
+    return blocked(
+        shape, order, prod(warps), target.warp, order[1] if _slides(values) else None, WORD if _widens(values) else 1
+    )
+
+
+def _widens(values: ValueClass) -> bool:
+    """Whether a class is what one local array has, as bytes, and another one gets: a thread has the bytes of a word."""
+    reads = [v.owner for v in values.values if isinstance(v.owner, kernel.ReadOp)]
+    uses = [use.operation for v in values.values for use in v.uses]
+    homes = [kernel.root_of(o.buffer).owner for o in (*reads, *uses) if isinstance(o, kernel.ReadOp | kernel.WriteOp)]
+    local = len(reads) == 1 and len(homes) == 2 and all(isinstance(home, kernel.LocalOp) for home in homes)
+    return local and ITEMSIZE[element_of(reads[0].buffer)] == 1
 
 
 def _slides(values: ValueClass) -> bool:

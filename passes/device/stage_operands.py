@@ -96,7 +96,7 @@ def _sizes(reads: Sequence[StagedRead], target: GpuTarget) -> tuple[int, ...]:
     sizes = {ITEMSIZE[element_of(r.op.buffer)] for r in reads}
     if any(size >= 4 for size in sizes):
         return STEPS
-    return LONG if sizes == {2} and target.warpgroups else NARROW
+    return LONG if max(sizes) == 2 and target.warpgroups else NARROW
 
 
 @dataclass

@@ -37,6 +37,7 @@ from mlc.passes.context import gpu_of
 from mlc.passes.device.distribution.swizzle import LAYOUT, swizzled
 from mlc.passes.device.distribution.value_classes import value_classes
 from mlc.passes.device.loops.staged_products import Factor, HeldFactor, StagedProduct, staged_product, strides_of
+from mlc.passes.device.loops.widened_operands import copied_from, widen_operand
 from mlc.passes.device.stage_operands import UNROLL
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.passes.schedule.gpu.tile_sizes import padded
@@ -61,7 +62,7 @@ class UseTensorCores(ModulePass):
         products = [found for loop in loops if (found := staged_product(loop))]
         streamed = is_stream_of_fragments(fn)
         for product in products:
-            mma = kernel.MMA_SHAPES[product.left.element]
+            mma = kernel.MMA_SHAPES[product.element]
             why = self._refused(product, mma, block, target, streamed) if block.mma else None
             if why and is_given(fn):
                 raise ScheduleError(f"'mma={block.mma}': {why}")
@@ -84,7 +85,7 @@ class UseTensorCores(ModulePass):
         """Why a product cannot have the shape that the schedule gives."""
         asked = block.mma or ""
         if asked != str(mma) and not kernel.is_of_warpgroup(asked):
-            return f"factors of {product.left.element} have {mma}"
+            return f"factors of {product.element} have {mma}"
         if self.numerics == "strict" and not mma.exact:
             return "strict numerics multiply and add floats one by one; leave it out"
         if not _is_whole(product, mma, block, target, streamed):
@@ -122,8 +123,8 @@ def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
     if isinstance(product.left, HeldFactor):
         left: tuple[SSAValue, tuple[int, int]] = product.left.write.value, (0, 0)
     else:
-        left = _laid_out(product.left, padded(product.tile[0]), steps)
-    right = _laid_out(product.right, padded(product.tile[1]), steps)
+        left = _laid_out(product.left, padded(product.tile[0]), steps, product.multiplied(product.left))
+    right = _laid_out(product.right, padded(product.tile[1]), steps, product.multiplied(product.right))
     strides = (*left[1], *right[1])
     made = kernel.MmaOp(loop.iter_args[0], left[0], right[0], steps, strides, split)
     if product.tile[0] % mma.rows or product.tile[1] % mma.columns:
@@ -179,8 +180,7 @@ def _take_rest(made: kernel.MmaOp) -> None:
         return
     assert isinstance(rest, scf.ForOp)
     for local in (made.a, made.b):
-        write = next(u.operation for u in local.uses if isinstance(u.operation, kernel.WriteOp))
-        _limit(write.value.owner, groups, rest.ub)
+        _limit(copied_from(local), groups, rest.ub)
     groups.operands[1] = rest.ub
     for old, result in zip(rest.results, groups.results, strict=True):
         old.replace_all_uses_with(result)
@@ -210,22 +210,25 @@ def _limit(read: Operation | Block, groups: scf.ForOp, end: SSAValue) -> None:
     read.erase()
 
 
-def _laid_out(factor: Factor, extent: int, steps: int) -> tuple[SSAValue, tuple[int, int]]:
-    """A local array for a factor in place of its own, and its strides along the sum and across."""
-    size = ITEMSIZE[factor.element]
+def _laid_out(factor: Factor, extent: int, steps: int, element: str) -> tuple[SSAValue, tuple[int, int]]:
+    """A local array for a factor as ``element`` in place of its own, and its strides along the sum and across."""
+    size = ITEMSIZE[element]
     if factor.contiguous_sum or size == 1:
         shape, strides = (extent, steps), (1, steps)
     else:
         row = extent + (BANK_PADDING if size == 4 else 0)
         shape, strides = (steps, row), (row, 1)
-    local = kernel.LocalOp(memref(factor.element, shape))
+    local = kernel.LocalOp(memref(element, shape))
     if prod(shape) == extent * steps:
         local.attributes[LAYOUT] = StringAttr(str(swizzled(*shape, size)))
-    write = factor.write
-    staged = kernel.WriteOp(write.value, local.result, write.offset, strides_of(factor, *strides))
-    for old, new in ((factor.local, local), (write, staged)):
+    write, narrow = factor.write, factor.element != element
+    held = kernel.LocalOp(memref(factor.element, shape)) if narrow else local
+    staged = kernel.WriteOp(write.value, held.result, write.offset, strides_of(factor, *strides))
+    for old, new in ((factor.local, local), *([(factor.local, held)] if narrow else []), (write, staged)):
         assert old.parent is not None
         old.parent.insert_op_before(new, old)
+    if narrow:
+        widen_operand(staged, local)
     write.detach()
     write.erase()
     return local.result, strides

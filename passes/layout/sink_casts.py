@@ -17,6 +17,9 @@ leaves it:
     %a = graph.map "f32(x0) * 0.5"(%x)                     %c = graph.contract "mk,kn->mn"(%x, %w) {product = …}
     %b = graph.map "f32(x0) * x1"(%w, %s)             →    %d = graph.map "x0 * x1"(%c, 0.5 · %s)
     %d = graph.contract "mk,kn->mn"(%a, %b)
+
+So are the scale and the zero point of a constant of 8 bits that a contraction multiplies with halves or f32
+(weight-only quantization): it stays as it is stored, and is widened where it is multiplied.
 """
 
 from __future__ import annotations
@@ -47,7 +50,9 @@ from mlc.dialects.types import FLOAT8, element_of, numpy_dtype
 from mlc.dialects.weights import WeightStore
 from mlc.passes.context import weights_of
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
+from mlc.passes.graph.patterns.constants import constant_values
 from mlc.passes.graph.patterns.scaled import after_sum, multiplied, scaled
+from mlc.passes.graph.patterns.weight_only import narrow_weight, out_of_sum, without_offset
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused, producer
 
@@ -66,17 +71,23 @@ class SinkCasts(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for body in bodies(op):
+            constants = constant_values(body)
             for anchor in [o for o in body.ops if isinstance(o, ContractOp | ConvOp)]:
-                _sink(anchor, self.numerics, weights_of(ctx))
+                _sink(anchor, self.numerics, weights_of(ctx), constants)
         eliminate_dead(op)
 
 
-def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore) -> None:
+def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore, constants: set[SSAValue]) -> None:
     element = element_of(op.results[0])
     if op.product or op.layouts or element not in WIDENED:
         return
-    pair, scales = _factors(op, op.operands, element, weights), list[SSAValue]()
-    if pair is None and element == "f32" and numerics != "strict":
+    pair, scales, zero = None, list[SSAValue](), None
+    scaling = element == "f32" and numerics != "strict"
+    if scaling and isinstance(op, ContractOp):
+        pair, scales, zero = _weight_only(op, weights, constants)
+    if pair is None:
+        pair = _factors(op, op.operands, element, weights)
+    if pair is None and scaling:
         pair, scales = _dequantized(op, weights)
     if pair is None:
         return
@@ -87,7 +98,10 @@ def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore) -> None:
         made = ContractOp(op.equation.data, lhs, rhs, product=product)
     else:
         made = ConvOp(lhs, rhs, *op.window, op.groups.value.data, product=product)
-    result = multiplied(OpBuilder(op).emit(made), scales, OpBuilder(op))
+    total = OpBuilder(op).emit(made)
+    if zero is not None and isinstance(op, ContractOp):
+        total = without_offset(op, total, lhs, zero, OpBuilder(op))
+    result = multiplied(total, scales, OpBuilder(op))
     result.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(result)
     erase_unused([op])
@@ -120,6 +134,19 @@ def _dequantized(op: ContractOp | ConvOp, weights: WeightStore) -> tuple[list[SS
     scales = [after_sum(op, n, scale, builder) for n, x in enumerate(found) for scale in x.scales]
     known = [s for s in scales if s is not None]
     return (pair, known) if len(known) == len(scales) else (None, [])
+
+
+def _weight_only(
+    op: ContractOp, weights: WeightStore, constants: set[SSAValue]
+) -> tuple[list[SSAValue] | None, list[SSAValue], SSAValue | None]:
+    """The left operand as it is in memory and a constant one of 8 bits, whose scales and zero point leave the sum."""
+    builder = OpBuilder(op)
+    found = narrow_weight(op.rhs, weights, builder) if op.rhs in constants and op.lhs not in constants else None
+    left = narrow_weight(op.lhs, weights, builder) if found else None
+    outside = out_of_sum(op, found, builder) if found else None
+    if found is None or outside is None or (left and {element_of(v.value) for v in (left, found)} <= {*FLOAT8}):
+        return None, [], None
+    return [_narrow(op.lhs, "f32") or op.lhs, found.value], *outside
 
 
 def _narrow(value: SSAValue, element: str) -> SSAValue | None:

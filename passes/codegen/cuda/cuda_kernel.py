@@ -42,6 +42,10 @@ def print_kernel(fn: kernel.FuncOp, symbol: str) -> str:
     return _Printer(fn, symbol).text()
 
 
+OF_BYTES = {"arith.sitofp": "i8", "arith.uitofp": "u8"}
+"""Casts of bytes to floats, which the device headers have as functions."""
+
+
 @dataclass
 class _Printer(KernelCollectives):
     before: list[str] = field(default_factory=list)  # the iterations of earlier parallel loops
@@ -163,6 +167,9 @@ class _Printer(KernelCollectives):
             args = [held.at(r) for held in operands]
             if isinstance(op, math.Exp2Op) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
                 names[r] = f"mlc_exp2_approximate({args[0]})"
+                continue
+            if name in OF_BYTES and source == "i8" and element(result.type) in ("f32", "f16"):
+                names[r] = f"mlc_{element(result.type)}_of_{OF_BYTES[name]}({args[0]})"
                 continue
             names[r] = expression(name, args, source, element(result.type), SCALAR, properties)
         self.define(result, part, names)

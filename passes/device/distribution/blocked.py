@@ -7,22 +7,27 @@ from collections.abc import Sequence
 from mlc.passes.device.distribution.linear_layout import Coordinate, LinearLayout, bits_of
 
 
-def blocked(shape: Sequence[int], order: Sequence[int], warps: int, warp: int, own: int | None = None) -> LinearLayout:
+def blocked(
+    shape: Sequence[int], order: Sequence[int], warps: int, warp: int, own: int | None = None, together: int = 1
+) -> LinearLayout:
     """A tile of extents ``shape``, powers of two, over ``warps`` warps of ``warp`` threads; axes of ``order`` fastest
     first.
 
     Lanes take the fastest axes, warps the slowest bits, registers what is between: neighbours of a thread. A thread's
-    neighbours are along axis ``own`` where it is given. Threads that have no element of their own hold those of others:
-    their bases are 0.
+    neighbours are along axis ``own`` where it is given; ``together`` neighbours along the fastest axis are one
+    thread's, where each lane has so many. Threads that have no element of their own hold those of others: their bases
+    are 0.
 
     ``blocked((64, 64), (1, 0), 8, 32)``: lanes along 32 columns, each warp 8 rows, 8 × 2 registers a thread.
     """
     bits = [_unit(shape, axis, n) for axis in order for n in range(bits_of(shape[axis]))]
+    first = bits_of(together) if len(bits) >= bits_of(together * warp) else 0
+    near, bits = bits[:first], bits[first:]
     lanes, rest = _taken(bits, bits_of(warp), shape)
     if own is not None:
         rest.sort(key=lambda bit: not bit[own])
     across, _ = _taken(rest[len(rest) - min(len(rest), bits_of(warps)) :], bits_of(warps), shape)
-    registers = [b for b in rest if b not in across]
+    registers = [*near, *(b for b in rest if b not in across)]
     return LinearLayout.of(shape, register=registers, lane=lanes, warp=across)
 
 

@@ -18,7 +18,8 @@ from mlc.passes.device.gathers.axis_info import are_neighbours
 from mlc.passes.device.loops.coefficients import coefficient, constant_of
 
 SUMS = {"f32": (arith.AddfOp, arith.MulfOp), "i32": (arith.AddiOp, arith.MuliOp)}
-WIDENING = {"arith.extf": ("f16", "bf16"), "arith.extsi": ("i8",), "arith.extui": ("ui8",)}
+WIDENING = {"arith.extf": ("f16", "bf16"), "arith.extsi": ("i8",), "arith.extui": ("ui8",),
+            "arith.sitofp": ("i8",), "arith.uitofp": ("ui8",)}  # fmt: skip
 WIDENING |= {name: (element,) for element, name in kernel.WIDENING.items()}
 """The casts of a factor, and the element types of which each keeps the value."""
 NEIGHBOURS = (8, 4)  # at computed offsets, which a thread copies at a time
@@ -67,6 +68,17 @@ class StagedProduct:
     right: Factor
 
     @property
+    def element(self) -> str:
+        """The element type as which the factors are multiplied; each of them where they are of 8 bits."""
+        found = kernel.factor_element((self.left.element, self.right.element))
+        assert found is not None
+        return found
+
+    def multiplied(self, factor: Factor | HeldFactor) -> str:
+        """The element type as which one factor is multiplied."""
+        return self.element if kernel.MMA_SHAPES[self.element].bits == 16 else factor.element
+
+    @property
     def tile(self) -> tuple[int, int]:
         type_ = self.loop.results[0].type
         assert isinstance(type_, VectorType)
@@ -93,8 +105,8 @@ def staged_product(loop: scf.ForOp) -> StagedProduct | None:
     if len(terms) != 1 or not isinstance(terms[0], multiply):
         return None
     found = {side.axis: side for v in terms[0].operands if (side := _factor(v, loop))}
-    elements = [factor.element for factor in found.values()]
-    known = all(e in kernel.MMA_SHAPES for e in elements) and len({kernel.MMA_SHAPES[e] for e in elements}) == 1
+    element = kernel.factor_element(factor.element for factor in found.values())
+    known = element is not None and kernel.MMA_SHAPES[element].total == str(type_.element_type)
     right = found.get(1)
     return StagedProduct(loop, found[0], right) if 0 in found and isinstance(right, Factor) and known else None
 

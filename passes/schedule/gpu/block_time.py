@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mlc.dialects.kernel import MMA_SHAPES
+from mlc.dialects.kernel import MMA_SHAPES, factor_element
 from mlc.dialects.poly import LoopNest, ThreadBlock
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.schedule.gpu.tile_sizes import padded, points
@@ -28,7 +28,10 @@ def block_time(nest: LoopNest, s: StatementView, target: GpuTarget) -> BlockTime
     if nest.block is None or nest.block.warps is None:
         return replace(BlockTime.of_threads(rows, columns, blocks, target, size), shares=shares)
     across, along = nest.block.warps
-    mma, threads = MMA_SHAPES[elements[0]], across * along * target.warp * (2 if nest.block.pingpong else 1)
+    mma, threads = (
+        MMA_SHAPES[factor_element(elements) or elements[0]],
+        across * along * target.warp * (2 if nest.block.pingpong else 1),
+    )
     warpgroups = target.warpgroups and nest.block.mma is None
     grid = (max(rows / GROUP_ROWS, 1), along) if warpgroups else (across, along)
     bits = MMA_SHAPES["f16"].bits if mma.promoted and not warpgroups else mma.bits  # warps multiply halves

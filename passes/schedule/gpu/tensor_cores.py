@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from math import prod
 
-from mlc.dialects.kernel import MMA_SHAPES, MmaShape
+from mlc.dialects.kernel import MMA_SHAPES, MmaShape, factor_element
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
@@ -63,10 +63,9 @@ def tensor_cores(
 def instruction_of(s: StatementView) -> MmaShape | None:
     """The instruction for the factors of a sum of products; None where none multiplies their types, and for one
     product a result."""
-    elements = {element_of(v) for v in s.op.ins}
-    found = {MMA_SHAPES.get(e) for e in elements}
-    mma = found.pop() if len(found) == 1 else None
-    if mma is None or (len(elements) > 1 and mma.bits > 8) or element_of(s.op.out) != mma.total or not s.reduced:
+    element = factor_element(element_of(v) for v in s.op.ins)
+    mma = MMA_SHAPES[element] if element else None
+    if mma is None or element_of(s.op.out) != mma.total or not s.reduced:
         return None
     return mma
 
@@ -174,6 +173,8 @@ def _is_along_the_sum(s: StatementView) -> bool:
 
 def _has_tensor_maps(s: StatementView) -> bool:
     """Whether the factors are tensors that bulk copies take: with strides of 16 bytes or of one element."""
+    if len({ITEMSIZE[element_of(v)] for v in s.op.ins}) > 1:
+        return False  # one is widened in shared memory
     unit, iterators = 16 // ITEMSIZE[element_of(s.op.ins[0])], (*s.parallel, *s.reduced)
     strides = [access.stride(i) for access in s.reads for i in iterators]
     return all(isinstance(n, int) and (n == 1 or n % unit == 0) for n in strides)

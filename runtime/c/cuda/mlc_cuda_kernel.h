@@ -220,6 +220,23 @@ MLC_HALVES(e5m2)
 MLC_DEVICE float mlc_widen_f8e4m3fn(int8_t x) { return mlc_float_of((uint16_t)mlc_halves_e4m3<0>((uint8_t)x)); }
 MLC_DEVICE float mlc_widen_f8e5m2(int8_t x) { return mlc_float_of((uint16_t)mlc_halves_e5m2<0>((uint8_t)x)); }
 
+/* Bytes as floats and halves: the lowest bits of 2^23 and of 2^10 are 1. Conversions are taken to be slower than a sum. */
+MLC_DEVICE float mlc_f32_of_u8(uint8_t x) { return mlc_bits<uint32_t, float>(0x4b000000u | x) - 8388608.0f; }
+MLC_DEVICE float mlc_f32_of_i8(int8_t x) {
+  return mlc_bits<uint32_t, float>(0x4b000000u | (uint8_t)(x ^ 0x80)) - (8388608.0f + 128.0f);
+}
+MLC_DEVICE mlc_half mlc_half_less(uint16_t bits, uint16_t other) {
+  mlc_half h;
+#ifdef MLC_EMULATED
+  h.bits = mlc_half_of(mlc_float_of(bits) - mlc_float_of(other));
+#else
+  asm("sub.rn.f16 %0, %1, %2;" : "=h"(h.bits) : "h"(bits), "h"(other));
+#endif
+  return h;
+}
+MLC_DEVICE mlc_half mlc_f16_of_u8(uint8_t x) { return mlc_half_less((uint16_t)(0x6400 | x), 0x6400); }
+MLC_DEVICE mlc_half mlc_f16_of_i8(int8_t x) { return mlc_half_less((uint16_t)(0x6400 | (uint8_t)(x ^ 0x80)), 0x6480); }
+
 /* Two neighbours of a factor of the tensor cores in a register, the first one in the low half; of floats, rounded. */
 MLC_DEVICE uint32_t mlc_pair(uint16_t a, uint16_t b) { return (uint32_t)b << 16 | a; }
 MLC_DEVICE uint32_t mlc_pair(mlc_half a, mlc_half b) { return mlc_pair(a.bits, b.bits); }

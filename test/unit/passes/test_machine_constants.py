@@ -21,7 +21,7 @@ ALLOWED = {
     "codegen/cpu/c_dim_functions.py BYTE_WORK": "the unit of SHARED_WORK in mlc_team.c, the same for every artifact",
     "codegen/cuda/thread/cuda_memory.py WARP_BITS": "the threads of a warp, the same for every GPU of CUDA",
     "codegen/emit_c.py FILE_BYTES": "compile time",
-    "device/distribute_values.py WINDOW": "a ratio: how many offsets of one buffer make a window",
+    "device/distribute_values.py WINDOW WORD": "a ratio: offsets of one buffer of a window; bytes of a register",
     "device/loops/pipelined_copies.py CHUNKS": "the instructions of CUDA, the same for every GPU that has them",
     "device/bulk/consumer_order.py GROUPS": "two alternate, as in CUTLASS",
     "device/bulk/cluster_copies.py BLOCKS SWIZZLED": "the clusters that are tested, and the format of boxes",
