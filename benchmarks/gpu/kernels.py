@@ -16,7 +16,7 @@ from onnx import TensorProto
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from benchmarks.attention import model as attention_model
-from benchmarks.gpu import gradients
+from benchmarks.gpu import gradients, residual_step
 from benchmarks.gpu.accesses import Access, accesses
 from benchmarks.gpu.attention import CASES
 from benchmarks.gpu.block_order import lengths, tail
@@ -47,13 +47,15 @@ STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "pla
 def main(
     models: Annotated[
         list[str],
-        typer.Argument(help="Families of benchmarks.models, cases of gpu/attention.py or gradients.py, or ONNX files."),
+        typer.Argument(
+            help="Families of benchmarks.models, cases of gpu/attention.py or gradients.py, residual_step, files."
+        ),
     ],
     target: Annotated[str, typer.Option(help="What to compile for.")] = "cuda:sm_80",
     numerics: Annotated[str, typer.Option(help="strict, default or relaxed.")] = "relaxed",
     compiled: Annotated[bool, typer.Option(help="Compile the kernels: registers and stack.")] = True,
     batch: Annotated[int, typer.Option(min=1, help="Images of a family of image models.")] = 1,
-    halves: Annotated[bool, typer.Option(help="Models of a family, or gradients, in f16.")] = False,
+    halves: Annotated[bool, typer.Option(help="Models of a family, or derivatives, in f16.")] = False,
 ) -> None:
     """Print a table of each model's kernels, and what all launches of convolutions and products read."""
     for model in models:
@@ -82,9 +84,11 @@ def rows(
 
 
 def _source(model: str, target: str, batch: int, halves: bool) -> OnnxSource | Traced:
-    """A file, a case of attention in f16, one of its gradients, or a family of models."""
+    """A file, a case of attention in f16, one of its gradients, those of two residual blocks, or a family of models."""
     if model in gradients.CASES:
         return gradients.traced(gradients.CASES[model], "float16" if halves else "float32", target)
+    if model == residual_step.NAME:
+        return residual_step.traced(batch, "float16" if halves else "float32", target)
     if model in CASES:
         return OnnxSource.of(attention_model(CASES[model], TensorProto.FLOAT16))
     if model.endswith(".onnx"):
