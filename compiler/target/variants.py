@@ -14,7 +14,7 @@ from mlc.target.base import Target
 from mlc.target.cpu import Cache
 
 LIMITS = {
-    "vector_bits": (128, 4096), "vector_registers": (1, 1024), "warp": (32, 32), "block_threads": (32, 1024),
+    "vector_bits": (64, 4096), "vector_registers": (1, 1024), "warp": (32, 32), "block_threads": (32, 1024),
     "most_threads": (32, 1024), "library_threads": (32, 1024), "shared": (16 << 10, 1 << 20),
 }  # fmt: skip
 """The least and the most of facts that passes rely on. Generated code has warps of 32 threads, as all NVIDIA GPUs."""

@@ -17,6 +17,7 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of
 from mlc.dialects.types import numpy_dtype
 
+pytest.importorskip("torch")
 pytestmark = needed
 ELEMENTS = {"f16": "float16", "bf16": "bfloat16"}
 Arrays = list[np.ndarray[Any, Any]]

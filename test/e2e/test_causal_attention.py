@@ -87,12 +87,13 @@ def test_strict_numerics_read_all() -> None:
     assert np.isnan(net(*args)).all()
 
 
+@pytest.mark.parametrize("target", ["cpu", "x86-64-v3"])
 @pytest.mark.parametrize("form", ["where", "add"])
 @pytest.mark.parametrize("n", [70, 256])
-def test_masks_that_stay_are_compared_in_vectors(form: str, n: int) -> None:
+def test_masks_that_stay_are_compared_in_vectors(form: str, n: int, target: str) -> None:
     """-10000 excludes no key: bits are computed on every CPU, numbers where the caches do not hold them."""
     mask = visible(n, n, None, 3)
-    net = mlc.compile(attention(form, -1e4, mask), target="cpu:l2=16K,l3=16K", threads=1)
+    net = mlc.compile(attention(form, -1e4, mask), target=f"{target}:l2=16K,l3=16K", threads=1)
     args = arguments(n, n)
     np.testing.assert_allclose(net(*args), reference(*args, mask), atol=2e-5)
     assert net.signature["weights"]["bytes"] == 0

@@ -126,7 +126,8 @@ class TileValues:
         return Value(out.emit(kernel.LanewiseOp("arith.cmpi", operands, less, result)), lanes.axes)
 
     def _shared_index(self, out: IndexBuilder, value: DimLike, context: TileContext, type_: IntegerType) -> Value:
-        key = (out.block, "index", value, type_)
+        sizes = tuple(a.size for a in context.axes if mentions_axis(value) and a.symbol in value.symbols())  # type: ignore[union-attr]
+        key = (out.block, "index", value, sizes, type_)
         if key not in self.made:
             self.made[key] = self._index(out, value, context, type_)
         return self.made[key]

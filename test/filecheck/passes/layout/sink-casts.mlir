@@ -116,10 +116,8 @@ func.func @weight_only(%x: tensor<6x8xf16>, %y: tensor<6x8xf32>) -> (tensor<6x16
   %z = graph.weight "z" : tensor<16xi8>
   %s = graph.weight "s" : tensor<16xf32>
   %0 = graph.map "f32(i32(x0) - i32(x1)) * x2"(%w, %z, %s) : (tensor<8x16xi8>, tensor<16xi8>, tensor<16xf32>) -> tensor<8x16xf32>
-  %1 = graph.map "f16(x0)"(%0) : (tensor<8x16xf32>) -> tensor<8x16xf16>
-  %2 = graph.map "f32(x0)"(%1) : (tensor<8x16xf16>) -> tensor<8x16xf32>
   %3 = graph.map "f32(x0)"(%x) : (tensor<6x8xf16>) -> tensor<6x8xf32>
-  %4 = graph.contract "mk,kn->mn"(%3, %2) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+  %4 = graph.contract "mk,kn->mn"(%3, %0) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
   %5 = graph.map "f32(i32(x0)) * x1"(%w, %s) : (tensor<8x16xi8>, tensor<16xf32>) -> tensor<8x16xf32>
   %6 = graph.contract "mk,kn->mn"(%y, %5) : (tensor<6x8xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
   func.return %4, %6 : tensor<6x16xf32>, tensor<6x16xf32>
