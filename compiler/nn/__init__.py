@@ -18,6 +18,7 @@ from mlc.frontends.array.nn import convolutions as _convolutions
 from mlc.frontends.array.nn import embedding_losses as _embedding_losses
 from mlc.frontends.array.nn import losses as _losses
 from mlc.frontends.array.nn import normalizations as _normalizations
+from mlc.frontends.array.public import publish
 from mlc.nn import init as init
 from mlc.nn.files import load_file as load_file
 from mlc.nn.files import save_file as save_file
@@ -75,6 +76,7 @@ _TOOLS = (
 __all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS])
 
 globals().update(_FUNCTIONS)
+publish(globals(), [*_FUNCTIONS, "combine", "functional_call", "partition"])
 
 
 def __getattr__(name: str) -> Any:  # for type checkers: the names are put in above

@@ -14,6 +14,7 @@ import numpy as np
 
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array
+from mlc.frontends.array.public import publish
 
 Shape = Sequence[int]
 Generator = np.random.Generator
@@ -40,12 +41,21 @@ def _made(values: Any) -> Array:
 
 
 def _from(rng: Generator | None) -> Generator:
+    if rng is not None and not isinstance(rng, Generator):
+        raise InputError(f"A generator {rng!r}", hint="Give rng=numpy.random.default_rng(seed)")
     return _generator[0] if rng is None else rng
+
+
+def _extents(shape: Shape) -> Shape:
+    """A shape; ValueError, which the layer's constructor explains, for one that no array has."""
+    if not all(isinstance(d, int | np.integer) and d >= 0 for d in shape):
+        raise ValueError(f"an array of shape {tuple(shape)} would be made, and extents are integers from 0 on")
+    return tuple(shape)
 
 
 def constant(shape: Shape, value: float) -> Array:
     """One value."""
-    return _made(np.full(tuple(shape), value))
+    return _made(np.full(_extents(shape), value))
 
 
 def zeros(shape: Shape) -> Array:
@@ -60,12 +70,12 @@ def ones(shape: Shape) -> Array:
 
 def uniform(shape: Shape, low: float = 0.0, high: float = 1.0, rng: Generator | None = None) -> Array:
     """Uniform from ``low`` to ``high``."""
-    return _made(_from(rng).uniform(low, high, tuple(shape)))
+    return _made(_from(rng).uniform(low, high, _extents(shape)))
 
 
 def normal(shape: Shape, mean: float = 0.0, std: float = 1.0, rng: Generator | None = None) -> Array:
     """Normal."""
-    return _made(_from(rng).normal(mean, std, tuple(shape)))
+    return _made(_from(rng).normal(mean, std, _extents(shape)))
 
 
 def trunc_normal(
@@ -85,7 +95,7 @@ def trunc_normal(
     if math.erf(b) - math.erf(a) < 2e-3:
         raise InputError(f"A normal distribution of mean {mean} and deviation {std} is hardly in [{low}, {high}]")
     generator = _from(rng)
-    values = generator.normal(mean, std, tuple(shape))
+    values = generator.normal(mean, std, _extents(shape))
     while (outside := (values < low) | (values > high)).any():
         values[outside] = generator.normal(mean, std, int(outside.sum()))
     return _made(values)
@@ -149,10 +159,14 @@ def orthogonal(shape: Shape, gain: float = 1.0, rng: Generator | None = None) ->
     drawn = _from(rng).normal(size=(max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q = q * np.sign(np.diagonal(r))
-    return _made(gain * (q.T if rows < columns else q).reshape(tuple(shape)))
+    return _made(gain * (q.T if rows < columns else q).reshape(_extents(shape)))
 
 
 def by_inputs(shape: Shape, inputs: int, rng: Generator | None = None) -> Array:
     """Uniform from -1/√inputs to 1/√inputs: what PyTorch's linear, convolution and recurrent layers begin with."""
-    bound = 1 / math.sqrt(inputs) if inputs else 0.0
+    bound = 1 / math.sqrt(inputs) if _extents(shape) and inputs > 0 else 0.0
     return uniform(shape, -bound, bound, rng)
+
+
+_FUNCTIONS = [name for name, each in list(globals().items()) if getattr(each, "__module__", "") == __name__]
+publish(globals(), [name for name in _FUNCTIONS if not name.startswith("_")])

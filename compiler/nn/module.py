@@ -12,6 +12,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 from mlc.errors import InputError
 from mlc.frontends.array import trees
+from mlc.frontends.array.public import publish_methods
 from mlc.frontends.array.random.threefry import fold_in
 from mlc.nn import naming
 
@@ -65,6 +66,8 @@ class Module:
         super().__init_subclass__(**options)
         cls._writes_init = "__init__" in vars(cls) or getattr(cls, "_writes_init", False)  # type: ignore[attr-defined]
         dataclasses.dataclass(init=not cls._writes_init, eq=False, repr=False)(cls)  # type: ignore[attr-defined]
+        if cls.__module__.startswith("mlc.nn."):
+            publish_methods(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         fixed = ("training", *(f.name for f in fields if f.metadata.get("static")))
         held = tuple(f.name for f in fields if f.name not in fixed)

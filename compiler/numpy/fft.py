@@ -16,8 +16,11 @@ from mlc.frontends.array.fft.functions import (
     rfftfreq,
     rfftn,
 )
+from mlc.frontends.array.public import publish
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
     "rfftfreq", "rfftn",
 ]  # fmt: skip
+
+publish(globals(), __all__)

@@ -20,9 +20,12 @@ from mlc.frontends.array.linalg.decompositions import (
     svdvals,
 )
 from mlc.frontends.array.linalg.norms import cross, diagonal, matrix_norm, trace, vector_norm
+from mlc.frontends.array.public import publish
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
     "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
     "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+publish(globals(), __all__)

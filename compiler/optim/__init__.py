@@ -5,6 +5,7 @@ from mlc import optim
 optimizer = optim.chain(optim.clip_by_global_norm(1.0), optim.adamw(optim.warmup_cosine(1e-3, 100, 5000)))
 """
 
+from mlc.frontends.array.public import publish
 from mlc.optim.mixed_precision import cast, loss_scaling
 from mlc.optim.optimizers import adadelta, adagrad, adam, adamw, lion, nadam, rmsprop, sgd
 from mlc.optim.schedules import constant, cosine, exponential, joined, linear, one_cycle, step_decay, warmup_cosine
@@ -65,3 +66,5 @@ __all__ = [
     "step_decay",
     "warmup_cosine",
 ]
+
+publish(globals(), __all__)

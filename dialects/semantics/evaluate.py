@@ -44,6 +44,14 @@ def _sigmoid(x: Array) -> Array:
     return np.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype)
 
 
+def _power(x: Array, n: Array) -> Array:
+    """``x ** n``; of integers with negative ``n`` the quotient 1 / x⁻ⁿ rounded towards 0, and 0 of x = 0."""
+    if np.result_type(x, n).kind not in "i" or not np.any(np.less(n, 0)):
+        return np.asarray(np.power(x, n))
+    units = np.where(np.abs(x) == 1, np.power(x, np.abs(n) % 2), 0)
+    return np.where(np.less(n, 0), units, np.power(x, np.maximum(n, 0))).astype(np.result_type(x, n))
+
+
 def _dot4(a: Array, b: Array) -> Array:
     """The dot product of the four bytes in each i32, unsigned in ``a`` and signed in ``b``."""
     u, s = (np.ascontiguousarray(x)[..., None].view(dtype) for x, dtype in ((a, np.uint8), (b, np.int8)))
@@ -60,7 +68,7 @@ NUMPY: dict[str, Any] = {
     "fmod": np.fmod,
     "max": np.maximum,
     "min": np.minimum,
-    "pow": np.power,
+    "pow": _power,
     "atan2": np.arctan2,
     "eq": np.equal,
     "ne": np.not_equal,

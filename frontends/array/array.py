@@ -201,13 +201,28 @@ def as_array(value: Any, beside: str | None = None) -> Array:
         return known(value, dtypes.of_scalar_beside(value, beside) if beside else dtypes.element_of_scalar(value))
     if isinstance(value, Dim):
         return apply(dimension, [], (value,), "i64", ())
-    if isinstance(value, np.ndarray | list | tuple):
-        return from_numpy(value.copy() if isinstance(value, np.ndarray) else dtypes.default_types(np.array(value)))
+    if isinstance(value, np.ndarray):
+        return from_numpy(value.copy())
+    if isinstance(value, list | tuple):
+        return from_numpy(dtypes.default_types(_rectangular(value)))
     raise InputError(f"A {type(value).__name__} is not an array", hint="Give an array, a number, or asarray(value)")
 
 
+def _rectangular(value: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(value)
+    except ValueError:
+        what = f"A {type(value).__name__} whose parts have different shapes is not an array"
+        raise InputError(what, hint="Give nested lists of one length a level, or use mlc.numpy.concat") from None
+
+
 def from_numpy(data: np.ndarray[Any, Any]) -> Array:
-    """An array of these elements, which nobody may change afterwards."""
+    """An array of these elements, which nobody may change afterwards.
+
+    Raises:
+        InputError: strings or objects.
+    """
+    dtypes.element(data.dtype)
     if data.dtype.kind == "c":
         return _pair(Array.of(data.real.copy()), Array.of(data.imag.copy()))
     return Array.of(data)

@@ -12,9 +12,20 @@ import numpy as np
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.functions import creation, elementwise, floats, products, reductions, sets, shaping, sorting
-from mlc.frontends.array.functions.indexing import index, take, take_along_axis
+from mlc.frontends.array.functions import (
+    creation,
+    elementwise,
+    floats,
+    indexing,
+    products,
+    reductions,
+    sets,
+    shaping,
+    sorting,
+)
+from mlc.frontends.array.functions.indexing import take, take_along_axis
 from mlc.frontends.array.inspection import DTYPES, __array_namespace_info__
+from mlc.frontends.array.public import public
 
 CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 
@@ -79,7 +90,7 @@ def _public(module: ModuleType) -> dict[str, Callable[..., Any]]:
     return {name: getattr(module, name) for name in module.PUBLIC}
 
 
-NAMESPACE: dict[str, Callable[..., Any]] = {
+_NAMESPACE: dict[str, Callable[..., Any]] = {
     **elementwise.FUNCTIONS,
     **_public(creation),
     **_public(floats),
@@ -93,5 +104,7 @@ NAMESPACE: dict[str, Callable[..., Any]] = {
     "astype": elementwise.astype,
     "__array_namespace_info__": __array_namespace_info__,
 }
+NAMESPACE = {name: public(f"mlc.numpy.{name}", f) for name, f in _NAMESPACE.items()}
+index = public("mlc.numpy.Array.__getitem__", indexing.index)
 
 __all__ = ["CONSTANTS", "DTYPES", "NAMESPACE", "index"]

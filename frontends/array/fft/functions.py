@@ -8,11 +8,11 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.fft.padding import padded
 from mlc.frontends.array.fft.stages import Sign
 from mlc.frontends.array.fft.transform import real_transform, transform
 from mlc.frontends.array.functions.creation import arange
 from mlc.frontends.array.functions.elementwise import astype, convert, real
-from mlc.frontends.array.functions.padding import padded
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shaping import moveaxis, roll
 

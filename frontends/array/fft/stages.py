@@ -21,7 +21,7 @@ import numpy as np
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.types import Shape, numpy_dtype
 from mlc.frontends.array.array import Array, from_numpy
-from mlc.frontends.array.functions.padding import padded
+from mlc.frontends.array.fft.padding import padded
 from mlc.frontends.array.functions.products import contract
 from mlc.frontends.array.functions.shaping import concat, moveaxis, permute_dims, reshape
 
@@ -36,6 +36,8 @@ Sign = Literal[-1, 1]
 @lru_cache(4096)
 def radices(n: int) -> tuple[int, ...] | None:
     """The factors of ``n`` whose stages take the least time; None where a prime factor is too large."""
+    if n < 1:
+        raise ValueError(f"a Fourier transform of {n} elements")
     if n == 1:
         return ()
     least = next((d for d in range(2, int(n**0.5) + 1) if n % d == 0), n)

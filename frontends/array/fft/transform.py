@@ -15,9 +15,9 @@ from mlc.dialects.semantics.dims import product
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.array.array import Array, from_numpy
 from mlc.frontends.array.complex.pair import ComplexArray
+from mlc.frontends.array.fft.padding import padded
 from mlc.frontends.array.fft.stages import Sign, radices, real_of_half, transformed
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, imag, is_complex, real
-from mlc.frontends.array.functions.padding import padded
 from mlc.frontends.array.functions.shaping import concat, flip, reshape
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import numbers
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +16,8 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array, from_numpy
 from mlc.frontends.array.functions.elementwise import astype, convert, where
-from mlc.frontends.array.functions.shaping import Extents, broadcast_to, extents, reshape
+from mlc.frontends.array.functions.shapes import Extents, extents, of_matrices, sizes
+from mlc.frontends.array.functions.shaping import broadcast_to, reshape
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
@@ -99,9 +102,16 @@ def ones_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Arr
 empty, empty_like = zeros, zeros_like
 
 
+def _is_finite(n: Any) -> bool:
+    return isinstance(n, numbers.Real | np.bool) and math.isfinite(n)
+
+
 def arange(start: Any, /, stop: Any = None, step: float = 1, *, dtype: Any = None, device: str | None = None) -> Array:
     """``start``, ``start + step``, … before ``stop``; from 0 where only one is given. ``stop`` may be a dimension."""
     start, stop = (0, start) if stop is None else (start, stop)
+    if not all(isinstance(n, Dim) or _is_finite(n) for n in (start, stop, step)) or step == 0:
+        what = f"mlc.numpy.arange from {start!r} to {stop!r} by steps of {step!r}"
+        raise InputError(what, hint="Give finite numbers, and a step that is not 0")
     if isinstance(stop, Dim) or isinstance(start, Dim):
         if step != 1:
             raise InputError(f"arange to the open dimension '{stop}' by steps of {step}", hint="Multiply it instead")
@@ -121,6 +131,7 @@ def linspace(
     start: float, stop: float, /, num: DimLike, *, dtype: Any = None, device: str | None = None, endpoint: bool = True
 ) -> Array:
     """``num`` values at equal distances from ``start`` to ``stop``, which is one of them for ``endpoint``."""
+    (num,) = sizes(num)
     parts = dim_max(num - 1 if endpoint else num, 1)
     step = f"{(stop - start) / parts!r}" if isinstance(parts, int) else f"{float(stop - start)!r} / f64({parts})"
     expr = f"f64(i0) * ({step}) + ({float(start)!r})"
@@ -133,24 +144,24 @@ def eye(
 ) -> Array:
     """1 on diagonal ``k``, 0 elsewhere."""
     element = dtypes.element(dtype or float)
-    shape = (n_rows, n_rows if n_cols is None else n_cols)
-    return convert(_of_indices(f"i1 - i0 == {k}", "i1", shape), element)
+    shape = sizes((n_rows, n_rows if n_cols is None else n_cols))
+    return convert(_of_indices(f"i1 - i0 == {operator.index(k)}", "i1", shape), element)
 
 
-def _triangle(x: Any, test: str) -> Array:
-    given = as_array(x)
+def _triangle(name: str, x: Any, relation: str, k: int) -> Array:
+    given, test = of_matrices(name, x), f"i1 - i0 {relation} {operator.index(k)}"
     inside = _of_indices(test, "i1", given.shape[-2:])
     return where(inside, given, full_like(given, 0))
 
 
 def tril(x: Any, /, *, k: int = 0) -> Array:
     """The elements on and below diagonal ``k`` of the last two dimensions, 0 above."""
-    return _triangle(x, f"i1 - i0 <= {k}")
+    return _triangle("tril", x, "<=", k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Array:
     """The elements on and above diagonal ``k`` of the last two dimensions, 0 below."""
-    return _triangle(x, f"i1 - i0 >= {k}")
+    return _triangle("triu", x, ">=", k)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Array, ...]:

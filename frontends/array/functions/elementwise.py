@@ -25,6 +25,7 @@ from mlc.frontends.array.functions.expressions import (
     SAME_ON_INTEGERS,
     TESTS,
     UNARY,
+    check_kind,
 )
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops import casts, elementwise
@@ -119,6 +120,7 @@ def operands(*values: Any, lowest: int = 0) -> list[Array]:
 def _unary(name: str, expr: str, lowest: int) -> Callable[[Any], Array]:
     def function(x: Any, /) -> Array:
         (given,) = operands(x, lowest=lowest)
+        check_kind(name, given.element)
         if is_complex(given):
             return formulas().elementwise(name, given)
         if name in SAME_ON_INTEGERS and dtypes.kind(given.element) < 2:
@@ -146,6 +148,7 @@ def _binary(name: str, expr: str, lowest: int) -> Callable[[Any, Any], Array]:
         if is_complex(*given):
             return formulas().elementwise(name, *given)
         a, b = operands(*given, lowest=lowest)
+        check_kind(name, a.element)
         return apply_map(FLOOR_DIVIDE if name == "floor_divide" and dtypes.kind(a.element) == 2 else expr, a, b)
 
     return _named(function, name, expr)
@@ -181,12 +184,14 @@ def shifted(build: Builder, operands: Sequence[Tensor], left: bool) -> Tensor:
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
     """``x1 << x2``; 0 where the amount is not from 0 to the number of bits."""
     a, b = operands(x1, x2)
+    check_kind("bitwise_left_shift", a.element)
     return apply(shifted, [a, b], (True,), a.element, broadcast(a.shape, b.shape))
 
 
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
     """``x1 >> x2`` with the sign; only the sign stays where the amount is not from 0 to the number of bits."""
     a, b = operands(x1, x2)
+    check_kind("bitwise_right_shift", a.element)
     return apply(shifted, [a, b], (False,), a.element, broadcast(a.shape, b.shape))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from mlc.errors import InputError
+from mlc.frontends.array import dtypes
+
 _LARGE, _SMALL = "max(abs(x0), abs(x1))", "min(abs(x0), abs(x1))"
 _RATIO = f"({_SMALL} / {_LARGE})"
 HYPOT = (
@@ -76,3 +79,12 @@ COMPARISONS = {
 }
 LOGICAL = {"logical_and": "x0 & x1", "logical_or": "x0 | x1", "logical_xor": "x0 ^ x1"}
 SAME_ON_INTEGERS = {"ceil", "floor", "round", "trunc"}
+
+
+def check_kind(name: str, element: str) -> None:
+    """InputError for the bits of floats, and signs of booleans."""
+    kind = dtypes.kind(element)
+    if name.startswith("bitwise_") and kind >= 2:
+        raise InputError(f"mlc.numpy.{name} of {element}", hint="Give integers or booleans")
+    if name in ("negative", "sign") and kind == 0:
+        raise InputError(f"mlc.numpy.{name} of booleans", hint="Use logical_not, or astype to a type of numbers")

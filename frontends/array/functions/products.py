@@ -8,9 +8,10 @@ from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.errors import InputError
-from mlc.frontends.array.array import Array, apply, as_array, linear
+from mlc.frontends.array.array import Array, apply, linear
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, formulas, is_complex, operands
 from mlc.frontends.array.functions.reductions import reduce
+from mlc.frontends.array.functions.shapes import of_matrices
 from mlc.frontends.array.functions.shaping import moveaxis, permute_dims, reshape
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
@@ -142,8 +143,11 @@ def _summed(letters: str, x: Array, needed: set[str]) -> tuple[str, Array]:
 
 def diagonal(x: Any, /) -> Array:
     """The main diagonals of the last two dimensions."""
-    given = as_array(x)
-    least = min(d for d in given.shape[-2:] if isinstance(d, int))
+    given = of_matrices("diagonal", x)
+    least = min((d for d in given.shape[-2:] if isinstance(d, int)), default=None)
+    if least is None:
+        hint = "Fix one of its last two dimensions"
+        raise InputError(f"mlc.numpy.diagonal of an array of shape {given.shape}, which is open", hint=hint)
     return apply(diagonals, [given], (least,), given.element, (*given.shape[:-2], least))
 
 

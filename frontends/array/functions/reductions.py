@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike, product
@@ -27,6 +27,8 @@ def axes_of(x: Array, axis: Axis) -> tuple[int, ...]:
         InputError: there is no such axis, or one is given twice.
     """
     given = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    if not isinstance(given, Iterable) or any(not isinstance(a, int) for a in given):
+        raise InputError(f"Axis {axis!r}", hint="Give an integer, or a tuple of integers")
     if any(not -x.ndim <= a < x.ndim for a in given):
         raise InputError(f"Axis {axis} of an array of shape {x.shape}", hint=f"Axes are from {-x.ndim} to {x.ndim - 1}")
     found = sorted(a % x.ndim for a in given)

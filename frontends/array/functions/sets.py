@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array, from_numpy
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, arrays_of
 from mlc.frontends.array.functions.indexing import take
@@ -80,6 +81,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Array:
     given = as_array(x)
     given, at = (reshape(given, (-1,)), 0) if axis is None else (given, axis % given.ndim)
     if isinstance(repeats, int):
+        if repeats < 0:
+            raise InputError(f"mlc.numpy.repeat {repeats} times", hint="Give a number from 0 on")
         shape = given.shape
         wide = broadcast_to(expand_dims(given, axis=at + 1), (*shape[: at + 1], repeats, *shape[at + 1 :]))
         return reshape(wide, (*shape[:at], shape[at] * repeats, *shape[at + 1 :]))

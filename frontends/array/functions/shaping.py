@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
-from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, product
+from mlc.dialects.semantics.dims import DimLike, floordiv, product
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array, linear
 from mlc.frontends.array.functions.elementwise import broadcast, operands
 from mlc.frontends.array.functions.reductions import axes_of
+from mlc.frontends.array.functions.shapes import Extents, extents, of_matrices, sizes
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
-
-Extents = DimLike | Sequence[DimLike]
-
-
-def extents(shape: Extents) -> tuple[DimLike, ...]:
-    """A shape as a tuple; one number is a shape of rank 1."""
-    given = shape if isinstance(shape, Sequence) else (shape,)
-    return tuple(d if isinstance(d, Dim) else operator.index(d) for d in given)
 
 
 @linear
@@ -70,9 +62,7 @@ def permute_dims(x: Any, /, axes: Sequence[int]) -> Array:
 
 def matrix_transpose(x: Any, /) -> Array:
     """The last two dimensions exchanged."""
-    given = as_array(x)
-    if given.ndim < 2:
-        raise InputError(f"The transpose of an array of shape {given.shape}", hint="It needs two dimensions")
+    given = of_matrices("matrix_transpose", x)
     return permute_dims(given, [*range(given.ndim - 2), given.ndim - 1, given.ndim - 2])
 
 
@@ -94,7 +84,7 @@ def expanded(build: Builder, xs: Sequence[Tensor], shape: tuple[DimLike, ...]) -
 
 def broadcast_to(x: Any, /, shape: Extents) -> Array:
     """``x`` repeated along new dimensions and along those of 1."""
-    given, wanted = as_array(x), extents(shape)
+    given, wanted = as_array(x), sizes(shape)
     if broadcast(given.shape, wanted) != wanted:
         raise InputError(f"An array of shape {given.shape} does not broadcast to {wanted}")
     return given if given.shape == wanted else apply(expanded, [given], (wanted,), given.element, wanted)
@@ -139,6 +129,8 @@ def joined(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
     """Arrays one after the other along ``axis``, in their common type; flat for None."""
+    if not len(arrays):
+        raise InputError("mlc.numpy.concat and stack of no arrays", hint="Give one array at least")
     given = operands(*arrays)
     if axis is None:
         given, axis = [reshape(x, (-1,)) for x in given], 0

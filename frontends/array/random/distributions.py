@@ -15,7 +15,7 @@ from mlc.frontends.array.functions.creation import arange
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, convert
 from mlc.frontends.array.functions.indexing import take
 from mlc.frontends.array.functions.reductions import argmax
-from mlc.frontends.array.functions.shaping import Extents, extents
+from mlc.frontends.array.functions.shapes import Extents, extents
 from mlc.frontends.array.functions.sorting import argsort
 from mlc.frontends.array.random.threefry import bits, split
 

@@ -15,7 +15,8 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array, known
 from mlc.frontends.array.functions.creation import arange
 from mlc.frontends.array.functions.elementwise import apply_map, convert
-from mlc.frontends.array.functions.shaping import Extents, extents, reshape, stack
+from mlc.frontends.array.functions.shapes import Extents, extents
+from mlc.frontends.array.functions.shaping import reshape, stack
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA

@@ -16,7 +16,7 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.functions.shaping import Extents, extents
+from mlc.frontends.array.functions.shapes import Extents, extents
 from mlc.frontends.array.record import Record, Unique, record
 from mlc.frontends.array.statements.expressions import Expressions
 from mlc.frontends.build.builder import Builder

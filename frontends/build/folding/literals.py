@@ -41,7 +41,7 @@ def inlined(expr: str, xs: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
     """Write known scalars into the expression; operands that stay are numbered anew."""
     rank = max((x.rank for x in xs if not _is_literal(x)), default=0)
     constant = {n for n, x in enumerate(xs) if _is_literal(x) and x.rank <= rank}
-    if not constant or len(constant) == len(xs):
+    if not constant or len(constant) == len(xs) or "as_" in expr:  # the bits of a number without a type are unknown
         return expr, list(xs)
     kept = [n for n in range(len(xs)) if n not in constant]
     names = {f"x{n}": f"x{position}" for position, n in enumerate(kept)}
