@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mlc.cli.common import Dims, NoTuned, Numerics, OnnxPath, Target, Threads, parse_dims
+from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, Types, parse_dims
+from mlc.cli.functions import source_named
 from mlc.tools.tables import console, table
 
 app = typer.Typer(
@@ -80,9 +80,10 @@ def prune(
 
 @app.command()
 def why(
-    model: OnnxPath,
+    model: SourcePath,
     target: Target = "cpu",
-    dim: Dims = [],  # noqa: B006 - typer reads the default, nothing changes it
+    types: Types = [],  # noqa: B006 - typer reads the default, nothing changes it
+    dim: Dims = [],  # noqa: B006
     numerics: Numerics = "default",
     threads: Threads = 0,
     no_tuned: NoTuned = False,
@@ -90,10 +91,10 @@ def why(
     """Say whether a model would come from the cache, and if not, what differs from the last artifact."""
     from mlc.api import make_options
     from mlc.driver.cache.explain import explain
-    from mlc.driver.sources import source_of
 
-    options = make_options(target, threads, parse_dims(dim), numerics, tuned=not no_tuned)
-    print("\n".join(explain(source_of(Path(model)), options)))
+    source, dims = source_named(model, types, parse_dims(dim))
+    options = make_options(target, threads, dims, numerics, tuned=not no_tuned)
+    print("\n".join(explain(source, options)))
 
 
 def _mb(size: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from mlc.cli.functions import is_function
+from mlc.cli.functions import refuse_function
 from mlc.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,14 +20,21 @@ ModelPath = Annotated[
         help="An ONNX model, a PyTorch program (.pt2), or an artifact (.so).", metavar="MODEL", show_default=False
     ),
 ]
-OnnxPath = Annotated[
-    Path, typer.Argument(help="An ONNX model, or a PyTorch program (.pt2).", metavar="MODEL", show_default=False)
-]
 SourcePath = Annotated[
     Path,
     typer.Argument(
         help="An ONNX model, a PyTorch program (.pt2), or a function: module:function, file.py:function.",
         metavar="MODEL",
+        show_default=False,
+    ),
+]
+Types = Annotated[
+    list[str],
+    typer.Option(
+        "-i",
+        "--input",
+        help="The type of a parameter of MODULE:FUNCTION; a named dimension stays open.",
+        metavar="NAME=TYPE[SHAPE]",
         show_default=False,
     ),
 ]
@@ -109,9 +116,7 @@ def open_model(path: Path, threads: int = 0, dims: dict[str, int] | None = None,
 
     if path.suffix == ".so":
         return load(path, threads or None)
-    if is_function(path):
-        hint = f"'mlc compile {path} -i NAME=TYPE[SHAPE]' makes an artifact of it"
-        raise InputError(f"{path} is a function without the types of its parameters", hint=hint)
+    refuse_function(path)
     from mlc.api import make_options, open_built
     from mlc.driver.compile import compile_source
     from mlc.driver.sources import source_of

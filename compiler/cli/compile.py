@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, parse_bytes, parse_dims
-from mlc.cli.functions import is_function, refuse_types, trace_function
+from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, Types, parse_bytes, parse_dims
+from mlc.cli.functions import source_named
 from mlc.driver.artifact.forms import STDOUT, destination, refuse_without_effect
 from mlc.tools.tables import console
 
@@ -33,16 +33,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    types: Annotated[
-        list[str],
-        typer.Option(
-            "-i",
-            "--input",
-            help="The type of a parameter of MODULE:FUNCTION; a named dimension stays open.",
-            metavar="NAME=TYPE[SHAPE]",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006 - typer reads the default, nothing changes it
+    types: Types = [],  # noqa: B006 - typer reads the default, nothing changes it
     name: Annotated[
         str | None,
         typer.Option(
@@ -102,18 +93,11 @@ def command(
     mlc compile mlp.onnx --dump-ir ir --time-passes
     """
     from mlc.api import make_options
-    from mlc.driver.sources import source_of
     from mlc.tools.instruments import DumpIR, Timer
     from mlc.tools.progress import Progress
     from mlc.tools.verify_each import VerifyEach
 
-    source: Source
-    dims = parse_dims(dim)
-    if is_function(model):
-        source, dims = trace_function(model, types, dims), {}
-    else:
-        source = source_of(model)
-        refuse_types(types)
+    source, dims = source_named(model, types, parse_dims(dim))
     out = None if emit else destination(output, source.name)
     if out is not None:
         refuse_without_effect(out, {"--package": package, "--sanitize": bool(sanitize), "--cc": cc is not None})

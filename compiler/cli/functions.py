@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlc.errors import InputError, MlcError
 
 if TYPE_CHECKING:
+    from mlc.driver.source import Source
     from mlc.runtime import TensorSpec
     from mlc.tracing.source import TraceSource
 
@@ -27,6 +28,27 @@ def refuse_types(inputs: Sequence[str]) -> None:
     """InputError for the types of a model's inputs, which it has itself."""
     if inputs:
         raise InputError(f"'--input {inputs[0]}' is for functions", hint="Fix dimensions of a model by --dim")
+
+
+def refuse_function(model: Path) -> None:
+    """InputError for a function where a model, or an artifact, is needed."""
+    if is_function(model):
+        hint = f"'mlc compile {model} -i NAME=TYPE[SHAPE]' makes an artifact of it"
+        raise InputError(f"{model} is a function without the types of its parameters", hint=hint)
+
+
+def source_named(model: Path, types: Sequence[str], dims: Mapping[str, int]) -> tuple[Source, Mapping[str, int]]:
+    """The source of a model, or of a function for inputs of ``types``, and the dimensions that are left to fix.
+
+    Raises:
+        InputError: types of a model's inputs, which it has itself; else as ``trace_function``.
+    """
+    if is_function(model):
+        return trace_function(model, types, dims), {}
+    refuse_types(types)
+    from mlc.driver.sources import source_of
+
+    return source_of(model), dims
 
 
 def trace_function(model: Path, inputs: Sequence[str], dims: Mapping[str, int]) -> TraceSource:

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
+from mlc.cli.functions import refuse_function
 from mlc.expressions import source_names
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
@@ -36,6 +37,7 @@ def command(
     mlc inspect model.onnx --schedules > model.schedules
     """
     dims = parse_dims(dim)
+    refuse_function(model)
     if model.suffix == ".so":
         signature = _read(model)
     else:

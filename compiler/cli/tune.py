@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlc.cli.arrays import gather_inputs
-from mlc.cli.common import Dims, Inputs, Numerics, OnnxPath, Seed, Target, Threads, parse_dims
+from mlc.cli.common import Dims, Numerics, Seed, SourcePath, Target, Threads, parse_dims
+from mlc.cli.functions import is_function, source_named
 from mlc.tools.tables import console, table
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: OnnxPath,
+    model: SourcePath,
     budget: Annotated[float, typer.Option(min=0.0, help="How long the search may take.", metavar="SECONDS")] = 60.0,
     threads: Threads = 0,
     output: Annotated[
@@ -31,7 +32,16 @@ def command(
         list[str],
         typer.Option("--at", help="Size of a symbolic dimension in the measured runs [default: 1].", metavar="NAME=N"),
     ] = [],  # noqa: B006
-    input: Inputs = [],  # noqa: B006
+    input: Annotated[
+        list[str],
+        typer.Option(
+            "--input",
+            "-i",
+            help="The array of an input, or FILE.npz with all of them; of a function, the type of a parameter.",
+            metavar="NAME=FILE|TYPE[SHAPE]",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
     random: Seed = 0,
     target: Target = "cpu",
     numerics: Numerics = "default",
@@ -46,19 +56,21 @@ def command(
     \b
     mlc tune resnet.onnx --budget 300           # then: mlc compile resnet.onnx
     mlc tune bert.onnx --dim batch=1 --at seq=128 --threads 4
+    mlc tune heat.py:step -i u=f32[points] -i d=f32[] --at points=4096
     mlc tune resnet.onnx --target x86-64-v3 -o resnet.schedules
     mlc compile resnet.onnx --target x86-64-v3 --schedule resnet.schedules
     """
     from mlc.api import make_options
-    from mlc.driver.sources import source_of
     from mlc.tuning.store import Store, destination
     from mlc.tuning.tuner import Tuner
 
-    options = make_options(target, threads, parse_dims(dim), numerics, cc=cc, tuned=False)
+    types, files = (input, []) if is_function(model) else ([], input)
+    source, dims = source_named(model, types, parse_dims(dim))
+    options = make_options(target, threads, dims, numerics, cc=cc, tuned=False)
     store = destination(options, Store.default(), output is not None)
     sizes = parse_dims(at, "--at")
     with progress(budget) as watch:
-        tuner = Tuner(source_of(model), options, budget, lambda n: gather_inputs(n, input, random, sizes), watch)
+        tuner = Tuner(source, options, budget, lambda n: gather_inputs(n, files, random, sizes), watch)
         found = tuner.run(store)
     _report(found, output)
 

@@ -107,12 +107,34 @@ def test_what_is_refused(
     assert set(os.listdir()) <= {"heat.py", "ending.py"}
 
 
-def test_a_function_is_compiled_before_it_runs(mlc_command: Command) -> None:
-    assert "'mlc compile heat.py:step -i NAME=TYPE[SHAPE]'" in mlc_command("run", "heat.py:step", code=2)
+@pytest.mark.parametrize("command", ["run", "bench", "inspect"])
+def test_a_function_is_compiled_before_it_runs(mlc_command: Command, command: str) -> None:
+    assert "'mlc compile heat.py:step -i NAME=TYPE[SHAPE]'" in mlc_command(command, "heat.py:step", code=2)
+
+
+COMMANDS = [("check",), ("cache", "why"), ("tune", "--budget", "0.1")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_commands_on_functions_say_which_types_they_need(mlc_command: Command, command: tuple[str, ...]) -> None:
+    error = mlc_command(*command, "heat.py:step", "-i", "u=f32[n]", code=2)
+    assert "missing a required argument: 'diffusivity'. Give --input NAME=TYPE[SHAPE] for each parameter" in error
+    assert "heat.py:14: Shapes (3,), (4,) do not" in mlc_command(*command, "heat.py:bad", "-i", "x=f32[3]", code=2)
+    assert "absent.py does not exist" in mlc_command(*command, "absent.py:f", code=2)
+
+
+def test_check_tune_and_cache_of_functions(mlc_command: Command) -> None:
+    types = ("-i", "x=f32[m,4]", "--dim", "m=64")
+    assert "heat.py:bad: every operator is supported" in mlc_command("check", "heat.py:bad", *types)
+    assert "nothing is known of bad yet" in mlc_command("cache", "why", "heat.py:bad", *types)
+    assert "kernels are faster" in mlc_command("tune", "heat.py:bad", *types, "--budget", "0.1")
+    mlc_command("compile", "heat.py:bad", *types)
+    assert "cache: hit" in mlc_command("cache", "why", "heat.py:bad", *types)
 
 
 def test_types_are_for_functions(mlc_command: Command, model: Path) -> None:
-    assert "is for functions" in mlc_command("compile", model, "-i", "x=f32[3]", code=2)
+    for command in (("compile",), ("check",), ("cache", "why")):
+        assert "is for functions" in mlc_command(*command, model, "-i", "x=f32[3]", code=2)
 
 
 def test_files_of_users_are_outside_of_mlc(heat: Path) -> None:
