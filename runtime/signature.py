@@ -89,13 +89,17 @@ def solve_dims(
     return {dim: values[dim] for dim in dims}
 
 
+class GuardError(RunError):
+    """A size of a symbolic dimension for which the model was not compiled."""
+
+
 def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -> None:
-    """Raises RunError where an expression of ``guards`` is negative: the model was compiled on that condition."""
+    """Raises GuardError where an expression of ``guards`` is negative: the model was compiled on that condition."""
     for guard in guards:
         if exprs.evaluate(guard["expr"], dims) < 0:
             used = ", ".join(f"{source_names(dim)} is {dims[dim]}" for dim in sorted(exprs.names(guard["expr"])))
             condition = guard.get("message", f"{guard['expr']} >= 0")
-            raise RunError(f"The model accepts only {condition}, but {used}", hint="Give inputs of other shapes")
+            raise GuardError(f"The model accepts only {condition}, but {used}", hint="Give inputs of other shapes")
 
 
 def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:

@@ -23,6 +23,7 @@ from mlc.frontends.build.symbols import parse_open_dim
 from mlc.keywords import keywords_checked
 from mlc.options import Options
 from mlc.runtime import TensorSpec
+from mlc.runtime.signature import GuardError
 from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
 from mlc.tracing.repeat import Repeat, never, repeated
 from mlc.tracing.stateful import Stateful
@@ -74,10 +75,30 @@ class Jitted:
         with located(self.where):
             if traced.aliases:
                 return self._donated(traced, key, leaves)
-            result = traced([elements(x) for x in leaves])
+            try:
+                result = traced([elements(x) for x in leaves])
+            except GuardError as error:
+                return self._of_none(key, leaves, error)
         if self.positional and traced.is_compiled:
             self.again = repeated(traced, key[1])
         return result
+
+    def _of_none(self, key: Key, leaves: Sequence[Any], error: GuardError) -> Any:
+        """What a program of these very shapes gives where an array has no elements, and the open one refuses it: the
+        dimensions that slices such as ``x[1:]`` have there, n-1, are at least 0 for n of at least 1.
+
+        Raises:
+            GuardError: the given one, where all have elements, or the function takes none.
+        """
+        types = tuple((element, np.shape(elements(x))) for (element, _), x in zip(key[2], leaves, strict=True))
+        fixed = (*key[:2], types)
+        if fixed == key or not any(0 in shape for _, shape in types):
+            raise error
+        try:
+            traced = self.programs.get(fixed) or self._trace(fixed)
+            return traced([elements(x) for x in leaves])
+        except Exception:  # such as x[0], or what the user's own code makes of a size of 0
+            raise error from None
 
     def _donated(self, traced: Traced, key: Key, leaves: Sequence[Any]) -> Any:
         """The results, those with an alias in the memory of the donated arguments."""
