@@ -98,9 +98,14 @@ def _source(model: str, target: str, batch: int, halves: bool) -> OnnxSource | T
 
 
 def compiled_resources(strings: dict[str, str], target: GpuTarget) -> dict[str, Resources]:
+    return resources(compiled_images(strings, target))
+
+
+def compiled_images(strings: dict[str, str], target: GpuTarget) -> list[bytes]:
+    """Cubins of kernels for the first architecture of a target."""
     headers = {name: text for name, text in runtime_sources().items() if name.startswith("mlc_cuda")}
     sources = {"kernels.cu": unit(list(strings.values())), **headers}
-    return resources([find_cuda().cubin("kernels.cu", sources, target.architectures[0])])
+    return [find_cuda().cubin("kernels.cu", sources, target.architectures[0])]
 
 
 def _launches(module: ModuleOp) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i1, i64
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -34,7 +34,7 @@ class SubviewOp(IRDLOperation):
 
     name = "kernel.subview"
     source = operand_def(MemRefType)
-    index = operand_def(IndexType)
+    index = operand_def(i32)
     result = result_def(MemRefType)
     assembly_format = "$source `[` $index `]` attr-dict `:` type($source) `->` type($result)"
 

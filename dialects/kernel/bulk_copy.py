@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     StringAttr,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
@@ -100,7 +101,7 @@ class BulkCopyOp(IRDLOperation):
     target = operand_def(MemRefType)
     at = operand_def(IndexType)
     barrier = opt_operand_def(MemRefType)
-    slot = opt_operand_def(IndexType)
+    slot = opt_operand_def(i32)
     mask = opt_operand_def(IndexType)
     extents = prop_def(ArrayAttr)
     strides = prop_def(DenseArrayBase)
@@ -174,7 +175,7 @@ class MbarrierExpectOp(IRDLOperation):
 
     name = "kernel.mbarrier_expect"
     barrier = operand_def(MemRefType)
-    slot = operand_def(IndexType)
+    slot = operand_def(i32)
     bytes = prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$barrier `[` $slot `]` attr-dict `:` type($barrier)"
@@ -191,7 +192,7 @@ class MbarrierArriveOp(IRDLOperation):
 
     name = "kernel.mbarrier_arrive"
     barrier = operand_def(MemRefType)
-    slot = operand_def(IndexType)
+    slot = operand_def(i32)
     mask = opt_operand_def(IndexType)
     when = opt_operand_def(IntegerType(1))
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
@@ -208,8 +209,8 @@ class MbarrierWaitOp(IRDLOperation):
 
     name = "kernel.mbarrier_wait"
     barrier = operand_def(MemRefType)
-    slot = operand_def(IndexType)
-    parity = operand_def(IndexType)
+    slot = operand_def(i32)
+    parity = operand_def(i32)
     assembly_format = "$barrier `[` $slot `]` `parity` $parity attr-dict `:` type($barrier)"
 
     def __init__(self, barrier: SSAValue, slot: SSAValue, parity: SSAValue):

@@ -63,7 +63,8 @@ def _distribute(fn: kernel.FuncOp, target: GpuTarget) -> None:
     fn.attributes[THREADS] = IntegerAttr(threads, i64)
     names = {id(c): str(_distribution(c, shapes[id(c)], _warps(fn, threads, target), target)) for c in each}
     for op in fn.walk():
-        if isinstance(op, SOURCES) and op.results[0] in classes:
+        of_warpgroups = isinstance(op, kernel.MmaOp) and op.warpgroup is not None
+        if (isinstance(op, SOURCES) or of_warpgroups) and op.results[0] in classes:
             op.attributes[DISTRIBUTION] = StringAttr(names[id(classes[op.results[0]])])
         elif isinstance(op, kernel.AsyncCopyOp):
             op.attributes[DISTRIBUTION] = StringAttr(str(_of_copy(op, threads // target.warp, target)))

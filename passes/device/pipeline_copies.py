@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -31,6 +31,7 @@ from mlc.dialects.types import element_of, memref, shape_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.gathers.axis_info import FirstNeighbours
+from mlc.passes.device.loops.index import number
 from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
 from mlc.passes.device.loops.pipelined_copies import Copy, copies_of, has_registers
 from mlc.passes.device.loops.recompute import recomputed
@@ -70,7 +71,7 @@ class _Pipeline:
         for copy in self.copies:
             self.rings[copy] = self._ring(copy)
         before = Inserter(self.loop)
-        first = before.index(0)
+        first = number(0, before.add)
         for n in range(self.depth - 1):
             self._prologue(before, n)
         new = self._steady(first)
@@ -92,7 +93,7 @@ class _Pipeline:
     def _prologue(self, build: Inserter, n: int) -> None:
         """The copies of iteration ``n``, which has buffer ``n``."""
         ahead = build.add(arith.MuliOp(self.loop.step, build.index(n))).results[0]
-        self._start(build, build.add(arith.AddiOp(self.loop.lb, ahead)).results[0], build.index(n))
+        self._start(build, build.add(arith.AddiOp(self.loop.lb, ahead)).results[0], number(n, build.add))
 
     def _start(self, build: Inserter, variable: SSAValue, slot: SSAValue) -> None:
         """Start the copies of the iteration that has ``variable``, to the buffers ``slot``; they are a group."""
@@ -137,7 +138,7 @@ class _Pipeline:
     def _steady(self, first: SSAValue) -> scf.ForOp:
         """The loop, which waits for the oldest group and starts the copies of the iteration ``depth - 1`` later."""
         body = self.loop.body.block
-        slot = body.insert_arg(IndexType(), len(body.args))
+        slot = body.insert_arg(i32, len(body.args))
         assert body.first_op is not None
         build = Inserter(body.first_op)
         build.add(kernel.AsyncWaitOp(self.depth - 2))

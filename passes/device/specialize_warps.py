@@ -7,11 +7,12 @@
         kernel.mma %acc, %s, %t }                  kernel.mbarrier_expect %full[%slot] {bytes}
       … }                                          kernel.bulk_copy %A[…] to %s[%slot] barrier %full[%slot], … } }
                                                } consumer {
-                                                 scf.parallel (%i, %j) { scf.for %k … iter_args(%acc, %slot, %parity) {
-                                                   kernel.mbarrier_wait %full[%slot] parity %parity
-                                                   kernel.mma %acc, %s[%slot], %t[%slot] {in_flight}
-                                                   kernel.mma_wait {groups = 1}
-                                                   kernel.mbarrier_arrive %empty[%slot - 1] } … } }
+                                                 scf.parallel (%i, %j) {
+                                                   scf.for %k … iter_args(%acc, %slot, %parity, %former) {
+                                                     kernel.mbarrier_wait %full[%slot] parity %parity
+                                                     kernel.mma %acc, %s[%slot], %t[%slot] {in_flight}
+                                                     kernel.mma_wait {groups = 1}
+                                                     kernel.mbarrier_arrive %empty[%former] } … } }
 
 One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. A product is
 in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums have none. The ring has
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, ModuleOp, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -41,6 +42,8 @@ from mlc.passes.device.bulk.consumer_order import ConsumerOrder, check_locals, g
 from mlc.passes.device.bulk.products_in_flight import Release, await_products, start_products
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.distribution.warpgroup import WARPS
+from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.index import Index, number
 from mlc.passes.device.loops.insertion import Inserter, next_slot, sweep
 from mlc.passes.device.loops.ring_depth import ring_depth
 from mlc.passes.device.set_launch_geometry import CLUSTER
@@ -147,11 +150,10 @@ class _Specialization:
 
     def _copying(self, known: dict[SSAValue, SSAValue]) -> Block:
         """The body of the loop that copies: it waits until a buffer is free and starts the copies of its operands."""
-        block = Block(arg_types=[IndexType()] * 3)
+        block = Block(arg_types=[IndexType(), i32, i32])
         variable, slot, parity = block.args
         inside = {**known, self.loop.body.block.args[0]: variable}
-        one = _constant(block.add_op, 1)
-        block.add_op(other := arith.SubiOp(one, parity))
+        block.add_op(other := arith.SubiOp(number(1, block.add_op), parity))
         block.add_op(kernel.MbarrierWaitOp(self.empty, slot, other.result))
         block.add_op(kernel.MbarrierExpectOp(self.full, slot, sum(copy.bytes for copy in self.copies)))
         for copy in self.copies:
@@ -172,7 +174,8 @@ class _Specialization:
     def _consume(self) -> None:
         """The loop waits for the copies of a buffer, and frees that of the product before."""
         body, old = self.loop.body.block, self.loop
-        slot, parity = (body.insert_arg(IndexType(), len(body.args)) for _ in range(2))
+        carried = 3 if self.release.in_flight else 2
+        slot, parity, *former = (body.insert_arg(i32, len(body.args)) for _ in range(carried))
         assert body.first_op is not None and body.last_op is not None
         first = Inserter(body.first_op)
         first.add(kernel.MbarrierWaitOp(self.full, slot, parity))
@@ -188,23 +191,25 @@ class _Specialization:
         last = Inserter(body.last_op)
         if self.release.in_flight:
             start_products(body)
-            self.release.former(last.add, slot, old.lb, body.args[0])
+            self.release.former(last.add, *former)
         else:
             self.release.own(last.add, slot)
         if self.order is not None:
             self.order.give(last.add, self.order.take(old), old, body.args[0])
-        last.add(scf.YieldOp(*body.last_op.operands, *self._next(last.add, slot, parity)))
+        following_ = [*self._next(last.add, slot, parity), slot]
+        last.add(scf.YieldOp(*body.last_op.operands, *following_[:carried]))
         body.last_op.detach()
         sweep(body)
-        start = self._first(Inserter(old).add, old.lb, old.ub, old.step)
+        place = Inserter(old)
+        start = [*self._first(place.add, old.lb, old.ub, old.step), number(-1, place.add)][:carried]
         new = scf.ForOp(old.lb, old.ub, old.step, [*old.iter_args, *start], Region(old.body.detach_block(body)))
         new.attributes |= old.attributes
-        Inserter(old).add(new)
+        place.add(new)
         for result, again in zip(old.results, new.results, strict=False):
             result.replace_all_uses_with(again)
         if self.release.in_flight:
             await_products(list(new.results[: len(old.results)]), old)
-            self.release.former(Inserter(old).add, new.results[-2], old.lb, old.ub)
+            self.release.former(place.add, new.results[-1], certain=_runs(old))
         old.detach()
         old.erase()
 
@@ -219,15 +224,21 @@ class _Specialization:
         add(iteration := kernel.IterationOp())
         before = made(arith.MuliOp, iteration.result, made(arith.FloorDivSIOp, last, step))
         rounds = made(arith.FloorDivSIOp, before, self.depth)
-        return [made(arith.RemSIOp, before, self.depth), made(arith.RemSIOp, rounds, 2)]
+        found = [made(arith.RemSIOp, before, self.depth), made(arith.RemSIOp, rounds, 2)]
+        return [Index(each, add).narrow() for each in found]
 
     def _next(self, add: Add, slot: SSAValue, parity: SSAValue) -> list[SSAValue]:
         """The buffer after ``slot``, and the parity of its phase, which changes when the ring begins again."""
         after, wraps = next_slot(add, slot, self.depth, 1)
-        one = _constant(add, 1)
-        add(other := arith.SubiOp(one, parity))
-        add(chosen := arith.SelectOp(wraps, other.result, parity))
-        return [after, chosen.result]
+        add(turned := arith.ExtUIOp(wraps, i32))
+        add(other := arith.XOrIOp(parity, turned.result))
+        return [after, other.result]
+
+
+def _runs(loop: scf.ForOp) -> bool:
+    """Whether a loop is known to have an iteration."""
+    first, last = constant_of(loop.lb), constant_of(loop.ub)
+    return first is not None and last is not None and first < last
 
 
 def _constant(add: Add, value: int) -> SSAValue:

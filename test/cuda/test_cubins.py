@@ -83,10 +83,36 @@ def opcodes(cubin: bytes) -> set[int]:
 
 def instructions(cubin: bytes) -> list[int]:
     """The opcodes of all kernels: the low 12 bits of instructions of 16 bytes, in the executable sections."""
+    return [word & 0xFFF for text in machine_code(cubin) for word, _ in text]
+
+
+def machine_code(cubin: bytes) -> list[list[tuple[int, int]]]:
+    """The instructions of each kernel, as two words of 64 bits."""
     (start,), (count,) = struct.unpack_from("<Q", cubin, 0x28), struct.unpack_from("<H", cubin, 0x3C)
     sections = [struct.unpack_from("<IIQQQQ", cubin, start + 64 * n) for n in range(count)]
     code = [cubin[at : at + size] for _, kind, flags, _, at, size in sections if (kind, flags & 4) == (1, 4)]
-    return [word & 0xFFF for text in code for word, _ in struct.iter_unpack("<QQ", text)]
+    return [[*struct.iter_unpack("<QQ", text)] for text in code]
+
+
+BRA = 0x947  # SASS: a branch, whose distance in words of 32 bits is in the 48 bits from bit 34 on; of sm_90 its lowest
+BELOW = 16  # 8 bits are in those from this one on
+
+
+def loops_of(cubin: bytes, opcode: int, hopper: bool = True) -> list[list[int]]:
+    """The opcodes of each kernel's shortest loop that has an instruction: from where it begins to the branch back."""
+    found = []
+    for code in machine_code(cubin):
+        loops = []
+        for at, (low, high) in enumerate(code):
+            words = ((low | high << 64) >> 34) & (1 << 48) - 1
+            words -= words >> 47 << 48
+            words = words << 8 | low >> BELOW & 0xFF if hopper else words
+            first = at + 1 + words // 4
+            body = [word & 0xFFF for word, _ in code[first : at + 1]]
+            if low & 0xFFF == BRA and first < at and opcode in body:
+                loops.append(body)
+        found += [min(loops, key=len)] if loops else []
+    return found
 
 
 HALVES, BYTES = (

@@ -133,7 +133,7 @@ CLUSTER = """
 SHARED = {
     "start": "mlc_cluster_barrier();",
     "copy": "mlc_bulk_multicast(s + i % 2 * 512 + own * 256, map0, full + i % 2, 3, 0, 8 * i + 4 * own);",
-    "release": "mlc_mbarrier_arrive_cluster(empty + i % 2, 3);",
+    "release": "mlc_mbarrier_arrive_cluster(empty, i % 2, 3);",
 }
 
 

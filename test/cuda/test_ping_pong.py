@@ -37,7 +37,7 @@ def test_two_warpgroups_alternate(band: str, units: Path) -> None:
 ORDERS = [
     (r"mlc_mbarrier_wait\((?=ORDER)[^;]*;", "", "different steps|what is being read|in flight|without a wait|too many"),
     (r"mlc_mbarrier_arrive\((?=ORDER)[^;]*;", "", "different steps"),
-    (r"mlc_mbarrier_wait\((ORDER \+ \w+), \(int\)\((\w+)\)\);", r"mlc_mbarrier_wait(\1, 1 - (int)(\2));",
+    (r"mlc_mbarrier_wait\((ORDER \+ \w+), (\w+)\);", r"mlc_mbarrier_wait(\1, 1 - \2);",
      "different steps|what is being read|in flight|an arrival too many"),
     (r"(mlc_mbarrier_init\(ORDER, 2, )4", r"\g<1>8", "different steps"),
     (r"(mlc_mbarrier_arrive\(ORDER \+ \w+), \w+\);", r"\1);", "different steps|too many|in flight|being read"),

@@ -15,7 +15,7 @@ import pytest
 from emulator import DEVICE, Emulator, needed
 from launcher import Program
 from ml_dtypes import bfloat16
-from test_cubins import USED, instructions, opcodes
+from test_cubins import USED, instructions, loops_of, opcodes
 from test_cuda_operators import model_of
 from test_tensor_cores import LEFT, PLAIN, TRANSPOSED, made, reals, within_a_rounding
 from test_warpgroups import BYTES, HGMMA, cut, integers
@@ -166,6 +166,8 @@ def test_a_block_has_room_for_the_warps_that_copy(units: Path) -> None:
 UTMALDG, SYNCS = 0x5B4, 0x5A7  # SASS: bulk copies of tensors and mbarriers, as nvdisasm names them
 MEMBAR = 0x992  # waits until what a thread has written is visible to other blocks
 AT_REGISTER = 0x9A7  # an mbarrier whose address is in a register of the thread
+MOST_BESIDE = 46  # instructions of a loop beside its products, as many as those of CUTLASS have
+ELECT = 0x82F  # one thread of a warp
 UTMASTG, STSM = 0x3B5, 0x844  # bulk stores, and stores of fragments to shared memory
 
 
@@ -195,6 +197,9 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     order = [SYNCS if each == AT_REGISTER else each for each in code if each in (HGMMA, SYNCS, AT_REGISTER, MEMBAR)]
     assert (HGMMA, SYNCS) in [*pairwise(order)]  # the buffer is free
     assert (HGMMA, MEMBAR) not in [*pairwise(order)]  # and no write waits for it, in each iteration
+    beside = [len(loop) - loop.count(HGMMA) for loop in loops_of((tmp_path / "cubin").read_bytes(), HGMMA)]
+    assert len(beside) == 6 and max(beside) <= MOST_BESIDE
+    assert code.count(ELECT) == len(beside)  # no copy is a loop that elects each thread of a warp in turn
     if nvrtc.version() is not None:
         files = {"kernels.cu": unit(printed), **{path.name: path.read_text() for path in DEVICE.glob("*.h")}}
         made_by_library = nvrtc.cubin("kernels.cu", files, nvrtc.flags("sm_90a"))

@@ -81,10 +81,12 @@ def find_cuda() -> CudaCompiler:
 
 
 def toolkit(program: str) -> Iterator[str]:
-    """A program of the toolkit: on the path, in the toolkit that $CUDA_HOME names or in its usual place, in a wheel."""
+    """A program of the toolkit: on the path, in the toolkit that $CUDA_HOME names or in its usual place, in a wheel (of
+    NVIDIA's, or Triton's)."""
     homes = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda"]
     found = [shutil.which(program), *(f"{home}/bin/{program}" for home in homes if home)]
-    wheels = (path for root in sys.path for path in sorted(Path(root).glob(f"nvidia/*/bin/{program}")))
+    places = (f"nvidia/*/bin/{program}", f"triton/backends/nvidia/bin/{program}")
+    wheels = (path for root in sys.path for place in places for path in sorted(Path(root).glob(place)))
     yield from (str(place) for place in [*found, *wheels] if place and Path(place).exists())
 
 

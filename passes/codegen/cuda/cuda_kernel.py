@@ -22,7 +22,7 @@ from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_literal import literal
 from mlc.passes.codegen.c_like.c_memory import pointer_type
 from mlc.passes.codegen.c_like.c_ops import expression
-from mlc.passes.codegen.c_like.c_types import element
+from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.thread.block_reduce import SCALAR
 from mlc.passes.codegen.cuda.thread.coordinates import GROUP, THREAD
 from mlc.passes.codegen.cuda.thread.cuda_memory import busy_threads
@@ -182,7 +182,7 @@ class _Printer(KernelCollectives):
         consumers = threads.value.data - op.threads.value.data
         self.open(f"if (threadIdx.x >= {consumers})")
         self.line(f"mlc_release_registers<{kept}>();")
-        self.open(f"if (threadIdx.x == {consumers})")
+        self.open(f"if (mlc_elected({consumers}))")
         self.block(op.producer.block)
         self.close()
         self.close()
@@ -249,12 +249,25 @@ class _Printer(KernelCollectives):
         self.open(f"for (int64_t {i} = {lower}; {i} < {upper}; {i} += {step})")
         self.alias(block.args[0], i)
         self.block(block)
-        assert block.last_op is not None
-        for value, result in zip(block.last_op.operands, op.results, strict=True):
-            for register, target in self.env[result].names.items():
-                if (source := self.env[value].at(register)) != target:
-                    self.line(f"{target} = {source};")
+        self.carry(op)
         self.close()
+
+    def carry(self, op: scf.ForOp) -> None:
+        """The values that a loop carries change together: what one was before is kept where another one becomes it."""
+        assert op.body.block.last_op is not None
+        carried = [*zip(op.body.block.last_op.operands, op.results, strict=True)]
+        moves = {
+            target: source
+            for value, result in carried
+            for register, target in self.env[result].names.items()
+            if (source := self.env[value].at(register)) != target
+        }
+        types = {target: c_scalar(element(r.type)) for _, r in carried for target in self.env[r].names.values()}
+        kept = {source: self.name() for source in moves.values() if source in moves}
+        for source, name in kept.items():
+            self.line(f"const {types[source]} {name} = {source};")
+        for target, source in moves.items():
+            self.line(f"{target} = {kept.get(source, source)};")
 
 
 def element_rows(arg: SSAValue) -> int:

@@ -53,8 +53,8 @@ class ConsumerOrder:
         group = tile % two
         other = one - group
         parity = (tile // two + other) % two
-        build.add(kernel.MbarrierWaitOp(self.order, group.value, parity.value))
-        return other.value
+        build.add(kernel.MbarrierWaitOp(self.order, group.narrow(), parity.narrow()))
+        return other.narrow()
 
     def give(self, add: Callable[[Operation], object], other: SSAValue, loop: scf.ForOp, now: SSAValue) -> None:
         """The other group may start its products when the last of ``loop`` have been started. In the loop: with

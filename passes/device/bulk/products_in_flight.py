@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.passes.device.loops.coefficients import constant_of
-from mlc.passes.device.loops.insertion import Inserter, next_slot
+from mlc.passes.device.loops.index import number
+from mlc.passes.device.loops.insertion import Inserter
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,13 @@ class Release:
     def own(self, add: Callable[[Operation], object], slot: SSAValue, when: SSAValue | None = None) -> None:
         add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster, when))
 
-    def former(self, add: Callable[[Operation], object], slot: SSAValue, first: SSAValue, now: SSAValue) -> None:
-        """Free the buffer before ``slot`` where there was an iteration before: where ``first`` is less than ``now``."""
-        before, _ = next_slot(add, slot, self.depth, -1)
-        begin, end = constant_of(first), constant_of(now)
-        if begin is not None and end is not None and begin < end:
-            self.own(add, before)
+    def former(self, add: Callable[[Operation], object], slot: SSAValue, certain: bool = False) -> None:
+        """Free the buffer of the iteration before, -1 if there was none; ``certain``: there was one."""
+        if certain:
+            self.own(add, slot)
             return
-        add(some := arith.CmpiOp(first, now, "slt"))
-        self.own(add, before, some.result)
+        add(some := arith.CmpiOp(slot, number(0, add), "sge"))
+        self.own(add, slot, some.result)
 
 
 def start_products(body: Block) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i32
 from xdsl.ir import Operation, SSAValue
 
 Add = Callable[[Operation], object]
@@ -15,6 +15,12 @@ Binary = type[arith.SignlessIntegerBinaryOperation]
 
 def constant(value: int, add: Add) -> SSAValue:
     add(op := arith.ConstantOp(IntegerAttr(value, IndexType())))
+    return op.result
+
+
+def number(value: int, add: Add) -> SSAValue:
+    """A buffer of a ring, or a parity: 32 bits, as a loop carries them in one register each."""
+    add(op := arith.ConstantOp(IntegerAttr(value, i32)))
     return op.result
 
 
@@ -53,6 +59,11 @@ class Index:
 
     def __or__(self, other: Index | int) -> Index:
         return self._made(arith.OrIOp, other)
+
+    def narrow(self) -> SSAValue:
+        """This index in 32 bits."""
+        self.add(op := arith.IndexCastOp(self.value, i32))
+        return op.result
 
     def at_least(self, other: Index | int) -> Index:
         return self._made(arith.MaxSIOp, other)

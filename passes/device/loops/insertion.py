@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 
-from mlc.passes.device.loops.index import constant
+from mlc.passes.device.loops.index import constant, number
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
 
 
@@ -30,9 +30,9 @@ class Inserter:
 def next_slot(add: Callable[[Operation], object], slot: SSAValue, depth: int, step: int) -> tuple[SSAValue, SSAValue]:
     """The buffer after ``slot`` in a ring, or before it with a step of -1; and whether the ring begins again there."""
     end, start = (depth - 1, 0) if step == 1 else (0, depth - 1)
-    add(moved := arith.AddiOp(slot, constant(step, add)))
-    add(wraps := arith.CmpiOp(slot, constant(end, add), "eq"))
-    add(chosen := arith.SelectOp(wraps.result, constant(start, add), moved.result))
+    add(moved := arith.AddiOp(slot, number(step, add)))
+    add(wraps := arith.CmpiOp(slot, number(end, add), "eq"))
+    add(chosen := arith.SelectOp(wraps.result, number(start, add), moved.result))
     return chosen.result, wraps.result
 
 

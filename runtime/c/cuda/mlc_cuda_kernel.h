@@ -439,6 +439,15 @@ MLC_DEVICE bool mlc_others_arrived(const int32_t *semaphore, int blocks, bool wh
   return __syncthreads_or(arrived == blocks - 1);
 }
 
+/* A value that all lanes of a warp have, in a register that they share. */
+MLC_DEVICE int mlc_uniform(int value) {
+#ifdef MLC_EMULATED
+  return value;
+#else
+  return __shfl_sync(0xffffffffu, value, 0);
+#endif
+}
+
 /* The value of the thread of this warp whose number differs in the bits of `mask`. */
 template <class T> MLC_DEVICE T mlc_shuffle_xor(T x, int mask) {
   if constexpr (sizeof(T) == 8) return mlc_bits<int64_t, T>(__shfl_xor_sync(0xffffffffu, mlc_bits<T, int64_t>(x), mask));

@@ -50,6 +50,19 @@ MLC_DEVICE void mlc_mbarrier_arrive(int64_t *barrier, bool when = true) {
 #endif
 }
 
+/* Whether this is the one thread of the warp that begins with thread `first`. With a comparison of thread numbers ptxas
+ * takes the operands of a bulk copy for different in each thread, and makes a loop over the threads. */
+MLC_DEVICE bool mlc_elected(int first) {
+#ifdef MLC_EMULATED
+  return threadIdx.x == (unsigned)first;
+#else
+  if (mlc_uniform(threadIdx.x / 32) != first / 32) return false;
+  uint32_t elected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  return elected;
+#endif
+}
+
 /* Waits until the phase of this parity has ended; before the first phase that of parity 1 has. */
 MLC_DEVICE void mlc_mbarrier_wait(int64_t *barrier, int parity) {
 #ifdef MLC_EMULATED
@@ -189,17 +202,19 @@ MLC_DEVICE void mlc_cluster_barrier() {
 #endif
 }
 
-/* One arrival for a warp at the barrier of each block of the cluster whose bit is set in `blocks`. Without a scope of its own: the products
- * have read what the arrival frees, so no writes wait for it (a release to the cluster would, in each iteration). */
-MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barrier, unsigned blocks, bool when = true) {
+/* One arrival for a warp at the barrier `slot` of each block of the cluster whose bit is set in `blocks`. Without a scope
+ * of its own: the products have read what the arrival frees, so no writes wait for it (a release to the cluster would, in
+ * each iteration). The address in the other block is one sum from that of its first barrier, which loops do not change. */
+MLC_DEVICE void mlc_mbarrier_arrive_cluster(int64_t *barriers, int slot, unsigned blocks, bool when = true) {
 #ifdef MLC_EMULATED
   mlc_emulated_warp();
-  if (when && threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barrier, blocks);
+  if (when && threadIdx.x % 32 == 0) mlc_emulated_mbarrier_arrive_cluster(barriers + slot, blocks);
 #else
+  uint32_t there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(mlc_shared(barriers)), "r"(threadIdx.x % 32));
   __syncwarp();
-  asm volatile("{ .reg .pred p; .reg .b32 at; setp.ne.u32 p, %2, 0; @p mapa.shared::cluster.u32 at, %0, %1; "
-               "@p mbarrier.arrive.shared::cluster.b64 _, [at]; }" ::"r"(mlc_shared(barrier)),
-               "r"(threadIdx.x % 32), "r"((uint32_t)(when && blocks >> threadIdx.x % 32 & 1)) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared::cluster.b64 _, [%0]; }"
+               ::"r"(there + 8 * slot), "r"((uint32_t)(when && blocks >> threadIdx.x % 32 & 1)) : "memory");
 #endif
 }
 

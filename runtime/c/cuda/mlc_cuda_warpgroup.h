@@ -5,15 +5,6 @@
 
 #include "mlc_cuda_kernel.h"
 
-/* A value that all lanes of a warp have, in a register that they share. */
-MLC_DEVICE int mlc_uniform(int value) {
-#ifdef MLC_EMULATED
-  return value;
-#else
-  return __shfl_sync(0xffffffffu, value, 0);
-#endif
-}
-
 /* What this thread has written to shared memory is there for wgmma, after a barrier. */
 MLC_DEVICE void mlc_proxy_fence() {
 #ifdef MLC_EMULATED
@@ -40,16 +31,17 @@ MLC_DEVICE constexpr uint64_t mlc_descriptor(uint64_t at, int leading, int strid
   return (at & 0x3ffff) >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
 }
 
-/* The descriptor of the first steps of one instruction (32 bytes), of elements of SIZE bytes with STEPS
+/* The descriptor of the first steps of one instruction (32 bytes), which all lanes of a warp have, of elements of SIZE bytes with STEPS
  * neighbours in a row along the sum, or of halves ACROSS it in blocks of 64. Rows of 128, 64 and 32 bytes have swizzles
- * 1, 2 and 3. */
+ * 1, 2 and 3. Kernels compute it once: in a loop the address of each buffer would be shifted and masked again. */
 template <int SIZE, int STEPS, bool ACROSS> MLC_DEVICE mlc_matrix mlc_matrix_of(const void *p) {
   constexpr int row = ACROSS ? 128 : SIZE * STEPS, swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
   constexpr int leading = ACROSS ? 128 * STEPS : 16, stride = 8 * row;
 #ifdef MLC_EMULATED
   return {(const char *)p, leading, stride, swizzle, ACROSS};
 #else
-  return {mlc_descriptor(__cvta_generic_to_shared(p), leading, stride, swizzle)};
+  const uint64_t bits = mlc_descriptor(__cvta_generic_to_shared(p), leading, stride, swizzle);
+  return {bits >> 32 << 32 | (uint32_t)mlc_uniform((int)bits)};
 #endif
 }
 
@@ -122,26 +114,34 @@ MLC_DEVICE void mlc_wgmma_step(typename mlc_sum<A>::type *c, mlc_matrix a, mlc_m
 #endif
 }
 
-/* The descriptor of the steps that begin BYTES bytes later. */
+/* The descriptor of the steps that begin BYTES bytes later. An address of shared memory has 18 bits: no carry leaves its
+ * field. Of a constant it is one sum of 64 bits, and a buffer's place is added to the lower half: the other is known. */
 MLC_DEVICE mlc_matrix mlc_matrix_after(mlc_matrix m, int bytes) {
 #ifdef MLC_EMULATED
   m.start += bytes;
 #else
-  m.bits += (uint64_t)(bytes >> 4); /* an address of shared memory has 18 bits: no carry leaves its field */
+  m.bits += (uint64_t)(bytes >> 4);
+#endif
+  return m;
+}
+MLC_DEVICE mlc_matrix mlc_matrix_at(mlc_matrix m, int bytes) {
+#ifdef MLC_EMULATED
+  m.start += bytes;
+#else
+  m.bits = m.bits >> 32 << 32 | (uint32_t)((uint32_t)m.bits + (uint32_t)(bytes >> 4));
 #endif
   return m;
 }
 
 /* c += a b of STEPS steps, or c = a b, after mlc_wgmma_begin; mlc_wgmma_commit makes a group of these products. */
 template <int N, mlc_factor A, mlc_factor B, int STEPS, bool ACROSS_A, bool ACROSS_B, bool ADD = true>
-MLC_DEVICE void mlc_wgmma(typename mlc_sum<A>::type *c, const void *a, const void *b) {
+MLC_DEVICE void mlc_wgmma(typename mlc_sum<A>::type *c, mlc_matrix a, mlc_matrix b) {
   constexpr int size = mlc_factor_bytes(A), left = ACROSS_A ? 128 : size, right = ACROSS_B ? 128 : size;
-  const mlc_matrix first = mlc_matrix_of<size, STEPS, ACROSS_A>(a), second = mlc_matrix_of<size, STEPS, ACROSS_B>(b);
-  mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B, ADD>(c, first, second);
+  mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B, ADD>(c, a, b);
 #pragma unroll
   for (int step = 32 / size; step < STEPS; step += 32 / size)
-    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B, true>(c, mlc_matrix_after(first, step * left),
-                                                      mlc_matrix_after(second, step * right));
+    mlc_wgmma_step<N, A, B, ACROSS_A, ACROSS_B, true>(c, mlc_matrix_after(a, step * left),
+                                                      mlc_matrix_after(b, step * right));
 }
 
 /* Products may use what registers have. What follows is a group of products, in flight until a wait for it. */

@@ -90,11 +90,12 @@ def bulk_step(
         case kernel.MbarrierExpectOp():
             return f"mlc_mbarrier_expect({barrier}, {op.bytes.value.data});"
         case kernel.MbarrierArriveOp(mask=mask) if mask is not None:
+            barrier = f"{pointers[op.barrier]}, {scalar(op.slot)}"
             return f"mlc_mbarrier_arrive_cluster({barrier}, (unsigned){scalar(mask)}{_when(op, scalar)});"
         case kernel.MbarrierArriveOp():
             return f"mlc_mbarrier_arrive({barrier}{_when(op, scalar)});"
         case kernel.MbarrierWaitOp():
-            return f"mlc_mbarrier_wait({barrier}, (int)({scalar(op.parity)}));"
+            return f"mlc_mbarrier_wait({barrier}, {scalar(op.parity)});"
     coordinates = ", ".join(f"(int)({scalar(v)})" for v in op.coordinates)
     target = f"{pointers[op.target]} + {scalar(op.at)}, {maps[op.map]}, {barrier}"
     if op.mask is not None:

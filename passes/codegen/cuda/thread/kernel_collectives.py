@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from xdsl.dialects import arith, vector
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel import root_of
 from mlc.passes.codegen.c_like.c_types import c_scalar, element
 from mlc.passes.codegen.cuda.launch_geometry import tensor_maps
 from mlc.passes.codegen.cuda.thread.async_copies import bulk_step
@@ -18,9 +19,10 @@ from mlc.passes.codegen.cuda.thread.block_reduce import AxisReduction, BlockRedu
 from mlc.passes.codegen.cuda.thread.bulk_stores import BulkStore
 from mlc.passes.codegen.cuda.thread.coordinates import GROUP
 from mlc.passes.codegen.cuda.thread.cuda_memory import Accesses
-from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpgroupProduct, WarpProduct
+from mlc.passes.codegen.cuda.thread.fragments import HeldOperand, Operand, WarpProduct
 from mlc.passes.codegen.cuda.thread.kernel_memory import KernelMemory
 from mlc.passes.codegen.cuda.thread.thread_part import Held
+from mlc.passes.codegen.cuda.thread.warpgroup_products import Matrix, WarpgroupProduct
 from mlc.passes.device.set_launch_geometry import consumer_groups
 
 
@@ -35,6 +37,7 @@ class KernelCollectives(KernelMemory, ABC):
 
     barrier: str = "__syncthreads();"  # of the threads that compute
     iteration: str = "0"  # how many iterations of the parallel loop the block has done
+    matrices: dict[tuple[kernel.MmaOp, SSAValue], Matrix] = field(default_factory=dict)
 
     @cached_property
     def warpgroups(self) -> bool:
@@ -142,9 +145,7 @@ class KernelCollectives(KernelMemory, ABC):
             self.env[op.result] = held
         else:
             self.define_array(op.result, Held(held.part, {r: held.at(r) for r in held.part.registers()}))
-        product = WarpgroupProduct(self.env[op.result], op, self.operand(op, True), self.operand(op, False))
-        for line in product.steps(op.steps.value.data):
-            self.line(line)
+        self.warpgroup_steps(op, self.env[op.result])
         if not op.in_flight:
             self.arrival(self.env[op.result], 0)
 
@@ -155,12 +156,27 @@ class KernelCollectives(KernelMemory, ABC):
         total = self.env[op.result]
         made = Held(held.part, {r: f"{name}[{n}]" for n, r in enumerate(total.names)}, name)
         self.line(f"{c_scalar(op.shape.total)} {name}[{len(made.names)}];")
-        product = WarpgroupProduct(made, op, self.operand(op, True), self.operand(op, False))
-        for line in product.steps(op.steps.value.data):
-            self.line(line)
+        self.warpgroup_steps(op, made)
         self.arrival(made, 0)
         for r, text in total.names.items():
             self.line(f"{text} += {made.at(r)};")
+
+    def warpgroup_steps(self, op: kernel.MmaOp, total: Held) -> None:
+        matrices = self.matrices[op, op.a], self.matrices[op, op.b]
+        places = self.places.get(op.a, "0"), self.places.get(op.b, "0")
+        for line in WarpgroupProduct(total, op, matrices, places).steps():
+            self.line(line)
+
+    def local(self, op: kernel.LocalOp) -> None:
+        """A local array; and the descriptors of its first buffer, where warpgroups multiply what it holds."""
+        super().local(op)
+        products = [o for o in self.fn.walk() if isinstance(o, kernel.MmaOp) and o.warpgroup]
+        for product, operand in ((o, each) for o in products for each in (o.a, o.b) if root_of(each) is op.result):
+            matrix = Matrix(product, operand is product.a, self.name())
+            total = self.part(product.result).layout
+            assert total is not None
+            self.line(matrix.declaration(self.pointers[op.result], total, self.coordinates))
+            self.matrices[product, operand] = matrix
 
     def product_wait(self, op: kernel.MmaWaitOp) -> None:
         held = self.env[op.result] = self.env[op.sums]

@@ -47,6 +47,8 @@ class KernelMemory(KernelValues, ABC):
         type_ = pointer_type(element_of(op.result))
         self.line(f"{type_} *const {name} = {source} + {self.scalar(op.index)} * {size};")
         self.pointers[op.result] = name
+        assert isinstance(size, int)
+        self.places[op.result] = f"{self.scalar(op.index)} * {size * ITEMSIZE[element_of(op.result)]}"
         if layout := self.layouts.get(op.source):
             self.layouts[op.result] = layout
 

@@ -56,7 +56,7 @@ kernel.func @gathered_by_neighbours(%a: memref<99xf16>, %i: vector<1x4xi32>, %s:
 
 // -----
 
-kernel.func @subview_of_another_shape(%ring: memref<3x16x24xf32>, %n: index) {
+kernel.func @subview_of_another_shape(%ring: memref<3x16x24xf32>, %n: i32) {
   %s = kernel.subview %ring[%n] : memref<3x16x24xf32> -> memref<16x16xf32>
   kernel.return
 }

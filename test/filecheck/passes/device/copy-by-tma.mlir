@@ -11,22 +11,21 @@
 // CHECK-NEXT: kernel.mbarrier_init %[[EMPTY]] {count = 4 : i64}
 // CHECK-NEXT: kernel.barrier
 // CHECK-NEXT: kernel.specialize {threads = 128 : i64, registers = array<i64: 40, 216>} producer {
-// CHECK:      scf.for {{.*}} iter_args(%[[SLOT:.*]] = %{{.*}}, %[[PARITY:.*]] = %{{.*}}) -> (index, index)
+// CHECK:      scf.for {{.*}} iter_args(%[[SLOT:.*]] = %{{.*}}, %[[PARITY:.*]] = %{{.*}}) -> (i32, i32)
 // CHECK:      kernel.mbarrier_wait %[[EMPTY]][%[[SLOT]]] parity
 // CHECK-NEXT: kernel.mbarrier_expect %[[FULL]][%[[SLOT]]] {bytes = 24576 : i64}
 // CHECK:      kernel.bulk_copy %a[{{.*}}] to %{{.*}} barrier %[[FULL]][%[[SLOT]]] {extents = ["160", "100"], strides = array<i64: 320>, box = array<i64: 64, 64>, span = 128 : i64}
 // CHECK:      kernel.bulk_copy %b[{{.*}} {extents = ["120", "160"], strides = array<i64: 240>, box = array<i64: 64, 64>, span = 128 : i64}
 // CHECK:      kernel.bulk_copy %b
 // CHECK:      } consumer {
-// CHECK:      scf.for {{.*}} iter_args(%{{.*}}, %[[OWN:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}) -> (vector<64x128xf32>, index, index)
+// CHECK:      scf.for {{.*}} iter_args(%{{.*}}, %[[OWN:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}, %[[FORMER:.*]] = %{{.*}}) -> (vector<64x128xf32>, i32, i32, i32)
 // CHECK-NEXT: kernel.mbarrier_wait %[[FULL]][%[[OWN]]] parity %[[PHASE]]
 // CHECK-NOT:  kernel.read
 // CHECK:      %[[SUMS:.*]] = kernel.mma {{.*}}in_flight
 // CHECK-NEXT: kernel.mma_wait %[[SUMS]] {groups = 1 : i64}
-// CHECK:      %[[FORMER:.*]] = arith.select
-// CHECK-NEXT: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : index
+// CHECK:      %[[SOME:.*]] = arith.cmpi sge, %[[FORMER]], %{{.*}} : i32
 // CHECK-NEXT: kernel.mbarrier_arrive %[[EMPTY]][%[[FORMER]]] when %[[SOME]]
-// CHECK:      scf.yield
+// CHECK:      scf.yield {{.*}}, %[[OWN]] : vector<64x128xf32>, i32, i32, i32
 // CHECK:      kernel.mma_wait %{{.*}} {groups = 0 : i64}
 // CHECK:      kernel.mbarrier_arrive %[[EMPTY]][%{{.*}}] : memref<3xi64>
 // CHECK:      kernel.write
@@ -204,10 +203,13 @@ kernel.func @square(%a: memref<100x160xf16>, %b: memref<160x512xf16>, %c: memref
 // CHECK-NEXT: %[[OWN:.*]] = arith.floordivsi %[[TILE]], %{{.*}} : index
 // CHECK-NEXT: %[[PHASE:.*]] = arith.addi %[[OWN]], %[[OTHER]] : index
 // CHECK-NEXT: %[[PARITY:.*]] = arith.remsi %[[PHASE]], %{{.*}} : index
-// CHECK-NEXT: kernel.mbarrier_wait %[[ORDER]][%[[GROUP]]] parity %[[PARITY]]
+// CHECK-NEXT: %[[OWN_GROUP:.*]] = arith.index_cast %[[GROUP]] : index to i32
+// CHECK-NEXT: %[[NARROW:.*]] = arith.index_cast %[[PARITY]] : index to i32
+// CHECK-NEXT: kernel.mbarrier_wait %[[ORDER]][%[[OWN_GROUP]]] parity %[[NARROW]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.index_cast %[[OTHER]] : index to i32
 // CHECK:      scf.for
 // CHECK:      %[[LAST:.*]] = arith.cmpi sle
-// CHECK-NEXT: kernel.mbarrier_arrive %[[ORDER]][%[[OTHER]]] when %[[LAST]]
+// CHECK-NEXT: kernel.mbarrier_arrive %[[ORDER]][%[[NEXT]]] when %[[LAST]]
 // CHECK:      kernel.mma_wait %{{.*}} {groups = 0 : i64}
 kernel.func @pingpong(%a: memref<100x160xf16>, %b: memref<160x384xf16>, %c: memref<100x384xf32>) attributes {schedule = #poly.schedule<"contraction: S0 | m/64p n/128vp | k/64 | warps=4 copy=tma persist pingpong">} {
   %s = kernel.local {layout = "offset[1][2][4][8][16][32][72][144][288][512][1024][2048] of 4096"} : memref<64x64xf16>

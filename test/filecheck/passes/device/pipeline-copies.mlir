@@ -12,7 +12,7 @@
 // CHECK:      kernel.async_group
 // CHECK:      kernel.async_group
 // CHECK-NOT:  kernel.async_group
-// CHECK:      scf.for {{.*}} iter_args(%{{.*}}, %[[SLOT:.*]] = %{{.*}}) -> (vector<32x64xf32>, index)
+// CHECK:      scf.for {{.*}} iter_args(%{{.*}}, %[[SLOT:.*]] = %{{.*}}) -> (vector<32x64xf32>, i32)
 // CHECK-NEXT: kernel.async_wait {groups = 2 : i64}
 // CHECK:      kernel.barrier
 // CHECK-NEXT: kernel.async_copy
@@ -24,7 +24,7 @@
 // CHECK:      kernel.read %[[A]]
 // CHECK:      kernel.read %[[B]]
 // CHECK:      unroll
-// CHECK:      scf.yield %{{.*}}, %{{.*}} : vector<32x64xf32>, index
+// CHECK:      scf.yield %{{.*}}, %{{.*}} : vector<32x64xf32>, i32
 // CHECK:      kernel.async_wait {groups = 0 : i64}
 // CHECK-NEXT: kernel.write
 kernel.func @product(%a: memref<32x64xf32>, %b: memref<64x64xf32>, %c: memref<32x64xf32>) {
