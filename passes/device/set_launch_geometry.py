@@ -27,6 +27,7 @@ from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.value_classes import extents
+from mlc.passes.device.loops.argument_alignment import ALIGNED, aligned_arguments
 from mlc.passes.device.loops.index_dims import dim_of
 from mlc.passes.loops.spill_locals import BLOCKS, reduction_bytes
 from mlc.passes.tile.tile_kernels import SERIAL
@@ -63,6 +64,8 @@ class SetLaunchGeometry(ModulePass):
             fn.attributes[SHARED] = IntegerAttr(locals_ + reductions, i64)
             if locals_ + reductions > target.shared:
                 fn.attributes[DYNAMIC] = IntegerAttr(locals_, i64)
+            if aligned := aligned_arguments(fn):
+                fn.attributes[ALIGNED] = DenseArrayBase.from_list(i64, aligned)
 
 
 def producer_threads(fn: kernel.FuncOp) -> int:

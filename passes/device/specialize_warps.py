@@ -191,7 +191,7 @@ class _Specialization:
         last = Inserter(body.last_op)
         if self.release.in_flight:
             start_products(body)
-            self.release.former(last.add, *former)
+            self.release.former(last.add, former[0])
         else:
             self.release.own(last.add, slot)
         if self.order is not None:

@@ -156,3 +156,20 @@ def test_conditional_stores_are_a_constant_away_from_one_pointer() -> None:
     assert (len(stores), len(conditions), len(pointers)) == (64, 4, 1)
     assert {int(each) for each in offsets} == {196 * row + column for row in range(16) for column in range(0, 128, 32)}
     assert re.search(rf"float \*const {pointers.pop()} = b2 \+ ", text)
+
+
+MOST_BESIDE = {"warps=2x4": 56, "warps=2x2": 64}  # instructions of the loop beside its HMMA; Triton has 93 and 106
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.parametrize("tile, warps", [("m/128p n/128vp", "warps=2x4"), ("m/128p n/64vp", "warps=2x2")])
+def test_the_loop_of_a_product_adds_little_to_its_products(tile: str, warps: str, tmp_path: Path) -> None:
+    """Operands are known to be aligned, and fragments lie constants apart: one address is computed for several."""
+    schedule = f"contract_0: contraction: S0 S1 | {tile} | k/32 | {warps}"
+    large = HALVES.replace("1270", "4096").replace("70", "4096").replace("1280", "4096")
+    (tmp_path / "k.cu").write_text(unit(list(kernels(large, schedule=schedule).values())))
+    command = ["nvcc", "-cubin", "-arch=sm_80", f"-I{DEVICE}", "-Xptxas", "-v", tmp_path / "k.cu"]
+    done = subprocess.run([*command, "-o", tmp_path / "k.cubin"], capture_output=True, text=True, check=True)
+    assert {(int(stack), int(spills)) for _, stack, spills, _ in USED.findall(done.stderr)} == {(0, 0)}
+    (loop,) = loops_of((tmp_path / "k.cubin").read_bytes(), HMMA, hopper=False)
+    assert loop.count(HMMA) == 32 and len(loop) - 32 <= MOST_BESIDE[warps]

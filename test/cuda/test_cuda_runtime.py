@@ -244,11 +244,12 @@ def test_tensors_on_the_device_are_used_without_a_copy(gpu: Gpu) -> None:
         array.free()
 
 
-def test_a_tensor_that_no_map_takes_is_copied_first(gpu: Gpu, tmp_path: Path) -> None:
-    """Tensor maps begin at multiples of 16 bytes; tensors of the caller may begin at any element."""
+@pytest.mark.parametrize("copy", ["tma", "async"])
+def test_a_tensor_that_is_not_aligned_is_copied_first(copy: str, gpu: Gpu, tmp_path: Path) -> None:
+    """Tensor maps and copies of 16 bytes begin at multiples of them; tensors of the caller may begin at any element."""
     w, x = random(64, 72).astype(np.float16), random(70, 64).astype(np.float16)
     source = model("net (float16[n,64] x) => (float16[n,72] y) { a = MatMul(x, w)\n y = Relu(a) }", w=w)
-    (tmp_path / "mine").write_text("contract_1: contraction: S0 S1 | m/64p n/64vp | k/64 | warps=4 copy=tma\n")
+    (tmp_path / "mine").write_text(f"contract_1: contraction: S0 S1 | m/64p n/64vp | k/64 | warps=4 copy={copy}\n")
     moved = [OnDevice(gpu, np.zeros(n, np.float16)) for n in (70 * 64 + 1, 70 * 72 + 1)]
     with mlc.compile(source, target=TARGET, schedule=str(tmp_path / "mine")) as net:
         expected = net(x)

@@ -30,13 +30,14 @@ def print_model(
     dims = dims_of(program)
     listed = [symbol for unit in units for symbol in unit]
     numbers = {symbol: n for n, symbol in enumerate(listed)}
-    maps = any(shape.maps for shape in geometry.values())
+    aligned = any(shape.aligned for shape in geometry.values())
     dynamic = {symbols[name]: shape.dynamic for name, shape in geometry.items()}
+    of_units = [n for n, unit in enumerate(units) for _ in unit]
     body = [
         _bytes(program, dims),
         "static int64_t host_bytes(const int64_t *dim) { return place(dim, 0, 1); }",
         print_body(program, dims, symbols, numbers, geometry),
-        _code(program, listed, [n for n, unit in enumerate(units) for _ in unit], [dynamic[s] for s in listed], maps),
+        _code(program, listed, of_units, [dynamic[s] for s in listed], aligned),
     ]
     head = f'#include "mlc_cuda.h"\n\nextern const unsigned char {IMAGES}[];'
     host = Host(head, "\n\n".join(body), {"device": "&device"}, f"MLC_DEFINE_DEVICE_ABI({prefix});")
@@ -60,7 +61,7 @@ def _size(op: rt.InputOp | rt.OutputOp) -> str:
 
 
 def _code(
-    program: rt.ProgramOp, symbols: Sequence[str], units: Sequence[int], dynamic: Sequence[int], maps: bool
+    program: rt.ProgramOp, symbols: Sequence[str], units: Sequence[int], dynamic: Sequence[int], aligned: bool
 ) -> str:
     counts = any(isinstance(op, rt.RunCounterOp) for op in rt.walk(program.body.block))
     names = ", ".join(f'"{symbol}"' for symbol in symbols) or "0"
@@ -74,7 +75,7 @@ static const mlc_cuda_code code = {{
   .units = kernel_units,
   .dynamic = kernel_dynamic,
   .counts_runs = {int(counts)},
-  .takes_maps = {int(maps)},
+  .takes_aligned = {int(aligned)},
   .bytes = bytes,
   .host_bytes = host_bytes,
 }};

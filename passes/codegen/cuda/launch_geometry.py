@@ -9,21 +9,23 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import DimLike, parse_dim
 
-GRID, THREADS, SHARED, DYNAMIC = "grid", "threads", "shared", "dynamic"
+GRID, THREADS, SHARED, DYNAMIC, ALIGNED = "grid", "threads", "shared", "dynamic", "aligned"
 """The attributes of a ``kernel.func`` that say it; ``grid`` is an expression over the kernel's symbols. With
-``dynamic`` its local arrays are in shared memory that the launch asks for."""
+``dynamic`` its local arrays are in shared memory that the launch asks for. ``aligned``: arguments that need it."""
 
 
 @dataclass(frozen=True)
 class Geometry:
     """``grid`` blocks of ``threads`` threads, each block with ``shared`` bytes of shared memory, of which the launch
-    asks for ``dynamic``. ``maps``: the tensor maps that it takes, each with the number of its buffer."""
+    asks for ``dynamic``. ``maps``: the tensor maps that it takes, each with the number of its buffer; ``aligned``:
+    whether it takes tensors that are aligned for copies of several elements."""
 
     grid: DimLike
     threads: int
     shared: int
     dynamic: int = 0
     maps: tuple[tuple[int, kernel.TensorMap], ...] = ()
+    aligned: bool = False
 
 
 def geometry_of(fn: kernel.FuncOp) -> Geometry:
@@ -34,7 +36,8 @@ def geometry_of(fn: kernel.FuncOp) -> Geometry:
     bytes_ = dynamic.value.data if isinstance(dynamic, IntegerAttr) else 0
     args = list(fn.block.args)
     maps = tuple((args.index(each.buffer), each) for each in tensor_maps(fn))  # type: ignore[arg-type]
-    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data, bytes_, maps)
+    aligned = bool(maps) or ALIGNED in fn.attributes
+    return Geometry(parse_dim(grid.data), threads.value.data, shared.value.data, bytes_, maps, aligned)
 
 
 def tensor_maps(fn: kernel.FuncOp) -> list[kernel.TensorMap]:

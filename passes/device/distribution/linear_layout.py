@@ -72,6 +72,11 @@ class LinearLayout:
         """The bits of an input on which no coordinate depends, as a mask: threads or registers with equal elements."""
         return sum(1 << n for n, basis in enumerate(self.of_input(name)) if not any(basis))
 
+    def scaled(self, by: int) -> LinearLayout:
+        """The coordinates in units of 1 / ``by``, a power of two: elements as bytes."""
+        bases = (tuple(tuple(x * by for x in basis) for basis in each) for each in self.bases)
+        return LinearLayout(self.names, tuple(bases), tuple(n * by for n in self.shape))
+
     def compose(self, then: LinearLayout, order: Sequence[str]) -> LinearLayout:
         """``then`` after ``self``, whose axis n is input ``order[n]`` of ``then``."""
         bases = (tuple(then(**dict(zip(order, basis, strict=True))) for basis in each) for each in self.bases)

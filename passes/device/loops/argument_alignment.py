@@ -1,10 +1,11 @@
-"""The alignment of a kernel's arguments in memory: whole buffers are aligned, views of parts may not be."""
+"""The alignment of a kernel's arguments in memory: whole buffers are aligned, views of parts may not be. The host
+program copies a caller's tensor on the device that is not."""
 
 from __future__ import annotations
 
 from math import gcd
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
@@ -12,14 +13,43 @@ from mlc.dialects.graph import ConcatOp, SliceOp
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
+from mlc.passes.loops.spill_locals import SCRATCH
+
+ALIGNED = "aligned"
+"""The numbers of the arguments that a kernel copies several elements of at a time, all of which are aligned for it."""
+
+
+def aligned_arguments(fn: kernel.FuncOp) -> list[int]:
+    """The arguments of ``ALIGNED``. Those of kernels in loops may be parts of something: whatever a loop carries."""
+    units: dict[SSAValue, int] = {}
+    for op in (o for o in fn.walk() if isinstance(o, kernel.AsyncCopyOp | kernel.AsyncGatherOp)):
+        if op.width.value.data > 1:
+            size = op.width.value.data * ITEMSIZE[element_of(op.buffer)]
+            units[op.buffer] = max(units.get(op.buffer, 1), size)
+    own = [*range(len(fn.block.args) - _scratch(fn))]
+    return [n for n in own if (unit := units.get(fn.block.args[n])) and _of_main(fn) and are_aligned(fn, n, unit)]
+
+
+def _scratch(fn: kernel.FuncOp) -> int:
+    """How many arguments, the last ones, have a row for each block."""
+    found = fn.attributes.get(SCRATCH)
+    return found.value.data if isinstance(found, IntegerAttr) else 0
+
+
+def _of_main(fn: kernel.FuncOp) -> bool:
+    """Whether all calls of a kernel are in the body of a function, not of a loop."""
+    return all(call.parent_op() is not None and call.parent_op().parent_op() is fn.parent_op() for call in _calls(fn))
+
+
+def _calls(fn: kernel.FuncOp) -> list[kernel.CallOp]:
+    module = fn.parent_op()
+    assert isinstance(module, ModuleOp)
+    return [o for o in module.walk() if isinstance(o, kernel.CallOp) and o.callee.root_reference == fn.sym_name]
 
 
 def are_aligned(fn: kernel.FuncOp, argument: int, unit: int) -> bool:
     """Whether an argument or a result of all calls of a kernel is at a multiple of ``unit`` bytes of a whole one."""
-    module = fn.parent_op()
-    assert isinstance(module, ModuleOp)
-    calls = (o for o in module.walk() if isinstance(o, kernel.CallOp) and o.callee.root_reference == fn.sym_name)
-    return all(_is_aligned([*call.args, *call.results][argument], unit) for call in calls)
+    return all(_is_aligned([*call.args, *call.results][argument], unit) for call in _calls(fn))
 
 
 def _is_aligned(value: SSAValue, unit: int) -> bool:

@@ -18,7 +18,7 @@ typedef struct {
   const int *units;                /* the unit of each kernel, from whose image it comes */
   const int *dynamic;              /* bytes of shared memory of each kernel that its launch asks for */
   int counts_runs;                 /* whether a kernel reads the run counter */
-  int takes_maps;                  /* whether kernels take tensor maps, for which tensors are aligned to 16 bytes */
+  int takes_aligned;               /* whether kernels take tensors that are aligned to 16 bytes */
   int64_t (*bytes)(int i, const int64_t *dim); /* of input i, or output i less the inputs */
   int64_t (*host_bytes)(const int64_t *dim);   /* of the buffers of steps on the host; -1: too many */
 } mlc_cuda_code;

@@ -328,29 +328,30 @@ MLC_DEVICE void mlc_mma_tf32x3(float &c0, float &c1, float &c2, float &c3, const
 }
 
 /* Matrices of 8 rows of 16 bytes from shared memory, one a register: lane 8 i + j gives the address of row j of matrix
- * i; lane 4 g + t gets the t-th 4 bytes of row g, or of a transposed matrix of halves column g of rows 2 t, 2 t + 1. */
+ * i, bytes from an array on; lane 4 g + t gets the t-th 4 bytes of row g, or of a transposed matrix of halves column g
+ * of rows 2 t, 2 t + 1. */
 #ifdef MLC_EMULATED
 #define MLC_LDMATRIX(name, which, transposed)                                                      \
-  MLC_DEVICE void mlc_ldmatrix_x4##name(uint32_t &r0, uint32_t &r1, uint32_t &r2, uint32_t &r3, const void *row) { \
+  MLC_DEVICE void mlc_ldmatrix_x4##name(uint32_t &r0, uint32_t &r1, uint32_t &r2, uint32_t &r3, const void *array, int at) { \
     uint32_t *const r[4] = {&r0, &r1, &r2, &r3};                                                   \
-    mlc_emulated_ldmatrix(r, 4, transposed, row);                                                  \
+    mlc_emulated_ldmatrix(r, 4, transposed, (const char *)array + at);                                                  \
   }                                                                                                \
-  MLC_DEVICE void mlc_ldmatrix_x2##name(uint32_t &r0, uint32_t &r1, const void *row) {             \
+  MLC_DEVICE void mlc_ldmatrix_x2##name(uint32_t &r0, uint32_t &r1, const void *array, int at) { \
     uint32_t *const r[2] = {&r0, &r1};                                                             \
-    mlc_emulated_ldmatrix(r, 2, transposed, row);                                                  \
+    mlc_emulated_ldmatrix(r, 2, transposed, (const char *)array + at);                                                  \
   }
 #else
 #define MLC_LDMATRIX(name, which, transposed)                                                      \
-  MLC_DEVICE void mlc_ldmatrix_x4##name(uint32_t &r0, uint32_t &r1, uint32_t &r2, uint32_t &r3, const void *row) { \
+  MLC_DEVICE void mlc_ldmatrix_x4##name(uint32_t &r0, uint32_t &r1, uint32_t &r2, uint32_t &r3, const void *array, int at) { \
     asm volatile("ldmatrix.sync.aligned.m8n8.x4" which ".shared.b16 {%0, %1, %2, %3}, [%4];"       \
                  : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)                                          \
-                 : "r"((uint32_t)__cvta_generic_to_shared(row))                                    \
+                 : "r"((uint32_t)__cvta_generic_to_shared(array) + at)                             \
                  : "memory");                                                                      \
   }                                                                                                \
-  MLC_DEVICE void mlc_ldmatrix_x2##name(uint32_t &r0, uint32_t &r1, const void *row) {             \
+  MLC_DEVICE void mlc_ldmatrix_x2##name(uint32_t &r0, uint32_t &r1, const void *array, int at) {   \
     asm volatile("ldmatrix.sync.aligned.m8n8.x2" which ".shared.b16 {%0, %1}, [%2];"               \
                  : "=r"(r0), "=r"(r1)                                                              \
-                 : "r"((uint32_t)__cvta_generic_to_shared(row))                                    \
+                 : "r"((uint32_t)__cvta_generic_to_shared(array) + at)                             \
                  : "memory");                                                                      \
   }
 #endif

@@ -4,7 +4,7 @@
 
 #include "mlc_cuda_device.h"
 
-enum { ALIGNMENT = 256, COUNTER_BYTES = 256, MAP_ALIGNMENT = 16 }; /* bytes: as cuMemAlloc aligns */
+enum { ALIGNMENT = 256, COUNTER_BYTES = 256, TENSOR_ALIGNMENT = 16 }; /* bytes: as cuMemAlloc aligns */
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
@@ -43,11 +43,11 @@ static int reserve_host(mlc_call *c) {
 }
 
 /* Whether a tensor, of the inputs and then the outputs, is used in memory of the model's own: one of the host, and one
- * on the device that is not aligned for tensor maps. */
+ * on the device that is not aligned for bulk copies and for copies of several elements. */
 static int is_staged(const mlc_device *d, const mlc_call *c, int i) {
   int inputs = d->program->inputs;
   const void *given = i < inputs ? c->in[i] : c->out[i - inputs];
-  return !c->on_device || (d->code->takes_maps && (uintptr_t)given % MAP_ALIGNMENT);
+  return !c->on_device || (d->code->takes_aligned && (uintptr_t)given % TENSOR_ALIGNMENT);
 }
 
 /* The bytes of tensors that are staged: inputs, then outputs. Returns those of all, or -1: too many. */

@@ -29,10 +29,11 @@ class AsyncCopy:
     axis: int | None  # None where a chunk is one element
     when: str | None = None  # nothing is read where it is false
     offset: Callable[[int], str] | None = None  # of the element of a register, where it is computed
+    aligned: bool = False  # whether the source is known to be aligned as a whole
 
     def steps(self) -> Iterator[str]:
         """C statements. A source that is not aligned as a whole is copied by elements, at once."""
-        if self.axis is None:
+        if self.axis is None or self.aligned:
             yield from self._starts("mlc_copy_async")
             return
         yield f"if (mlc_is_aligned<{self.bytes}>({self.pointers[0]})) {{"

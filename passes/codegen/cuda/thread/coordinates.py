@@ -31,8 +31,7 @@ class Coordinates:
         """The coordinate as a sum: what depends on the thread, which registers share, and a constant."""
         assert part.layout is not None
         constant, variable = self.constant(part, axis, register), self._variable(part.layout, axis)
-        overlap = constant & _image(part.layout, axis) and variable != "0"
-        return (f"({variable} ^ {constant})", 0) if overlap else (variable, constant)
+        return moved(variable, constant, _image(part.layout, axis))
 
     def constant(self, part: Part, axis: int, register: int) -> int:
         assert part.layout is not None
@@ -41,6 +40,10 @@ class Coordinates:
     def thread_variable(self, layout: LinearLayout, axis: int) -> str:
         """The coordinate that a layout of (lane, warp) gives a thread."""
         return self._variable(layout, axis)
+
+    def moved(self, layout: LinearLayout, axis: int, constant: int) -> tuple[str, int]:
+        """The coordinate that a layout gives a thread, exclusive or a constant, as a sum of both."""
+        return moved(self._variable(layout, axis), constant, _image(layout, axis))
 
     def warp_variable(self, layout: LinearLayout, axis: int) -> str:
         """The coordinate that a layout gives all lanes of a warp, in a register that they share."""
@@ -54,6 +57,12 @@ class Coordinates:
                 self.declare(name, form.format(text))
             self.known[layout, axis, form] = name
         return self.known[layout, axis, form]
+
+
+def moved(variable: str, constant: int, image: int) -> tuple[str, int]:
+    """A variable that has the bits ``image``, exclusive or a constant: the bits that it does not have are added."""
+    shared = constant & image if variable != "0" else 0
+    return (f"({variable} ^ {shared})" if shared else variable), constant ^ shared
 
 
 def _thread_bases(layout: LinearLayout, axis: int) -> list[int]:

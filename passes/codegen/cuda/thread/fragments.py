@@ -1,7 +1,7 @@
 """Products of tensor cores as C statements: fragments are loaded from shared memory, and each pair is multiplied.
 
-The offsets of all elements follow from linear layouts, so a thread's part is a variable and each fragment adds a
-constant by exclusive or: ``ldmatrix`` at ``s + (t5 ^ 512)``.
+The offsets of all elements follow from linear layouts, so a thread's part is a variable. Each fragment adds a constant:
+by exclusive or where the thread has the same bits, else in the instruction, ``ldmatrix`` at ``s, (t5 ^ 64) + 1024``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Operand:
     """
 
     pointer: str
+    ring: tuple[str, str]  # the array that it is a buffer of, and the bytes from there on
     mma: MmaShape
     left: bool
     strides: Sequence[int]
@@ -73,12 +74,17 @@ class Operand:
         """The load of 2 or 4 matrices of 8 rows of 16 bytes."""
         transposed = self.strides[0] != 1
         rows = matrix_rows(factor(self.mma, self.left, pair), transposed)
-        place = self._placed(rows.of_input("lane"))
-        constant = self._constant(k, x)
-        variable = self.coordinates.thread_variable(place, 0)
-        offset = f"({variable} ^ {constant})" if constant else variable
+        place = self._placed(rows.of_input("lane")).scaled(self._size)
+        variable, constant = self.coordinates.moved(place, 0, self._constant(k, x) * self._size)
+        array, buffer = self.ring
+        at = [*([buffer] if buffer != "0" else []), variable, *([str(constant)] if constant else [])]
         function = f"mlc_ldmatrix_x{len(names)}{'_trans' if transposed else ''}"
-        return f"{function}({', '.join(names)}, {self.pointer} + {offset});"
+        return f"{function}({', '.join(names)}, {array}, {' + '.join(at)});"
+
+    @property
+    def _size(self) -> int:
+        """Bytes of an element."""
+        return self.mma.bits // 8
 
     @cached_property
     def _extents(self) -> tuple[int, int]:

@@ -192,7 +192,8 @@ class KernelCollectives(KernelMemory, ABC):
         total, layout = self.env[op.acc].part.layout, self.layouts.get(buffer)
         assert total is not None
         steps = op.steps.value.data
-        return Operand(self.pointers[buffer], op.shape, left, strides, layout, total, self.coordinates, steps)
+        ring = self.pointers[root_of(buffer)], self.places.get(buffer, "0")
+        return Operand(self.pointers[buffer], ring, op.shape, left, strides, layout, total, self.coordinates, steps)
 
     def held_operand(self, op: kernel.MmaOp) -> HeldOperand:
         """A left factor in registers."""

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
 from mlc.dialects import kernel
@@ -22,6 +23,7 @@ from mlc.passes.codegen.cuda.thread.thread_part import Part
 from mlc.passes.device.distribute_values import DISTRIBUTION
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import LAYOUT
+from mlc.passes.device.loops.argument_alignment import ALIGNED
 from mlc.passes.device.set_launch_geometry import DYNAMIC, alignment_of, local_offsets
 
 
@@ -66,7 +68,8 @@ class KernelMemory(KernelValues, ABC):
         target = Accesses(self.coordinates, part, self.scalar(op.at), targets, layout=layout)
         pointers = (self.pointers[op.buffer], self.pointers[op.target])
         when, type_ = self.scalar(op.when) if op.when is not None else None, pointer_type(element_of(op.buffer))
-        for line in AsyncCopy(source, target, pointers, type_, width, width * size, axis, when).steps():
+        chunk = (type_, width, width * size, axis, when)
+        for line in AsyncCopy(source, target, pointers, *chunk, aligned=self.is_aligned(op.buffer)).steps():
             self.line(line)
 
     def async_gather(self, op: kernel.AsyncGatherOp) -> None:
@@ -78,9 +81,15 @@ class KernelMemory(KernelValues, ABC):
         )
         pointers, type_ = (self.pointers[op.buffer], self.pointers[op.target]), pointer_type(element_of(op.buffer))
         when = self.scalar(op.when) if op.when is not None else None
-        copy = AsyncCopy(source, target, pointers, type_, width, width * size, op.axis, when, offsets.at)
-        for line in copy.steps():
+        chunk = (type_, width, width * size, op.axis, when, offsets.at)
+        for line in AsyncCopy(source, target, pointers, *chunk, aligned=self.is_aligned(op.buffer)).steps():
             self.line(line)
+
+    def is_aligned(self, buffer: SSAValue) -> bool:
+        """Whether an argument is aligned for copies of several elements in each launch."""
+        numbers = self.fn.attributes.get(ALIGNED)
+        found = numbers.get_values() if isinstance(numbers, DenseArrayBase) else ()
+        return any(buffer is self.fn.block.args[int(n)] for n in found)
 
     def accesses(self, op: kernel.ReadOp | kernel.WriteOp, part: Part) -> Accesses:
         factors = [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
