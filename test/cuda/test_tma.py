@@ -404,3 +404,19 @@ def _candidates(rows: int, columns: int) -> list[str]:
     run(imported.module, imported.weights, Options(**HOPPER), ("graph", "layout", "fuse", "kernel", "schedule"))
     (fn,) = [o for o in imported.module.ops if isinstance(o, FuncOp)]
     return [schedule.text for schedule in target.get("cuda:sm_90").candidates(fn)]
+
+
+def test_words_are_written_to_shared_memory_without_conflicts(units: Path) -> None:
+    """Those of half a warp, 16 threads with 8 bytes, are one access if they have all 32 banks of 4 bytes (CUDA C++
+    Programming Guide, "Shared Memory"). The addresses are those of the printed expressions."""
+    text = made(model_of(ROUNDED.replace("TYPE", "float").replace("KIND", "1")), units, TILES[0], **HOPPER)[1]
+    variables = dict(re.findall(r"const int (t\d+) = ([^;]*thread[^;]*);", text))
+    stores = re.findall(r"mlc_store_two\(\w+ \+ .*? \+ (\(?t\d+[ ^\d]*\)?), ", text)
+    assert len(stores) == 16  # two parts of 32 columns, in each 4 blocks of 8 columns and 8 rows below others
+    for store in stores:
+        offsets = []
+        for n in range(128):
+            known = {name: eval(value, {"thread": n, "mlc_uniform": int}) for name, value in variables.items()}
+            offsets.append(eval(store, known))
+        for half in range(0, 128, 16):
+            assert len({offset + word & 31 for offset in offsets[half : half + 16] for word in range(2)}) == 32

@@ -6,6 +6,7 @@ from __future__ import annotations
 from math import gcd
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
@@ -38,7 +39,7 @@ def _scratch(fn: kernel.FuncOp) -> int:
 
 def _of_main(fn: kernel.FuncOp) -> bool:
     """Whether all calls of a kernel are in the body of a function, not of a loop."""
-    return all(call.parent_op() is not None and call.parent_op().parent_op() is fn.parent_op() for call in _calls(fn))
+    return all(isinstance(call.parent_op(), FuncOp) for call in _calls(fn))
 
 
 def _calls(fn: kernel.FuncOp) -> list[kernel.CallOp]:

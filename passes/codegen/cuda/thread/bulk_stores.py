@@ -9,13 +9,14 @@ from typing import cast
 
 from mlc.dialects.kernel import PART, BulkStoreOp, part_columns
 from mlc.dialects.types import shape_of
-from mlc.passes.codegen.cuda.thread.coordinates import Coordinates
+from mlc.passes.codegen.cuda.thread.coordinates import THREAD, Coordinates
 from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import placed
 from mlc.passes.device.distribution.warpgroup import ROWS
 
 ACROSS = 16  # columns of a store of fragments (stmatrix): two matrices of 8 x 8 beside two others
+ODD = f"{THREAD} >> 2 & 1"  # whether a thread has an odd row of a fragment
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,16 @@ class BulkStore:
             yield f"mlc_stmatrix_x4({buffer} + {self._row(column)}, {', '.join(self._registers(part, column))});"
 
     def _words(self, part: tuple[int, int], buffer: str) -> Iterator[str]:
-        """Elements of 32 bits: the two neighbours of a thread at a time."""
-        lanes = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
+        """Elements of 32 bits: the two neighbours of a thread at a time. Neighbouring rows have exchanged
+        chunks, so threads of odd rows are further across: half a warp, four rows, then has all banks."""
+        lanes = [(0, 2), (0, 4), (1, ACROSS), (2, 0), (4, 0)]
         for below in (0, 8):
             for column in range(0, self._columns, 8):
-                at = [(part[0] + below, part[1] + column + e) for e in (0, 1)]
-                names = ", ".join(self.held.at(self._known[each]) for each in at)
+                even, odd = (
+                    [self.held.at(self._known[part[0] + below, part[1] + at + e]) for e in (0, 1)]
+                    for at in (column, column ^ ACROSS)
+                )
+                names = ", ".join(f"{ODD} ? {b} : {a}" for a, b in zip(even, odd, strict=True))
                 yield f"mlc_store_two({buffer} + {self._placed(lanes, (below, column))}, {names});"
 
     @property
