@@ -190,7 +190,8 @@ def test_shares_are_chosen_where_no_equal_parts_fill_the_multiprocessors(units: 
 def test_shared_tiles_spill_no_registers(arch: str, units: Path, tmp_path: Path) -> None:
     halves = "(float16[1270,2048] a, float16[2048,1280] b) => (float16[1270,1280] y) { y = MatMul (a, b) }"
     sources = kernels(PRIME)
-    for tile in ("{m}/128p {n}/64vp | {k}/32 | warps=2x2", "{m}/64p {n}/64vp | {k}/32 | warps=2x2"):
+    large = [f"{{m}}/128p {{n}}/128vp | {{k}}/32 | warps={warps}" for warps in ("2x4", "4x2") if arch == "sm_80"]
+    for tile in (*large, "{m}/128p {n}/64vp | {k}/32 | warps=2x2", "{m}/64p {n}/64vp | {k}/32 | warps=2x2"):
         line = scheduled(model_of(halves), units, f"{tile} mma=m16n8k16 streamk=108")
         sources |= kernels(halves, schedule=line)
     (tmp_path / "k.cu").write_text(unit(list(sources.values())))
