@@ -55,7 +55,7 @@ def instructions(text: str) -> list[Instruction]:
 
 def loops(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
     """The innermost loops that multiply by tensor cores or copy to shared memory, from where they begin to the branch
-    back. A branch back from behind a loop into it, from where a wait goes on, is none."""
+    back. A branch back into a loop from after it, from where a wait goes on, is none."""
     ends = sorted((each.target, each.at) for each in code if each.target is not None and each.target < each.at)
     found: list[list[Instruction]] = []
     for first, last in ends:
@@ -65,8 +65,8 @@ def loops(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
     for body in found:
         others = [other for other in found if other is not body]
         inner = any(body[0].at <= other[0].at and other[-1].at <= body[-1].at for other in others)
-        behind = any(other[0].at < body[0].at <= other[-1].at < body[-1].at for other in others)
-        if not inner and not behind:
+        after = any(other[0].at < body[0].at <= other[-1].at < body[-1].at for other in others)
+        if not inner and not after:
             yield body
 
 

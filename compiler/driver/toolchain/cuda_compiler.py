@@ -85,8 +85,8 @@ def toolkit(program: str) -> Iterator[str]:
     NVIDIA's, or Triton's)."""
     homes = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda"]
     found = [shutil.which(program), *(f"{home}/bin/{program}" for home in homes if home)]
-    places = (f"nvidia/*/bin/{program}", f"triton/backends/nvidia/bin/{program}")
-    wheels = (path for root in sys.path for place in places for path in sorted(Path(root).glob(place)))
+    folders = (f"nvidia/*/bin/{program}", f"triton/backends/nvidia/bin/{program}")
+    wheels = (path for root in sys.path for each in folders for path in sorted(Path(root).glob(each)))
     yield from (str(place) for place in [*found, *wheels] if place and Path(place).exists())
 
 

@@ -28,7 +28,7 @@ SASS = """
 """
 
 
-def test_a_loop_is_the_innermost_and_a_wait_behind_it_is_none() -> None:
+def test_a_loop_is_the_innermost_and_a_wait_after_it_is_none() -> None:
     (body,) = loops(instructions(SASS))
     assert [body[0].at, body[-1].at] == [0x10, 0x90]
     assert mix(body) == {

@@ -163,8 +163,8 @@ class KernelCollectives(KernelMemory, ABC):
 
     def warpgroup_steps(self, op: kernel.MmaOp, total: Held) -> None:
         matrices = self.matrices[op, op.a], self.matrices[op, op.b]
-        places = self.places.get(op.a, "0"), self.places.get(op.b, "0")
-        for line in WarpgroupProduct(total, op, matrices, places).steps():
+        starts = self.starts.get(op.a, "0"), self.starts.get(op.b, "0")
+        for line in WarpgroupProduct(total, op, matrices, starts).steps():
             self.line(line)
 
     def local(self, op: kernel.LocalOp) -> None:
@@ -192,7 +192,7 @@ class KernelCollectives(KernelMemory, ABC):
         total, layout = self.env[op.acc].part.layout, self.layouts.get(buffer)
         assert total is not None
         steps = op.steps.value.data
-        ring = self.pointers[root_of(buffer)], self.places.get(buffer, "0")
+        ring = self.pointers[root_of(buffer)], self.starts.get(buffer, "0")
         return Operand(self.pointers[buffer], ring, op.shape, left, strides, layout, total, self.coordinates, steps)
 
     def held_operand(self, op: kernel.MmaOp) -> HeldOperand:

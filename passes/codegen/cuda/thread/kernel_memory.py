@@ -50,7 +50,7 @@ class KernelMemory(KernelValues, ABC):
         self.line(f"{type_} *const {name} = {source} + {self.scalar(op.index)} * {size};")
         self.pointers[op.result] = name
         assert isinstance(size, int)
-        self.places[op.result] = f"{self.scalar(op.index)} * {size * ITEMSIZE[element_of(op.result)]}"
+        self.starts[op.result] = f"{self.scalar(op.index)} * {size * ITEMSIZE[element_of(op.result)]}"
         if layout := self.layouts.get(op.source):
             self.layouts[op.result] = layout
 

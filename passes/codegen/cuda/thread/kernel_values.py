@@ -30,7 +30,7 @@ class KernelValues(CText, ABC):
     head: list[str] = field(default_factory=list)  # declarations at the start of the function
     env: dict[SSAValue, Held] = field(default_factory=dict)
     pointers: dict[SSAValue, str] = field(default_factory=dict)
-    places: dict[SSAValue, str] = field(default_factory=dict)  # of a ring's buffers, in bytes from the first one
+    starts: dict[SSAValue, str] = field(default_factory=dict)  # of a ring's buffers, in bytes from the first one
     order: RegisterOrder = field(default_factory=RegisterOrder)
     layouts: dict[SSAValue, LinearLayout] = field(default_factory=dict)  # of local arrays that are not row-major
 

@@ -38,8 +38,8 @@ class Matrix:
 
     def at(self, buffer: str, row: int) -> str:
         """The descriptor from row or column ``row`` of the part on, in the buffer that begins so many bytes later."""
-        places = [*([buffer] if buffer != "0" else []), *([str(row * self.steps * self.size)] if row else [])]
-        return f"mlc_matrix_at({self.name}, {' + '.join(places)})" if places else self.name
+        terms = [*([buffer] if buffer != "0" else []), *([str(row * self.steps * self.size)] if row else [])]
+        return f"mlc_matrix_at({self.name}, {' + '.join(terms)})" if terms else self.name
 
     @property
     def size(self) -> int:
@@ -58,12 +58,12 @@ class Matrix:
 
 @dataclass(frozen=True)
 class WarpgroupProduct:
-    """A product of warpgroups; ``places``: the bytes from the first buffer of each operand to those that are read."""
+    """A product of warpgroups; ``starts``: the bytes from the first buffer of each operand to those that are read."""
 
     total: Held
     op: MmaOp
     matrices: tuple[Matrix, Matrix]
-    places: tuple[str, str]
+    starts: tuple[str, str]
 
     def steps(self) -> Iterator[str]:
         """C statements: the products of 64 rows each are added to their part of the array of sums, or are the first
@@ -74,7 +74,7 @@ class WarpgroupProduct:
         more = ", false" if self.op.promoted else ""
         yield "mlc_wgmma_begin();"
         for first in range(0, len(self.total.names), half):
-            starts = f"{a.at(self.places[0], self._layout(register=first)[0])}, {b.at(self.places[1], 0)}"
+            starts = f"{a.at(self.starts[0], self._layout(register=first)[0])}, {b.at(self.starts[1], 0)}"
             sums = f"{self.total.array} + {first}"
             yield f"mlc_wgmma<{2 * half}, {types}, {a.steps}, {kinds}{more}>({sums}, {starts});"
         yield "mlc_wgmma_commit();"
