@@ -39,6 +39,7 @@ class Shape:
     causal: bool = False
     constant: bool = False  # the mask is a constant of the model, and no input
     open: bool = False  # the number of keys is a symbolic dimension
+    dynamic: bool = False  # so is that of queries
 
 
 SHAPES = {
@@ -60,9 +61,10 @@ def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     """softmax(q kT / sqrt(size) + mask) v as exporters write it; shared keys and values are repeated by Expand."""
     s = shape
     own = s.heads // s.shared
-    keys: int | str = "keys" if s.open else s.keys
-    inputs = {"q": [1, s.heads, s.queries, s.size], "k": [1, own, keys, s.size], "v": [1, own, keys, s.value]}
-    inputs |= {"mask": [s.queries, keys]} if s.causal and not s.constant else {}
+    keys: int | str = "keys" if s.open or s.dynamic else s.keys
+    queries: int | str = "queries" if s.dynamic else s.queries
+    inputs = {"q": [1, s.heads, queries, s.size], "k": [1, own, keys, s.size], "v": [1, own, keys, s.value]}
+    inputs |= {"mask": [queries, keys]} if s.causal and not s.constant else {}
     nodes = [node for name in "kv" for node in _repeated(name, s)]
     nodes += [
         helper.make_node("Transpose", ["k_all"], ["columns"], perm=[0, 1, 3, 2]),
@@ -75,10 +77,10 @@ def model(shape: Shape, element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     constants = [helper.make_tensor("scale", element, [], [s.size**-0.5])]
     for name in "kv" if shape.shared > 1 else "":
         size = {"k": s.size, "v": s.value}[name]
-        wide = [1, own, s.shared, 1, 1]
-        constants += [_ints(f"{name}_wide", wide), _ints(f"{name}_shape", [1, s.heads, -1 if s.open else s.keys, size])]
+        wide, merged = [1, own, s.shared, 1, 1], [1, s.heads, keys if isinstance(keys, int) else -1, size]
+        constants += [_ints(f"{name}_wide", wide), _ints(f"{name}_shape", merged)]
     values = [helper.make_tensor_value_info(n, element, dims) for n, dims in inputs.items()]
-    result = helper.make_tensor_value_info("y", element, [1, s.heads, s.queries, s.value])
+    result = helper.make_tensor_value_info("y", element, [1, s.heads, queries, s.value])
     constants += [_ints("axes", [2])] if s.shared > 1 else []
     constants += [_mask(s, element)] if s.causal and s.constant else []
     graph = helper.make_graph(nodes, "attention", values, [result], constants)

@@ -27,10 +27,13 @@ CASES = {
     "attention_decode_4096x32x128": Shape(32, 4, 1, 4096, 128, 128),
     "attention_decode_4099x32x128": Shape(32, 4, 1, 4099, 128, 128),
     "attention_open_4096x32x128": Shape(32, 4, 1, 4096, 128, 128, open=True),
+    "attention_dynamic_2048x12x64": Shape(12, 1, 2048, 2048, 64, 64, dynamic=True),
+    "attention_dynamic_causal_2048x12x64": Shape(12, 1, 2048, 2048, 64, 64, causal=True, dynamic=True),
+    "attention_dynamic_2048x32x128": Shape(32, 4, 2048, 2048, 128, 128, dynamic=True),
     "attention_three_4096x32x128": Shape(32, 4, 3, 4096, 128, 128),
 }
 """Queries (for decoding, keys) × heads × elements of a key: prefill, and one query, or three, of 32 heads that share 8
-of keys, whose number ``open`` cases know at run time only."""
+of keys, whose number ``open`` cases know at run time only, and ``dynamic`` ones that of queries, too."""
 
 
 def measured(device: Device, target: str, runs: int, elements: list[str]) -> Iterator[tuple[str, Callable[[], Row]]]:

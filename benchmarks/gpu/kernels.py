@@ -8,12 +8,15 @@ time until the last one ends over the mean of all multiprocessors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 from onnx import TensorProto
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr
+from xdsl.rewriter import Rewriter
 
 from benchmarks.attention import model as attention_model
 from benchmarks.gpu import gradients, residual_step
@@ -26,7 +29,7 @@ from mlc import target as targets
 from mlc.dialects import kernel, rt
 from mlc.dialects.poly import SCHEDULE, ScheduleAttr
 from mlc.dialects.semantics.dims import evaluate, parse_dim, symbols_of
-from mlc.dialects.types import bytes_of
+from mlc.dialects.types import bytes_of, element_of, memref, shape_of
 from mlc.driver.lower import run
 from mlc.driver.onnx_source import OnnxSource
 from mlc.driver.toolchain.c_sources import runtime_sources
@@ -35,7 +38,8 @@ from mlc.options import Options
 from mlc.passes.assumed_extents import SCHEDULED
 from mlc.passes.codegen.cuda.cuda_unit import unit
 from mlc.passes.codegen.cuda.launch_geometry import geometry_of
-from mlc.passes.device.set_launch_geometry import resident_blocks
+from mlc.passes.device.set_launch_geometry import GRID, resident_blocks
+from mlc.passes.kernel.count_work import FLOPS
 from mlc.target import GpuTarget
 from mlc.tools.cubin import Resources, resources
 from mlc.tools.tables import console, table
@@ -56,18 +60,21 @@ def main(
     compiled: Annotated[bool, typer.Option(help="Compile the kernels: registers and stack.")] = True,
     batch: Annotated[int, typer.Option(min=1, help="Images of a family of image models.")] = 1,
     halves: Annotated[bool, typer.Option(help="Models of a family, or derivatives, in f16.")] = False,
+    sizes: Annotated[list[str] | None, typer.Option(help="Symbolic dimensions, as keys=2048; others are 256.")] = None,
 ) -> None:
     """Print a table of each model's kernels, and what all launches of convolutions and products read."""
+    known = {name: int(size) for name, _, size in (each.partition("=") for each in sizes or ())}
     for model in models:
-        found = rows(model, target, numerics, compiled, batch, halves)
+        found = rows(model, target, numerics, compiled, batch, halves, known)
         show(model, found)
         print(total(found))
 
 
 def rows(
-    model: str, name: str, numerics: str, compiled: bool, batch: int = 1, halves: bool = False
-) -> list[dict[str, Any]]:
-    """The kernels of a model, in order."""
+    model: str, name: str, numerics: str, compiled: bool, batch: int = 1, halves: bool = False,
+    sizes: Mapping[str, int] = MappingProxyType({}),
+) -> list[dict[str, Any]]:  # fmt: skip
+    """The kernels of a model, in order; ``sizes``: of symbolic dimensions, SCHEDULED for others."""
     source = _source(model, name, batch, halves)
     target = targets.get(name)
     assert isinstance(target, GpuTarget)
@@ -78,9 +85,32 @@ def rows(
     used = compiled_resources(kernels.strings, target) if compiled else {}
     functions = [o for o in imported.module.ops if isinstance(o, kernel.FuncOp)]
     launches = _launches(imported.module)
+    for fn in functions:
+        set_sizes(fn, sizes)
     return [
         row(fn, used.get(kernels.symbols[fn.sym_name.data]), launches[fn.sym_name.data], target) for fn in functions
     ]
+
+
+def set_sizes(fn: kernel.FuncOp, sizes: Mapping[str, int]) -> None:
+    """Give the symbols of a kernel their sizes: in what it computes, in its grid and in the types of its arguments."""
+    dims = [*map(parse_dim, fn.symbols), *(d for arg in fn.block.args for d in shape_of(arg))]
+    known = {name: _size(name, sizes) for name in symbols_of(dims)}
+    for op in [o for o in fn.walk() if isinstance(o, kernel.SymbolOp)]:
+        size = evaluate(parse_dim(op.dim.data), known)
+        constant = arith.ConstantOp(IntegerAttr(int(size), IndexType()))  # type: ignore[arg-type]
+        Rewriter.replace_op(op, constant)
+    for arg in fn.block.args:
+        shape = [evaluate(d, known) for d in shape_of(arg)]
+        Rewriter.replace_value_with_new_type(arg, memref(element_of(arg), shape))
+    for name in (GRID, FLOPS):
+        if isinstance(text := fn.attributes.get(name), StringAttr):
+            fn.attributes[name] = StringAttr(str(evaluate(parse_dim(text.data), known)))
+
+
+def _size(symbol: str, sizes: Mapping[str, int]) -> int:
+    """The size of a symbol, which has an underscore at its end where an iterator has its name."""
+    return sizes.get(symbol, sizes.get(symbol.removesuffix("_"), SCHEDULED))
 
 
 def _source(model: str, target: str, batch: int, halves: bool) -> OnnxSource | Traced:
@@ -142,13 +172,13 @@ def row(fn: kernel.FuncOp, used: Resources | None, launches: int, target: GpuTar
 
 
 def _flops(fn: kernel.FuncOp) -> float:
-    text = fn.attributes.get("kernel.flops")
+    text = fn.attributes.get(FLOPS)
     return _number(parse_dim(text.data)) if isinstance(text, StringAttr) else 0
 
 
 def _number(dim: Any) -> int:
-    """A dimension, with 256 for symbols."""
-    return int(evaluate(dim, dict.fromkeys(symbols_of([dim]), SCHEDULED)))  # type: ignore[arg-type]
+    """A dimension, whose symbols have sizes (``set_sizes``)."""
+    return int(evaluate(dim, {}))  # type: ignore[arg-type]
 
 
 def _sectors(found: Sequence[Access]) -> str:
