@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mlc.dialects.poly.schedule_error import ScheduleError
 from mlc.dialects.poly.thread_block import ThreadBlock
+from mlc.dialects.semantics.dims import DimLike
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,29 @@ class Partition:
 
     ``tiled``: the iterator's tiles cover one block, and repeat in each block. Otherwise they cover its extent, and a
     tile belongs to the block in which it begins. ``streamed``: blocks of a reduction, likewise, which one thread runs
-    in order, with running results.
+    in order, with running results. ``points``: of each block where their number is not given (``blocks`` is 0); they
+    cover any extent, the last of them partly beyond it (padded).
     """
 
     iterator: str
     blocks: int
     tiled: bool = False
     streamed: bool = False
+    points: int = 0
 
     def __str__(self) -> str:
-        return f"{self.iterator}@{self.blocks}{'t' if self.tiled else 's' if self.streamed else ''}"
+        kind = "t" if self.tiled else "s" if self.streamed else ""
+        return f"{self.iterator}@{self.blocks or f'{self.points}p'}{kind}"
+
+    def size(self, extent: DimLike) -> int | None:
+        """The points of a block, of which the last one may have fewer; None where that is not known."""
+        if self.points:
+            return self.points
+        return -(-extent // self.blocks) if isinstance(extent, int) else None
+
+    def is_each(self, extent: DimLike) -> bool:
+        """Whether each point is a block."""
+        return self.points == 1 or bool(self.blocks) and extent == self.blocks
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@
     ^rule        ^statements  ^band, outermost first   ^inner loops, outermost first
 
 ``y@4`` partitions the band among threads, and so does ``m@32t``, whose tiles cover one block; ``k@8s`` streams blocks
-of a reduction. ``n/32v`` is a vectorized
-loop in tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums,
+of a reduction, and ``k@64ps`` those of 64 points each, for any extent (GPUs only). ``n/32v`` is a vectorized loop in
+tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums,
 ``m/64p`` tiles of 64 of which the last may reach beyond the extent (GPUs only). A fourth section, ``warps=2x4``, is for
 thread blocks of GPUs, and so are staged steps, ``k/32`` inside.
 ``;`` separates nests, ``&`` joins them.
@@ -21,7 +21,7 @@ from mlc.dialects.poly.schedule import LoopNest, Partition, TiledLoop
 from mlc.dialects.poly.schedule_error import ScheduleError
 from mlc.dialects.poly.thread_block import ThreadBlock
 
-_PARTITION = re.compile(r"(\w+)@([1-9][0-9]*)([ts]?)")
+_PARTITION = re.compile(r"(\w+)@([1-9][0-9]*)(p?)([ts]?)")
 _SIZES = re.compile(r"[0-9]+(\*[0-9]+)?(\+[0-9]+(\*[0-9]+)?)*(v?p?|s)")
 
 
@@ -42,13 +42,19 @@ def _nest(text: str, joined: bool) -> LoopNest:
     if not colon or len(parts) not in (3, 4):
         raise ScheduleError(f"schedule {text!r} is not 'rule: statements | band | inner'")
     found = [m for m in map(_PARTITION.fullmatch, itertools.takewhile(_PARTITION.fullmatch, parts[1])) if m]
-    partitions = tuple(Partition(m[1], int(m[2]), m[3] == "t", m[3] == "s") for m in found)
+    partitions = tuple(map(_partition, found))
     if len({p.iterator for p in partitions}) < len(partitions):
         raise ScheduleError(f"schedule item '{partitions[-1]}': an iterator has blocks once")
     band = tuple(map(_band_loop, parts[1][len(partitions) :]))
     block = ThreadBlock.parse(parts[3]) if len(parts) == 4 else None
     inner = tuple(_inner_loop(item, block) for item in parts[2])
     return LoopNest(rule.strip(), tuple(parts[0]), band, inner, partitions, joined, block)
+
+
+def _partition(found: re.Match[str]) -> Partition:
+    name, number, padded, kind = found.groups()
+    counts = (0, int(number)) if padded else (int(number), 0)
+    return Partition(name, counts[0], kind == "t", kind == "s", counts[1])
 
 
 def _band_loop(text: str) -> TiledLoop:

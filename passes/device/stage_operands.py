@@ -27,12 +27,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import ScheduleError
+from mlc.dialects.poly import ScheduleError, schedule_of
 from mlc.dialects.types import ITEMSIZE, element_of, memref
 from mlc.passes.context import gpu_of
 from mlc.passes.device.distribute_values import threads_of
 from mlc.passes.device.gathers.widening import Widening
-from mlc.passes.device.loops.coefficients import constant_of
+from mlc.passes.device.loops.coefficients import constant_of, most_of
 from mlc.passes.device.loops.recompute import recomputed
 from mlc.passes.device.loops.staged_reads import StagedRead, staged_reads
 from mlc.passes.loops.body.tile_body import STAGED
@@ -105,7 +105,8 @@ class _Staging:
     loop: scf.ForOp
     reads: Sequence[StagedRead]
     steps: int
-    left: int | None = None  # the steps of a group that are the sum's, where others are beside them
+    left: SSAValue | None = None  # the steps of a group that are the sum's, where others are beside them
+    end: SSAValue | None = None  # the steps of a sum whose last group may have others, too
 
     def run(self) -> None:
         """Replace the loop by one over groups of steps, and one over the steps that are left."""
@@ -114,14 +115,30 @@ class _Staging:
         self.block = block
         zero, one, steps = self.loop.lb, self.loop.step, self._index(self.steps)
         trips = constant_of(self.loop.ub)
-        if trips is not None and is_stream_of_fragments(self.fn):
-            self._replace(self._each_group(trips))
+        most = trips if trips is not None else self._most()
+        if most is not None and trips is None:
+            self.end = self.loop.ub
+        if most is not None and is_stream_of_fragments(self.fn):
+            self._replace(self._each_group(most))
+            return
+        if self.end is not None:
+            self._replace(self._groups(zero, self._whole(steps, up=True), steps, one))
             return
         whole = self._whole(steps) if trips is None else self._index(trips // self.steps * self.steps)
         last: Sequence[SSAValue] = self._groups(zero, whole, steps, one)
         if trips is None or trips % self.steps:
             last = self._insert(self._copy_of_loop(whole, last)).results
         self._replace(last)
+
+    def _most(self) -> int | None:
+        """The most steps of a sum in a padded block of a stream, all of whose operands are 0 beyond its end: those that
+        are staged, and what the kernel has computed. None for other sums."""
+        reads = [o for o in self.loop.body.block.ops if isinstance(o, kernel.ReadOp | kernel.GatherOp)]
+        others = [o for o in reads if o not in [r.op for r in self.reads]]
+        computed = all(isinstance(o.buffer.owner, kernel.LocalOp) for o in others)
+        most = most_of(self.loop.ub) if computed and any(nest.streamed for nest in schedule_of(self.fn)) else None
+        whole = most is not None and (most % self.steps == 0 or is_stream_of_fragments(self.fn))
+        return most if whole else None
 
     def _replace(self, last: Sequence[SSAValue]) -> None:
         """The results of the loop are ``last``."""
@@ -137,8 +154,12 @@ class _Staging:
     def _index(self, value: int) -> SSAValue:
         return self._insert(arith.ConstantOp(IntegerAttr(value, IndexType()))).results[0]
 
-    def _whole(self, steps: SSAValue) -> SSAValue:
-        groups = self._insert(arith.FloorDivSIOp(self.loop.ub, steps)).results[0]
+    def _whole(self, steps: SSAValue, up: bool = False) -> SSAValue:
+        """The steps of whole groups, rounded down, or ``up``."""
+        total = self.loop.ub
+        if up:
+            total = self._insert(arith.AddiOp(total, self._index(self.steps - 1))).results[0]
+        groups = self._insert(arith.FloorDivSIOp(total, steps)).results[0]
         return self._insert(arith.MuliOp(groups, steps)).results[0]
 
     def _local(self, read: StagedRead) -> SSAValue:
@@ -154,8 +175,9 @@ class _Staging:
         have: operands are 0 there."""
         carried: Sequence[SSAValue] = self.loop.iter_args
         for start in range(0, trips, self.steps):
-            self.left = min(self.steps, trips - start)
-            self.steps = max(padded(self.left), FRAGMENT)
+            left = min(self.steps, trips - start)
+            self.steps = max(padded(left), FRAGMENT)
+            self.left = self._index(left) if left < self.steps and self.end is None else None
             body = self._group_body(carried, self.loop.lb, self._index(self.steps), self.loop.step)
             inner = body.last_op
             assert isinstance(inner, scf.YieldOp)
@@ -173,6 +195,9 @@ class _Staging:
         """The copies and the steps of a group, which begin with the values ``carried``, those of the block without."""
         self.locals = [self._local(r) for r in self.reads]
         block = Block(arg_types=[IndexType(), *(v.type for v in self.loop.iter_args)])
+        if self.end is not None:
+            block.add_op(left := arith.SubiOp(self.end, block.args[0]))
+            self.left = left.result
         taken = [self._group(block, read) for read in self.reads]  # all in flight before one is waited for
         start = arith.ConstantOp(IntegerAttr(0, IndexType()))
         block.add_op(start)
@@ -188,8 +213,8 @@ class _Staging:
         assert isinstance(type_, VectorType)
         wide = VectorType(type_.element_type, [self.steps, *read.extents])
         valid = {axis + 1: value for axis, value in kernel.valid_of(op).items()}
-        if self.left is not None and self.left < self.steps:
-            valid = {0: self._index(self.left), **valid}
+        if self.left is not None:
+            valid = {0: self.left, **valid}
         if read.stride is None:
             taken: Operation = kernel.GatherOp(op.buffer, self._offsets(block, op, read.extents), wide, valid=valid)
         else:

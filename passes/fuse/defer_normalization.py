@@ -6,7 +6,8 @@
 A factor of a row is one of each sum along it. Where the scaled rows are rounded to 16 bits, those that are not scaled
 are: a relative error stays one. The product has fewer columns than there are keys, and can begin before
 the factor is known, which the blocks of a running reduction need (Rabe and Staats, Self-attention does not need O(n²)
-memory, 2021). For attentions whose keys are streamed.
+memory, 2021). For attentions whose keys are streamed. Where there may be no keys, the result is the sum of nothing,
+``where(n > 0, x0[i0, i1] * x1[i0, 0], 0)``: the factor is infinite.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, source_nodes, with_nodes
 from mlc.dialects.graph.base import iterators
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import element_of, shape_of
 from mlc.passes.context import machine_of
 from mlc.passes.fuse.grouping.attention import attentions, can_defer, is_streamed, row_factor
@@ -55,9 +57,20 @@ def _defer(product: Operation, body: Block) -> None:
     names = iterators(len(out))
     at = [names[out.index(c)] for c in rows[:-1]]
     expr = f"x0[{', '.join(names)}]{symbol}x1[{', '.join([*at, '0'])}]"
+    if _may_be_0(keys := shape_of(numerator)[-1]):
+        expr = f"where({keys} > 0, {expr}, 0)"
     summed = ContractOp(product.equation.data, numerator, product.rhs, product=product.product)
     scaled = ComputeOp(expr, [summed.result, factor], shape_of(product.result))
     body.insert_ops_before([with_nodes(o, nodes) for o in (summed, scaled)], product)
     scaled.result.name_hint = product.result.name_hint
     product.result.replace_all_uses_with(scaled.result)
     erase_unused([product, weights])
+
+
+def _may_be_0(extent: DimLike) -> bool:
+    """Whether an extent is not certainly larger than 0; symbols are at least 0."""
+    if not isinstance(extent, Dim):
+        return False
+    terms = dict(extent.terms)
+    plain = all(isinstance(atom, str) for monomial in terms for atom in monomial)
+    return not (plain and min(terms.values()) > 0 and () in terms)

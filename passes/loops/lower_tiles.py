@@ -32,7 +32,7 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.loops.index.isl_ast import ast_expr, bounds_mention, iterator_name, loop_bounds, tiles_in, trip_count
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
-from mlc.passes.schedule.polyhedral.running_reductions import running_of
+from mlc.passes.schedule.polyhedral.running_reductions import masked_beyond, running_of
 from mlc.passes.schedule.polyhedral.statement_view import StatementView, statements_of
 from mlc.passes.tile.tile_kernels import SERIAL, TREE, tile_plainly
 from mlc.target import CpuTarget, Target
@@ -113,6 +113,9 @@ class _Lowering:
         if padded:
             why = f"padded tiles (p) are for GPUs, not for '{self.target.name}'"
             raise ScheduleError(f"schedule item {padded[0]}: {why}")
+        if blocks := [split for nest in self.nests for split in nest.partitions if split.points]:
+            why = f"padded blocks (p) are for GPUs, not for '{self.target.name}'"
+            raise ScheduleError(f"schedule item {blocks[0]}: {why}")
         if found := next((nest for nest in self.nests if nest.block is not None), None):
             raise ScheduleError(f"'{found}': a fourth section is for GPUs, not for '{self.target.name}'; leave it out")
 
@@ -225,6 +228,7 @@ class _Lowering:
         """The body of a tile; on a GPU the lanes of a vector are threads."""
         values = TileValues(self.buffers, running=self.running)
         if not isinstance(self.target, CpuTarget):
-            return TileBody(members, replace(values, in_registers=False), initial=initial)
+            beyond = masked_beyond(nest, [*self.statements.values()])
+            return TileBody(members, replace(values, in_registers=False, beyond=beyond), initial=initial)
         ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
         return TileBody(members, values, ahead, initial=initial)

@@ -13,7 +13,8 @@ and copies in flight go on from one to the next, as the pass comes after ``pipel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -26,6 +27,7 @@ from xdsl.traits import is_side_effect_free
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of
 from mlc.dialects.semantics.dims import DimLike, ceildiv, dim_max, dim_min, floordiv
+from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.streaming.values.index_ranges import Condition, IndexRanges
@@ -80,10 +82,13 @@ class _Split:
             op.detach()
             self._insert(op)
         carried: Sequence[SSAValue] = self.loop.iter_args
+        whole = list(self._limits(conditions))
         for n in range(3):
             if bounds[n] != bounds[n + 1]:
-                without = self.selects[conditions] if n == 1 else ()
-                carried = self._piece(values[n], values[n + 1], carried, without).results
+                piece = self._piece(values[n], values[n + 1], carried)
+                if n == 1:
+                    _free(piece, self.selects[conditions], whole)
+                carried = piece.results
         for old, new in zip(self.loop.results, carried, strict=True):
             old.replace_all_uses_with(new)
         self.loop.detach()
@@ -93,18 +98,45 @@ class _Split:
         assert self.loop.parent is not None
         self.loop.parent.insert_op_before(op, self.loop)
 
-    def _piece(self, start: SSAValue, stop: SSAValue, carried: Sequence[SSAValue], without: Sequence[int]) -> scf.ForOp:
-        """The loop from ``start`` to ``stop``, in whose body the selections at the positions ``without`` are gone."""
+    def _limits(self, conditions: Sequence[Condition]) -> Iterator[tuple[int, int]]:
+        """The positions of reads, with each axis of which all points are valid where ``conditions`` hold."""
+        reads = [(n, op) for n, op in enumerate(self.loop.body.block.ops) if isinstance(op, kernel.ReadOp)]
+        for n, op in reads:
+            for axis, value in kernel.valid_of(op).items():
+                limit = self.ranges.of(value)
+                if limit and (limit[0], limit[1] - extents(op.result)[axis]) in conditions:
+                    yield n, axis
+
+    def _piece(self, start: SSAValue, stop: SSAValue, carried: Sequence[SSAValue]) -> scf.ForOp:
+        """The loop from ``start`` to ``stop``."""
         copy = self.loop.clone()
         copy.operands = [start, stop, copy.step, *carried]
-        ops = list(copy.body.block.ops)
-        for n in without:
-            select = ops[n]
-            assert isinstance(select, kernel.LanewiseOp)
-            select.result.replace_all_uses_with(select.args[1])
-        _erase_unused(copy.body.block)
         self._insert(copy)
         return copy
+
+
+def _free(piece: scf.ForOp, selects: Sequence[int], whole: Sequence[tuple[int, int]]) -> None:
+    """Let the selections at some positions be their first values, and reads have no limit along ``whole`` axes."""
+    ops = list(piece.body.block.ops)
+    for n in selects:
+        select = ops[n]
+        assert isinstance(select, kernel.LanewiseOp)
+        select.result.replace_all_uses_with(select.args[1])
+    for n, axes in itertools.groupby(whole, lambda each: each[0]):
+        read = ops[n]
+        assert isinstance(read, kernel.ReadOp)
+        _remove_limits(read, [axis for _, axis in axes])
+    _erase_unused(piece.body.block)
+
+
+def _remove_limits(read: kernel.ReadOp, axes: Sequence[int]) -> None:
+    left = {axis: v for axis, v in kernel.valid_of(read).items() if axis not in axes}
+    new = kernel.ReadOp(read.buffer, read.offset, read.mixed_strides, read.result.type, valid=left)
+    assert read.parent is not None
+    read.parent.insert_op_before(new, read)
+    read.result.replace_all_uses_with(new.result)
+    read.detach()
+    read.erase()
 
 
 def _interval(conditions: Sequence[Condition], low: DimLike, high: DimLike) -> tuple[DimLike, DimLike]:

@@ -30,6 +30,7 @@ from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.passes.schedule.rules.fallback import give_up, plain
 from mlc.passes.tile.tree.legality import Legality
 from mlc.passes.tile.tree.masked_tiles import affine_text, conditions_of, largest, margins
+from mlc.passes.tile.tree.padded_blocks import begins_inside, check_stream
 from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, fitting, segments
 from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
@@ -95,13 +96,13 @@ class _Tiling:
 
     def _group(self, nests: Sequence[LoopNest]) -> Part:
         """The part of nests, one after the other, in each block."""
-        counts = {tuple(split.blocks for split in n.shared) for n in nests}
+        counts = {tuple((split.blocks, split.points) for split in n.shared) for n in nests}
         if len(nests) > 1 and (len(counts) > 1 or () in counts):
             raise ScheduleError(f"'{nests[-1]}': nests joined by '&' must have blocks (@), and as many")
         for nest in nests:
             self._check_iterators(nest)
         self.margins |= margins(nests, self.statements)
-        runs = [(s, [*run]) for s, run in itertools.groupby(nests, lambda n: n.streamed and n.streamed.blocks)]
+        runs = [(s, [*run]) for s, run in itertools.groupby(nests, _blocks_of_stream)]
         parts = [part for s, run in runs for part in (self._stream(run) if s else map(self._nest, run))]
         names, tree = [n for names, _ in parts for n in names], sequence(parts)
         for level in reversed(range(len(nests[0].shared))):
@@ -156,7 +157,8 @@ class _Tiling:
         if any(s.name not in across or made & {r.array for r in s.reads} for s in inside):
             reason = f"a statement along {lanes} is no reduction, or reads what the nest computes"
             raise ScheduleError(f"'{nest}': {rows.iterator} and {lanes} cannot both be vectorized: {reason}")
-        constant = all(isinstance(s.bounds[i], int) for s in inside for i in (rows.iterator, lanes))
+        blocks = {i for i, split in nest.tiled_blocks.items() if split.points}
+        constant = all(isinstance(s.bounds[i], int) or i in blocks for s in inside for i in (rows.iterator, lanes))
         if not constant and not rows.padded:
             both = f"{rows.iterator} and {lanes}"
             raise ScheduleError(f"'{nest}': {both} can both be vectorized where they have constant extents")
@@ -165,6 +167,8 @@ class _Tiling:
         for item in (i for i in nest.inner if i.partial_sums):
             if not self._reducing(nest, item.iterator):
                 raise ScheduleError(f"'{nest}': no statement sums over {item.iterator}, so it cannot have blocks (s)")
+        if (split := nest.streamed) and split.points > 1:
+            check_stream(nest, split, self.statements)
 
     def _reducing(self, nest: LoopNest, iterator: str) -> list[str]:
         """The statements that combine along ``iterator``."""
@@ -205,6 +209,7 @@ class _Tiling:
         levels += [(i.iterator, i.iterator, s) for i, s in zip(nest.band, chosen, strict=True)]
         text = self.params.text
         sides = [f"0 <= {i} < {text(s.count)}" for _, i, s in levels]
+        sides += begins_inside(nest, levels, self.statements[nest.statements[0]], self.params)
         box = " and ".join([*sides, *([] if initial else self._unmasked(nest, levels, ""))])
         tuple_ = f"{name}[{', '.join(i for _, i, _ in levels)}]"
         self.domains.append(f"{tuple_}{' : ' + box if box else ''}")
@@ -223,6 +228,8 @@ class _Tiling:
     def _block(self, nest: LoopNest, split: Partition, chosen: Sequence[Segment]) -> str:
         """The index expression of the block in which a tile begins."""
         segment = next((s for i, s in zip(nest.band, chosen, strict=True) if i.iterator == split.iterator), None)
+        if segment is not None and split.points:
+            return f"floor(({self.params.text(segment.start)} + {segment.size}*{split.iterator})/{split.points})"
         if segment is None or not isinstance(extent := self._extent(nest, split.iterator), int):
             raise ScheduleError(f"'{nest}': {split} is no iterator of the band with a constant extent")
         return f"floor({split.blocks}*({segment.start} + {segment.size}*{split.iterator})/{extent})"
@@ -262,3 +269,8 @@ class _Tiling:
         streams = [f"{t} -> [{block}]" for t, block in self.streams.items()]
         maps = [isl.UnionMap(f"{self.params.prefix}{{ {'; '.join(m)} }}") for m in (self.expansions, blocks, streams)]
         return Legality(where, self.statements, self.running.arrays, *maps).check(nests)
+
+
+def _blocks_of_stream(nest: LoopNest) -> tuple[int, int] | None:
+    """The number of blocks of a stream, or the points of each."""
+    return (nest.streamed.blocks, nest.streamed.points) if nest.streamed else None

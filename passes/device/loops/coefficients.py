@@ -14,6 +14,12 @@ def constant_of(value: SSAValue) -> int | None:
     return op.value.value.data if known else None  # type: ignore[union-attr]
 
 
+def most_of(value: SSAValue) -> int | None:
+    """The largest value of a minimum of which one side is a constant; None for other values."""
+    sides = value.owner.operands if isinstance(value.owner, arith.MinSIOp) else ()
+    return next((n for n in map(constant_of, sides) if n is not None), None)
+
+
 def depends(value: SSAValue, block: Block) -> bool:
     """Whether a block defines a value."""
     return value.owner is block or isinstance(value.owner, Operation) and value.owner.parent is block

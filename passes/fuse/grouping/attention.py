@@ -42,7 +42,7 @@ def attentions(ops: Sequence[Operation]) -> list[Attention]:
 def _attention(first: ContractOp, position: Mapping[Operation, int]) -> Attention | None:
     """The operators on the rows of a product, up to the only other product; None where other operators read them."""
     scores = shape_of(first.result)
-    if first.layouts or len(scores) < 3 or not all(isinstance(d, int) for d in scores):
+    if first.layouts or len(scores) < 3:
         return None
     ops: dict[Operation, None] = {first: None}
     waiting = [*_users(first)]
@@ -104,6 +104,8 @@ def is_one_kernel(attention: Attention, target: Target) -> bool:
     """Whether an attention is one kernel: with whole rows of scores, or with blocks of them."""
     if not isinstance(target, CpuTarget):
         return is_streamed(attention, target)
+    if not _is_known(attention.scores):
+        return False
     return _stays_in_l2(attention.scores, target, target.sums_in_flight) or is_streamed(attention, target)
 
 
@@ -115,6 +117,10 @@ def _stays_in_l2(scores: Shape, target: CpuTarget, rows: int) -> bool:
         return matrices >= target.threads
     row_bytes = 2 * 4 * n  # of the scores and of the softmax
     return target.block_points(m, row_bytes, matrices) >= rows
+
+
+def _is_known(shape: Shape) -> bool:
+    return all(isinstance(d, int) for d in shape)
 
 
 def _extents(scores: Shape) -> tuple[int, int, int]:
@@ -129,13 +135,32 @@ def is_streamed(attention: Attention, target: Target) -> bool:
     larger than L2, few of their rows stay there, and there are blocks of rows for all threads."""
     if not _is_softmax(attention) or not (can_defer(attention) or isinstance(attention.ops[-1], ComputeOp)):
         return False
+    if isinstance(target, GpuTarget):
+        return _is_streamed_on_gpu(attention, target)
+    if not isinstance(target, CpuTarget) or not _is_known(attention.scores):
+        return False
     matrices, m, n = _extents(attention.scores)
-    if isinstance(target, GpuTarget) and m < QUERIES:
-        return _key_parts(attention, target) > 1
-    if not isinstance(target, CpuTarget):
-        return m >= QUERIES and (matrices > 1 or m > QUERIES and m % QUERIES == 0)
     few = not _stays_in_l2(attention.scores, target, STREAMED_ROWS * target.sums_in_flight)
     return few and 4 * matrices * m * n > target.l2.size and m // target.sums_in_flight * matrices >= target.threads
+
+
+def _is_streamed_on_gpu(attention: Attention, target: GpuTarget) -> bool:
+    """Whether a block of queries steps over all keys: of 16 queries or more, or of a symbolic number. Blocks of a
+    symbolic extent have one size."""
+    *batch, m, _ = attention.scores
+    if isinstance(m, int) and m < QUERIES:
+        return _key_parts(attention, target) > 1
+    if not _is_known(attention.scores) and not _has_known_elements(attention):
+        return False
+    return not _is_known((*batch, m)) or product(batch) != 1 or m > QUERIES and m % QUERIES == 0  # type: ignore[operator]
+
+
+def _has_known_elements(attention: Attention) -> bool:
+    """Whether a key and a value have a known number of elements."""
+    products = [op for op in attention.ops if isinstance(op, ContractOp)]
+    lhs, _, scores = products[0].terms
+    summed = [n for c, n in zip(lhs, shape_of(products[0].lhs), strict=True) if c not in scores]
+    return _is_known((*summed, shape_of(products[-1].result)[-1]))
 
 
 def _key_parts(attention: Attention, target: GpuTarget) -> int:

@@ -38,9 +38,8 @@ def contract_transposed(op: ContractOp) -> Rewrite:
     (lhs, rhs, result), perm, extents = op.terms, ints_of(move.perm), op.extents()
     stored = "".join(rhs[perm.index(n)] for n in range(len(perm)))
     last, rows = stored[-1], product(extents[i] for i in lhs if i in result and i not in rhs)
-    if last in result or not isinstance(rows, int) or not isinstance(k := extents[last], int):
-        return None
-    if DOT * rows > k and not (op.product and element_of(op.rhs) in ("f16", "bf16")):
+    few = isinstance(rows, int) and isinstance(k := extents[last], int) and DOT * rows <= k
+    if last in result or not (few or op.product and element_of(op.rhs) in ("f16", "bf16")):
         return None
     return [ContractOp(f"{lhs},{stored}->{result}", op.lhs, move.input, product=op.product)]
 

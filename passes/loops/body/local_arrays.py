@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.poly import LoopNest, ScheduleError, block_of, groups_of
+from mlc.dialects.poly import LoopNest, Partition, ScheduleError, block_of, groups_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import ITEMSIZE, Shape, bytes_of, element_of, memref, shape_of
 from mlc.passes.loops.body.tile_context import Buffer, factor_of
@@ -65,7 +65,8 @@ class Arrays:
         uses, blocks = self._uses(name), self._blocks_of(name)
         fixed = self._tile_coordinates({s for s, _ in uses}, name in self.running.arrays)
         kept = tuple(n for n, extent in enumerate(shape) if extent != 1 and not self._one(uses, n, fixed))
-        static = [-(-d // blocks.get(n, 1)) for n in kept if isinstance(d := shape[n], int)]
+        sizes = [blocks[n].size(shape[n]) if n in blocks else shape[n] for n in kept]
+        static = [size for size in sizes if isinstance(size, int)]
         symbolic = len(static) != len(kept)
         if symbolic and SERIAL not in self.fn.attributes and not self._rows_of_a_block(uses):
             raise ScheduleError(f"a tile needs a symbolic extent of local array {name}: {shape}")
@@ -94,14 +95,15 @@ class Arrays:
         band = {s: {i.iterator for i in nest.band} - _points(nest) for nest in self.nests for s in nest.statements}
         return all(isinstance(i, int) or not i.symbols() & band[s] for s, a in uses for i in a.index)
 
-    def _blocks_of(self, array: str) -> dict[int, int]:
-        """How many blocks each dimension of a local array has, of which the array holds one."""
+    def _blocks_of(self, array: str) -> dict[int, Partition]:
+        """The blocks of each dimension of a local array, of which the array holds one."""
         if array.startswith("b") or SERIAL in self.fn.attributes:  # what one nest has written another reads
             return {}
         uses = self._uses(array)
-        tiled = {s: {i: p.blocks for i, p in n.tiled_blocks.items()} for n in self.nests for s in n.statements}
-        counts = ((n, {tiled[s].get(str(a.index[n]), 1) for s, a in uses}) for n in range(len(uses[0][1].index)))
-        return {n: count for n, (count, *others) in counts if count > 1 and not others}
+        tiled = {s: n.tiled_blocks for n in self.nests for s in n.statements}
+        found = ((n, [tiled[s].get(str(a.index[n])) for s, a in uses]) for n in range(len(uses[0][1].index)))
+        alike = ((n, blocks[0]) for n, blocks in found if len({b and (b.blocks, b.points) for b in blocks}) == 1)
+        return {n: split for n, split in alike if split and split.blocks != 1}
 
     def _uses(self, array: str) -> list[tuple[str, Access]]:
         """(statement, access) of each use."""
@@ -133,7 +135,7 @@ class Arrays:
 
     def _blocks(self, nest: LoopNest) -> set[str]:
         bounds = self.statements[nest.statements[0]].bounds
-        return {split.iterator for split in nest.partitions if bounds[split.iterator] == split.blocks}
+        return {split.iterator for split in nest.partitions if split.is_each(bounds[split.iterator])}
 
     def _forwards(self, name: str) -> bool:
         """Whether every reader of a local array reads the element that its tile has just computed, from registers."""

@@ -33,7 +33,8 @@ class TileContext:
     an iterator in ``origins`` begin there: at the first point of a streamed block, or of what is not masked.
 
     ``full``: of an iterator inside, the points from its origin on that are masked for no row of the tile, from the
-    first one to the one after the last; ``unmasked``: whether all points of the tile are such.
+    first one to the one after the last; ``unmasked``: whether all points of the tile are such. ``ends``: the extents of
+    iterators whose last block may be partly beyond it.
     """
 
     at: Mapping[str, DimLike]
@@ -41,6 +42,7 @@ class TileContext:
     origins: Mapping[str, DimLike] = field(default_factory=dict)
     full: Mapping[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
     unmasked: bool = False
+    ends: Mapping[str, DimLike] = field(default_factory=dict)
 
     def extended(self, iterator: str, value: DimLike, axis: Axis | None = None) -> TileContext:
         at = {**self.at, iterator: value + self.origins.get(iterator, 0)}
@@ -49,6 +51,10 @@ class TileContext:
     def resolve(self, value: DimLike) -> DimLike:
         """An index over iterators as one over loop variables and axis symbols."""
         return simplify(evaluate(value, self.at), {a.symbol: a.size for a in self.axes})
+
+    def left(self, axis: Axis) -> DimLike:
+        """The points from the first one of an axis to the end of its iterator."""
+        return self.resolve(self.ends[axis.iterator] - evaluate(self.at[axis.iterator], {axis.symbol: 0}))
 
 
 @dataclass(frozen=True)

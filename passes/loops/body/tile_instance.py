@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from mlc.dialects import poly
 from mlc.dialects.graph import dims_of
 from mlc.dialects.poly import LoopNest, block_of
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, evaluate
 from mlc.passes.loops.body.tile_context import Axis, TileContext
 from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
@@ -38,6 +38,7 @@ class TileInstance:
     full: dict[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
     blocks: dict[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
     rows: dict[str, tuple[DimLike, DimLike]] = field(default_factory=dict)
+    ends: dict[str, DimLike] = field(default_factory=dict)
 
     def place(self, coordinates: Sequence[DimLike]) -> None:
         """Set the points of each iterator; a tiled block's iterator is there twice: its block, then tiles of it."""
@@ -45,6 +46,7 @@ class TileInstance:
         starts, sizes = dims_of(self.tile.starts), [int(s) for s in self.tile.sizes.get_values()]
         for n, (name, size) in enumerate(zip(names, sizes, strict=True)):
             first = starts[n] + coordinates[n] * size
+            self._set_end(name, first)
             if is_block(self.nest, self.members[0], name):
                 self.blocks.setdefault(name, (first, first + size - 1))
             if name in names[n + 1 :]:
@@ -54,7 +56,7 @@ class TileInstance:
             self.rows[name] = (start, start + size - 1)
             if self._is_streamed(name):
                 self.origins[name] = self.at[block_of(name)] = first
-                self._set_extent(name, size)
+                self._set_extent(name, self._points(name, size))
             else:
                 self.at[name] = start
                 self._add_axis(name, size, evaluate(dims_of(self.tile.valid)[n], {coordinate(name): coordinates[n]}))
@@ -63,6 +65,19 @@ class TileInstance:
         """Whether loops inside of the tile run over a block of an iterator."""
         streamed = self.nest.streamed and not self.tile.initial and self.nest.streamed.iterator == name
         return bool(streamed) and all(i.iterator != name for i in self.nest.band)
+
+    def _set_end(self, name: str, first: DimLike) -> None:
+        """Note where an iterator ends whose blocks may be partly beyond it: so many points after the ``first`` one."""
+        split = self.nest.tiled_blocks.get(name)
+        if name not in self.ends and split is not None and split.points:
+            left = f"left{len(self.out.env)}"
+            self.out.env[left] = self.out.dim(self.members[0].bounds[name] - first)
+            self.ends[name] = first + Dim.symbol(left)
+
+    def _points(self, name: str, size: int) -> DimLike:
+        """The points of a block inside: loops end with the extent, vectors have lanes beyond it."""
+        lanes = any(i.iterator == name and i.vectorized for i in self.nest.inner)
+        return size if lanes or name not in self.ends else dim_min(size, self.ends[name] - self.origins[name])
 
     def _add_axis(self, name: str, size: int, points: DimLike) -> None:
         """Add the points of an iterator as an axis, of which the first ``points`` are valid."""
@@ -87,7 +102,7 @@ class TileInstance:
     def context(self) -> TileContext:
         first, lanes = self.members[0], self.tile.vector.data
         axes = sorted(self.axes, key=lambda axis: _is_panel(axis.iterator, lanes, first))
-        return TileContext(self.at, (*axes, *self.lanes), self.origins, self.full)
+        return TileContext(self.at, (*axes, *self.lanes), self.origins, self.full, ends=self.ends)
 
 
 def _is_panel(iterator: str, lanes: str, s: StatementView) -> bool:

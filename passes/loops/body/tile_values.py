@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, VectorType, i1, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel, poly
@@ -14,9 +14,11 @@ from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_name, element_of, elements_in
 from mlc.passes.kernel.lowering.casts import signless
 from mlc.passes.kernel.lowering.scalars import region_of
+from mlc.passes.loops.body.combine import initial
 from mlc.passes.loops.body.comparisons import difference, only_compared
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (
+    Axis,
     Buffer,
     TileContext,
     Value,
@@ -46,13 +48,15 @@ Tile = tuple[str, SSAValue, tuple[int | SSAValue, ...], frozenset[str]]  # array
 @dataclass
 class TileValues:
     """``buffers`` maps arrays to buffers, ``forwarded`` has results that later statements read from registers, and
-    ``made`` has the values that a block has read or computed already, which statements share."""
+    ``made`` has the values that a block has read or computed already, which statements share. ``beyond``: the iterator
+    of statements beyond whose end the value is the identity."""
 
     buffers: Mapping[str, Buffer]
     forwarded: dict[str, tuple[tuple[DimLike, ...], Value]] = field(default_factory=dict)
     made: dict[tuple[Hashable, ...], Value] = field(default_factory=dict)
     in_registers: bool = True  # one thread has all lanes of a vector, and can shuffle them
     running: Running = NOTHING
+    beyond: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, out: IndexBuilder, s: StatementView, context: TileContext) -> Value:
         """The statement's value at one point: its region on vectors."""
@@ -62,7 +66,19 @@ class TileValues:
             env[arg] = self.read(out, access, context)
             if s.name in self.running.statements and access.array in self.running.maxima:
                 env[arg] = self.formula(out, SHIFT, [env[arg]], context)
-        return self._region(out, block, env, context)
+        value = self._region(out, block, env, context)
+        axis = next((a for a in context.axes if a.iterator == self.beyond.get(s.name)), None)
+        return self._ended(out, s, value, axis, context) if axis else value
+
+    def _ended(self, out: IndexBuilder, s: StatementView, value: Value, axis: Axis, context: TileContext) -> Value:
+        """``value`` with the identity of the reduction beyond the end of an axis, or 0."""
+        inside = self._at_least_0(out, context.left(axis) - 1 - Dim.symbol(axis.symbol), context)
+        element = element_type(value.ssa.type)
+        assert isinstance(element, AnyFloat)
+        other = Value(initial(out, s) if s.op.monoid else out.emit(arith.ConstantOp(FloatAttr(0.0, element))))
+        axes = value.axes | inside.axes
+        args = [broadcast(out, v, axes, context) for v in (inside, value, other)]
+        return Value(out.emit(kernel.LanewiseOp("arith.select", args, {}, args[1].type)), axes)
 
     def _region(self, out: IndexBuilder, block: Block, env: dict[SSAValue, Value], context: TileContext) -> Value:
         skipped = only_compared(block) if self.in_registers else ()
@@ -93,7 +109,8 @@ class TileValues:
         if op.name == "memref.load":
             return self._gather(out, op, [env[v] for v in op.operands[1:]], context)
         if self.in_registers and isinstance(op, arith.CmpiOp) and (excess := difference(op)) is not None:
-            return self._compare(out, op, context.resolve(excess), context)
+            assert isinstance(op.lhs.type, IntegerType)
+            return self._at_least_0(out, context.resolve(excess), context, op.lhs.type)
         args = [env[v] for v in op.operands]
         key = (out.block, op.name, op.results[0].type, *args, *op.properties.items())
         if key not in self.made:
@@ -111,10 +128,8 @@ class TileValues:
             return Value(out.emit(kernel.LanewiseOp(op.name, operands, op.properties, type_)), axes)
         return Value(out.emit(type(op).create(operands=operands, result_types=[type_], properties=op.properties)), axes)
 
-    def _compare(self, out: IndexBuilder, op: arith.CmpiOp, value: DimLike, context: TileContext) -> Value:
+    def _at_least_0(self, out: IndexBuilder, value: DimLike, context: TileContext, type_: IntegerType = i64) -> Value:
         """Whether ``value`` is at least 0: what varies along axes is compared with the rest."""
-        type_ = op.lhs.type
-        assert isinstance(type_, IntegerType)
         terms = value.terms if isinstance(value, Dim) else ()
         varying = Dim.of({m: -c for m, c in terms if mentions_axis(Dim.of({m: 1}))})
         lanes, number = (self._shared_index(out, side, context, type_) for side in (varying, value + varying + 1))
@@ -171,13 +186,13 @@ class TileValues:
             axes = frozenset(a.iterator for a in context.axes if a.symbol in linear.symbols())  # type: ignore[union-attr]
             offsets = self._lanes(out, linear, axes, context, self._offset_type(buffer))
             type_ = vector_type(element, axes, context.axes)
-            lanes, valid = self._partial(context, axes)
+            lanes, valid = self._partial(out, buffer, context, axes)
             return Value(out.emit(kernel.GatherOp(buffer.value, offsets, type_, lanes, valid=valid)), axes)
         base, strides = split
         axes = frozenset(a.iterator for a, s in zip(context.axes, strides, strict=True) if s != 0)
         type_ = vector_type(element, axes, context.axes)
         values = [s if isinstance(s, int) else out.dim(s) for s in strides] if axes else []
-        lanes, valid = self._partial(context, axes)
+        lanes, valid = self._partial(out, buffer, context, axes)
         if self.in_registers and lanes is None and axes and is_strided(values[-1], element):
             tile = (array, buffer.value, tuple(values), axes)
             return self._strided(out, tile, base, spread(element, axes, context.axes))
@@ -212,12 +227,20 @@ class TileValues:
             return self._gather_at(out, buffer, self._offset(out, buffer, here, context), last[1], context)
         offset = self._offset(out, buffer, index, context)
         type_ = vector_type(signless(element_of(buffer.value)), offset.axes, context.axes)
-        lanes, valid = self._partial(context, offset.axes)
+        lanes, valid = self._partial(out, buffer, context, offset.axes)
         return Value(out.emit(kernel.GatherOp(buffer.value, offset.ssa, type_, lanes, valid=valid)), offset.axes)
 
-    def _partial(self, context: TileContext, axes: frozenset[str]) -> tuple[SSAValue | None, dict[int, SSAValue]]:
-        """How many lanes are valid, where one thread has them; else how many points of each axis."""
-        return (lanes_of(context, axes), {}) if self.in_registers else (None, valid_axes(context, axes))
+    def _partial(
+        self, out: IndexBuilder, buffer: Buffer, context: TileContext, axes: frozenset[str]
+    ) -> tuple[SSAValue | None, dict[int, SSAValue]]:
+        """How many lanes are valid, where one thread has them; else how many points of each axis. A local array has all
+        points of a block."""
+        if self.in_registers:
+            return lanes_of(context, axes), {}
+        found = valid_axes(context, axes)
+        ends = () if isinstance(buffer.value.owner, kernel.LocalOp) else enumerate(context.axes)
+        varying = ((n, a) for n, a in ends if a.iterator in axes and a.iterator in context.ends)
+        return None, found | {n: out.dim(context.left(a)) for n, a in varying}
 
     def _offset(self, out: IndexBuilder, buffer: Buffer, index: Sequence[Value], context: TileContext) -> Value:
         axes = frozenset[str]().union(*(v.axes for v in index))
@@ -263,7 +286,7 @@ class TileValues:
             return
         base, strides = split
         values = [x if isinstance(x, int) else out.dim(x) for x in strides] if axes else []
-        lanes, valid = self._partial(context, axes)
+        lanes, valid = self._partial(out, buffer, context, axes)
         out.block.add_op(kernel.WriteOp(ssa, buffer.value, out.dim(base), values, lanes, valid))
 
     def _scatter(
@@ -273,7 +296,7 @@ class TileValues:
         """A write at offsets without constant strides, as of a collapsed iterator."""
         assert not self.in_registers, f"one thread writes at offsets without a constant stride: {linear}"
         offsets = self._lanes(out, linear, axes, context, self._offset_type(buffer))
-        out.block.add_op(kernel.ScatterOp(value, buffer.value, offsets, valid_axes(context, axes)))
+        out.block.add_op(kernel.ScatterOp(value, buffer.value, offsets, self._partial(out, buffer, context, axes)[1]))
 
 
 def offset_type(buffer: SSAValue) -> IntegerType:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlc.dialects.poly import LoopNest, Partition, TiledLoop
-from mlc.passes.schedule.gpu.tile_sizes import lanes_of
+from mlc.passes.schedule.gpu.tile_sizes import lanes_of, points
 from mlc.passes.schedule.polyhedral.shared_axes import Axis
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
@@ -19,7 +19,8 @@ COLUMNS = 128  # of a result at most that a tile has
 
 @dataclass(frozen=True)
 class Blocks:
-    """A stream in equal blocks of at most so many ``rows`` and ``points`` of the reduction."""
+    """A stream in equal blocks of at most so many ``rows`` and ``points`` of the reduction; along symbolic extents of
+    exactly so many, the last one partly beyond it."""
 
     stream: Stream
     rows: int
@@ -27,20 +28,24 @@ class Blocks:
 
     def partitions(self, s: StatementView) -> tuple[Partition, ...]:
         *outer, last = self.stream.rows
-        splits = [Partition(last[s.name], self._count(last, self.rows), tiled=True)]
-        splits += [Partition(axis[s.name], self.stream.extent(axis)) for axis in outer]
+        splits = [replace(self._split(last, s, self.rows), tiled=True)]
+        splits += [self._split(axis, s, 1) for axis in outer]
         if s.name in self.stream.along:
-            along = self.stream.along
-            splits.append(Partition(along[s.name], self._count(along, self.points), streamed=True))
+            splits.append(replace(self._split(self.stream.along, s, self.points), streamed=True))
         return tuple(splits)
 
     def sizes(self, s: StatementView) -> Mapping[str, int]:
         """Points of a block along each iterator that has blocks of several."""
-        splits = ((split, s.bounds[split.iterator]) for split in self.partitions(s) if split.tiled or split.streamed)
-        return {split.iterator: -(-extent // split.blocks) for split, extent in splits if isinstance(extent, int)}
+        splits = (split for split in self.partitions(s) if split.tiled or split.streamed)
+        sizes = ((split.iterator, split.size(s.bounds[split.iterator])) for split in splits)
+        return {iterator: size for iterator, size in sizes if size is not None}
 
-    def _count(self, axis: Axis, most: int) -> int:
-        return -(-self.stream.extent(axis) // most)
+    def _split(self, axis: Axis, s: StatementView, most: int) -> Partition:
+        """Blocks of at most so many points of an axis."""
+        extent = self.stream.any_extent(axis)
+        if isinstance(extent, int):
+            return Partition(axis[s.name], -(-extent // most))
+        return Partition(axis[s.name], 0, points=most)
 
 
 def nests_of(blocks: Blocks) -> Iterator[LoopNest]:
@@ -80,12 +85,14 @@ def columns_of(s: StatementView, iterator: str) -> int:
 
 def blocks_of(stream: Stream, rows: int) -> int:
     """How many thread blocks there are, each with so many rows."""
-    *outer, last = map(stream.extent, stream.rows)
+    *outer, last = (points([stream.any_extent(axis)]) for axis in stream.rows)
     return math.prod(outer) * -(-last // rows)
 
 
 def is_loop(stream: Stream, rows: int) -> bool:
-    """Whether blocks of each size are several, of which isl makes a loop."""
+    """Whether blocks of each size are several, of which isl makes a loop; there may be any number of symbolic ones."""
+    if not all(isinstance(stream.any_extent(axis), int) for axis in stream.rows):
+        return True
     *outer, last = map(stream.extent, stream.rows)
     blocks = -(-last // rows)
     return math.prod(outer) > 1 or blocks > 1 and last % blocks == 0

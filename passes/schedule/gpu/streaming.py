@@ -40,6 +40,8 @@ FRAGMENTS = (
 )  # fmt: skip
 """The same on tensor cores, with the warps that share the rows."""
 SUMS = 128  # of a thread at most, scores among them
+OPEN_SUMS = 96  # the same of symbolic extents, with an array of rows × points beside them: its limits take registers
+OPEN_ROWS, OPEN_FRAGMENTS = 32, 64  # of a block at least where their number is symbolic: there may be many
 DEPTH = 2  # buffers of the operands of a block of the reduction: one is computed on while the other is in flight
 RESERVED = 2048  # bytes of shared memory beside the operands
 STEPS = (64, 32, 16)  # of a sum that are staged together
@@ -57,7 +59,7 @@ def streaming(
     statements: Sequence[StatementView], target: GpuTarget, rules: Sequence[Rule], numerics: str = "default"
 ) -> Iterator[list[LoopNest]]:
     """Candidates: the largest blocks that fit in shared memory, and for which all multiprocessors are busy, first."""
-    for stream in streams(statements):
+    for stream in streams(statements, symbolic=True):
         if numerics != "strict" and _share(stream):
             yield from _on_tensor_cores(stream, target)
         fitting = (shape for shape in _shapes(stream) if _bytes(stream, *shape) <= target.shared)
@@ -69,7 +71,10 @@ def streaming(
 def _shapes(stream: Stream) -> tuple[tuple[int, int], ...]:
     if not _share(stream):
         return ONE
-    return FEW if stream.extent(stream.rows[-1]) < QUERIES else SHAPES
+    rows = stream.any_extent(stream.rows[-1])
+    if isinstance(rows, int):
+        return FEW if rows < QUERIES else SHAPES
+    return tuple(shape for shape in SHAPES if shape[0] >= OPEN_ROWS)
 
 
 def _share(stream: Stream) -> bool:
@@ -83,7 +88,8 @@ def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNes
     mma = {instruction_of(s) for s in products}
     if mma != {MMA_SHAPES["f16"]} or not all(_is_whole(s, stream) for s in products):
         return
-    shapes = [shape for shape in FRAGMENTS if _fits(stream, products, *shape, target)]
+    least = 0 if isinstance(stream.any_extent(stream.rows[-1]), int) else OPEN_FRAGMENTS
+    shapes = [s for s in FRAGMENTS if s[0] >= least and _fits(stream, products, *s, target)]
     busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
     for rows, points, warps in dict.fromkeys([*busy, *sorted(shapes, key=lambda shape: (shape[0], -shape[1]))]):
         first, *others = nests_of(Blocks(stream, rows, points))
@@ -106,7 +112,7 @@ def _fits(
     sizes = Blocks(stream, rows, points).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
-    last_rows, last_points = (int(stream.extent(a) % n > 0) for a, n in _blocks(stream, sizes, products[0]))
+    last_rows, last_points = (_is_uneven(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))
     sums, staged = 0, 0
     for s in products:
         running = stream.along[s.name] in s.reduced
@@ -115,7 +121,21 @@ def _fits(
         sums += rows * columns
         staged += (DEPTH + last_points) * columns * depth + (0 if running else (1 + last_points) * rows * depth)
     room = target.shared_optin - RESERVED
-    return sums <= SUMS * warps * target.warp and (1 + last_rows) * 2 * staged <= room
+    most = OPEN_SUMS if stream.is_open and _has_matrix(stream) else SUMS
+    return sums <= most * warps * target.warp and (1 + last_rows) * 2 * staged <= room
+
+
+def _has_matrix(stream: Stream) -> bool:
+    """Whether statements read an argument along rows and along the reduction, as a mask."""
+    made = {s.write.array for s in stream.inside}
+    reads = ((r, s.name) for s in stream.inside for r in s.reads if r.array not in made)
+    return any(r.depends_on(stream.rows[-1][name]) and r.depends_on(stream.along[name]) for r, name in reads)
+
+
+def _is_uneven(stream: Stream, axis: Axis, size: int) -> bool:
+    """Whether the last block of an axis is smaller, and no block is partly beyond it."""
+    extent = stream.any_extent(axis)
+    return isinstance(extent, int) and extent % size > 0
 
 
 def _blocks(stream: Stream, sizes: Mapping[str, int], s: StatementView) -> list[tuple[Axis, int]]:

@@ -101,6 +101,26 @@ def running_reductions(statements: Sequence[StatementView], along: Mapping[str, 
     return Running(scales, frozenset(arrays), frozenset(along))
 
 
+def masked_beyond(nest: LoopNest, statements: Sequence[StatementView]) -> dict[str, str]:
+    """The iterator of the statements of a nest whose values must be the identity, or 0, beyond the extent of a stream
+    in padded blocks: reductions, and what a sum of products has as a factor."""
+    split = nest.streamed
+    if split is None or not split.points:
+        return {}
+    factors = {r.array for s in statements if _is_product(s) for r in s.reads}
+    members = [s for s in statements if s.name in nest.statements and split.iterator in s.iters]
+    reductions = {s.name for s in members if split.iterator in s.reduced and not _is_product(s)}
+    maps = {s.name for s in members if s.op.monoid is None and s.write.array in factors}
+    return dict.fromkeys(reductions | maps, split.iterator)
+
+
+def _is_product(s: StatementView) -> bool:
+    """Whether a statement sums products of what it reads, which are 0 where a factor is."""
+    names = {o.name for o in s.op.body.block.ops}
+    sums = s.op.monoid is not None and s.op.monoid.data == "add"
+    return sums and "arith.mulf" in names and names <= {"arith.mulf", "poly.yield", *COPIES}
+
+
 def _value(s: StatementView, made: Mapping[str, tuple[Access, Dependence]]) -> Dependence:
     """How the value that a statement yields, and combines, depends on a running maximum."""
     values: dict[SSAValue, Dependence] = {}

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlc.dialects.poly import LoopNest, ScheduleError
+from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.passes.schedule.polyhedral.running_reductions import running_reductions
 from mlc.passes.schedule.polyhedral.shared_axes import Axis, axes_of, extent_of
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
@@ -39,14 +40,27 @@ class Stream:
     rescales: bool = True  # sums follow a running maximum
 
     def extent(self, axis: Axis) -> int:
-        extent = extent_of(axis, [*self.inside, *self.after])
+        extent = self.any_extent(axis)
         assert isinstance(extent, int)
         return extent
 
+    def any_extent(self, axis: Axis) -> DimLike:
+        """An extent that may be symbolic."""
+        extent = extent_of(axis, [*self.inside, *self.after])
+        assert extent is not None
+        return extent
 
-def streams(statements: Sequence[StatementView]) -> Iterator[Stream]:
-    """The ways to stream a kernel: axes along which a running maximum rescales other reductions."""
-    axes = [a for a in axes_of(statements) if isinstance(extent_of(a, statements), int)]
+    @property
+    def is_open(self) -> bool:
+        """Whether an extent is symbolic."""
+        return not all(isinstance(self.any_extent(axis), int) for axis in (*self.rows, self.along))
+
+
+def streams(statements: Sequence[StatementView], symbolic: bool = False) -> Iterator[Stream]:
+    """The ways to stream a kernel: axes along which a running maximum rescales other reductions. Those of a
+    ``symbolic`` extent where the caller has blocks for them."""
+    kinds = (int, Dim) if symbolic else (int,)
+    axes = [a for a in axes_of(statements) if isinstance(extent_of(a, statements), kinds)]
     rows = [a for a in axes if all(a.get(s.name) in s.parallel for s in statements)]
     sums: list[tuple[int, Stream]] = []
     for along in axes:
@@ -59,10 +73,11 @@ def streams(statements: Sequence[StatementView]) -> Iterator[Stream]:
             running = running_reductions(inside, along)
         except ScheduleError:
             continue
+        stream = Stream(inside, after, rows, along, rescales=bool(running.maxima))
         if running.maxima:
-            yield Stream(inside, after, rows, along)
-        elif _is_chain(inside, along):
-            sums.append((len(running.scales), Stream(inside, after, rows, along, rescales=False)))
+            yield stream
+        elif _is_chain(inside, along) and not stream.is_open:
+            sums.append((len(running.scales), stream))
     yield from (stream for _, stream in sorted(sums, key=lambda each: each[0]))  # few running results first
 
 

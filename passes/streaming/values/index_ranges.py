@@ -37,6 +37,8 @@ class IndexRanges:
         if isinstance(op, arith.AndIOp):
             left, right = self.conditions(op.lhs), self.conditions(op.rhs)
             return (*left, *right) if left and right else ()
+        if isinstance(op, vector.BroadcastOp):
+            return self.conditions(op.source)
         compares = isinstance(op, kernel.LanewiseOp) and op.op.data == "arith.cmpi"
         if not compares:
             return ()

@@ -43,7 +43,7 @@ def conditions_of(nest: LoopNest, statements: Mapping[str, StatementView]) -> tu
 def is_block(nest: LoopNest, s: StatementView, iterator: str) -> bool:
     """Whether each tile has one block of an iterator, whose points all nests of a group know."""
     split = next((p for p in nest.partitions if p.iterator == iterator), None)
-    return split is not None and (split.tiled or split.streamed or s.bounds[iterator] == split.blocks)
+    return split is not None and (split.tiled or split.streamed or split.is_each(s.bounds[iterator]))
 
 
 def margins(nests: Sequence[LoopNest], statements: Mapping[str, StatementView]) -> Mapping[LoopNest, float]:

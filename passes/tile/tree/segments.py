@@ -37,6 +37,9 @@ class Blocks:
 def blocks_of(split: Partition, extent: DimLike) -> list[Blocks]:
     """The blocks of ``[0, extent)`` in which tiles repeat, equal ones but for the last, which may be smaller; raises
     ScheduleError where there are none."""
+    if size := split.points:
+        valid = extent - size * Dim.symbol(coordinate(split.iterator))
+        return [Blocks(split, 0, Segment(0, ceildiv(extent, size), size, valid))]
     if isinstance(extent, int) and extent >= split.blocks:
         size = -(-extent // split.blocks)
         whole, rest = divmod(extent, size)

@@ -78,3 +78,41 @@ kernel.func @other(%q: memref<512xf32>) attributes {schedule = #poly.schedule<"r
   }) : (index, index, index) -> ()
   kernel.return
 }
+
+// A block that has all its points reads them without a limit; %n is their number.
+// CHECK-LABEL: @ends
+// CHECK:      scf.for
+// CHECK:        kernel.read %q[%{{.*}}] {strides = array<i64: 1>} : memref<?xf32, {{.*}}> -> vector<64xf32>
+// CHECK-NOT:    kernel.lanewise "arith.select"
+// CHECK:      scf.for
+// CHECK:        kernel.read %q[%{{.*}}] valid(%{{.*}}) {strides = array<i64: 1>, valid_axes = array<i64: 0>}
+// CHECK:        kernel.lanewise "arith.select"
+kernel.func @ends(%q: memref<?xf32, #graph.dims<["n"]>>, %r: memref<64xf32>) attributes {schedule = #poly.schedule<"rows: S0 | i@1t j@64ps i | j/64v">} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %n = kernel.symbol "n"
+  "scf.parallel"(%0, %1, %1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %x = vector.broadcast %zero : f32 to vector<64xf32>
+    %more = arith.addi %n, %64 : index
+    %ends = arith.floordivsi %more, %64 : index
+    %y = scf.for %j = %0 to %ends step %1 iter_args(%a = %x) -> (vector<64xf32>) {
+      %first = arith.muli %j, %64 : index
+      %left = arith.subi %n, %first : index
+      %v = kernel.read %q[%first] valid(%left) {strides = array<i64: 1>, valid_axes = array<i64: 0>} : memref<?xf32, #graph.dims<["n"]>> -> vector<64xf32>
+      %lane = kernel.step : vector<64xi64>
+      %l = arith.index_cast %left : index to i64
+      %ls = vector.broadcast %l : i64 to vector<64xi64>
+      %in = kernel.lanewise "arith.cmpi"(%lane, %ls) {of = {predicate = 2 : i64}} : (vector<64xi64>, vector<64xi64>) -> vector<64xi1>
+      %each = vector.broadcast %in : vector<64xi1> to vector<64xi1>
+      %s = kernel.lanewise "arith.select"(%each, %v, %x) {of = {}} : (vector<64xi1>, vector<64xf32>, vector<64xf32>) -> vector<64xf32>
+      %t = arith.addf %a, %s : vector<64xf32>
+      scf.yield %t : vector<64xf32>
+    }
+    kernel.write %y, %r[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  kernel.return
+}

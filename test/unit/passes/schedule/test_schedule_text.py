@@ -21,6 +21,7 @@ from mlc.dialects.poly import (
 NAMES = st.sampled_from(["i", "y0", "fi", "batch"])
 SIZES = st.lists(st.tuples(st.integers(1, 99), st.none() | st.integers(1, 99)), min_size=1, max_size=3).map(tuple)
 BLOCKS = st.builds(Partition, NAMES, st.integers(1, 99), st.booleans())
+BLOCKS |= st.builds(Partition, NAMES, st.just(0), st.booleans(), points=st.integers(1, 99))
 SPLITS = st.lists(BLOCKS, max_size=2, unique_by=lambda split: split.iterator).map(tuple)
 PADDED = st.builds(TiledLoop, NAMES, st.just(((7, None),)), st.booleans(), padded=st.just(True))
 BAND = st.lists(st.builds(TiledLoop, NAMES, SIZES, vectorized=st.booleans()) | PADDED, max_size=4).map(tuple)
