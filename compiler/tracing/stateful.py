@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlc.errors import InputError
+from mlc.errors import InputError, MlcError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.located import located
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mlc.tracing.jit import Jitted
 
 Data = np.ndarray[Any, Any]
+_GIVEN = np.empty(0)  # in the place of a value that a program has
 
 
 class Stateful:
@@ -113,7 +114,8 @@ class Instance:
 
     @property
     def state(self) -> Any:
-        """A copy of the state: a tree of NumPy arrays for each parameter. What is assigned is copied as well."""
+        """A copy of the state: a tree of NumPy arrays for each parameter. What is assigned is copied as well; where
+        that fails on a device, the next call tries again."""
         found = map(np.array, self._first) if self._current is None else map(self._current.get_state, self._names())
         return trees.unflatten(self._tree, list(found))
 
@@ -126,8 +128,12 @@ class Instance:
         if self._current is None:
             self._first = [_own(x) for x in leaves]
             return
-        for name, x in zip(self._names(), leaves, strict=True):
-            self._current.set_state(name, _elements(x))
+        try:
+            for name, x in zip(self._names(), leaves, strict=True):
+                self._current.set_state(name, _elements(x))
+        except MlcError:
+            self._first, self._current = [_own(x) for x in leaves], None
+            raise
 
     def get_state(self, name: str) -> Data:
         """A copy of one array of the state: ``params.layers.0.w``, the path from the parameter."""
@@ -150,15 +156,25 @@ class Instance:
         return list(self._current.states)
 
     def _move(self, model: Model) -> None:
-        """Make ``model`` the one that has the state; first values that it has are given up one by one."""
+        """Make ``model`` the one that has the state."""
         if self._current is None:
-            self._first.reverse()
-            for name in model.states:
-                model.set_state(name, self._first.pop())
+            self._give(model)
         else:
             for name, old in zip(model.states, self._names(), strict=True):
                 model.set_state(name, self._current.get_state(old))
         self._current = model
+
+    def _give(self, model: Model) -> None:
+        """Give up the first values one by one, so that there is one copy. They come back where that fails."""
+        names, given = list(model.states), 0
+        try:
+            for given, name in enumerate(names):
+                model.set_state(name, self._first[given])
+                self._first[given] = _GIVEN
+        except MlcError:
+            self._first[:given] = map(model.get_state, names[:given])
+            raise
+        self._first = []
 
 
 def _own(x: Any) -> Data:

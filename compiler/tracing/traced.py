@@ -69,8 +69,13 @@ class Traced:
 
     @functools.cached_property
     def model(self) -> Model:
-        """The compiled program, loaded; waits for the compiler."""
-        return self._compiling.result()
+        """The compiled program, loaded; waits for the compiler. After an error the next use tries again: the device
+        may have memory then, or the machine a compiler."""
+        try:
+            return self._compiling.result()
+        except BaseException:
+            self.__dict__.pop("_compiling", None)
+            raise
 
     @functools.cached_property
     def _compiling(self) -> Future[Model]:

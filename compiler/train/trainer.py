@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mlc.api import make_options
-from mlc.errors import InputError, RunError
+from mlc.errors import InputError, MlcError, RunError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import as_array
 from mlc.keywords import keywords_checked
@@ -87,7 +87,8 @@ class Trainer:
 
     @state.setter
     def state(self, state: TrainState) -> None:
-        self._instance.state = (state,)
+        with self._counted():
+            self._instance.state = (state,)
         self.step = int(state.step)
 
     @property
@@ -140,10 +141,12 @@ class Trainer:
         """Take one step on a batch, a tuple or list of arrays (else its only one); its metrics.
 
         Raises:
-            RunError: the loss or the gradient is not finite; the state stays.
+            RunError: the loss or the gradient is not finite; the state stays. Or the device fails: the state is that
+                before or that after the step, and ``trainer.step`` says which.
         """
         given = tuple(batch) if isinstance(batch, tuple | list) else (batch,)
-        metrics = {name: float(value) for name, value in self._instance(given).items()}
+        with self._counted():
+            metrics = {name: float(value) for name, value in self._instance(given).items()}
         if self.watch and not all(map(math.isfinite, metrics.values())):
             raise RunError(self._explanation(given, metrics))
         self.step += 1
@@ -151,6 +154,16 @@ class Trainer:
         if len(self.history) > 2 * KEPT:
             del self.history[:-KEPT]
         return metrics
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count as the state does where a device fails, which may have updated it."""
+        try:
+            yield
+        except RunError:
+            with suppress(MlcError):
+                self.step = int(self.state.step)
+            raise
 
     def _explanation(self, batch: tuple[Any, ...], metrics: Scalars) -> str:
         shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())

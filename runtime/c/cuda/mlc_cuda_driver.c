@@ -53,11 +53,23 @@ const mlc_cuda_driver *mlc_cuda_open(void) {
   return opened ? &driver : NULL;
 }
 
+static int is_lost(int result) {
+  return result == MLC_CUDA_ILLEGAL_ADDRESS || result == MLC_CUDA_LAUNCH_TIMEOUT || result == MLC_CUDA_ASSERT ||
+         (result >= MLC_CUDA_STACK_ERROR && result <= MLC_CUDA_LAUNCH_FAILED);
+}
+
+/* What a user can do about an error. */
+static const char *advice(int result) {
+  if (result == MLC_CUDA_OUT_OF_MEMORY) return "Free memory of the device, or use smaller dimensions";
+  if (is_lost(result)) return "Start the process again: the device does no more work for it";
+  return "See what nvidia-smi says of the device";
+}
+
 int mlc_cuda_check(int result, const char *what, const char *name) {
   if (!result) return 0;
   const char *short_name = NULL, *text = NULL;
   driver.error_name(result, &short_name);
   driver.error_string(result, &text);
-  return mlc_fail("%s%s: %s (%s, error %d)", what, name, text ? text : "unknown to this driver",
-                  short_name ? short_name : "CUDA", result);
+  return mlc_fail("%s%s: %s (%s, error %d). %s", what, name, text ? text : "unknown to this driver",
+                  short_name ? short_name : "CUDA", result, advice(result));
 }

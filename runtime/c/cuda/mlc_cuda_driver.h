@@ -42,6 +42,8 @@ typedef struct {
 enum {
   MLC_CUDA_OUT_OF_MEMORY = 2,
   MLC_CUDA_NO_DEVICE = 100,
+  MLC_CUDA_ILLEGAL_ADDRESS = 700, MLC_CUDA_LAUNCH_TIMEOUT = 702, MLC_CUDA_ASSERT = 710, /* after these the context is */
+  MLC_CUDA_STACK_ERROR = 714, MLC_CUDA_LAUNCH_FAILED = 719, /* lost, as after all from 714 to 719 */
   MLC_CUDA_MAJOR = 75, MLC_CUDA_MINOR = 76, /* device attributes: the compute capability */
   MLC_CUDA_DEVICE_MEMORY = 2,
   MLC_CUDA_DYNAMIC_BYTES = 8, /* attribute of a function: the most dynamic shared memory of a launch */
