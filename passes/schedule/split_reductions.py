@@ -143,18 +143,19 @@ def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimL
     if stream is None and not is_splittable(statements):
         raise ScheduleError(f"{PART}@{parts}: its first statement is no sum that can have parts")
     terms = stream.extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]
-    if parts != terms and not _has_parts(terms, parts, even=stream is None):
+    if parts != terms and not _has_parts(terms, parts, None if stream else statements[0]):
         raise ScheduleError(f"{PART}@{parts}: its sum has {terms} terms, which are not {parts} equal parts")
     return RunningParts(fn, stream, int(parts)) if stream else _SumParts(fn, statements[0], parts)  # type: ignore[arg-type]
 
 
-def _has_parts(terms: DimLike, parts: DimLike, even: bool) -> bool:
-    """Whether a sum has so many parts of one size, of which only those of a running reduction need not divide it."""
+def _has_parts(terms: DimLike, parts: DimLike, sum_: StatementView | None) -> bool:
+    """Whether a sum has so many parts of one size, of which only those of a running reduction need not divide it
+    (``sum_``: None)."""
     if isinstance(terms, Dim):
-        return parts == ceildiv(terms, open_terms(terms))
+        return sum_ is not None and parts == ceildiv(terms, open_terms(sum_))
     if not isinstance(parts, int):
         return False
-    return terms % parts == 0 or not even and has_parts(terms, parts)
+    return terms % parts == 0 or sum_ is None and has_parts(terms, parts)
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ class _SumParts:
         if extent == self.parts:
             return 1, 1
         if isinstance(extent, Dim):
-            return open_size(extent), open_terms(extent)
+            return open_size(self.s), open_terms(self.s)
         return floordiv(extent, self.parts), floordiv(extent, self.parts)
 
     def second(self, name: str) -> Kernel:

@@ -97,6 +97,24 @@ def test_blocks_share_a_total(text: str, parts: str, units: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "(float[n] x) => (float y) { y = ReduceMean <keepdims = 0> (x) }",
+        "(float[n] x) => (float[1] y) { z = Exp (x)  y = ReduceMax (z) }",
+        "(float[n] x, float[n] z) => (float y) { y = MatMul (x, z) }",
+    ],
+)
+def test_blocks_share_the_sum_of_an_open_array(text: str, units: Path) -> None:
+    """A part has 4096 elements, the last one fewer; an array of few of them has one part."""
+    model = model_of(text)
+    program = Program.of(model, units)
+    name = next(name for name in program.functions if name.endswith("_parts"))
+    assert " | part | " in str(schedule_of(program.functions[name])[0])
+    for n in (1, 4096, 4097, drawn(9000, 20000)):
+        compare(model, units, feed_of(model, n=n))
+
+
+@pytest.mark.parametrize(
     "element, shape, axis, options",
     [
         ("float", (1, 1100), 1, ""),

@@ -50,7 +50,7 @@ def outer_parts(statements: Sequence[StatementView], target: GpuTarget, numerics
 
 def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> DimLike | None:
     """How many parts a sum has whose number of terms is symbolic; None where it stays whole: LONG terms take about as
-    long."""
+    long. That of all elements of an array is one block else, whatever it has of them."""
     first = statements[0]
     extent = first.bounds[first.reduced[0]]
     if len(first.reduced) > 1 or isinstance(extent, int):
@@ -58,20 +58,29 @@ def open_parts(statements: Sequence[StatementView], target: GpuTarget, numerics:
     results = points([first.bounds[i] for i in first.parallel])
     split = SplitSum([*_tiles(statements, target, numerics)], LONG, results, target)
     worth = split.tiles and split.cycles(LONG // SCHEDULED) < GAIN * split.cycles(1)
-    return ceildiv(extent, open_terms(extent)) if worth else None
+    return ceildiv(extent, open_terms(first)) if worth or not first.parallel else None
 
 
-def open_terms(terms: Dim) -> int:
+def open_terms(sum_: StatementView) -> int:
     """The terms of each part but the last one of a symbolic number of terms: SCHEDULED, or more where the parts of an
-    assumed number (pixels of so many images) would be more than those of LONG terms are."""
+    assumed number (pixels of so many images) would be more than those of LONG terms are. LONG of the sum of an array:
+    the parts of 10^8 elements are then as many as one block adds soon."""
+    terms = _terms(sum_)
     assumed = evaluate(terms, dict.fromkeys(terms.symbols(), SCHEDULED))
     assert isinstance(assumed, int)
-    return max(1, -(-assumed // LONG)) * SCHEDULED
+    return max(1, -(-assumed // LONG)) * (SCHEDULED if sum_.parallel else LONG)
 
 
-def open_size(terms: Dim) -> DimLike:
+def open_size(sum_: StatementView) -> DimLike:
     """The terms of a part, over the iterator of parts."""
-    return dim_min(open_terms(terms), terms - open_terms(terms) * Dim.symbol(PART))
+    each = open_terms(sum_)
+    return dim_min(each, _terms(sum_) - each * Dim.symbol(PART))
+
+
+def _terms(sum_: StatementView) -> Dim:
+    terms = sum_.bounds[sum_.reduced[0]]
+    assert isinstance(terms, Dim)
+    return terms
 
 
 def _tiles(statements: Sequence[StatementView], target: GpuTarget, numerics: str) -> Iterator[BlockTime]:
