@@ -20,6 +20,7 @@ UNEVEN = 1.5  # times as fast are parts that do not divide a sum, where they are
 GAIN = 0.8  # of the time of a whole sum that parts, or shares of tiles, may take at most
 KEYS = 128  # of a part of a running reduction at least: one or two steps of a stream
 QUERIES = 16  # that read the same keys: of so many, one thread block has all keys
+COLUMNS = 128  # of a sum along a stream at most that one block has, in registers as those of fragments
 HALF = 2  # bytes of an element of keys and values
 FLOAT = 4  # bytes of an element that threads multiply without tensor cores
 STEP = 64  # terms of a step, of which shares of tiles are made

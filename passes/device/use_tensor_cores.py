@@ -113,13 +113,16 @@ def _is_whole(
 
 
 def _is_distributed_alike(fn: kernel.FuncOp, product: StagedProduct) -> bool:
-    """Whether a left factor in registers has the distribution of the sums."""
+    """Whether a left factor in registers has the distribution of the sums: that of their vectors, or that of sums of
+    another product with as many rows, as warps share rows alone."""
     classes = value_classes(fn)
-    return classes[product.left.write.value] is classes[product.loop.results[0]]
+    factor, sums = classes[product.left.write.value], classes[product.loop.results[0]]
+    made = any(isinstance(v.owner, kernel.MmaOp) for v in factor.values)
+    return factor is sums or made and padded(factor.shape[0]) == padded(sums.shape[0])
 
 
 def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
-    loop, steps, held = product.loop, product.steps, isinstance(product.left, HeldFactor)
+    loop, steps = product.loop, product.steps
     if isinstance(product.left, HeldFactor):
         left: tuple[SSAValue, tuple[int, int]] = product.left.write.value, (0, 0)
     else:
@@ -134,14 +137,22 @@ def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
     loop.results[0].replace_all_uses_with(made.result)
     loop.detach()
     loop.erase()
-    if held:
-        product.left.write.detach()
-        product.left.write.erase()
+    if isinstance(product.left, HeldFactor):
+        _erase_unread(product.left.local)
     _take_rest(made)
     for factor in (product.left, product.right):
         if not factor.local.result.uses:
             factor.local.detach()
             factor.local.erase()
+
+
+def _erase_unread(local: kernel.LocalOp) -> None:
+    """Erase the writes of a local array that nothing reads."""
+    uses = [use.operation for use in local.result.uses]
+    if all(isinstance(op, kernel.WriteOp) for op in uses):
+        for op in uses:
+            op.detach()
+            op.erase()
 
 
 def _accumulate(product: kernel.MmaOp) -> None:

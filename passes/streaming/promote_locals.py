@@ -8,13 +8,13 @@
 
 Of kernels whose schedule has tensor cores and a stream: their values have one distribution, by which the lanes that
 share a row reduce it by shuffles, and each keeps the row's result. A local array is promoted where all its accesses are
-of the whole array, and each read comes after a write. Vectors of rows keep the reduced axis, with extent 1. A smaller
-last block that not all rows have is a loop of at most one iteration, which carries the results.
+of the whole array, by rows or all by columns, and each read comes after a write. Vectors of rows keep the reduced axis,
+with extent 1. A smaller last block that not all rows have is a loop of one iteration at most, carrying the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -26,7 +26,6 @@ from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
 from mlc.dialects.poly import schedule_of, thread_block_of
-from mlc.dialects.types import shape_of
 from mlc.passes.device.distribution.value_classes import extents
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.streaming.values.guards import guards_to_loops
@@ -44,9 +43,11 @@ class PromoteLocals(ModulePass):
                 guards_to_loops(fn)
                 locals_ = [o for o in fn.walk() if isinstance(o, kernel.LocalOp)]
                 promoted: set[SSAValue] = {o.result for o in locals_ if _is_whole(o)}
-                promoted -= _unwritten(fn.block, promoted)
+                known = _Known(promoted)
+                known.visit(fn.block, {})
+                promoted -= known.unknown
                 keep_axes(fn, promoted)
-                _Promotion(promoted).block(fn.block)
+                _Promotion(promoted, known.changes).block(fn.block)
                 _erase(promoted)
                 share_values(fn)
 
@@ -58,19 +59,21 @@ def is_stream_of_fragments(fn: kernel.FuncOp) -> bool:
 
 
 def _is_whole(op: kernel.LocalOp) -> bool:
-    """Whether each access is of the whole array, or of the part of it that a smaller block has."""
-    return all(_covers(use.operation, op) for use in op.result.uses)
+    """Whether each access is of the whole array, or of the part of it that a smaller block has, in one order."""
+    uses = [use.operation for use in op.result.uses]
+    shape = op.result.type.get_shape()
+    row_major = [prod(shape[n + 1 :]) for n in range(len(shape))]
+    orders = [row_major, row_major[::-1]] if len(shape) == 2 else [row_major]
+    return any(all(_covers(access, op, strides) for access in uses) for strides in orders)
 
 
-def _covers(access: Operation, local: kernel.LocalOp) -> bool:
+def _covers(access: Operation, local: kernel.LocalOp, order: Sequence[int]) -> bool:
     if not isinstance(access, kernel.ReadOp | kernel.WriteOp) or constant_of(access.offset) != 0:
         return False
     if access.lanes is not None or access.valid or access.dynamic or not _shape(access):
         return False
-    shape = shape_of(local.result)
-    row_major = [prod(shape[n + 1 :]) for n in range(len(shape))]
     strides = [int(s) for s in access.strides.get_values()]
-    return len(_shape(access)) <= len(shape) and all(s == t for s, t in zip(strides, row_major, strict=False))
+    return len(_shape(access)) <= len(order) and all(s == t for s, t in zip(strides, order, strict=False))
 
 
 def _shape(access: kernel.ReadOp | kernel.WriteOp) -> tuple[int, ...]:
@@ -81,26 +84,39 @@ def _shape(access: kernel.ReadOp | kernel.WriteOp) -> tuple[int, ...]:
     return found
 
 
-Written = dict[SSAValue, tuple[int, ...]]
+@dataclass
+class _Known:
+    """Which part of each local array was written last, at each place; ``unknown``: the arrays of which a read may come
+    before all writes, or be of another part. Of those that ``changes`` has for an operation, what it writes last may be
+    another part than was written before: smaller blocks that not all rows have.
+    """
 
+    locals_: set[SSAValue]
+    unknown: set[SSAValue] = field(default_factory=set)
+    changes: dict[Operation, set[SSAValue]] = field(default_factory=dict)
 
-def _unwritten(block: Block, locals_: set[SSAValue]) -> set[SSAValue]:
-    """The local arrays of which a read may come before all writes, or be of another part than was written last."""
-    found = set[SSAValue]()
-
-    def visit(block: Block, written: Written) -> Written:
+    def visit(self, block: Block, written: dict[SSAValue, tuple[int, ...]]) -> dict[SSAValue, tuple[int, ...]]:
+        """Collect both, and give what is known at the end."""
         for op in block.ops:
-            if isinstance(op, kernel.ReadOp) and op.buffer in locals_ and written.get(op.buffer) != _shape(op):
-                found.add(op.buffer)
-            elif isinstance(op, kernel.WriteOp) and op.buffer in locals_:
+            if isinstance(op, kernel.ReadOp) and op.buffer in self.locals_ and written.get(op.buffer) != _shape(op):
+                self.unknown.add(op.buffer)
+            elif isinstance(op, kernel.WriteOp) and op.buffer in self.locals_:
                 written[op.buffer] = _shape(op)
             for region in op.regions:
-                after = visit(region.block, dict(written))
-                found.update(local for local, shape in written.items() if after[local] != shape)
+                written = self._region(op, region.block, written)
         return written
 
-    visit(block, {})
-    return found
+    def _region(
+        self, op: Operation, block: Block, written: dict[SSAValue, tuple[int, ...]]
+    ) -> dict[SSAValue, tuple[int, ...]]:
+        """What is known after a region, which may be executed several times or not at all."""
+        after = self.visit(block, dict(written))
+        changed = {local for local, shape in written.items() if after.get(local) != shape}
+        if not changed:
+            return written
+        same = {local: shape for local, shape in written.items() if local not in changed}
+        self.changes.setdefault(op, set()).update(changed)
+        return self._region(op, block, same)
 
 
 def _erase(locals_: Iterable[SSAValue]) -> None:
@@ -112,9 +128,11 @@ def _erase(locals_: Iterable[SSAValue]) -> None:
 
 @dataclass
 class _Promotion:
-    """Replaces the accesses of ``locals_``; ``current``: the value of each one at the place that is visited."""
+    """Replaces the accesses of ``locals_``; ``changes``: those whose value an operation does not keep; ``current``: the
+    value of each one at the place that is visited."""
 
     locals_: set[SSAValue]
+    changes: dict[Operation, set[SSAValue]]
     current: dict[SSAValue, SSAValue] = field(default_factory=dict)
 
     def block(self, block: Block) -> None:
@@ -129,17 +147,19 @@ class _Promotion:
                 self._loop(op)
             else:
                 for region in op.regions:
-                    _Promotion(self.locals_, dict(self.current)).block(region.block)
+                    _Promotion(self.locals_, self.changes, dict(self.current)).block(region.block)
 
     def _loop(self, loop: scf.ForOp) -> None:
         """A loop carries the values of the arrays that it writes, where they have one before."""
+        for local in self.changes.get(loop, ()):
+            self.current.pop(local, None)
         writes = (o.buffer for o in loop.walk() if isinstance(o, kernel.WriteOp))
         carried = [local for local in dict.fromkeys(writes) if local in self.current and local in self.locals_]
         body = loop.body.block
         inside = dict(self.current)
         for local in carried:
             inside[local] = body.insert_arg(self.current[local].type, len(body.args))
-        inner = _Promotion(self.locals_, inside)
+        inner = _Promotion(self.locals_, self.changes, inside)
         inner.block(body)
         if not carried:
             return

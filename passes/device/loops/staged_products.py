@@ -134,22 +134,30 @@ def _factor(value: SSAValue, loop: scf.ForOp) -> Factor | HeldFactor | None:
         return None
     whole = element_of(local.result) in (WIDENING[cast] if cast else ("f32",))
     writes = [use.operation for use in local.result.uses if isinstance(use.operation, kernel.WriteOp)]
-    return Factor(local, writes[0], strides.index(1)) if whole and len(writes) == 1 else None
+    staged = len(writes) == 1 and len(writes[0].strides) == 3  # not a matrix that the kernel has computed
+    return Factor(local, writes[0], strides.index(1)) if whole and staged else None
 
 
 def _held(op: kernel.ReadOp, local: kernel.LocalOp, loop: scf.ForOp) -> HeldFactor | None:
-    """The tile that the loop's block has stored, of which it reads a column in each step, all from the first on."""
-    uses = [use.operation for use in local.result.uses]
-    writes = [o for o in uses if isinstance(o, kernel.WriteOp) and o.parent is loop.parent]
-    type_, steps = op.result.type, constant_of(loop.ub)
-    if len(writes) != 1 or not isinstance(type_, VectorType) or not isinstance(writes[0].value.type, VectorType):
+    """The tile that the loop's block has stored last, of which each step reads a column, all from the first one on."""
+    type_, steps, write = op.result.type, constant_of(loop.ub), _last_write(local, loop)
+    if write is None or not isinstance(type_, VectorType) or not isinstance(write.value.type, VectorType):
         return None
-    rows, shape = type_.get_shape()[0], writes[0].value.type.get_shape()
-    read, written = ([int(s) for s in o.strides.get_values()] for o in (op, writes[0]))
+    rows, shape = type_.get_shape()[0], write.value.type.get_shape()
+    read, written = ([int(s) for s in o.strides.get_values()] for o in (op, write))
     whole = shape[:-1] == (rows,) and steps is not None and shape[-1] <= steps
-    whole = whole and written[1:] == [1] and read == [written[0], 0] and written[0] >= shape[-1]
-    columns = coefficient(op.offset, loop.body.block.args[0]) == 1 and constant_of(writes[0].offset) == 0
-    return HeldFactor(local, writes[0]) if whole and columns and not writes[0].valid else None
+    whole = whole and written in ([written[0], 1], [1, written[-1]]) and max(written) >= shape[written[0] > 1]
+    columns = coefficient(op.offset, loop.body.block.args[0]) == written[-1] and constant_of(write.offset) == 0
+    columns = columns and read == [written[0], 0]
+    return HeldFactor(local, write) if whole and columns and not write.valid else None
+
+
+def _last_write(local: kernel.LocalOp, loop: scf.ForOp) -> kernel.WriteOp | None:
+    """The last of the writes of a local array that the loop's block has before the loop."""
+    before = loop.prev_op
+    while before is not None and not (isinstance(before, kernel.WriteOp) and before.buffer is local.result):
+        before = before.prev_op
+    return before
 
 
 def strides_of(factor: Factor, along: int, across: int) -> Sequence[int]:

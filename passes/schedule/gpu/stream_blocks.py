@@ -13,18 +13,19 @@ from mlc.passes.schedule.polyhedral.shared_axes import Axis
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream
-
-COLUMNS = 128  # of a result at most that a tile has
+from mlc.target.block_time import COLUMNS
 
 
 @dataclass(frozen=True)
 class Blocks:
     """A stream in equal blocks of at most so many ``rows`` and ``points`` of the reduction; along symbolic extents of
-    exactly so many, the last one partly beyond it."""
+    exactly so many, the last one partly beyond it. ``fragments``: whether matrices are in registers, as left factors of
+    what sums them. Their rows are then those of the block."""
 
     stream: Stream
     rows: int
     points: int
+    fragments: bool = False
 
     def partitions(self, s: StatementView) -> tuple[Partition, ...]:
         *outer, last = self.stream.rows
@@ -40,12 +41,24 @@ class Blocks:
         sizes = ((split.iterator, split.size(s.bounds[split.iterator])) for split in splits)
         return {iterator: size for iterator, size in sizes if size is not None}
 
+    def lanes(self, s: StatementView) -> str:
+        """The iterator of a tile's lanes."""
+        along = self.stream.along.get(s.name)
+        return along if self.fragments and along in s.parallel else lanes_of(s)
+
     def _split(self, axis: Axis, s: StatementView, most: int) -> Partition:
         """Blocks of at most so many points of an axis."""
         extent = self.stream.any_extent(axis)
         if isinstance(extent, int):
-            return Partition(axis[s.name], -(-extent // most))
+            return Partition(axis[s.name], self._count(extent, most))
         return Partition(axis[s.name], 0, points=most)
+
+    def _count(self, extent: int, most: int) -> int:
+        """Blocks of at most so many points. The last one of fragments has several, too: a single one is no axis."""
+        blocks = -(-extent // most)
+        while self.fragments and extent > blocks and extent % -(-extent // blocks) == 1:
+            blocks += 1
+        return blocks
 
 
 def nests_of(blocks: Blocks) -> Iterator[LoopNest]:
@@ -61,7 +74,7 @@ def _nest(stage: Sequence[StatementView], blocks: Blocks, joined: bool) -> LoopN
     first, names = stage[0], tuple(s.name for s in stage)
     row, sizes = blocks.stream.rows[-1][first.name], blocks.sizes(first)
     along_rows = bool(first.op.monoid) and not is_sum(first)  # rows are lanes, which share what they reduce
-    lanes = row if along_rows else lanes_of(first)
+    lanes = row if along_rows else blocks.lanes(first)
     others = [i for i in first.parallel if i not in sizes and i != lanes]
     band = [TiledLoop(i) for i in others]
     band += [_loop(i, sizes[i], False) for i in first.parallel if i in sizes and i != lanes]

@@ -17,7 +17,7 @@ from functools import partial
 from mlc.dialects.kernel import MMA_SHAPES
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.passes.schedule.gpu.generic import joint
-from mlc.passes.schedule.gpu.stream_blocks import COLUMNS, Blocks, blocks_of, columns_of, is_loop, nests_of
+from mlc.passes.schedule.gpu.stream_blocks import Blocks, blocks_of, columns_of, is_loop, nests_of
 from mlc.passes.schedule.gpu.tensor_cores import instruction_of
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded
 from mlc.passes.schedule.polyhedral.shared_axes import Axis
@@ -26,7 +26,7 @@ from mlc.passes.schedule.rules.candidates import Rule, first_of
 from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream, streams
 from mlc.target import GpuTarget
-from mlc.target.block_time import QUERIES
+from mlc.target.block_time import COLUMNS, QUERIES
 
 SHAPES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 32), (16, 16))
 """Rows × points of the reduction in a block, the best first: more rows read the operands less often."""
@@ -39,9 +39,12 @@ FRAGMENTS = (
     (16, 16, 1),
 )  # fmt: skip
 """The same on tensor cores, with the warps that share the rows."""
+CHAINS = (*FRAGMENTS[:2], (128, 32, 8), *FRAGMENTS[2:])
+"""The same of chains, which have several matrices of as many points."""
 SUMS = 128  # of a thread at most, scores among them
 OPEN_SUMS = 96  # the same of symbolic extents, with an array of rows × points beside them: its limits take registers
 OPEN_ROWS, OPEN_FRAGMENTS = 32, 64  # of a block at least where their number is symbolic: there may be many
+CHAIN_SUMS = 160  # the same of chains, whose threads keep nothing of their rows from block to block
 DEPTH = 2  # buffers of the operands of a block of the reduction: one is computed on while the other is in flight
 RESERVED = 2048  # bytes of shared memory beside the operands
 STEPS = (64, 32, 16)  # of a sum that are staged together
@@ -89,10 +92,11 @@ def _on_tensor_cores(stream: Stream, target: GpuTarget) -> Iterator[list[LoopNes
     if mma != {MMA_SHAPES["f16"]} or not all(_is_whole(s, stream) for s in products):
         return
     least = 0 if isinstance(stream.any_extent(stream.rows[-1]), int) else OPEN_FRAGMENTS
-    shapes = [s for s in FRAGMENTS if s[0] >= least and _fits(stream, products, *s, target)]
+    sizes = FRAGMENTS if stream.rescales else CHAINS
+    shapes = [s for s in sizes if s[0] >= least and _fits(stream, products, *s, target)]
     busy = [shape for shape in shapes if blocks_of(stream, shape[0]) >= target.multiprocessors]
     for rows, points, warps in dict.fromkeys([*busy, *sorted(shapes, key=lambda shape: (shape[0], -shape[1]))]):
-        first, *others = nests_of(Blocks(stream, rows, points))
+        first, *others = nests_of(Blocks(stream, rows, points, fragments=True))
         block = ThreadBlock((warps, 1), str(MMA_SHAPES["f16"]), depth=DEPTH)
         yield [_staged(nest, products, points) for nest in (replace(first, block=block), *others)]
 
@@ -109,7 +113,7 @@ def _fits(
 ) -> bool:
     """Whether a thread has registers, and a block shared memory, for blocks of one size, of which fragments are more
     than half full."""
-    sizes = Blocks(stream, rows, points).sizes(products[0])
+    sizes = Blocks(stream, rows, points, fragments=True).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
     last_rows, last_points = (_is_uneven(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))
@@ -121,8 +125,14 @@ def _fits(
         sums += rows * columns
         staged += (DEPTH + last_points) * columns * depth + (0 if running else (1 + last_points) * rows * depth)
     room = target.shared_optin - RESERVED
-    most = OPEN_SUMS if stream.is_open and _has_matrix(stream) else SUMS
-    return sums <= most * warps * target.warp and (1 + last_rows) * 2 * staged <= room
+    return sums <= _most_sums(stream) * warps * target.warp and (1 + last_rows) * 2 * staged <= room
+
+
+def _most_sums(stream: Stream) -> int:
+    """Of a thread."""
+    if not stream.rescales:
+        return CHAIN_SUMS
+    return OPEN_SUMS if stream.is_open and _has_matrix(stream) else SUMS
 
 
 def _has_matrix(stream: Stream) -> bool:
