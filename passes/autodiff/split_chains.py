@@ -48,10 +48,11 @@ class SplitChains(ModulePass):
 def _copy(chain: Chain, sinks: Sequence[Operation], block: Block) -> None:
     """Give ``sinks`` matrices of their own."""
     copies: dict[SSAValue, SSAValue] = {}
+    matrices = chain.matrices
     for op in chain.ops:
         if op in sinks:
             op.operands = [copies.get(v, v) for v in op.operands]
-        elif op not in chain.sinks:
+        elif op in matrices:
             copy = op.clone({v: copies.get(v, v) for v in op.operands})
             block.insert_op_after(copy, op)
             copies[op.results[0]] = copy.results[0]

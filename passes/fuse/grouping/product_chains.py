@@ -9,26 +9,30 @@ middle stay in cache block by block (Dao, FlashAttention-2, 2023).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.graph import ContractOp, MapOp
 from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.expr import Call, Load
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
+from mlc.passes.fuse.grouping.attention import HALVES
 from mlc.target import CpuTarget, GpuTarget, Target
-from mlc.target.block_time import QUERIES
+from mlc.target.block_time import COLUMNS, QUERIES
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Operators in order: ``sources`` make matrices of shape ``scores``, ``sinks`` sum along their rows or columns."""
+    """Operators in order: ``sources`` make matrices of shape ``scores``, ``sinks`` sum along their rows or columns;
+    ``rounded``: the maps that round what these sum to halves."""
 
     ops: tuple[Operation, ...]
     scores: Shape
     sources: tuple[ContractOp, ...]
     sinks: tuple[ContractOp, ...]
+    rounded: tuple[Operation, ...] = ()
 
     def parts(self) -> tuple[tuple[ContractOp, ...], tuple[ContractOp, ...]]:
         """The sinks that sum along rows of the matrices, and those that sum along columns."""
@@ -37,7 +41,14 @@ class Chain:
 
     def of(self, sinks: tuple[ContractOp, ...]) -> Chain:
         """The chain with some of its sinks."""
-        return replace(self, ops=tuple(op for op in self.ops if op not in self.sinks or op in sinks), sinks=sinks)
+        rounded = tuple(op for op in self.rounded if op.operands[0].owner in sinks)
+        without = {*self.sinks, *self.rounded} - {*sinks, *rounded}
+        return replace(self, ops=tuple(op for op in self.ops if op not in without), sinks=sinks, rounded=rounded)
+
+    @property
+    def matrices(self) -> tuple[Operation, ...]:
+        """The operators that make matrices."""
+        return tuple(op for op in self.ops if op not in self.sinks and op not in self.rounded)
 
     def _matrix(self, sink: ContractOp) -> SSAValue:
         return next(v for v in sink.operands if v.owner in self.ops)
@@ -93,12 +104,26 @@ def _chain(first: ContractOp, position: Mapping[Operation, int]) -> Chain | None
         return None
     if not search.sinks or not all(is_sink(op, matrix) for op, matrix in search.sinks.items()):
         return None
-    parts = (search.sources, search.maps, search.sinks)
-    found = sorted((op for part in parts for op in part), key=position.__getitem__)
-    if _leaves_and_returns(found, set(search.sinks), position):
+    rounded = _roundings(search.sinks)
+    parts = (search.sources, search.sinks, set(rounded.values()))
+    found = sorted((op for part in (*parts, search.maps) for op in part), key=position.__getitem__)
+    if _leaves_and_returns(found, {rounded.get(op, op) for op in search.sinks}, position):
         return None
-    sources, sinks = (tuple(op for op in found if op in part) for part in (search.sources, search.sinks))
-    return Chain(tuple(found), scores, sources, sinks)  # type: ignore[arg-type]
+    return Chain(tuple(found), scores, *(tuple(op for op in found if op in part) for part in parts))  # type: ignore[arg-type]
+
+
+def _roundings(sinks: Iterable[Operation]) -> dict[Operation, Operation]:
+    """The maps that round sums of products of halves, of which no other operator reads the sums, by the products."""
+    found: dict[Operation, Operation] = {}
+    for op in sinks:
+        readers = [use.operation for use in op.results[0].uses]
+        if len(readers) == 1 and _multiplies_halves(op) and _rounds(readers[0]):
+            found[op] = readers[0]
+    return found
+
+
+def _rounds(op: Operation) -> bool:
+    return isinstance(op, MapOp) and op.scalar == Call(element_of(op.result), (Load(0),))
 
 
 def is_source(op: Operation) -> bool:
@@ -129,10 +154,10 @@ def _summed(op: ContractOp, matrix: SSAValue) -> bool:
     return mine[-1] not in op.terms[2]
 
 
-def _leaves_and_returns(ops: Sequence[Operation], sinks: set[Operation], position: Mapping[Operation, int]) -> bool:
-    """Whether something that one of the operators reads follows from what a sink computes."""
+def _leaves_and_returns(ops: Sequence[Operation], results: set[Operation], position: Mapping[Operation, int]) -> bool:
+    """Whether something that one of the operators reads follows from what they compute, but for matrices."""
     inside, last = set(ops), position[ops[-1]]
-    waiting = [use.operation for op in sinks for r in op.results for use in r.uses]
+    waiting = [use.operation for op in results for r in op.results for use in r.uses]
     seen: set[Operation] = set()
     while waiting:
         op = waiting.pop()
@@ -159,10 +184,12 @@ def is_streamed(chain: Chain, target: Target) -> bool:
         return _stays_in_l2(chain.scores, arrays, target)
     if not _exceeds_l2(chain.scores, target):
         return False
+    if all(map(_multiplies_halves, (*chain.sources, *chain.sinks))):
+        arrays = 0
     rows, columns = chain.parts()
     *outer, m, n = chain.scores
-    along_rows = not rows or _stays_in_shared_memory((*outer, m), rows, arrays, target)
-    return along_rows and (not columns or _stays_in_shared_memory((*outer, n), columns, arrays, target))
+    along_rows = not rows or _is_block((*outer, m), rows, arrays, target)
+    return along_rows and (not columns or _is_block((*outer, n), columns, arrays, target))
 
 
 def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
@@ -182,14 +209,24 @@ def _exceeds_l2(scores: Shape, target: Target) -> bool:
     return 4 * size > target.l2_bytes
 
 
-def _stays_in_shared_memory(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Target) -> bool:
+def _is_block(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Target) -> bool:
     """Whether there are several blocks of the last of the ``axes`` that thread blocks share, and the smallest ones fit:
-    ``arrays`` of as many rows as columns, and what the ``sinks`` sum."""
+    ``arrays`` of as many rows as columns, and what the ``sinks`` sum. No arrays are in shared memory where products are
+    those of halves, by tensor cores: then sums are in registers."""
     assert isinstance(target, GpuTarget)
     *outer, points = axes
     matrices = product(outer)
     assert isinstance(points, int) and isinstance(matrices, int)
     columns = [product(shape_of(op.result)) // (matrices * points) for op in sinks]
     several = points >= QUERIES and (matrices != 1 or points > QUERIES and points % QUERIES == 0)
+    if not arrays:
+        return several and all(isinstance(n, int) and n <= COLUMNS for n in columns)
     size = arrays * QUERIES + 2 * sum(columns)
     return several and isinstance(size, int) and 4 * QUERIES * size <= target.shared
+
+
+def _multiplies_halves(op: Operation) -> bool:
+    """Whether a product has factors of one type of 16 bits, and sums of f32."""
+    assert isinstance(op, ContractOp)
+    factors = {element_of(op.lhs), element_of(op.rhs)}
+    return len(factors) == 1 and factors <= {*HALVES} and element_of(op.result) == "f32"
