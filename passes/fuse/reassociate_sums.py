@@ -6,23 +6,26 @@
 
 Σn pmn Σv gmv vnv = Σv gmv Σn pmn vnv. So the derivative of a softmax needs no row of another product: it reads the
 attention's result (Dao et al., FlashAttention, 2022, appendix B.2). What is equal along a row is a factor of the sums.
+Terms that are rounded to halves before they are added are not rounded then, but the result that is read is; nor does
+another operator round the product of the terms, so that what it subtracts is their mean.
 ``numerics = strict`` changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, TransposeOp, ints_of
-from mlc.dialects.semantics.expr import Call, Expr, Load, substitute
-from mlc.dialects.types import shape_of
+from mlc.dialects.graph import ContractOp, MapOp, ReduceOp, TransposeOp, ints_of, source_nodes, with_nodes
+from mlc.dialects.semantics.expr import Call, Expr, Load, element_type, replaced, substitute
+from mlc.dialects.types import element_of, shape_of
 from mlc.passes.fuse.factor_sums import split
+from mlc.passes.fuse.grouping.attention import HALVES
 from mlc.passes.graph.patterns.cleanup import eliminate_dead
 from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused
@@ -86,10 +89,21 @@ def _factored(value: SSAValue) -> Factored | None:
     op = value.owner
     if not isinstance(op, MapOp):
         return None
-    factor, rest = split(op.scalar, lambda load: shape_of(op.args[load.operand])[-1:] in ((), (1,)))
+    exact = _unrounded(op.scalar, [element_of(v) for v in op.args])
+    factor, rest = split(exact, lambda load: shape_of(op.args[load.operand])[-1:] in ((), (1,)))
     if not all(isinstance(each, Load) and shape_of(op.args[each.operand]) == shape_of(value) for each in rest):
         return None
     return Factored(op, factor, tuple(op.args[each.operand] for each in rest))  # type: ignore[union-attr]
+
+
+def _unrounded(expr: Expr, operands: Sequence[str]) -> Expr:
+    """A product of numbers of f32 without the roundings of its factors, and of itself, to halves."""
+    match expr:
+        case Call("f32", (Call(half, (exact,)),)) | Call(half, (exact,)) if half in HALVES:
+            return _unrounded(exact, operands) if element_type(exact, operands) == "f32" else expr
+        case Call("neg" | "mul" | "div", args):
+            return Call(expr.fn, tuple(_unrounded(a, operands) for a in args))
+    return expr
 
 
 def _readers(weight: SSAValue) -> Iterator[tuple[ContractOp, Factored | None]]:
@@ -131,7 +145,8 @@ def _reassociate(op: ReduceOp, pair: Pair) -> None:
     builder = OpBuilder(op)
     given, _, out = pair.product.terms
     equation = f"{given},{pair.letters}->{out[:-1]}"
-    sums = ContractOp(equation, pair.product.lhs, pair.other.result, product=pair.product.product)
+    result = _rounded(pair.other.result, element_of(pair.product.lhs))
+    sums = ContractOp(equation, pair.product.lhs, result, product=pair.product.product)
     whole = builder.reshape(builder.emit(sums), (*shape_of(op.input)[:-1], 1))
     expr, args = _scaled("mul", Load(0), [whole], pair.terms)
     if pair.weights:
@@ -139,6 +154,35 @@ def _reassociate(op: ReduceOp, pair: Pair) -> None:
     rows = builder.emit(MapOp.reading(expr, args))
     op.result.replace_all_uses_with(builder.reshape(rows, shape_of(op.result)))
     erase_unused([op, pair.terms.op])
+    for use in list(pair.product.result.uses):
+        if isinstance(use.operation, MapOp):
+            _read_exactly(use.operation, pair.product.result)
+
+
+def _read_exactly(op: MapOp, product: SSAValue) -> None:
+    """Let a map read a product of f32 that it rounds to halves and widens again."""
+    expr = op.scalar
+    for load in (Load(n) for n, arg in enumerate(op.args) if arg is product):
+        for half in HALVES:
+            expr = replaced(expr, Call("f32", (Call(half, (load,)),)), load)
+    if expr != op.scalar:
+        exact = OpBuilder(op).emit(MapOp.reading(expr, op.args))
+        op.result.replace_all_uses_with(exact)
+        erase_unused([op])
+
+
+def _rounded(result: SSAValue, element: str) -> SSAValue:
+    """A product's result as ``element``, as which others may read it already."""
+    if element_of(result) == element:
+        return result
+    cast = Call(element, (Load(0),))
+    for reader in (use.operation for use in result.uses):
+        if isinstance(reader, MapOp) and reader.scalar == cast:
+            return reader.result
+    assert isinstance(result.owner, ContractOp) and isinstance(result.owner.parent, Block)
+    rounded = MapOp.reading(cast, [result])
+    result.owner.parent.insert_op_after(with_nodes(rounded, source_nodes(result.owner)), result.owner)
+    return rounded.result
 
 
 def _scaled(fn: str, expr: Expr, args: list[SSAValue], by: Factored) -> tuple[Expr, list[SSAValue]]:
