@@ -6,7 +6,8 @@ as boxes of a tensor (TMA of sm_90).
       kernel.write (kernel.read %B[…%k…] valid(…)), %t  →   kernel.bulk_copy %B[%n, %k] to %t {…}
       kernel.mma %acc, %s, %t }                             kernel.mma %acc, %s, %t }
 
-Elements outside the tensor arrive as zeros, so boxes need no limits. What a tensor map cannot say (strides that are no
+Elements outside the tensor arrive as zeros, so boxes need no limits. Weights of 8 bits arrive as bytes, row by row, and
+threads that compute write them as halves (``widened_operands.py``). What a tensor map cannot say (strides that are no
 multiples of 16 bytes or not known, offsets that are not linear in the tile's place) is copied as before, if a rule has
 chosen the schedule; else the error says it. ``specialize-warps`` then has other warps copy.
 """
@@ -19,16 +20,18 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel.bulk_copy import MOST_BOX
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.context import gpu_of
 from mlc.passes.device.bulk.consumer_order import groups_of
 from mlc.passes.device.bulk.positions import place_along, variables_of
 from mlc.passes.device.distribute_values import threads_of
+from mlc.passes.device.distribution.linear_layout import LinearLayout
 from mlc.passes.device.distribution.swizzle import LAYOUT
 from mlc.passes.device.distribution.tensor_box import CHUNK, ROW, Axis, Variable, box_layout, refused, tensor_axes
 from mlc.passes.device.distribution.warpgroup import WARPS
@@ -37,6 +40,7 @@ from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.device.loops.insertion import Inserter
 from mlc.passes.device.loops.pipelined_copies import copies_of
 from mlc.passes.device.loops.recompute import INDEX_ARITHMETIC
+from mlc.passes.device.loops.widened_operands import CASTS
 from mlc.passes.schedule.apply_schedules import following, is_given
 from mlc.target import GpuTarget
 
@@ -90,11 +94,12 @@ def _pipeline(fn: kernel.FuncOp, target: GpuTarget) -> scf.ForOp | str:
 
 
 def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> list[_BulkCopy] | str:
-    """The copies of a loop, which has nothing else but its product; or why they cannot be bulk copies."""
+    """The copies of a loop, which has nothing else but its product, and what widens an operand in shared memory; or why
+    they cannot be bulk copies."""
     variables = variables_of(loop)
     copies, made = list(copies_of(fn, loop, narrow=True)), list[_BulkCopy]()
     known = {o for copy in copies for o in (copy.read, copy.write, copy.local)}
-    others = [o for o in loop.body.block.ops if o not in known and not isinstance(o, _BESIDE)]
+    others = [o for o in loop.body.block.ops if o not in known and not isinstance(o, _BESIDE) and not _widens(o)]
     if len(copies) != 2 or others or variables is None:
         return "the loop of the sum does more than copy two operands as they are and multiply them"
     for copy in copies:
@@ -109,7 +114,12 @@ def _copies(fn: kernel.FuncOp, loop: scf.ForOp) -> list[_BulkCopy] | str:
     return made
 
 
-_BESIDE = (*INDEX_ARITHMETIC, kernel.MmaOp, scf.YieldOp)
+_BESIDE = (*INDEX_ARITHMETIC, kernel.MmaOp, scf.YieldOp, *CASTS)
+
+
+def _widens(op: Operation) -> bool:
+    """Whether an operation reads or writes what is in shared memory."""
+    return isinstance(op, kernel.ReadOp | kernel.WriteOp) and isinstance(op.buffer.owner, kernel.LocalOp)
 
 
 @dataclass(frozen=True)
@@ -133,7 +143,12 @@ class _BulkCopy:
     @property
     def row(self) -> int:
         """Elements of a row of a box."""
-        return min(self.tile[1], ROW // self.itemsize)
+        return self.tile[1] if self.widened else min(self.tile[1], ROW // self.itemsize)
+
+    @property
+    def widened(self) -> bool:
+        """Whether threads read the local array, row by row, and not warpgroups by their layout."""
+        return LAYOUT not in self.local.attributes
 
     def fits(self) -> bool:
         """Whether the local array has the layout that boxes have."""
@@ -144,6 +159,8 @@ class _BulkCopy:
         pairs = zip(shape.get_shape(), self.read.mixed_strides, self.write.mixed_strides, strict=True)
         order = {source: target for extent, source, target in pairs if extent > 1}
         plain = order.pop(1, None) == 1 and list(order.values()) == [columns] and constant_of(self.write.offset) == 0
+        if self.widened:
+            return plain and columns <= MOST_BOX and columns * self.itemsize % CHUNK == 0
         same = isinstance(layout, StringAttr) and layout.data == str(box_layout(rows, columns, self.itemsize))
         return plain and same and self.row * self.itemsize % 32 == 0
 
@@ -151,6 +168,9 @@ class _BulkCopy:
         build = Inserter(self.write)
         for n in range(self.tile[1] // self.row):
             build.add(self._box(n, build))
+        if self.widened:  # boxes are aligned, as arrays with a layout are
+            rows, columns = self.tile
+            self.local.attributes[LAYOUT] = StringAttr(str(LinearLayout.identity("offset", rows * columns)))
         for op in (self.write, self.read):
             op.detach()
             op.erase()
@@ -163,5 +183,6 @@ class _BulkCopy:
         strides = tuple(axis.stride * self.itemsize for axis in self.axes[1:])
         box = tuple(self.row if axis.stride == 1 else axis.tile for axis in self.axes)
         extents = tuple(axis.extent for axis in self.axes)
-        made = kernel.TensorMap(self.read.buffer, extents, strides, box, self.row * self.itemsize)
+        span = 0 if self.widened else self.row * self.itemsize
+        made = kernel.TensorMap(self.read.buffer, extents, strides, box, span)
         return kernel.BulkCopyOp(made, positions, self.local.result, build.index(n * self.row * rows))

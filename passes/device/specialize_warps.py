@@ -15,11 +15,11 @@
                                                      kernel.mbarrier_arrive %empty[%former] } … } }
 
 One thread of the producer's warpgroup copies; each warp of the consumers says when it has read a buffer. A product is
-in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums have none. The ring has
-``depth`` buffers, as many as the schedule says or as shared memory has room for. With ``cluster=2x2`` four blocks run
-together: those whose tiles are in one row or column each copy a part of what both need (multicast), and say to each
-other when they have read a buffer. With ``pingpong`` two groups of threads compute, each every second tile of a block:
-one multiplies while the other writes its results.
+in flight while the next buffer is waited for; a ring of one buffer has none, and promoted sums and operands that are
+widened, to one array, have none. The ring has ``depth`` buffers, as many as the schedule says or as shared memory has
+room for. With ``cluster=2x2`` four blocks run together: those whose tiles are in one row or column each copy a part of
+what both need (multicast), and say to each other when they have read a buffer. With ``pingpong`` two groups of threads
+compute, each every second tile of a block: one multiplies while the other writes its results.
 """
 
 from __future__ import annotations
@@ -89,11 +89,12 @@ class _Specialization:
         self.cluster, peers = self._cluster()
         readers = threads // self.target.warp * peers
         self.full, self.empty = (self._barriers(tiles, count) for count in (1, readers))
-        promoted = any(isinstance(o, kernel.MmaOp) and o.promoted for o in self.loop.body.block.ops)
+        products = [o for o in self.loop.body.block.ops if isinstance(o, kernel.MmaOp)]
+        alone = any(o.promoted or not {o.a, o.b} <= set(self.rings) for o in products)
         self.order: ConsumerOrder | None = None
         if self.groups > 1:
             self.order = ConsumerOrder(self._barriers(tiles, threads // self.target.warp, self.groups))
-        self.release = Release(self.empty, self.depth, self.cluster.peers if self.cluster else None, promoted)
+        self.release = Release(self.empty, self.depth, self.cluster.peers if self.cluster else None, alone)
         Inserter(tiles).add(kernel.BarrierOp() if self.cluster is None else kernel.ClusterBarrierOp())
         producer = Block([self._producer()])
         self._consume()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,32 @@ def test_warpgroups(right: str, turned: bool, units: Path) -> None:
     program, text = made(case.model, units, band, target=HOPPER)
     case.check(program)
     assert "mlc_wgmma<" in text and "mlc_bulk_copy(" not in text
+
+
+BULK = [
+    "{m}/64p {n}/64vp | {k}/64 | warps=4 copy=tma",
+    "{m}/128p {n}/128vp | {k}/64 | warps=8 copy=tma depth=2 raster=2 persist",  # both warpgroups read what all widen
+    "{m}/64p {n}/256vp | {k}/32 | warps=4x2 copy=tma depth=3",
+    "{m}/64p {n}/128vp | {k}/64 | warps=4 copy=tma depth=2 cluster=2x1",
+]
+
+
+@pytest.mark.parametrize("band", BULK)
+@pytest.mark.parametrize("left, right, turned", [("f16", "i8", False), ("bf16", "ui8", True), ("f16", "e4m3", True)])
+def test_bulk_copies(left: str, right: str, turned: bool, band: str, units: Path) -> None:
+    """Boxes of bytes, which threads write as halves, beside those of activations; in a ring, by any tile of a block."""
+    case = Case(left, right, 200, 272, 160, turned=turned)
+    few = replace(HOPPER, multiprocessors=4, registers=128 * 256)  # type: ignore[type-var]
+    program, text = made(case.model, units, band, target=few)
+    assert len(re.findall(r"mlc_bulk_(copy|multicast)\(", text)) >= 2 and "mlc_copy_async" not in text
+    case.check(program)
+
+
+def test_rules_choose_bulk_copies_of_bytes(units: Path) -> None:
+    """But not where weights have rows that are no multiples of 16 bytes."""
+    for n, bulk in ((1536, True), (1528, False)):
+        (text,) = Program.of(Case("f16", "i8", 512, 1024, n).model, units, target=HOPPER).kernels.strings.values()
+        assert ("mlc_bulk_copy(" in text) == bulk
 
 
 def test_strict_numerics_round_each_weight(units: Path) -> None:

@@ -22,12 +22,12 @@ class Release:
     empty: SSAValue
     depth: int  # buffers of the ring
     cluster: SSAValue | None  # the mask of the blocks that copy to this one's buffers; None: itself alone
-    promoted: bool = False  # the sums of each product are added in f32 right after it
+    alone: bool = False  # each product ends before the next one: its sums are added in f32, or its operand is widened
 
     @property
     def in_flight(self) -> bool:
         """Whether a product may be in flight: the next one needs a buffer that is not this one's."""
-        return self.depth > 1 and not self.promoted
+        return self.depth > 1 and not self.alone
 
     def own(self, add: Callable[[Operation], object], slot: SSAValue, when: SSAValue | None = None) -> None:
         add(kernel.MbarrierArriveOp(self.empty, slot, self.cluster, when))

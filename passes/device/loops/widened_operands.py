@@ -15,6 +15,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of, float_type, is_unsigned
 
+CASTS = (arith.SIToFPOp, arith.UIToFPOp, arith.TruncFOp, kernel.LanewiseOp)
+
 
 def widen_operand(copy: kernel.WriteOp, wide: kernel.LocalOp) -> None:
     """After ``copy``, to a local array of bytes, write its elements as halves to ``wide``, of the same shape."""
@@ -33,7 +35,7 @@ def copied_from(local: SSAValue) -> Operation | Block:
     """The read of memory whose elements a local array of a staged operand has, widened or not."""
     write = next(u.operation for u in local.uses if isinstance(u.operation, kernel.WriteOp))
     op = write.value.owner
-    while isinstance(op, arith.SIToFPOp | arith.UIToFPOp | arith.TruncFOp | kernel.LanewiseOp):
+    while isinstance(op, CASTS):
         op = op.operands[0].owner
     held = isinstance(op, kernel.ReadOp) and isinstance(op.buffer.owner, kernel.LocalOp)
     return copied_from(op.buffer) if held else op  # type: ignore[union-attr]

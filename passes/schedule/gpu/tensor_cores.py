@@ -89,8 +89,8 @@ def _nests(
     paired = [faster_pair(nest, _pairs(nest, statements[0], target), statements[0], target) for nest in nests]
     ordered = sharing(fastest_first(paired, statements[0], target), statements[0], target)
     yield from ordered[:1]
-    own = PINGPONG[-1:] if mma.promoted else PINGPONG
-    own_tiles = [_pingpong(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in own if bulk]
+    own = () if not bulk or _is_widened(roles.s) else PINGPONG[-1:] if mma.promoted else PINGPONG
+    own_tiles = [_pingpong(_tile(roles, mma, *shape, warpgroup=True), roles.s, target) for shape in own]
     more = [LoopNest("contraction", names, band, inner, block=block) for band, inner, block in filter(None, own_tiles)]
     more += [each for nest in nests for each in (nest, *_clusters(nest, statements[0], target, CLUSTERS))]
     rest = dict.fromkeys([*ordered[1:], *more])
@@ -173,11 +173,17 @@ def _is_along_the_sum(s: StatementView) -> bool:
 
 def _has_tensor_maps(s: StatementView) -> bool:
     """Whether the factors are tensors that bulk copies take: with strides of 16 bytes or of one element."""
-    if len({ITEMSIZE[element_of(v)] for v in s.op.ins}) > 1:
-        return False  # one is widened in shared memory
-    unit, iterators = 16 // ITEMSIZE[element_of(s.op.ins[0])], (*s.parallel, *s.reduced)
-    strides = [access.stride(i) for access in s.reads for i in iterators]
-    return all(isinstance(n, int) and (n == 1 or n % unit == 0) for n in strides)
+    for value, access in zip(s.op.ins, s.reads, strict=True):
+        unit = 16 // ITEMSIZE[element_of(value)]
+        strides = [access.stride(i) for i in (*s.parallel, *s.reduced)]
+        if not all(isinstance(n, int) and (n == 1 or n % unit == 0) for n in strides):
+            return False
+    return True
+
+
+def _is_widened(s: StatementView) -> bool:
+    """Whether a factor is widened in shared memory, of which a block has one buffer."""
+    return len({ITEMSIZE[element_of(v)] for v in s.op.ins}) > 1
 
 
 def _fitting(extent: DimLike, size: int, least: int) -> int:
