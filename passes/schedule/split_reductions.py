@@ -39,11 +39,13 @@ from mlc.passes.schedule.gpu.kernel_copy import KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS, PARTS_SUFFIX
 from mlc.passes.schedule.gpu.parts import (
     is_splittable,
+    open_keys,
     open_parts,
     open_size,
     open_terms,
     outer_parts,
     rows_of,
+    running_sum,
     split_stream,
     split_sum,
     splittable_stream,
@@ -82,13 +84,15 @@ class SplitReductions(ModulePass):
 
     def _symbolic(self, fn: kernel.FuncOp, target: GpuTarget) -> DimLike | None:
         """How many parts a sum of several iterators, or of a symbolic number of terms, has; None where it is whole."""
+        if stream := splittable_stream(statements_of(fn)):
+            return open_keys(stream, target)
         found: DimLike | None = self._bounded(fn, outer_parts, target)
         return found or self._bounded(fn, open_parts, target)
 
     def split(self, fn: kernel.FuncOp, target: GpuTarget) -> SplitSum | None:
         """The time of a kernel's sum in parts; None where it has none."""
         if stream := splittable_stream(statements_of(fn)):
-            return split_stream(stream, target)
+            return split_stream(stream, target) if isinstance(stream.any_extent(stream.along), int) else None
         return self._bounded(fn, split_sum, target)
 
     def _bounded(self, fn: kernel.FuncOp, found: Estimate[T], target: GpuTarget) -> T | None:
@@ -142,20 +146,20 @@ def _divided(fn: kernel.FuncOp, statements: Sequence[StatementView], parts: DimL
         return _divided(fn, statements_of(fn), parts)
     if stream is None and not is_splittable(statements):
         raise ScheduleError(f"{PART}@{parts}: its first statement is no sum that can have parts")
-    terms = stream.extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]
-    if parts != terms and not _has_parts(terms, parts, None if stream else statements[0]):
+    terms = stream.any_extent(stream.along) if stream else statements[0].bounds[statements[0].reduced[0]]
+    if parts != terms and not _has_parts(terms, parts, running_sum(stream) if stream else statements[0], bool(stream)):
         raise ScheduleError(f"{PART}@{parts}: its sum has {terms} terms, which are not {parts} equal parts")
-    return RunningParts(fn, stream, int(parts)) if stream else _SumParts(fn, statements[0], parts)  # type: ignore[arg-type]
+    return RunningParts(fn, stream, parts) if stream else _SumParts(fn, statements[0], parts)
 
 
-def _has_parts(terms: DimLike, parts: DimLike, sum_: StatementView | None) -> bool:
-    """Whether a sum has so many parts of one size, of which only those of a running reduction need not divide it
-    (``sum_``: None)."""
+def _has_parts(terms: DimLike, parts: DimLike, sum_: StatementView, running: bool) -> bool:
+    """Whether a sum has so many parts of one size, of which only those of a ``running`` reduction need not divide
+    it."""
     if isinstance(terms, Dim):
-        return sum_ is not None and parts == ceildiv(terms, open_terms(sum_))
+        return parts == ceildiv(terms, open_terms(sum_))
     if not isinstance(parts, int):
         return False
-    return terms % parts == 0 or sum_ is None and has_parts(terms, parts)
+    return terms % parts == 0 or running and has_parts(terms, parts)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ KEYS = (1, 7, 64, 65, 256, 257, 1000)
 SHAPES = [
     Shape(8, 4, 1, 0, 16, 32, open=True),  # heads that share keys
     Shape(4, 2, 3, 0, 20, 40, causal=True, open=True),  # some queries, with a mask
-    Shape(3, 1, 1, 0, 16, 36, open=True),  # each head has its own keys
+    Shape(8, 4, 3, 0, 20, 24, causal=True, open=True),  # 12 rows of a tile, of halves on tensor cores
 ]
+OWN = Shape(3, 1, 1, 0, 16, 36, open=True)  # each head has its own keys
 
 
 def parts_of(made: Program) -> FuncOp:
@@ -36,9 +37,31 @@ def parts_of(made: Program) -> FuncOp:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("element, error", [("float32", 1e-5), ("float16", 4e-3)])
-def test_keys_of_a_number_known_at_run_time(shape: Shape, element: str, error: float, units: Path) -> None:
+def test_parts_of_an_attention(shape: Shape, element: str, error: float, units: Path) -> None:
+    """Two kernels of scores, softmax and products with values, beside a transposition of the keys."""
+    made = program(shape, element, units)
+    first, *_, second = [fn for fn in made.functions.values() if len(schedule_of(fn)) > 1]
+    assert first is parts_of(made) and len(made.functions) <= 3
+    assert all(schedule_of(fn)[0].streamed for fn in (first, second))
+    block = schedule_of(first)[0].block
+    assert (block is not None and block.mma == "m16n8k16") == (shape.heads == 8 and shape.queries == 3 and error > 1e-3)
+    check(made, shape, element, error)
+    nothing = dict(zip(("q", "k", "v", "mask"), (a.astype(element) for a in arguments(shape)), strict=False))
+    assert not made.run(nothing)["y"].any()  # the sum of no keys, as on CPUs
+
+
+@pytest.mark.parametrize("element, error", [("float32", 1e-5), ("float16", 4e-3)])
+def test_parts_of_a_product_with_values(element: str, error: float, units: Path) -> None:
+    check(program(OWN, element, units), OWN, element, error)
+
+
+def program(shape: Shape, element: str, units: Path) -> Program:
     made = Program.of(model(shape, TensorProto.FLOAT16 if element == "float16" else TensorProto.FLOAT), units)
     assert str(shape_of(parts_of(made).block.args[-1])[0]) == "-((-keys)//(256))"
+    return made
+
+
+def check(made: Program, shape: Shape, element: str, error: float) -> None:
     for keys in KEYS:
         arrays = [a.astype(element) for a in arguments(replace(shape, keys=keys))]
         if shape.causal:

@@ -19,6 +19,7 @@ from mlc.dialects.graph import ComputeOp, ContractOp, MapOp, ReduceOp, ReshapeOp
 from mlc.dialects.semantics.dims import product
 from mlc.dialects.semantics.expr import Call, Const, Load, loads
 from mlc.dialects.types import Shape, element_of, is_float, shape_of
+from mlc.passes.assumed_extents import LONG
 from mlc.target import CpuTarget, GpuTarget, Target
 from mlc.target.block_time import QUERIES, parts_of_keys
 
@@ -172,12 +173,12 @@ def _key_parts(attention: Attention, target: GpuTarget) -> int:
     lhs, rhs, scores = first.terms
     extents = {c: n for c, n in zip(lhs, shape_of(first.lhs), strict=True) if isinstance(n, int)}
     keys, value = attention.scores[-1], shape_of(last.result)[-1]
-    if len(extents) < len(lhs) or not isinstance(keys, int) or not isinstance(value, int):
+    if len(extents) < len(lhs) or not isinstance(value, int):
         return 1
     own = [extents[c] for c in scores if c in lhs and c not in rhs and extents[c] > 1]
     blocks = math.prod(extents[c] for c in scores if c in lhs and c in rhs)
     size = math.prod(n for c, n in extents.items() if c not in scores)
-    return parts_of_keys(math.prod(own), blocks, size + value, keys, target)
+    return parts_of_keys(math.prod(own), blocks, size + value, keys if isinstance(keys, int) else LONG, target)
 
 
 def _is_softmax(attention: Attention) -> bool:

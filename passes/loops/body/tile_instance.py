@@ -5,7 +5,7 @@ T0[n, m] of 32 columns and 14 rows at (%t0, %t1)   →   n = 32·t0 + axis_n, m 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mlc.dialects import poly
@@ -44,9 +44,9 @@ class TileInstance:
         """Set the points of each iterator; a tiled block's iterator is there twice: its block, then tiles of it."""
         names = [i.data for i in self.tile.iters]
         starts, sizes = dims_of(self.tile.starts), [int(s) for s in self.tile.sizes.get_values()]
+        bounds = self.members[0].bounds
         for n, (name, size) in enumerate(zip(names, sizes, strict=True)):
             first = starts[n] + coordinates[n] * size
-            self._set_end(name, first)
             if is_block(self.nest, self.members[0], name):
                 self.blocks.setdefault(name, (first, first + size - 1))
             if name in names[n + 1 :]:
@@ -56,28 +56,27 @@ class TileInstance:
             self.rows[name] = (start, start + size - 1)
             if self._is_streamed(name):
                 self.origins[name] = self.at[block_of(name)] = first
-                self._set_extent(name, self._points(name, size))
+                self._set_extent(name, size)
             else:
                 self.at[name] = start
                 self._add_axis(name, size, evaluate(dims_of(self.tile.valid)[n], {coordinate(name): coordinates[n]}))
+        self._set_ends(bounds)
 
     def _is_streamed(self, name: str) -> bool:
         """Whether loops inside of the tile run over a block of an iterator."""
         streamed = self.nest.streamed and not self.tile.initial and self.nest.streamed.iterator == name
         return bool(streamed) and all(i.iterator != name for i in self.nest.band)
 
-    def _set_end(self, name: str, first: DimLike) -> None:
-        """Note where an iterator ends whose blocks may be partly beyond it: so many points after the ``first`` one."""
-        split = self.nest.tiled_blocks.get(name)
-        if name not in self.ends and split is not None and split.points:
-            left = f"left{len(self.out.env)}"
-            self.out.env[left] = self.out.dim(self.members[0].bounds[name] - first)
-            self.ends[name] = first + Dim.symbol(left)
-
-    def _points(self, name: str, size: int) -> DimLike:
-        """The points of a block inside: loops end with the extent, vectors have lanes beyond it."""
-        lanes = any(i.iterator == name and i.vectorized for i in self.nest.inner)
-        return size if lanes or name not in self.ends else dim_min(size, self.ends[name] - self.origins[name])
+    def _set_ends(self, bounds: Mapping[str, DimLike]) -> None:
+        """Note where iterators end whose blocks may be partly beyond it: so many points after the block's first one.
+        Loops inside end with the extent; vectors have lanes beyond it."""
+        padded = (i for i, split in self.nest.tiled_blocks.items() if split.points and block_of(i) in self.at)
+        for name in padded:
+            first, number = self.at[block_of(name)], f"left{len(self.out.env)}"
+            self.out.env[number] = self.out.dim(evaluate(bounds[name], self.at) - first)
+            self.ends[name] = first + Dim.symbol(number)
+            if self._is_streamed(name) and not any(i.iterator == name and i.vectorized for i in self.nest.inner):
+                self._set_extent(name, dim_min(self.nest.tiled_blocks[name].points, Dim.symbol(number)))
 
     def _add_axis(self, name: str, size: int, points: DimLike) -> None:
         """Add the points of an iterator as an axis, of which the first ``points`` are valid."""

@@ -124,9 +124,10 @@ def is_splittable(statements: Sequence[StatementView]) -> bool:
 
 
 def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
-    """The way to stream a kernel whose results are sums and maxima in local arrays: only these have parts."""
-    stream = next(streams(statements), None)
-    if stream is None or not stream.after:
+    """The way to stream a kernel whose results are sums and maxima in local arrays: only these have parts. The number
+    of terms may be symbolic."""
+    stream = next(streams(statements, symbolic=True), None)
+    if stream is None or not stream.after or not all(isinstance(stream.any_extent(a), int) for a in stream.rows):
         return None
     inside = [s.op for s in stream.inside]
     reduced = [s.op for s in stream.inside if stream.along[s.name] in s.reduced]
@@ -139,16 +140,31 @@ def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
 def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
     """The reduction of a stream in parts: its first product is along it, its last one sums it."""
     products = [s for s in stream.inside if is_sum(s)]
-    extents = [n for s in products for n in s.bounds.values()]
+    extents = [n for s in products for i, n in s.bounds.items() if i != stream.along[s.name]]
     if len(products) != 2 or not all(isinstance(n, int) for n in extents):
         return None
     scores, values = products
+    terms = stream.any_extent(stream.along)
     keys, own = stream.along[scores.name], [axis[scores.name] for axis in rows_of(stream)]
     rows = points([scores.bounds[i] for i in own])
     blocks = points([scores.bounds[i] for i in scores.parallel if i not in (keys, *own)])
     size = points([scores.bounds[i] for i in scores.reduced])
     columns = size + points([values.bounds[i] for i in values.parallel]) // (rows * blocks)
-    return split_keys(rows, blocks, columns, stream.extent(stream.along), target) if own else None
+    return split_keys(rows, blocks, columns, terms if isinstance(terms, int) else LONG, target) if own else None
+
+
+def open_keys(stream: Stream, target: GpuTarget) -> DimLike | None:
+    """How many parts a running reduction has whose number of terms is symbolic; None where it stays whole: LONG terms
+    take about as long."""
+    terms, split = stream.any_extent(stream.along), split_stream(stream, target)
+    if split is None or isinstance(terms, int) or split.cycles(LONG // SCHEDULED) >= GAIN * split.cycles(1):
+        return None
+    return ceildiv(terms, open_terms(running_sum(stream)))
+
+
+def running_sum(stream: Stream) -> StatementView:
+    """The first running reduction of a stream."""
+    return next(s for s in stream.inside if stream.along[s.name] in s.reduced)
 
 
 def rows_of(stream: Stream) -> list[Axis]:

@@ -8,7 +8,8 @@
     S3[m, part]: t3[m] += b1[part, m]·w[part, m]   S4[m]: y[m] = 1 / t3[m]
 
 Where the parts do not divide the terms, the last one begins earlier. For terms that the one before has, too, its
-maximum is -inf and its sums are 0 (``part_masks``). A part without any term has the maximum -inf. Exponents subtract at
+maximum is -inf and its sums are 0 (``part_masks``). Of a symbolic number of terms each part has SCHEDULED, and the last
+one what is left: min(256, n - 256·part). A part without any term has the maximum -inf. Exponents subtract at
 least the lowest finite number, so its sums are 0.
 """
 
@@ -23,11 +24,12 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from mlc.dialects import kernel, poly
-from mlc.dialects.semantics.dims import Dim, evaluate, floordiv, product
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product
 from mlc.dialects.types import element_name, element_of, lowest, memref, shape_of
 from mlc.passes.kernel.count_work import FLOPS
 from mlc.passes.schedule.gpu.kernel_copy import Index, KernelCopy
 from mlc.passes.schedule.gpu.part_numbers import PART
+from mlc.passes.schedule.gpu.parts import open_size, open_terms, running_sum
 from mlc.passes.schedule.polyhedral.part_masks import mask_first, masked_statements
 from mlc.passes.schedule.polyhedral.running_reductions import Running, running_reductions
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
@@ -43,7 +45,7 @@ class RunningParts:
 
     fn: kernel.FuncOp
     stream: Stream
-    parts: int
+    parts: DimLike
 
     @cached_property
     def running(self) -> Running:
@@ -75,9 +77,11 @@ class RunningParts:
 
     def _part(self, made: KernelCopy, s: StatementView) -> None:
         along = self.stream.along[s.name]
-        bounds = [(PART, self.parts), *((i, self._size if i == along else n) for i, n in s.bounds.items())]
+        terms = self._terms
+        bounds = [(PART, self.parts), *((i, terms if i == along else n) for i, n in s.bounds.items())]
         body = s.op.body.clone()
         if self._overlap and s.name in self.masked:
+            assert isinstance(self.parts, int)
             maximum = s.op.monoid is not None and s.op.monoid.data == "max"
             mask_first(body.block, PART, self.parts - 1, along, self._overlap, float("-inf") if maximum else 0.0)
         for arg, read in zip(body.block.args, s.reads, strict=True):
@@ -92,14 +96,28 @@ class RunningParts:
         body = _body([parts], lambda args: [])
         made.add(poly.StatementOp(f"{s.name}p", self._domain(s), [], [parts], out, body), [index, index])
 
+    @cached_property
+    def _extent(self) -> DimLike:
+        return self.stream.any_extent(self.stream.along)
+
     @property
     def _size(self) -> int:
-        return part_size(self.stream.extent(self.stream.along), self.parts)
+        """The keys of a part; the last one of a symbolic number may have fewer."""
+        if isinstance(self._extent, Dim):
+            return open_terms(running_sum(self.stream))
+        assert isinstance(self.parts, int)
+        return part_size(self._extent, self.parts)
+
+    @property
+    def _terms(self) -> DimLike:
+        """The keys of a part, over the iterator of parts."""
+        return open_size(running_sum(self.stream)) if isinstance(self._extent, Dim) else self._size
 
     @property
     def _overlap(self) -> int:
         """The keys of the last part that the one before has, too: for these it counts nothing."""
-        return self.parts * self._size - self.stream.extent(self.stream.along)
+        extent, parts = self._extent, self.parts
+        return parts * self._size - extent if isinstance(extent, int) and isinstance(parts, int) else 0
 
     @cached_property
     def masked(self) -> frozenset[str]:

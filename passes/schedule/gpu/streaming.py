@@ -16,6 +16,7 @@ from functools import partial
 
 from mlc.dialects.kernel import MMA_SHAPES
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
+from mlc.dialects.semantics.dims import Dim
 from mlc.passes.schedule.gpu.generic import joint
 from mlc.passes.schedule.gpu.stream_blocks import Blocks, blocks_of, columns_of, is_loop, nests_of
 from mlc.passes.schedule.gpu.tensor_cores import instruction_of
@@ -43,6 +44,7 @@ CHAINS = (*FRAGMENTS[:2], (128, 32, 8), *FRAGMENTS[2:])
 """The same of chains, which have several matrices of as many points."""
 SUMS = 128  # of a thread at most, scores among them
 OPEN_SUMS = 96  # the same of symbolic extents, with an array of rows × points beside them: its limits take registers
+MERGED_SUMS = 80  # the same where rows are of several axes, so that their indices are computed
 OPEN_ROWS, OPEN_FRAGMENTS = 32, 64  # of a block at least where their number is symbolic: there may be many
 CHAIN_SUMS = 160  # the same of chains, whose threads keep nothing of their rows from block to block
 DEPTH = 2  # buffers of the operands of a block of the reduction: one is computed on while the other is in flight
@@ -129,17 +131,18 @@ def _fits(
 
 
 def _most_sums(stream: Stream) -> int:
-    """Of a thread."""
+    """The sums of a thread at most: fewer where statements read an argument along rows and along the reduction, as a
+    mask, of symbolic extents."""
     if not stream.rescales:
         return CHAIN_SUMS
-    return OPEN_SUMS if stream.is_open and _has_matrix(stream) else SUMS
-
-
-def _has_matrix(stream: Stream) -> bool:
-    """Whether statements read an argument along rows and along the reduction, as a mask."""
     made = {s.write.array for s in stream.inside}
     reads = ((r, s.name) for s in stream.inside for r in s.reads if r.array not in made)
-    return any(r.depends_on(stream.rows[-1][name]) and r.depends_on(stream.along[name]) for r, name in reads)
+    row, along = stream.rows[-1], stream.along
+    matrices = [r for r, name in reads if r.depends_on(row[name]) and r.depends_on(along[name])]
+    if not stream.is_open or not matrices:
+        return SUMS
+    atoms = (a for r in matrices for i in r.index if isinstance(i, Dim) for monomial, _ in i.terms for a in monomial)
+    return OPEN_SUMS if all(isinstance(a, str) for a in atoms) else MERGED_SUMS
 
 
 def _is_uneven(stream: Stream, axis: Axis, size: int) -> bool:
