@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,17 @@ ELEMENT_OF_TORCH: dict[torch.dtype, str] = {
     torch.uint64: "ui64",
 }
 TORCH_OF_ELEMENT = {element: dtype for dtype, element in ELEMENT_OF_TORCH.items()}
+
+
+@dataclass(frozen=True)
+class Complex:
+    """A complex tensor: its real and its imaginary part, of one shape and element."""
+
+    re: Tensor
+    im: Tensor
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter((self.re, self.im))
 
 
 def element_of_torch(dtype: torch.dtype) -> str:

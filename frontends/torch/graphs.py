@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch.fx import Graph, Node
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block
 
-from mlc.dialects.semantics.dims import Dim
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.module import graph_module, returned
-from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.module import graph_module
 from mlc.frontends.imported import Imported
 from mlc.frontends.torch.arguments import argument_of, is_argument
 from mlc.frontends.torch.errors import Unsupported, UnsupportedError
 from mlc.frontends.torch.importer import Importer, Poison, results_of
-from mlc.frontends.torch.registry import number_of
 from mlc.frontends.torch.symbols import Symbols
 from mlc.frontends.torch.weights import weight
 
@@ -39,7 +36,7 @@ def import_graph(graph: Graph, constants: Constants, name: str) -> Imported:
     values, inputs = _inputs(graph, constants, importer)
     own = [None if isinstance(each, Node) and each.op == "placeholder" else each for each in results_of(graph)]
     results = importer.nodes(graph, values, own)
-    outputs = _outputs(importer, results)
+    outputs = importer.outputs({f"y{n}": result for n, result in enumerate(results)})
     if importer.unsupported:
         raise UnsupportedError(importer.unsupported)
     return Imported(graph_module(importer.build, inputs, outputs), weights, name)
@@ -59,14 +56,3 @@ def _inputs(graph: Graph, constants: Constants, importer: Importer) -> tuple[dic
             values[node] = Poison()
             importer.unsupported.append(Unsupported("input", node.name, str(why)))
     return values, [n.name for n in nodes if n.name not in constants and is_argument(n, symbols)]
-
-
-def _outputs(importer: Importer, results: Sequence[Any]) -> dict[str, SSAValue]:
-    found: dict[str, SSAValue] = {}
-    for n, result in enumerate(results):
-        if isinstance(result, Dim):
-            result = number_of(importer.build, result)
-        if isinstance(result, Tensor):
-            with importer.build.at(f"y{n}"):
-                found[f"y{n}"] = returned(importer.build, result)
-    return found

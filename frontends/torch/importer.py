@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.dialects.semantics.dims import Dim
@@ -17,10 +18,13 @@ from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import larger, smaller
+from mlc.frontends.build.module import returned
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.torch.dtypes import Complex
 from mlc.frontends.torch.errors import Unsupported
 from mlc.frontends.torch.locations import line_of, location
 from mlc.frontends.torch.ops import load_all
+from mlc.frontends.torch.ops.math.complex import FORMULAS, complex_translation, is_complex
 from mlc.frontends.torch.registry import Call, name_of, number_of, translation_of
 from mlc.frontends.torch.weights import weight
 
@@ -77,10 +81,13 @@ class Importer:
     def _value(self, node: Node, values: Mapping[Node, Any]) -> Any:
         args, kwargs = resolved(node.args, values), resolved(node.kwargs, values)
         try:
-            translate = translation_of(node.target)
-            if translate is None and node.target not in SYMBOLIC:
+            poisoned, translate = _is_poisoned((args, kwargs)), translation_of(node.target)
+            on_sizes = node.target in SYMBOLIC
+            if not (poisoned or on_sizes) and node.all_input_nodes and is_complex(node, (args, kwargs)):
+                translate = complex_translation(node.target)
+            if translate is None and not on_sizes and not (poisoned and name_of(node.target) in FORMULAS):
                 return self._constant(node, args, kwargs)
-            if _is_poisoned((args, kwargs)):
+            if poisoned:
                 return Poison()
             if translate is None:
                 return _on_sizes(self.build, node.target, args, kwargs)
@@ -106,7 +113,20 @@ class Importer:
             raise NotSupported("its body has unsupported operators")
         return list(results)
 
-    def _constant(self, node: Node, args: Any, kwargs: Any) -> Tensor:
+    def outputs(self, results: Mapping[str, Any]) -> dict[str, SSAValue]:
+        """The tensors among results, by name, as returned values; numbers and None are left to the caller."""
+        found: dict[str, SSAValue] = {}
+        for name, result in results.items():
+            if isinstance(result, Complex):
+                why = "complex numbers. Return torch.view_as_real(y)"
+                self.unsupported.append(Unsupported("output", name, why))
+            made = number_of(self.build, result) if isinstance(result, Dim) else result
+            if isinstance(made, Tensor):
+                with self.build.at(name):
+                    found[name] = returned(self.build, made)
+        return found
+
+    def _constant(self, node: Node, args: Any, kwargs: Any) -> Tensor | Complex:
         """The value of an operator that reads no tensor and draws nothing: torch computes it.
 
         Raises:
@@ -131,6 +151,8 @@ def _on_sizes(build: Builder, function: Any, args: Any, kwargs: Any) -> Any:
 def _typed(call: Call, made: Any) -> Any:
     """Results in the element types that torch gives them."""
     expected, build = call.node.meta.get("val"), call.build
+    if isinstance(made, Complex) or any(isinstance(each, Complex) for each in (made if isinstance(made, list) else ())):
+        return made
     if isinstance(made, Tensor):
         return build.named(call.tensor(made), call.node.name) if call.elements else made
     if isinstance(made, tuple | list) and isinstance(expected, tuple | list):

@@ -11,21 +11,22 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx import Node
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block
 
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
+from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.module import graph_module, returned
+from mlc.frontends.build.module import graph_module
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import Fixed
 from mlc.frontends.imported import Imported
 from mlc.frontends.torch.arguments import argument_of, is_argument
+from mlc.frontends.torch.dtypes import Complex
 from mlc.frontends.torch.errors import Unsupported, UnsupportedError
 from mlc.frontends.torch.importer import Importer, Poison, results_of
 from mlc.frontends.torch.ops import load_all
-from mlc.frontends.torch.registry import number_of, translation_of
+from mlc.frontends.torch.registry import translation_of
 from mlc.frontends.torch.signature import WEIGHTS, inputs, named_results, tensor_of
 from mlc.frontends.torch.symbols import Symbols
 from mlc.frontends.torch.weights import weight
@@ -93,7 +94,7 @@ def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike], opened: 
     values, inputs = _inputs(program, importer, fixed, opened)
     results = named_results(program, results_of(program.graph))
     names, wanted = zip(*results, strict=True) if results else ((), ())
-    outputs = _outputs(importer, dict(zip(names, importer.nodes(program.graph, values, wanted), strict=True)))
+    outputs = importer.outputs(dict(zip(names, importer.nodes(program.graph, values, wanted), strict=True)))
     if importer.unsupported:
         return ModuleOp([]), weights, importer.unsupported
     return graph_module(build, inputs, outputs), weights, []
@@ -118,17 +119,5 @@ def _inputs(
     return values, [name for name, _, node in arguments if is_argument(node, symbols)]
 
 
-def _weight(program: ExportedProgram, spec: Any, build: Builder) -> Tensor:
+def _weight(program: ExportedProgram, spec: Any, build: Builder) -> Tensor | Complex:
     return weight(build.weights, spec.target, tensor_of(program, spec.target))
-
-
-def _outputs(importer: Importer, results: Mapping[str, Any]) -> dict[str, SSAValue]:
-    """The tensors that the program returns; numbers and None are left to the caller."""
-    found: dict[str, SSAValue] = {}
-    for name, result in results.items():
-        if isinstance(result, Dim):
-            result = number_of(importer.build, result)
-        if isinstance(result, Tensor):
-            with importer.build.at(name):
-                found[name] = returned(importer.build, result)
-    return found

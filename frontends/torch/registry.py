@@ -43,6 +43,11 @@ class Call:
         """The element of the first result."""
         return self.elements[0]
 
+    @property
+    def gives_complex(self) -> bool:
+        """Whether its result is a complex tensor."""
+        return bool(self.node.meta["val"].dtype.is_complex)
+
     def wants(self, n: int) -> bool:
         """Whether result ``n`` of several is read."""
         return any(user.args[1] == n for user in self.node.users)
@@ -90,9 +95,10 @@ def number_of(build: Builder, x: Dim) -> Tensor:
 
 
 def _elements(val: Any) -> list[str]:
-    """The elements of the tensors that a node gives."""
+    """The elements of the tensors that a node gives; of complex ones those of their parts."""
     items = val if isinstance(val, tuple | list) else [val]
-    return [element_of_torch(each.dtype) for each in items if hasattr(each, "dtype")]
+    dtypes = [each.dtype for each in items if hasattr(each, "dtype")]
+    return [element_of_torch(dtype.to_real() if dtype.is_complex else dtype) for dtype in dtypes]
 
 
 def aten(*names: str) -> Callable[[Translation], Translation]:
