@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mlc import target as targets
 from mlc.driver.compile import Built, compile_source
 from mlc.driver.sources import source_of
-from mlc.errors import InputError
+from mlc.errors import ArtifactError, InputError
 from mlc.options import Numerics, Options
 from mlc.runtime import Model, load
 from mlc.tools.progress import Progress
@@ -145,14 +146,28 @@ def _sizes(dims: Mapping[str, int] | None) -> dict[str, int]:
 
 def open_built(built: Built, threads: int | None = None) -> Model:
     """Load a built artifact; a temporary folder stays until the model goes, since ``Model.save`` copies from it."""
-    return _owning(load(built.artifact.library, threads), built)
+    with _named(built):
+        return _owning(load(built.artifact.library, threads), built)
 
 
 def open_program(built: Built, program: ExportedProgram, threads: int | None = None) -> TorchModel:
     """Load the artifact of an exported program, to be called as its module."""
     from mlc.torch.model import Form, TorchModel
 
-    return _owning(TorchModel(built.artifact.library, threads, Form(program)).with_state(program), built)
+    with _named(built):
+        return _owning(TorchModel(built.artifact.library, threads, Form(program)).with_state(program), built)
+
+
+@contextmanager
+def _named(built: Built) -> Iterator[None]:
+    """Errors of loading name the model in place of its file in the cache."""
+    library = built.artifact.library
+    try:
+        yield
+    except ArtifactError as error:
+        what = f"Model '{library.stem}' is compiled, but does not run on this machine"
+        message = error.message.replace(f"Cannot load {library}", what)
+        raise ArtifactError(message, hint="'mlc compile' writes it for another one") from error
 
 
 AModel = TypeVar("AModel", bound=Model)

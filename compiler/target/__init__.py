@@ -8,6 +8,7 @@ for them is the same wherever it is compiled. ``x86-64-v3:l2=1M,vector_registers
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from mlc.errors import InputError
 from mlc.target.base import Target
@@ -42,4 +43,7 @@ def _instead(unknown: str) -> str:
     known = f"Known targets are {', '.join(names())}"
     found = re.fullmatch(r"cuda:sm_(\d+)(\d)a?", unknown)
     same = [name for name in GPUS if found and name.startswith(f"cuda:sm_{found[1]}") and name < unknown]
-    return f"GPUs of sm_{found[1]}{found[2]} run the code for {same[-1]}. {known}" if found and same else known
+    if found and same:
+        return f"GPUs of sm_{found[1]}{found[2]} run the code for {same[-1]}. {known}"
+    near = ["cuda"] if re.search("gpu|nvidia", unknown.lower()) else get_close_matches(unknown, names(), 1)
+    return f"Did you mean '{near[0]}'? {known}" if near else known

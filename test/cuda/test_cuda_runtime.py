@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from fake_gpu import HERE, Gpu, model, random
 from test_host_program import TARGET, check, counted_loop, loop_with_condition, mlp, nonzero
@@ -181,6 +182,18 @@ def load_elsewhere(path: Path, **environment: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.skipif(find_library("cuda") is not None, reason="there is a driver")
+def test_a_model_that_is_compiled_where_no_gpu_is(tmp_path: Path) -> None:
+    """The error names the model, and not the artifact in the cache."""
+    onnx.save(mlp(), tmp_path / "net.onnx")
+    command = [sys.executable, "-m", "mlc", "run", "net.onnx", "--random", "0", "--dim", "n=2", "--target", TARGET]
+    environment = {**os.environ, "MLC_NVCC": str(HERE / "fake_nvcc.py")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Model 'net' is compiled, but does not run on this machine: there is no CUDA driver" in done.stderr
+    assert "or compile for a CPU. 'mlc compile' writes it for another one" in done.stderr
 
 
 def test_without_a_driver_or_with_an_old_one(gpu: Gpu, tmp_path: Path) -> None:

@@ -100,6 +100,9 @@ def test_a_gpu_with_other_facts() -> None:
     assert targets.get("cuda:warp=32").name == "cuda:warp=32"
     with pytest.raises(InputError, match="'l2=1M' is not a fact of a target.*l2_bytes"):
         targets.get("cuda:sm_90:l2=1M")
+    for name, near in (("gpu", "cuda"), ("cuda-sm_90", "cuda:sm_90"), ("sm_80", "cuda:sm_80"), ("NVIDIA", "cuda")):
+        with pytest.raises(InputError, match=f"Unknown target '{name}'.*Did you mean '{near}'[?]"):
+            targets.get(name)
     with pytest.raises(InputError, match="Unknown target 'cuda:sm_10'"):
         targets.get("cuda:sm_10")
 
