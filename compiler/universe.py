@@ -31,7 +31,7 @@ _PASSES = {
     "masks": "restrict-domains compute-bands",
     "tile": "tile-kernels",
     "loops": "lower-tiles spill-locals verify-loops",
-    "streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks",
+    "streaming": "promote-locals use-exp2 hoist-copies split-loops order-blocks share-locals",
     "device": "stage-operands use-tensor-cores use-warpgroups copy-by-tma store-by-tma specialize-warps raster-tiles"
     " stream-k pipeline-copies distribute-values insert-block-barriers set-launch-geometry",
     "plan": "build-program assign-memory-spaces plan-memory insert-barriers annotate-launches verify-plan",

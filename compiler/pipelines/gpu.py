@@ -63,6 +63,7 @@ from mlc.passes.schedule.verify_poly import VerifyPoly
 from mlc.passes.streaming.hoist_copies import HoistCopies
 from mlc.passes.streaming.order_blocks import OrderBlocks
 from mlc.passes.streaming.promote_locals import PromoteLocals
+from mlc.passes.streaming.share_locals import ShareLocals
 from mlc.passes.streaming.split_loops import SplitLoops
 from mlc.passes.streaming.use_exp2 import UseExp2
 from mlc.passes.tile.tile_kernels import TileKernels
@@ -97,8 +98,8 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),
                    CopyByTma(), StoreByTma(), SpecializeWarps(), RasterTiles(), StreamK(), PipelineCopies(),
-                   SplitLoops(), OrderBlocks(), DistributeValues(), InsertBlockBarriers(), SetLaunchGeometry(),
-                   VerifyLoops()]),
+                   SplitLoops(), OrderBlocks(), ShareLocals(), DistributeValues(), InsertBlockBarriers(),
+                   SetLaunchGeometry(), VerifyLoops()]),
         ("plan", [BuildProgram(), AssignMemorySpaces(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(),
                   AnnotateLaunches(), VerifyPlan()]),
     ]  # fmt: skip

@@ -10,6 +10,8 @@ from mlc.dialects import kernel
 from mlc.dialects.poly import ScheduleError, schedule_of, thread_block_of
 from mlc.passes.device.loops.coefficients import constant_of
 from mlc.passes.loops.spill_locals import local_bytes, shared_bytes
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
+from mlc.passes.streaming.values.loop_locals import bytes_beside
 from mlc.target import GpuTarget
 
 DEEPEST = 4  # buffers of a ring
@@ -27,7 +29,7 @@ def ring_depth(
     most = wanted or DEEPEST
     depth = most if trips is None else min(most, trips)
     if wanted and depth > room:
-        need = shared_bytes(fn, target) + (depth - 1) * sum(map(local_bytes, locals_))
+        need = _used(fn, locals_[0], target) + (depth - 1) * sum(map(local_bytes, locals_))
         raise ScheduleError(f"depth={wanted} needs {need} bytes of shared memory, of {target.shared_optin}; {room} fit")
     return min(depth, room)
 
@@ -37,4 +39,9 @@ def ring_room(
 ) -> int:
     """The buffers that shared memory has room for, beside ``more`` bytes for something else."""
     limit = target.shared_optin if thread_block_of(schedule_of(fn)).depth else target.shared_of(threads)
-    return 1 + (limit - shared_bytes(fn, target) - more) // sum(map(local_bytes, locals_))
+    return 1 + (limit - _used(fn, locals_[0], target) - more) // sum(map(local_bytes, locals_))
+
+
+def _used(fn: kernel.FuncOp, local: kernel.LocalOp, target: GpuTarget) -> int:
+    """Bytes of shared memory that a kernel uses beside a local array, without what ``share-locals`` uses again."""
+    return bytes_beside(local, fn, target) if is_stream_of_fragments(fn) else shared_bytes(fn, target)

@@ -15,6 +15,8 @@ from mlc.passes.schedule.rules.operand_roles import is_sum
 from mlc.passes.schedule.rules.streaming import Stream
 from mlc.target.block_time import COLUMNS
 
+HALF_FULL = 9  # rows of a fragment of 16 at least
+
 
 @dataclass(frozen=True)
 class Blocks:
@@ -50,13 +52,15 @@ class Blocks:
         """Blocks of at most so many points of an axis."""
         extent = self.stream.any_extent(axis)
         if isinstance(extent, int):
-            return Partition(axis[s.name], self._count(extent, most))
+            rows_of_chain = axis is self.stream.rows[-1] and not self.stream.rescales
+            return Partition(axis[s.name], self._count(extent, most, HALF_FULL if rows_of_chain else 2))
         return Partition(axis[s.name], 0, points=most)
 
-    def _count(self, extent: int, most: int) -> int:
-        """Blocks of at most so many points. The last one of fragments has several, too: a single one is no axis."""
+    def _count(self, extent: int, most: int, least: int) -> int:
+        """Blocks of at most so many points, the last one of fragments of at least so many: a single one is no axis, and
+        of few rows no fragments are made."""
         blocks = -(-extent // most)
-        while self.fragments and extent > blocks and extent % -(-extent // blocks) == 1:
+        while self.fragments and extent > blocks and 0 < extent % -(-extent // blocks) < least:
             blocks += 1
         return blocks
 

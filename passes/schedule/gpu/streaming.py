@@ -18,7 +18,7 @@ from mlc.dialects.kernel import MMA_SHAPES
 from mlc.dialects.poly import LoopNest, ThreadBlock, TiledLoop
 from mlc.dialects.semantics.dims import Dim
 from mlc.passes.schedule.gpu.generic import joint
-from mlc.passes.schedule.gpu.stream_blocks import Blocks, blocks_of, columns_of, is_loop, nests_of
+from mlc.passes.schedule.gpu.stream_blocks import HALF_FULL, Blocks, blocks_of, columns_of, is_loop, nests_of
 from mlc.passes.schedule.gpu.tensor_cores import instruction_of
 from mlc.passes.schedule.gpu.tile_sizes import lanes_of, padded
 from mlc.passes.schedule.polyhedral.shared_axes import Axis
@@ -40,8 +40,11 @@ FRAGMENTS = (
     (16, 16, 1),
 )  # fmt: skip
 """The same on tensor cores, with the warps that share the rows."""
-CHAINS = (*FRAGMENTS[:2], (128, 32, 8), *FRAGMENTS[2:])
-"""The same of chains, which have several matrices of as many points."""
+CHAINS = (
+    (128, 64, 4), (128, 64, 8), (128, 32, 8), (64, 64, 4), (64, 32, 4), (32, 64, 2), (32, 32, 2), (16, 64, 1),
+    (16, 32, 1), (16, 16, 1),
+)  # fmt: skip
+"""The same of chains, which have several matrices of as many points, and more operands for each."""
 SUMS = 128  # of a thread at most, scores among them
 OPEN_SUMS = 96  # the same of symbolic extents, with an array of rows × points beside them: its limits take registers
 MERGED_SUMS = 80  # the same where rows are of several axes, so that their indices are computed
@@ -118,16 +121,23 @@ def _fits(
     sizes = Blocks(stream, rows, points, fragments=True).sizes(products[0])
     if {padded(n) for n in sizes.values()} != {rows, points} or not is_loop(stream, rows):
         return False
-    last_rows, last_points = (_is_uneven(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))
-    sums, staged = 0, 0
+    last_rows, last_points = (_last(stream, a, n) for a, n in _blocks(stream, sizes, products[0]))
+    if not stream.rescales and 0 < last_rows < HALF_FULL:
+        return False
+    sums, left, right = 0, 0, 0  # elements of sums, and of the operands of rows and of points
     for s in products:
         running = stream.along[s.name] in s.reduced
         columns = padded(columns_of(s, lanes_of(s))) if running else points
         depth = points if running else -(-int(s.bounds[s.reduced[0]]) // STEPS[-1]) * STEPS[-1]  # type: ignore[arg-type]
         sums += rows * columns
-        staged += (DEPTH + last_points) * columns * depth + (0 if running else (1 + last_points) * rows * depth)
+        left += 0 if running else (1 + (last_points > 0)) * rows * depth
+        right += (DEPTH + (last_points > 0)) * columns * depth
+    if last_rows and stream.rescales:  # of an attention these may be few, and no fragments: nothing is shared
+        left, right = 2 * left, 2 * right
+    elif last_rows and padded(last_rows) != rows:
+        left *= 2
     room = target.shared_optin - RESERVED
-    return sums <= _most_sums(stream) * warps * target.warp and (1 + last_rows) * 2 * staged <= room
+    return sums <= _most_sums(stream) * warps * target.warp and 2 * (left + right) <= room
 
 
 def _most_sums(stream: Stream) -> int:
@@ -145,14 +155,15 @@ def _most_sums(stream: Stream) -> int:
     return OPEN_SUMS if all(isinstance(a, str) for a in atoms) else MERGED_SUMS
 
 
-def _is_uneven(stream: Stream, axis: Axis, size: int) -> bool:
-    """Whether the last block of an axis is smaller, and no block is partly beyond it."""
+def _last(stream: Stream, axis: Axis, size: int) -> int:
+    """The points of the last block of an axis where it is smaller, and no block is partly beyond it; else 0."""
     extent = stream.any_extent(axis)
-    return isinstance(extent, int) and extent % size > 0
+    return extent % size if isinstance(extent, int) else 0
 
 
 def _blocks(stream: Stream, sizes: Mapping[str, int], s: StatementView) -> list[tuple[Axis, int]]:
-    """The axes in blocks of several points, with their sizes; a smaller last block has local arrays of its own."""
+    """The axes in blocks of several points, with their sizes. A smaller last block has a loop of its own, which along
+    the reduction has local arrays of its own; of rows it shares those of the same sizes."""
     return [(axis, sizes[axis[s.name]]) for axis in (stream.rows[-1], stream.along)]
 
 

@@ -88,6 +88,7 @@ ALLOWED = {
     "schedule/gpu/tensor_cores.py SUMS": "registers that any GPU has, as POINTS",
     "schedule/gpu/generic.py POINTS ROW": "elements of a thread: registers that any GPU has",
     "schedule/gpu/streaming.py STAGED STEPS DEPTH": "elements of a tile, of which what fits is taken",
+    "schedule/gpu/stream_blocks.py HALF_FULL": "the rows of mma.m16n8k16, the same for every GPU of CUDA",
     "schedule/gpu/streaming.py SUMS OPEN_SUMS MERGED_SUMS CHAIN_SUMS": "registers that any GPU has, as POINTS",
     "schedule/gpu/streaming.py RESERVED": "bytes by which warps combine, beside the operands",
     "schedule/gpu/streaming.py OPEN_ROWS OPEN_FRAGMENTS": "rows of a block, of a symbolic number",

@@ -1,0 +1,91 @@
+"""Sharing of local arrays (``share-locals``): loops over blocks that follow each other use the same ones.
+
+    scf.parallel %i = 0 to 15 { … %s … }         scf.parallel %i = 0 to 15 { … %s … }
+    scf.parallel %j = 0 to 1  { … %t … }    →    scf.parallel %j = 0 to 1  { … %s … }
+
+A smaller last block of rows has a loop of its own. What it stages has the types of the other blocks, as fragments are
+padded: shared memory holds one of each, and has room for larger blocks. Barriers are inserted later. For kernels with
+a stream on tensor cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from mlc.dialects import kernel
+from mlc.dialects.poly import ScheduleError
+from mlc.dialects.types import shape_of
+from mlc.passes.context import gpu_of
+from mlc.passes.loops.spill_locals import shared_bytes
+from mlc.passes.schedule.apply_schedules import following
+from mlc.passes.streaming.promote_locals import is_stream_of_fragments
+from mlc.passes.streaming.values.loop_locals import locals_of_loops
+from mlc.target import GpuTarget
+
+
+@dataclass(frozen=True)
+class ShareLocals(ModulePass):
+    name = "share-locals"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp) and is_stream_of_fragments(o)]:
+            _share(fn)
+            with following(fn):
+                _check(fn, gpu_of(ctx))
+
+
+def _share(fn: kernel.FuncOp) -> None:
+    """Let each loop use arrays of those before, each for one of its own; or the first buffer of a ring."""
+    known: list[kernel.LocalOp] = []
+    for loop, locals_ in locals_of_loops(fn):
+        same = _pairs(locals_, known, 0)
+        rings = _pairs([o for o in locals_ if o not in same], [o for o in known if o not in same.values()], 1)
+        for local, other in same.items():
+            _replace(local, other.result)
+        for local, ring in rings.items():
+            _replace(local, _first(ring, loop))
+        known += [o for o in locals_ if o not in same and o not in rings]
+
+
+def _pairs(
+    locals_: Sequence[kernel.LocalOp], others: Sequence[kernel.LocalOp], without: int
+) -> dict[kernel.LocalOp, kernel.LocalOp]:
+    """For local arrays others, each for one, that are alike ``without`` their first axes."""
+    free, found = list(others), dict[kernel.LocalOp, kernel.LocalOp]()
+    for local in locals_:
+        shape = shape_of(local.result)
+        alike = (o for o in free if shape_of(o.result)[without:] == shape and o.attributes == local.attributes)
+        if other := next(alike, None):
+            free.remove(other)
+            found[local] = other
+    return found
+
+
+def _first(ring: kernel.LocalOp, loop: scf.ParallelOp) -> SSAValue:
+    """The first buffer of a ring, in the body of a loop."""
+    zero = arith.ConstantOp(IntegerAttr(0, i32))
+    buffer = kernel.SubviewOp(ring.result, zero.result)
+    first = loop.body.block.first_op
+    assert first is not None
+    loop.body.block.insert_ops_before([zero, buffer], first)
+    return buffer.result
+
+
+def _replace(local: kernel.LocalOp, by: SSAValue) -> None:
+    local.result.replace_all_uses_with(by)
+    local.detach()
+    local.erase()
+
+
+def _check(fn: kernel.FuncOp, target: GpuTarget) -> None:
+    """Raises ScheduleError where a schedule's blocks need more shared memory than there is."""
+    need = shared_bytes(fn, target)
+    if need > target.shared_optin:
+        raise ScheduleError(f"blocks need {need} bytes of shared memory, of {target.shared_optin}")
