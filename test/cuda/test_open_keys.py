@@ -55,6 +55,27 @@ def test_parts_of_a_product_with_values(element: str, error: float, units: Path)
     check(program(OWN, element, units), OWN, element, error)
 
 
+@pytest.mark.parametrize("keys", ["n", 1030])
+def test_parts_of_any_batch(keys: str | int, units: Path) -> None:
+    """Of an open or a known number of keys, of which each batch has its own, and a mask."""
+    made = Program.of(
+        model_of(f"""(float[b,2,3,20] q, float[b,2,{keys},20] k, float[b,2,{keys},24] v, float[b,1,1,{keys}] mask)
+            => (float[b,2,3,24] y) {{ p = Einsum <equation = "bhmk,bhnk->bhmn"> (q, k)  s = Add (p, mask)
+            w = Softmax <axis = -1> (s)  y = MatMul (w, v) }}"""),
+        units,
+    )
+    assert len(made.functions) == 2 and all(schedule_of(fn)[0].streamed for fn in made.functions.values())
+    assert any(p.points == 1 for p in schedule_of(parts_of(made))[0].partitions)
+    for batch, number in ((1, 1), (3, 257), (2, int(np.random.default_rng().integers(500, 900)))):
+        n = number if keys == "n" else 1030
+        shapes = {"q": (batch, 2, 3, 20), "k": (batch, 2, n, 20), "v": (batch, 2, n, 24), "mask": (batch, 1, 1, n)}
+        feed = {name: np.random.default_rng().standard_normal(s).astype(np.float32) for name, s in shapes.items()}
+        scores = feed["q"].astype(np.float64) @ feed["k"].swapaxes(2, 3) + feed["mask"]
+        power = np.exp(scores - scores.max(-1, keepdims=True))
+        expected = power / power.sum(-1, keepdims=True) @ feed["v"]
+        assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
+
+
 def program(shape: Shape, element: str, units: Path) -> Program:
     made = Program.of(model(shape, TensorProto.FLOAT16 if element == "float16" else TensorProto.FLOAT), units)
     assert str(shape_of(parts_of(made).block.args[-1])[0]) == "-((-keys)//(256))"

@@ -166,13 +166,14 @@ def _has_known_elements(attention: Attention) -> bool:
 
 def _key_parts(attention: Attention, target: GpuTarget) -> int:
     """How many parts of the keys different blocks compute (``split-reductions``): for some queries, or some heads that
-    share keys."""
+    share keys. A symbolic batch counts as 1, and a symbolic number of keys as LONG."""
     first = attention.ops[0]
     last = next(op for op in reversed(attention.ops) if isinstance(op, ContractOp))
     assert isinstance(first, ContractOp)
     lhs, rhs, scores = first.terms
     extents = {c: n for c, n in zip(lhs, shape_of(first.lhs), strict=True) if isinstance(n, int)}
     keys, value = attention.scores[-1], shape_of(last.result)[-1]
+    extents |= {c: 1 for c in lhs if c not in extents and c in rhs and c in scores}
     if len(extents) < len(lhs) or not isinstance(value, int):
         return 1
     own = [extents[c] for c in scores if c in lhs and c not in rhs and extents[c] > 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects import kernel
@@ -125,9 +126,11 @@ def is_splittable(statements: Sequence[StatementView]) -> bool:
 
 def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
     """The way to stream a kernel whose results are sums and maxima in local arrays: only these have parts. The number
-    of terms may be symbolic."""
+    of terms may be symbolic, and so may a batch, of which each point reads its own."""
     stream = next(streams(statements, symbolic=True), None)
-    if stream is None or not stream.after or not all(isinstance(stream.any_extent(a), int) for a in stream.rows):
+    if stream is None or not stream.after or not any(map(is_sum, stream.inside)):
+        return None
+    if not all(isinstance(stream.any_extent(a), int) for a in rows_of(stream)):
         return None
     inside = [s.op for s in stream.inside]
     reduced = [s.op for s in stream.inside if stream.along[s.name] in s.reduced]
@@ -138,19 +141,27 @@ def splittable_stream(statements: Sequence[StatementView]) -> Stream | None:
 
 
 def split_stream(stream: Stream, target: GpuTarget) -> SplitSum | None:
-    """The reduction of a stream in parts: its first product is along it, its last one sums it."""
+    """The reduction of a stream in parts: its first product is along it, its last one sums it. A symbolic batch counts
+    as 1."""
     products = [s for s in stream.inside if is_sum(s)]
-    extents = [n for s in products for i, n in s.bounds.items() if i != stream.along[s.name]]
-    if len(products) != 2 or not all(isinstance(n, int) for n in extents):
+    if len(products) != 2:
         return None
     scores, values = products
+    shared = {axis[s.name] for axis in (*stream.rows, stream.along) for s in products}
+    if not all(isinstance(n, int) or i in shared for s in products for i, n in s.bounds.items()):
+        return None
     terms = stream.any_extent(stream.along)
     keys, own = stream.along[scores.name], [axis[scores.name] for axis in rows_of(stream)]
-    rows = points([scores.bounds[i] for i in own])
-    blocks = points([scores.bounds[i] for i in scores.parallel if i not in (keys, *own)])
-    size = points([scores.bounds[i] for i in scores.reduced])
-    columns = size + points([values.bounds[i] for i in values.parallel]) // (rows * blocks)
+    rows = _known([scores.bounds[i] for i in own])
+    blocks = _known([scores.bounds[i] for i in scores.parallel if i not in (keys, *own)])
+    size = _known([scores.bounds[i] for i in scores.reduced])
+    columns = size + _known([values.bounds[i] for i in values.parallel]) // (rows * blocks)
     return split_keys(rows, blocks, columns, terms if isinstance(terms, int) else LONG, target) if own else None
+
+
+def _known(extents: Sequence[DimLike]) -> int:
+    """The product of extents that are no symbols."""
+    return math.prod(n for n in extents if isinstance(n, int))
 
 
 def open_keys(stream: Stream, target: GpuTarget) -> DimLike | None:
