@@ -76,6 +76,24 @@ def test_parts_of_any_batch(keys: str | int, units: Path) -> None:
         assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("keys", ["n", 1024])
+def test_weights_in_place_of_scores(keys: str | int, units: Path) -> None:
+    """Where nothing is between scores and softmax, both are one local array, and one of a part."""
+    text = """(float[2,2,3,20] q, float[2,KEYS,20] k, float[2,KEYS,26] v) => (float[2,2,3,26] y) {
+        p = Einsum <equation = "bhmk,bnk->bhmn"> (q, k)  w = Softmax <axis = -1> (p)
+        y = Einsum <equation = "bhmn,bnv->bhmv"> (w, v) }"""
+    m = model_of(text.replace("KEYS", str(keys)))
+    made = Program.of(m, units)
+    for n in (1, 300) if keys == "n" else (1024,):
+        shapes = {"q": (2, 2, 3, 20), "k": (2, n, 20), "v": (2, n, 26)}
+        feed = {name: np.random.default_rng().standard_normal(s).astype(np.float32) for name, s in shapes.items()}
+        scores = feed["q"].astype(np.float64) @ feed["k"][:, None].swapaxes(2, 3)
+        power = np.exp(scores - scores.max(-1, keepdims=True))
+        expected = power / power.sum(-1, keepdims=True) @ feed["v"][:, None]
+        assert np.abs(made.run(feed)["y"] - expected).max() < 1e-5 * np.abs(expected).max()
+    assert all(schedule_of(fn)[0].streamed for fn in made.functions.values() if len(schedule_of(fn)) > 1)
+
+
 def program(shape: Shape, element: str, units: Path) -> Program:
     made = Program.of(model(shape, TensorProto.FLOAT16 if element == "float16" else TensorProto.FLOAT), units)
     assert str(shape_of(parts_of(made).block.args[-1])[0]) == "-((-keys)//(256))"

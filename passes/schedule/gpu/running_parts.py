@@ -68,8 +68,9 @@ class RunningParts:
         inside = [s.op for s in self.stream.inside]
         kept = [n for n, arg in enumerate(self.fn.block.args) if any(arg in op.ins for op in inside)]
         made = KernelCopy(self.fn, kept)
+        arrays = {s.op.out: s for s in self.stream.inside}  # weights may be in place of scores
+        made.values |= {out: _local(made, self._part_of(s)) for out, s in arrays.items()}
         for s in self.stream.inside:
-            made.values[s.op.out] = _local(made, self._part_of(s))
             self._part(made, s)
         for s, type_ in zip(self.results, self.types, strict=True):
             self._copy(made, s, made.values[s.op.out], made.argument(type_))
