@@ -127,7 +127,8 @@ def _replace(product: StagedProduct, mma: kernel.MmaShape, split: bool) -> None:
         left: tuple[SSAValue, tuple[int, int]] = product.left.write.value, (0, 0)
     else:
         left = _laid_out(product.left, padded(product.tile[0]), steps, product.multiplied(product.left))
-    right = _laid_out(product.right, padded(product.tile[1]), steps, product.multiplied(product.right))
+    columns = max(padded(product.tile[1]), mma.columns)  # of whole fragments
+    right = _laid_out(product.right, columns, steps, product.multiplied(product.right))
     strides = (*left[1], *right[1])
     made = kernel.MmaOp(loop.iter_args[0], left[0], right[0], steps, strides, split)
     if product.tile[0] % mma.rows or product.tile[1] % mma.columns:

@@ -37,6 +37,7 @@ SIZES = [  # element, batch, heads, queries, keys, elements of a key and of a va
     ("float16", (1, 2, 64, 128, 32, 32), BUSY),  # whole blocks
     ("float16", (1, 2, 33, 197, 48, 20), BUSY),  # odd extents: fragments that are partly beyond them
     ("bfloat16", (2, 1, 100, 100, 72, 80), 1),
+    ("float16", (1, 4, 64, 128, 32, 4), BUSY),  # values of half the columns of a fragment
     ("float16", (1, 2, 128, 64, 64, 64), 1),  # 32 rows a warp, and one block of keys
     ("bfloat16", (1, 2, 128, 130, 128, 96), 1),  # eight warps
 ]
