@@ -27,6 +27,7 @@ pytestmark = needed
 
 TARGET = "cuda:sm_90:l2_bytes=1K"
 LARGE = f"{TARGET},multiprocessors=1"  # blocks are as large as those of long rows
+SMALL = f"{TARGET},shared_optin=4K"  # no fragments: its products are by FMA
 ERROR = {"f16": 4e-3, "bf16": 3e-2}  # of the largest value: four roundings
 STAGES = ("graph", "layout", "fuse", "kernel", "schedule", "tile", "loops", "plan")
 ELEMENTS = {"f16": "float16", "bf16": "bfloat16"}
@@ -58,6 +59,7 @@ CASES = [
     ("f16", (1, 101, 75, 24, 20), TARGET, True),
     ("bf16", (1, 45, 91, 20, 24), TARGET, False),
     ("bf16", (1, 128, 130, 40, 48), LARGE, False),
+    ("f16", (1, 45, 50, 16, 16), SMALL, True),
 ]
 
 
