@@ -75,6 +75,7 @@ class Traced:
             return self._compiling.result()
         except BaseException:
             self.__dict__.pop("_compiling", None)
+            self.__dict__["_interpreted"] = None  # the next call says whether that works
             raise
 
     @functools.cached_property
