@@ -76,7 +76,7 @@ _TOOLS = (
 __all__ = sorted([*_FUNCTIONS, *MODULES, *_TOOLS])
 
 globals().update(_FUNCTIONS)
-publish(globals(), [*_FUNCTIONS, "combine", "functional_call", "partition"])
+publish(globals(), [*_FUNCTIONS, "combine", "functional_call", "load_file", "partition", "save_file", "save_onnx"])
 
 
 def __getattr__(name: str) -> Any:  # for type checkers: the names are put in above

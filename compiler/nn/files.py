@@ -22,6 +22,8 @@ def written_whole(path: str | Path, write: Callable[[Path], Any]) -> None:
         InputError: there is no such folder.
     """
     target = Path(path)
+    if target.is_dir():
+        raise InputError(f"'{target}' is a folder", hint="Give the name of a file")
     if not target.parent.is_dir():
         raise InputError(f"There is no folder '{target.parent}'")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

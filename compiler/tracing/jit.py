@@ -18,6 +18,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.located import defined_at, located
+from mlc.frontends.array.public import ArgumentError
 from mlc.frontends.array.record import Record, new_argument, ordered, where_called
 from mlc.frontends.build.symbols import parse_open_dim
 from mlc.keywords import keywords_checked
@@ -47,6 +48,9 @@ class Jitted:
         donate: Sequence[str | int],
         options: Options,
     ):
+        if not callable(f) or not isinstance(shapes, Mapping):
+            what = f"a {type(shapes).__name__} as shapes" if callable(f) else f"a {type(f).__name__}"
+            raise InputError(f"jit of {what}", hint='Give a function, and shapes such as {"x": ("batch", 784)}')
         functools.update_wrapper(self, f)
         self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
         self.wait, self.where = wait, defined_at(f)
@@ -140,7 +144,10 @@ class Jitted:
         """The static arguments by name, and the others in the order of the parameters."""
         if self.positional and not kwargs and len(args) == len(self.signature.parameters):
             return (), args
-        bound = self.signature.bind(*args, **kwargs)
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(f"{self.where}: {_name(self.function)}{self.signature}: {error}") from None
         bound.apply_defaults()
         given = bound.arguments.items()
         static = tuple((name, _hashable(name, x)) for name, x in given if name in self.static)
@@ -302,8 +309,8 @@ def _type_of(name: str, x: Any) -> Type:
 def _open(name: str, shape: Shape, wanted: Sequence[Any]) -> Shape:
     """The shape with the dimensions open that ``wanted`` names; None keeps one."""
     made: list[DimLike] = []
-    if len(shape) != len(wanted):
-        raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {tuple(wanted)}")
+    if not isinstance(wanted, Sequence) or len(shape) != len(wanted):
+        raise InputError(f"jit: argument '{name}' has shape {shape}, and shapes says {wanted}")
     for extent, each in zip(shape, wanted, strict=True):
         dim = extent if each is None else parse_open_dim(each) if isinstance(each, str) else each
         if not isinstance(dim, Dim) and dim != extent:

@@ -51,17 +51,18 @@ def public(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def publish(namespace: dict[str, Any], names: Iterable[str]) -> None:
-    """Replace the functions of a module's ``names`` by public ones."""
-    module = namespace["__name__"]
+def publish(namespace: dict[str, Any], names: Iterable[str], module: str = "") -> None:
+    """Replace the functions of a module's ``names`` by public ones; ``module`` is where users find them."""
+    module = module or namespace["__name__"]
     namespace.update({n: public(f"{module}.{n}", namespace[n]) for n in names if inspect.isfunction(namespace[n])})
 
 
-def publish_methods(cls: type) -> None:
-    """Make the constructor and the call of a class public."""
-    for name, shown in (("__init__", cls.__name__), ("__call__", f"{cls.__name__}.__call__")):
+def publish_methods(cls: type, module: str = "mlc.nn", names: Iterable[str] = ("__init__", "__call__")) -> None:
+    """Make methods of a class public, its constructor and its call."""
+    for name in names:
         if name in vars(cls):
-            method = public(f"mlc.nn.{shown}", vars(cls)[name])
+            shown = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name}"
+            method = public(f"{module}.{shown}", vars(cls)[name])
             method.__module__, method.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
             setattr(cls, name, method)
 

@@ -16,7 +16,8 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.functions.shapes import Extents, extents
+from mlc.frontends.array.functions.shapes import Extents, sizes
+from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Record, Unique, record
 from mlc.frontends.array.statements.expressions import Expressions
 from mlc.frontends.build.builder import Builder
@@ -55,7 +56,7 @@ def compute(shape: Extents, f: Callable[..., Any]) -> Array:
     Raises:
         InputError: it reads outside of an array, or does what no scalar expression is (with the user's line).
     """
-    wanted = extents(shape)
+    wanted = sizes(shape)
     iterators = _iterators(wanted)
     value = as_array(f(*map(Array, iterators)))
     names = {each: f"i{n}" for n, each in enumerate(iterators)}
@@ -69,7 +70,7 @@ def reduce(monoid: str, over: Extents, f: Callable[..., Any]) -> Array:
     """
     if monoid not in MONOIDS:
         raise InputError(f"reduce by '{monoid}'", hint=f"Use one of {', '.join(MONOIDS)}")
-    wanted = extents(over)
+    wanted = sizes(over)
     iterators = _iterators(wanted)
     value = as_array(f(*map(Array, iterators)))
     made = record(reduction, [value.operand(), *iterators], (wanted, monoid), value.element, ())
@@ -106,3 +107,6 @@ def _reduced(root: Record, names: dict[Record, str], shape: Sequence[DimLike]) -
     outer = {each: f"i{n}" for n, each in enumerate(names)}
     inner = {each: f"r{n}" for n, each in enumerate(iterators)}
     return _statement(body, outer | inner, shape, over, monoid)
+
+
+publish(globals(), ("compute", "reduce"), "mlc")

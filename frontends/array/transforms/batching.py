@@ -17,6 +17,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.shaping import moveaxis
+from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Body, Unique, new_argument
 from mlc.frontends.array.transforms.bodies import results_of, traced_on
 from mlc.frontends.array.transforms.regions import inside
@@ -38,6 +39,9 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
         InputError: arguments of different lengths along these axes, or (with its line) an operator of which no batch
             exists: dimensions that depend on data.
     """
+
+    if not callable(f):
+        raise InputError(f"mlc.vmap of a {type(f).__name__}", hint="Give a function")
 
     @functools.wraps(f)
     def batched(*args: Any, **kwargs: Any) -> Any:
@@ -103,3 +107,6 @@ def mapped(
         return [Tensor.of(batching.whole(y)) for y in batching.block(scope.block, values)]
     except NotBatched as e:
         raise NotSupported(f"vmap: {e}") from e
+
+
+publish(globals(), ("vmap",), "mlc")

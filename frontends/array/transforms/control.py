@@ -5,17 +5,19 @@ A body is traced once, on arguments of its own; what it captures becomes operand
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mlc.dialects.semantics.dims import DimLike
-from mlc.dialects.types import numpy_dtype
+from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS
+from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Body, Record, new_argument
 from mlc.frontends.array.transforms.bodies import results_like, results_of, traced
 from mlc.frontends.array.transforms.regions import UNBOUNDED, branch, loop_counted, loop_scan, loop_while
@@ -27,6 +29,7 @@ def cond(predicate: Any, true_fn: Callable[..., Any], false_fn: Callable[..., An
     Raises:
         InputError: they return other trees, shapes or types.
     """
+    _check_predicate("cond", as_array(predicate).shape)
     sides = [traced(f, operands) for f in (true_fn, false_fn)]
     (then, tree), (otherwise, other) = sides
     _check_same("cond", then.outputs, otherwise.outputs, tree, other)
@@ -44,6 +47,14 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) 
     return cond(last, functions[-1], lambda *xs: switch(at, rest, *xs), *operands)
 
 
+def _check_predicate(name: str, *shapes: Shape) -> None:
+    if shapes != ((),):
+        found = ", ".join(map(str, shapes)) or "none"
+        raise InputError(
+            f"mlc.{name} on a predicate of shape {found}", hint="Give one of rank 0, as mlc.numpy.any(x) is"
+        )
+
+
 def while_loop(
     condition: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, *, max_iterations: int | None = None
 ) -> Any:
@@ -56,14 +67,16 @@ def while_loop(
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
     test, _ = traced(condition, [init])
+    _check_predicate("while_loop", *(x.shape for x in test.outputs))
     step, out = traced(body, [init])
-    most = UNBOUNDED if max_iterations is None else max_iterations
+    most = UNBOUNDED if max_iterations is None else operator.index(max_iterations)
     _check_same("while_loop", [x.operand() for x in states], step.outputs, tree, out)
     return trees.unflatten(tree, results_like(loop_while, states, (test, step, most), step.outputs))
 
 
 def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
     """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be a dimension."""
+    lower, upper = (n if isinstance(n, Dim) else operator.index(n) for n in (lower, upper))
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
     if isinstance(upper, int) and upper <= lower:
@@ -132,3 +145,6 @@ def _check_same(
 def _varied(given: Sequence[Array], body: Body) -> bool:
     """Whether a derivative may be taken through a loop."""
     return any(x.is_varied() for x in given) or any(Array(x).is_varied() for x in body.captured)
+
+
+publish(globals(), ("cond", "fori_loop", "scan", "switch", "while_loop"), "mlc")

@@ -17,6 +17,7 @@ from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.creation import zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype
 from mlc.frontends.array.functions.reductions import sum
+from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Record, Unique, Variables, item, record
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.training.gradient import gradients_of, leaf, tangents_of
@@ -191,3 +192,6 @@ def _check_like(values: Sequence[Any], given: Sequence[Any]) -> None:
     shapes = [[as_array(x).shape for x in side] for side in (values, given)]
     if shapes[0] != shapes[1]:
         raise InputError(f"Tangents or cotangents of shapes {shapes[1]} for values of shapes {shapes[0]}")
+
+
+publish(globals(), ("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), "mlc")

@@ -10,6 +10,7 @@ from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.creation import eye, zeros_like
 from mlc.frontends.array.functions.shaping import moveaxis, reshape
+from mlc.frontends.array.public import publish
 from mlc.frontends.array.transforms.batching import vmap
 from mlc.frontends.array.transforms.gradients import chosen_arguments, linearize, vjp
 
@@ -98,3 +99,6 @@ def _last(columns: Array, x: Array) -> Array:
 def _first(rows: Array, y: Array) -> Array:
     """[elements of Y, *X] as [*Y, *X]."""
     return reshape(rows, (*y.shape, *rows.shape[1:]))
+
+
+publish(globals(), ("hessian", "jacfwd", "jacrev"), "mlc")

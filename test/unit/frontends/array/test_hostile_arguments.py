@@ -14,7 +14,7 @@ import pytest
 
 import mlc
 import mlc.numpy as mnp
-from mlc import nn, optim
+from mlc import nn, optim, train
 from mlc.errors import InputError, MlcError
 
 RNG = np.random.default_rng()
@@ -137,3 +137,44 @@ def test_numbers_beside_arrays_as_in_compiled_code() -> None:
     for found in (both(x, n, y), mlc.jit(both)(x, n, y)):
         np.testing.assert_array_equal(found[0].numpy(), powers)
         np.testing.assert_array_equal(found[1].numpy(), np.nextafter(np.float32(1), y))
+
+
+STEP = train.Trainer(nn.Linear(3, 2), optim.adam(), lambda m, x: mnp.sum(m(x)))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: mlc.cond(VECTOR > 0, mnp.sum, mnp.max, VECTOR),
+            r"mlc.cond on a predicate of shape \(3,\). Give one of",
+        ),
+        (
+            lambda: mlc.while_loop(lambda s: s < 9, lambda s: s + 1, VECTOR),
+            r"mlc.while_loop on a predicate of shape \(3,",
+        ),
+        (lambda: mlc.while_loop(mnp.any, mnp.abs, VECTOR, max_iterations="9"), r"mlc.while_loop\(.* object cannot be"),
+        (lambda: mlc.fori_loop(0, 2.5, lambda i, s: s, VECTOR), r"mlc.fori_loop\(0, 2.5, .*: 'float' object cannot be"),
+        (lambda: mlc.switch(0, []), r"mlc.switch\(0, \[\]\): .* Its parameters: switch\(index, functions"),
+        (lambda: mlc.vmap(3), "mlc.vmap of a int. Give a function"),
+        (lambda: mlc.jvp(lambda x: x, (VECTOR, VECTOR), (VECTOR, VECTOR)), r"mlc.jvp\(.* positional argument"),
+        (lambda: mlc.compute((-1,), lambda i: i), "negative extent"),
+        (lambda: mlc.jit(3), "jit of a int. Give a function"),
+        (lambda: mlc.jit(lambda x: x, shapes={"x": 3})(VECTOR), r"has shape \(3,\), and shapes says 3"),
+        (lambda: mlc.jit(lambda x: x)(y=VECTOR), r"hostile_arguments.py:\d+: <?lambda>?\(x\): missing a required"),
+        (
+            lambda: STEP.take((VECTOR, VECTOR)),
+            r"mlc.train.Trainer.take\(tuple of float64\[3\], .* positional arguments",
+        ),
+        (lambda: STEP.fit([(VECTOR,)], "9"), r"mlc.train.Trainer.fit\(a list, '9'\): "),
+        (lambda: train.ArrayData(3, batch_size=2), r"mlc.train.ArrayData\(3, batch_size=2\): "),
+        (
+            lambda: nn.save_file({"a": VECTOR}, 3.5),
+            r"mlc.nn.save_file\(a dict, 3.5\): expected str, bytes or os",
+        ),
+        (lambda: nn.save_file({"a": VECTOR}, "."), "'.' is a folder. Give the name of a file"),
+    ],
+)
+def test_messages_of_transforms_and_training(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
