@@ -74,16 +74,16 @@ def while_loop(
     return trees.unflatten(tree, results_like(loop_while, states, (test, step, most), step.outputs))
 
 
-def fori_loop(lower: int, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
-    """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be a dimension."""
-    lower, upper = (n if isinstance(n, Dim) else operator.index(n) for n in (lower, upper))
+def fori_loop(lower: DimLike, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be dimensions."""
+    first, end = (n if isinstance(n, Dim) else operator.index(n) for n in (lower, upper))
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
-    if isinstance(upper, int) and upper <= lower:
+    if isinstance(first, int) and isinstance(end, int) and end <= first:
         return trees.unflatten(tree, states)
     step, out = traced(body, [np.int64(0), init])
     _check_same("fori_loop", [x.operand() for x in states], step.outputs, tree, out)
-    params = (step, upper - lower, lower, _varied(states, step))
+    params = (step, end - first, first, _varied(states, step))
     made = results_like(loop_counted, states, params, step.outputs)
     return trees.unflatten(tree, made)
 
