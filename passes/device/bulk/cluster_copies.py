@@ -74,6 +74,8 @@ class ClusterCopies:
         in_column = zero.constant(2**rows - 1).shifted_left(first)
         self.peers = (in_row | in_column).value
         """The blocks to which this one copies: those whose products say when a buffer is free."""
+        self.writers = rows + columns - 1
+        """How many blocks copy to one, itself included."""
         self.variables = variables
         self.along_row = Sharing(columns, column.value, in_row.value)
         self.along_column = Sharing(rows, row.value, in_column.value)
