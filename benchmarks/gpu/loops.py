@@ -27,7 +27,7 @@ from mlc.driver.compile import lower_source
 from mlc.driver.sources import source_of
 from mlc.target import GpuTarget
 from mlc.tools.cubin import resources
-from mlc.tools.tables import console, table
+from mlc.tools.tables import show_rows
 
 DTYPES: dict[str, Any] = {"float16": np.float16, "bfloat16": bfloat16, "float32": np.float32}
 STAGES = 4  # of a ring of Triton's kernel, as many as the compiler's own has where there is room
@@ -82,10 +82,7 @@ def main(
     if triton:
         found += of_triton(schedule, int(target.rpartition("_")[2]))
     print(schedule)
-    made = table(f"{size} of {element}, {target}", *(name if n < 2 else f">{name}" for n, name in enumerate(found[0])))
-    for row in found:
-        made.add_row(*map(str, row.values()))
-    console().print(made)
+    show_rows(f"{size} of {element}, {target}", found)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.target import GpuTarget
 from mlc.tools.cuda_device import Device
-from mlc.tools.tables import console, table
+from mlc.tools.tables import show_rows
 
 BLOCKS = {  # of warpgroups: how operands come to shared memory, and which tiles a block takes
     "all threads copy": "{tile} | warps=8x1 copy=async",
@@ -104,10 +104,7 @@ def main(
     gpu = targets.get(target)
     assert isinstance(gpu, GpuTarget)
     rows: list[dict[str, Any]] = [known((m, n, k), name, line, gpu) for name, _, line in lines()]
-    made = table(f"{size} of halves, {target}", *(name if n < 2 else f">{name}" for n, name in enumerate(rows[0])))
-    for row in rows:
-        made.add_row(*map(str, row.values()))
-    console().print(made)
+    show_rows(f"{size} of halves, {target}", rows)
 
 
 if __name__ == "__main__":

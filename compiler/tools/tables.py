@@ -6,6 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from rich.console import Console
     from rich.table import Table
 
@@ -27,3 +30,11 @@ def table(title: str, *columns: str) -> Table:
     made = [Column(name.lstrip(">"), justify="right" if name.startswith(">") else "left") for name in columns]
     lines = box.SIMPLE_HEAD if sys.stdout.isatty() else None  # none in a file or a pipe, where they only get in the way
     return Table(*made, title=title, title_justify="left", box=lines)
+
+
+def show_rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows, at least one, of the same columns: two of text, the others set to the right."""
+    made = table(title, *(name if n < 2 else f">{name}" for n, name in enumerate(rows[0])))
+    for row in rows:
+        made.add_row(*map(str, row.values()))
+    console().print(made)
