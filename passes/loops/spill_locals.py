@@ -92,6 +92,12 @@ def local_bytes(op: kernel.LocalOp) -> int:
     return -(-size // 16) * 16
 
 
+def scratch_arrays(fn: kernel.FuncOp) -> int:
+    """How many arguments of a kernel, the last ones, have a row for each block."""
+    found = fn.attributes.get(SCRATCH)
+    return found.value.data if isinstance(found, IntegerAttr) else 0
+
+
 def _spill(fn: kernel.FuncOp, module: ModuleOp, spilled: list[kernel.LocalOp], blocks: int) -> None:
     args = add_results(fn, module, [(element_of(o.result), (blocks, *shape_of(o.result))) for o in spilled])
     for local, arg in zip(spilled, args, strict=True):

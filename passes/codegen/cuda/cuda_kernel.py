@@ -31,7 +31,7 @@ from mlc.passes.codegen.cuda.thread.thread_part import Held
 from mlc.passes.device.distribute_values import THREADS
 from mlc.passes.device.set_launch_geometry import DYNAMIC, RESIDENT, cluster_of, producer_threads
 from mlc.passes.device.stage_operands import UNROLL
-from mlc.passes.loops.spill_locals import SCRATCH
+from mlc.passes.loops.spill_locals import scratch_arrays
 from mlc.passes.tile.tile_kernels import SERIAL
 
 UNROLLED = 8  # steps of a staged sum: of more the compiler would hold all operands in registers at a time
@@ -79,8 +79,7 @@ class _Printer(KernelCollectives):
         written = {o.buffer for o in self.fn.walk() if isinstance(o, kernel.WriteOp | kernel.ScatterOp)}
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         written |= {o.buffer for o in self.fn.walk() if isinstance(o, kernel.ArriveOp)}
-        scratch, args = self.fn.attributes.get(SCRATCH), self.fn.block.args
-        own = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
+        args, own = self.fn.block.args, scratch_arrays(self.fn)
         parameters = []
         for n, arg in enumerate(args):
             const = "" if arg in written else "const "

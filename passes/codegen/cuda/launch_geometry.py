@@ -8,10 +8,9 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 
 from mlc.dialects import kernel
 from mlc.dialects.semantics.dims import DimLike, parse_dim
-
-GRID, THREADS, SHARED, DYNAMIC, ALIGNED = "grid", "threads", "shared", "dynamic", "aligned"
-"""The attributes of a ``kernel.func`` that say it; ``grid`` is an expression over the kernel's symbols. With
-``dynamic`` its local arrays are in shared memory that the launch asks for. ``aligned``: arguments that need it."""
+from mlc.passes.device.distribute_values import THREADS
+from mlc.passes.device.loops.argument_alignment import ALIGNED
+from mlc.passes.device.set_launch_geometry import DYNAMIC, GRID, SHARED
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ the buffer have. A loop carries the number of its buffer (``slot``) and the ``pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
@@ -16,11 +16,8 @@ from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.types import element_of, memref, shape_of
-from mlc.passes.device.loops.index import Index
+from mlc.passes.device.loops.index import Add, Index
 from mlc.passes.device.loops.insertion import Inserter, next_slot
-
-Add = Callable[[Operation], object]
-"""Adds an operation where it is needed."""
 
 
 @dataclass(frozen=True)

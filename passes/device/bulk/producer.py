@@ -11,8 +11,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from mlc.dialects import kernel
 from mlc.passes.device.bulk.cluster_copies import ClusterCopies, shared_copy
-from mlc.passes.device.bulk.mbarrier_ring import Add, MbarrierRing
-from mlc.passes.device.loops.index import number
+from mlc.passes.device.bulk.mbarrier_ring import MbarrierRing
+from mlc.passes.device.loops.index import Add, number
 
 
 @dataclass(frozen=True)

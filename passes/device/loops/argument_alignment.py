@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -14,7 +14,8 @@ from mlc.dialects.graph import ConcatOp, SliceOp
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.dialects.types import ITEMSIZE, element_of
 from mlc.passes.fuse.grouping.views import part_offsets, slice_offset, source_of
-from mlc.passes.loops.spill_locals import SCRATCH
+from mlc.passes.loops.spill_locals import scratch_arrays
+from mlc.passes.rewriter import bodies
 
 ALIGNED = "aligned"
 """The numbers of the arguments that a kernel copies several elements of at a time, all of which are aligned for it."""
@@ -27,14 +28,8 @@ def aligned_arguments(fn: kernel.FuncOp) -> list[int]:
         if op.width.value.data > 1:
             size = op.width.value.data * ITEMSIZE[element_of(op.buffer)]
             units[op.buffer] = max(units.get(op.buffer, 1), size)
-    own = [*range(len(fn.block.args) - _scratch(fn))]
+    own = range(len(fn.block.args) - scratch_arrays(fn))
     return [n for n in own if (unit := units.get(fn.block.args[n])) and _of_main(fn) and are_aligned(fn, n, unit)]
-
-
-def _scratch(fn: kernel.FuncOp) -> int:
-    """How many arguments, the last ones, have a row for each block."""
-    found = fn.attributes.get(SCRATCH)
-    return found.value.data if isinstance(found, IntegerAttr) else 0
 
 
 def _of_main(fn: kernel.FuncOp) -> bool:
@@ -45,7 +40,8 @@ def _of_main(fn: kernel.FuncOp) -> bool:
 def _calls(fn: kernel.FuncOp) -> list[kernel.CallOp]:
     module = fn.parent_op()
     assert isinstance(module, ModuleOp)
-    return [o for o in module.walk() if isinstance(o, kernel.CallOp) and o.callee.root_reference == fn.sym_name]
+    calls = (o for block in bodies(module) for o in block.ops if isinstance(o, kernel.CallOp))
+    return [call for call in calls if call.callee.root_reference == fn.sym_name]
 
 
 def are_aligned(fn: kernel.FuncOp, argument: int, unit: int) -> bool:
