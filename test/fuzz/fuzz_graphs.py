@@ -1,6 +1,7 @@
 """Compiles random graphs and compares them with onnxruntime: `python test/fuzz/fuzz_graphs.py --count 10000`.
 
-`--kind networks` grows networks of layers (`networks.py`) in place of graphs of single operators.
+`--kind networks` grows networks of layers (`networks.py`) in place of graphs of single operators, `--kind sizes` graphs
+whose inputs have open sizes and whose values have sizes that follow from these (`sized.py`), at four sizes each.
 
 Stops at nothing: each mismatch, crash or refusal is a line with its seed, and the model is written to `--folder`. A few
 graphs are compiled together as one model, which takes a third of the time; where something is wrong with one of these,
@@ -9,20 +10,21 @@ each graph is looked at alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated
 
 import onnx
 import typer
-from agree import KINDS, UNKNOWN, difference, differences
+from agree import KINDS, UNKNOWN, differences
+from grow_sized import sized_model
 from isolate import judged
 from rich.progress import track
 from sanitized import SANITIZERS, restart
 from scratch import scratch
+from size_agree import size_differences
 
 SECONDS = 300.0  # for one graph, or a few together, the C compiler included
 EVERY = 200  # graphs, after which a log gets a line
@@ -32,7 +34,7 @@ Finding = tuple[int, str]  # a seed, and what is wrong
 def findings(seeds: range, together: int, size: int, sanitize: str, kind: str) -> Iterator[list[Finding]]:
     """What is wrong with graphs, for ``together`` of them after the other."""
     parts = [seeds[n : n + together] for n in range(0, len(seeds), together)]
-    several = judged(range(len(parts)), lambda n: differences(parts[n], size, sanitize, kind), SECONDS)
+    several = judged(range(len(parts)), lambda n: _differences(parts[n], size, sanitize, kind), SECONDS)
     for part, problem in several:
         alone = problem and not all(line.startswith(UNKNOWN) for line in problem.splitlines())
         found = list(_alone(parts[part], size, sanitize, kind)) if alone else []
@@ -41,8 +43,12 @@ def findings(seeds: range, together: int, size: int, sanitize: str, kind: str) -
 
 
 def _alone(seeds: range, size: int, sanitize: str, kind: str) -> Iterator[Finding]:
-    for seed, problem in judged(seeds, partial(difference, size=size, sanitize=sanitize, kind=kind), SECONDS):
+    for seed, problem in judged(seeds, lambda seed: _differences([seed], size, sanitize, kind), SECONDS):
         yield from ((seed, line) for line in problem.splitlines())
+
+
+def _differences(seeds: Sequence[int], size: int, sanitize: str, kind: str) -> str:
+    return size_differences(seeds, size, sanitize) if kind == "sizes" else differences(seeds, size, sanitize, kind)
 
 
 def main(
@@ -50,7 +56,7 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Of the first graph; random by default.")] = None,
     size: Annotated[int, typer.Option(help="Nodes of a graph, about.")] = 8,
     together: Annotated[int, typer.Option(help="Graphs that are compiled as one model.")] = 16,
-    kind: Annotated[str, typer.Option(help="graphs or networks.")] = "graphs",
+    kind: Annotated[str, typer.Option(help="graphs, networks, or sizes.")] = "graphs",
     folder: Annotated[Path, typer.Option(help="Where models that fail are written.")] = Path("fuzz"),
     sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the address sanitizer and others.")] = False,
 ) -> None:
@@ -78,7 +84,7 @@ def main(
 def _keep(seed: int, size: int, kind: str, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     with suppress(Exception):  # a graph that does not grow is a finding too
-        onnx.save(KINDS[kind](seed, size), folder / f"{seed}.onnx")
+        onnx.save((KINDS | {"sizes": sized_model})[kind](seed, size), folder / f"{seed}.onnx")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -218,7 +219,7 @@ def _prefix(graph: GraphProto, prefix: str) -> None:
     for value in (*graph.input, *graph.output, *graph.initializer):
         value.name = prefix + value.name
     for dim in (d for value in graph.input for d in value.type.tensor_type.shape.dim if d.dim_param):
-        dim.dim_param = prefix + dim.dim_param
+        dim.dim_param = re.sub(r"[A-Za-z_]\w*", lambda name: prefix + name.group(), dim.dim_param)
 
 
 def joined(models: Sequence[ModelProto]) -> ModelProto:

@@ -1,0 +1,33 @@
+"""Random graphs whose inputs have open sizes: a step at a time, on values that are there."""
+
+from __future__ import annotations
+
+from onnx import ModelProto
+from size_steps import STEPS
+from size_sums import BRANCHES, SUMS
+from size_windows import WINDOWS
+from sized import Misfit, Sized, sized
+
+TRIES = 40  # steps of which some do not fit
+
+
+def grown_sized(seed: int, size: int = 8) -> Sized:
+    """A graph of about ``size`` steps; the same for the same seed."""
+    g = sized(seed)
+    families = [STEPS, WINDOWS, SUMS, *([BRANCHES] if seed % 3 == 0 else [])]
+    wanted = g.random.randint(2, size)
+    for _ in range(TRIES):
+        before = len(g.sizes)
+        try:
+            g.random.choice(g.random.choice(families))(g)
+        except (Misfit, IndexError):
+            continue
+        wanted -= len(g.sizes) > before
+        if wanted <= 0:
+            break
+    g.make("Identity", [next(reversed(g.sizes))], lambda s: s)
+    return g
+
+
+def sized_model(seed: int, size: int = 8) -> ModelProto:
+    return grown_sized(seed, size).model()
