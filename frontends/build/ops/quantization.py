@@ -109,6 +109,26 @@ def integer_conv(
     return build.conv(window.padded(build, left, "0"), right, window.strides, window.dilations, groups)
 
 
+def dynamic_range(build: Builder, x: Tensor) -> tuple[Tensor, Tensor]:
+    """(scale, zero point) by which the range of ``x``, with 0 in it, is that of ui8 (ONNX DynamicQuantizeLinear)."""
+    axes = list(range(x.rank))
+    low, high = (build.map(f"{fn}(x0, 0)", build.reduce(fn, x, axes)) for fn in ("min", "max"))
+    scale = build.map("where(x1 == x0, 1, (x1 - x0) / 255)", low, high)
+    return scale, build.map("ui8(min(max(round(-x0 / x1), 0), 255))", low, scale)
+
+
+def dynamic_matmul(
+    build: Builder, a: Tensor, b: Tensor, b_scale: Tensor, b_zero: Tensor | None, seen: Tensor | None = None
+) -> Tensor:
+    """``a``, quantized by its own range, times ``b`` of 8 bits, in f32; one scale, or one a column of ``b``.
+
+    ``seen``: the elements of whose range it is, where these are not all of ``a``.
+    """
+    scale, zero = dynamic_range(build, a if seen is None else seen)
+    total = integer_matmul(build, quantize(build, a, scale, zero, "ui8"), b, zero, b_zero)
+    return build.map("f32(x0) * x1", total, build.map("x0 * x1", scale, b_scale))
+
+
 def requantize(build: Builder, total: Tensor, scale: Tensor, out_scale: Tensor, out_zero: Tensor) -> Tensor:
     """A product in i32 of operands whose scales multiply to ``scale``, quantized as ``out_zero`` is."""
     out = build.reshape(out_scale, ()) if out_scale.shape == (1,) else out_scale

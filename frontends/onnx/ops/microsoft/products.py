@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops.contraction import matmul
-from mlc.frontends.build.ops.quantization import quantize
+from mlc.frontends.build.ops.quantization import dynamic_matmul, quantize
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
@@ -50,14 +50,8 @@ def matmul_integer_to_float(node: Node) -> Tensor:
 def dynamic_quantize_matmul(node: Node) -> Tensor:
     """A quantized by its own range (as DynamicQuantizeLinear) times B of 8 bits, plus a bias."""
     node.only()
-    build, a, bias = node.build, node[0], node.get(4)
-    axes = list(range(a.rank))
-    low, high = (build.map(f"{fn}(x0, 0)", build.reduce(fn, a, axes)) for fn in ("min", "max"))
-    scale = build.map("where(x1 == x0, 1, (x1 - x0) / 255)", low, high)
-    zero = build.map("ui8(min(max(round(-x0 / x1), 0), 255))", low, scale)
-    whole = _centred(build, quantize(build, a, scale, zero, "ui8"), zero)
-    product = matmul(build, whole, _centred(build, node[1], node.get(3)))
-    y = build.map("f32(x0) * x1", product, build.map("x0 * x1", scale, _one(build, node[2])))
+    build, bias, zero = node.build, node.get(4), node.get(3)
+    y = dynamic_matmul(build, node[0], node[1], _one(build, node[2]), None if zero is None else _one(build, zero))
     return y if bias is None else build.map("x0 + x1", y, bias)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.frontends.build.ops.recurrent import GRU, LSTM, RNN, Cell, Kind, recurrence
+from mlc.frontends.build.ops.recurrent.cells import GRU, LSTM, RNN, Cell, Kind, recurrence
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 

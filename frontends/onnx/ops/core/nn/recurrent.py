@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.activations import activation, activation_defaults
-from mlc.frontends.build.ops.recurrent import GRU, LSTM, RNN, Cell, Kind, inserted, recurrence
+from mlc.frontends.build.ops.recurrent.cells import GRU, LSTM, RNN, Cell, Kind, inserted, recurrence
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 
@@ -19,40 +19,53 @@ NAMES = (
 
 @onnx_op(*KINDS, since=7)
 def recurrent(node: Node) -> tuple[Tensor, ...]:
-    kind, build, batch_first = KINDS[node.op], node.build, node.attr("layout", 0)
-    x = build.transpose(node[0], [1, 0, 2]) if batch_first else node[0]
-    directions = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[
-        node.attr("direction", "forward")
-    ]
-    results = [_direction(node, kind, x, n, backward) for n, backward in enumerate(directions)]
-    everything = build.concat([inserted(build, ys, 1) for ys, _ in results], 1)
-    finals = [build.concat([inserted(build, states[n], 0) for _, states in results], 0) for n in range(kind.states)]
+    kind, batch_first = KINDS[node.op], node.attr("layout", 0)
+    x = node.build.transpose(node[0], [1, 0, 2]) if batch_first else node[0]
+    results = [_direction(node, kind, x, n, backward) for n, backward in enumerate(directions_of(node))]
+    everything, *finals = stacked(node, results, kind.states)
     if batch_first:
-        everything = build.transpose(everything, [2, 0, 1, 3])
-        finals = [build.transpose(s, [1, 0, 2]) for s in finals]
+        everything = node.build.transpose(everything, [2, 0, 1, 3])
+        finals = [node.build.transpose(s, [1, 0, 2]) for s in finals]
+    return (everything, *finals)
+
+
+def directions_of(node: Node) -> list[bool]:
+    """Whether each direction runs backward."""
+    known = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
+    name = node.attr("direction", "forward")
+    if name not in known:
+        raise NotSupported(f"attribute 'direction' = {name}; {', '.join(known)} are known")
+    return known[name]
+
+
+def stacked(node: Node, results: list[tuple[Tensor, list[Tensor]]], states: int) -> tuple[Tensor, ...]:
+    """The results of directions as tensors: hidden states [S, D, B, H], last states [D, B, H]."""
+    build = node.build
+    everything = build.concat([inserted(build, ys, 1) for ys, _ in results], 1)
+    finals = [build.concat([inserted(build, last[n], 0) for _, last in results], 0) for n in range(states)]
     return (everything, *finals)
 
 
 def _direction(node: Node, kind: Kind, x: Tensor, n: int, backward: bool) -> tuple[Tensor, list[Tensor]]:
     """(hidden states of all steps [S, B, H], last states) of one direction."""
-    bias, weight, hidden_weight = (_of_direction(node, k, n) for k in (3, 1, 2))
+    bias, weight, hidden_weight = (of_direction(node, k, n) for k in (3, 1, 2))
     assert weight is not None and hidden_weight is not None
     cell = Cell(
         build=node.build,
         hidden=hidden_weight.shape[1],
         recurrence=hidden_weight,
         bias=None if bias is None else node.build.cut(bias, 0, weight.shape[0], weight.shape[0]),
-        peephole=_of_direction(node, 7, n),
-        activations=_activations(node, kind, n),
+        peephole=of_direction(node, 7, n),
+        activations=activations_of(node, kind, n),
         clip=node.attr("clip", None),
         variant=bool(node.op in VARIANTS and node.attr(VARIANTS[node.op], 0)),
     )
     inner = None if bias is None else node.build.cut(bias, 0, 0, weight.shape[0])
-    states = [_initial(node, 5 + k, n, x.shape[1], cell.hidden, x.element) for k in range(kind.states)]
+    states = [initial_state(node, 5 + k, n, x.shape[1], cell.hidden, x.element) for k in range(kind.states)]
     return recurrence(cell, kind, x, weight, inner, states, backward, node.get(4))
 
 
-def _of_direction(node: Node, n: int, direction: int) -> Tensor | None:
+def of_direction(node: Node, n: int, direction: int) -> Tensor | None:
     """One direction of an input whose first dimension is the direction."""
     x = node.get(n)
     if x is None:
@@ -60,7 +73,7 @@ def _of_direction(node: Node, n: int, direction: int) -> Tensor | None:
     return node.build.reshape(node.build.cut(x, 0, direction, 1), x.shape[1:])
 
 
-def _initial(node: Node, n: int, direction: int, batch: DimLike, hidden: DimLike, element: str) -> Tensor:
+def initial_state(node: Node, n: int, direction: int, batch: DimLike, hidden: DimLike, element: str) -> Tensor:
     x, build = node.get(n), node.build
     if x is not None and node.attr("layout", 0):
         x = build.transpose(x, [1, 0, 2])
@@ -69,7 +82,7 @@ def _initial(node: Node, n: int, direction: int, batch: DimLike, hidden: DimLike
     return build.reshape(build.cut(x, 0, direction, 1), x.shape[1:])
 
 
-def _activations(node: Node, kind: Kind, direction: int) -> list[str]:
+def activations_of(node: Node, kind: Kind, direction: int) -> list[str]:
     """Scalar expressions of a direction's activations; activations with alphas and betas take them in order."""
     names = [a.lower() for a in node.attr("activations", None) or kind.activations * 2]
     given = {key: iter(node.attr(f"activation_{key}", None) or ()) for key in ("alpha", "beta")}

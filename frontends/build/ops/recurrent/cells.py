@@ -18,6 +18,7 @@ from mlc.frontends.build.tensors import Tensor
 
 UNROLLED = 256  # steps up to which there is no loop: so that steps of several layers run in parallel
 Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
+Numbered = Callable[[DimLike, Tensor, list[Tensor]], tuple[Tensor, list[Tensor]]]
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,20 @@ def stepped(
     With ``lengths`` [B], a sequence keeps its states, and has zeros as results, outside of its own steps.
     """
 
+    def masked(t: DimLike, x: Tensor, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        new = step(x, before)
+        return (new[0], new) if lengths is None else while_running(build, t, lengths, new, before)
+
+    return iterated(build, xs, states, masked, backward)
+
+
+def iterated(
+    build: Builder, xs: Tensor, states: list[Tensor], step: Numbered, backward: bool = False
+) -> tuple[Tensor, list[Tensor]]:
+    """Run ``step(t, xs[t], states)``, which gives a result and the new states, along dimension 0 of ``xs``."""
+
     def at(t: DimLike, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
-        new = step(build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:]), before)
-        return (new[0], new) if lengths is None else _masked(build, t, lengths, new, before)
+        return step(t, build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:]), before)
 
     steps = xs.shape[0]
     if not isinstance(steps, int) or steps > UNROLLED:
@@ -171,9 +183,10 @@ def _as_loop(
     return ys, last
 
 
-def _masked(
+def while_running(
     build: Builder, t: DimLike, lengths: Tensor, new: Sequence[Tensor], old: Sequence[Tensor]
 ) -> tuple[Tensor, list[Tensor]]:
+    """(the first of ``new``, or zeros for sequences that have no step ``t``; ``new``, or ``old`` for these)."""
     running = build.compute(f"i64(x0[i0]) > {t}", [lengths], (*lengths.shape, 1))
     y = build.map("where(x0, x1, 0)", running, new[0])
     return y, [build.map("where(x0, x1, x2)", running, n, o) for n, o in zip(new, old, strict=True)]

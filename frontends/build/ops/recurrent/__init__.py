@@ -1,0 +1,1 @@
+"""Recurrent cells and other operators that go along a sequence with a state."""

@@ -1,0 +1,1 @@
+"""Operators of com.microsoft that go along a sequence with a state."""
