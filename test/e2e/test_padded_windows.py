@@ -91,3 +91,19 @@ def test_a_padded_maximum_of_dequantized_bytes(value: float | None) -> None:
     padded = np.pad(numbers, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf if value is None else value)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::2, ::2]
     np.testing.assert_array_equal(mlc.compile(model)(x), windows.max((4, 5)) * 4 + 99)
+
+
+@pytest.mark.parametrize("name", ["maximum", "average", "depthwise"])
+@pytest.mark.parametrize("auto", ["SAME_UPPER", "SAME_LOWER"])
+def test_as_many_windows_as_strides_of_open_extents(name: str, auto: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How much is padded, and where, depends on the remainder of each extent."""
+    kind, how = CASES[name]
+    how = {**{k: v for k, v in how.items() if k != "pads"}, "auto_pad": auto, "strides": [3, 2]}
+    monkeypatch.setitem(CASES, name, (kind, how))
+    random = np.random.default_rng()
+    model = build(name, [1, CHANNELS, "h", "w"], random)
+    net, session = mlc.compile(model, threads=2), onnxruntime.InferenceSession(model.SerializeToString())
+    for h, w in ((1, 1), (7, 8), (8, 9), (9, 30), (31, 2)):
+        x = random.standard_normal((1, CHANNELS, h, w)).astype(np.float32)
+        reference = session.run(None, {"x": x})[0]
+        np.testing.assert_allclose(net(x), reference, rtol=0, atol=5e-6 * np.abs(reference).max())

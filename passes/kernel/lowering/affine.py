@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 
 from xdsl.ir.affine import AffineExpr
 
-from mlc.dialects.semantics.dims import Dim, DimLike, parse_dim
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv
 from mlc.dialects.semantics.expr import Call, Const, Expr, Index, walk
+
+_DIMS: dict[str, Callable[..., DimLike]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "floordiv": floordiv,
+    "mod": lambda a, b: a - floordiv(a, b) * b,
+    "max": dim_max,
+    "min": dim_min,
+}
 
 
 class Symbols:
@@ -66,7 +78,7 @@ def as_dim(expr: Expr) -> DimLike | None:
             return value
         case Index(name=name):
             return Dim.symbol(name)
-        case Call(fn="add" | "sub" | "mul" | "floordiv" | "mod" | "max" | "min" | "neg"):
-            if all(as_dim(a) is not None for a in expr.args):
-                return parse_dim(str(expr).replace("neg(", "0-("))
+        case Call(fn=fn, args=args) if fn in _DIMS:
+            dims = [d for a in args if (d := as_dim(a)) is not None]
+            return _DIMS[fn](*dims) if len(dims) == len(args) else None
     return None
