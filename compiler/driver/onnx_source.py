@@ -85,7 +85,10 @@ def _digest_of(path: Path) -> str:
     try:
         return digest_cache.of_file(path)
     except OSError as error:
-        raise InputError(f"Cannot read the model {path}: {error.strerror}", stage="import") from error
+        from mlc.frontends.onnx.reading.other_files import way_into
+
+        hint = way_into(path) if path.is_dir() else None
+        raise InputError(f"Cannot read the model {path}: {error.strerror}", stage="import", hint=hint) from error
 
 
 def _serialized(model: Any) -> bytes:

@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
 
 from mlc.errors import InputError
+from mlc.frontends.onnx.reading.other_files import HEAD, recognised, way_into
 from mlc.frontends.onnx.reading.protobuf_stream import WireError, skeleton
 
 NEWEST_OPSET = onnx.defs.onnx_opset_version()
@@ -59,29 +60,44 @@ def _parse_file(path: Path) -> ModelProto:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as data:
                 mapped.madvise(mmap.MADV_RANDOM)  # do not read weights ahead
                 bare = skeleton(data)
+    except IsADirectoryError as e:
+        raise InputError(f"Cannot read the model {what}: {e.strerror}", hint=way_into(path)) from e
     except OSError as e:
         raise InputError(f"Cannot read the model {what}: {e.strerror or e}") from e
     except WireError as e:
-        raise InputError(f"{what} is not an ONNX model, or is cut short ({e})", hint=SAVE_AGAIN) from e
-    return _parse(bare, what)
+        raise _not_a_model(what, _head(path), path, f" ({e})") from e
+    return _parse(bare, what, path)
 
 
-def _parse(data: bytes, what: str) -> ModelProto:
+def _parse(data: bytes, what: str, path: Path | None = None) -> ModelProto:
     if not data:
         raise InputError(f"{what} is empty", hint=SAVE_AGAIN)
     try:
         proto = ModelProto.FromString(data)
     except DecodeError as e:
-        raise InputError(f"{what} is not an ONNX model, or is cut short", hint=SAVE_AGAIN) from e
+        raise _not_a_model(what, _head(path) if path else data[:HEAD], path or data) from e
     return proto
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
+def _not_a_model(what: str, head: bytes, source: Path | bytes | None, why: str = "") -> InputError:
+    """The error for a file that is no ONNX model: what it is, where that is known."""
+    if found := recognised(head, source):
+        return InputError(f"{what} is not an ONNX model: it is {found[0]}", hint=found[1])
+    return InputError(f"{what} is not an ONNX model, or is cut short{why}", hint=SAVE_AGAIN)
 
 
 def _check_versions(source: Source) -> None:
     proto, what = source.proto, f"'{source.file}'" if source.file else "The model"
     if not proto.HasField("graph") or not proto.ir_version:
-        raise InputError(
-            f"{what} is not an ONNX model: it has no {'graph' if proto.ir_version else 'IR version'}", hint=SAVE_AGAIN
-        )
+        if source.file and (found := recognised(_head(source.file), source.file)):
+            raise InputError(f"{what} is not an ONNX model: it is {found[0]}", hint=found[1])
+        lacks = "graph" if proto.ir_version else "IR version"
+        raise InputError(f"{what} is not an ONNX model: it has no {lacks}", hint=SAVE_AGAIN)
     if not 1 <= proto.ir_version <= NEWEST_IR:
         raise InputError(f"{what} has IR version {proto.ir_version}; the newest supported one is {NEWEST_IR}")
     if proto.ir_version >= 3 and not proto.opset_import:
