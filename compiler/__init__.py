@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mlc import graph as graph
     from mlc import nn as nn
     from mlc import numpy as numpy
+    from mlc import onnxruntime as onnxruntime
     from mlc import optim as optim
     from mlc import target as target
     from mlc import train as train
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.jacobians import jacfwd as jacfwd
     from mlc.frontends.array.transforms.jacobians import jacrev as jacrev
     from mlc.frontends.array.trees import tree_map as tree_map
-    from mlc.inference_session import InferenceSession as InferenceSession
+    from mlc.onnxruntime.session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
     from mlc.runtime import Model as Model
     from mlc.runtime import TensorSpec as TensorSpec
@@ -84,7 +85,7 @@ _HOMES = {
     **dict.fromkeys(("cond", "fori_loop", "scan", "switch", "while_loop"), f"{_TRANSFORMS}.control"),
     **dict.fromkeys(("grad", "hvp", "jvp", "linearize", "value_and_grad", "vjp"), f"{_TRANSFORMS}.gradients"),
     "Options": "mlc.options",
-    "InferenceSession": "mlc.inference_session",
+    "InferenceSession": "mlc.onnxruntime.session",
     "Model": "mlc.runtime",
     "TensorSpec": "mlc.runtime",
     "load": "mlc.runtime",
@@ -97,11 +98,11 @@ _HOMES = {
     "InternalError": "mlc.errors",
 }
 
-__all__ = ["__version__", "graph", "nn", "numpy", "optim", "target", "train", *_HOMES]
+__all__ = ["__version__", "graph", "nn", "numpy", "onnxruntime", "optim", "target", "train", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("graph", "nn", "numpy", "optim", "target", "train"):
+    if name in ("graph", "nn", "numpy", "onnxruntime", "optim", "target", "train"):
         return import_module(f"mlc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mlc' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""onnxruntime's ``IOBinding`` and ``OrtValue`` on the CPU: runs write into arrays or memory of the caller."""
+"""onnxruntime's ``IOBinding`` on the CPU: runs write into arrays or memory of the caller."""
 
 from __future__ import annotations
 
@@ -7,38 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mlc.errors import RunError
+from mlc.onnxruntime.errors import InvalidArgument
+from mlc.onnxruntime.values import OrtValue, check_device, memory
 from mlc.runtime import Model
-from mlc.runtime.signature import STRINGS
-
-
-class OrtValue:
-    """An array as a result or a bound buffer."""
-
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self._array = array
-
-    @staticmethod
-    def ortvalue_from_numpy(array: np.ndarray[Any, Any], device_type: str = "cpu", device_id: int = 0) -> OrtValue:
-        """A value that shares the array's memory."""
-        _check_device(device_type)
-        return OrtValue(array)
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """The array itself."""
-        return self._array
-
-    def shape(self) -> list[int]:
-        """The extents of the value."""
-        return list(self._array.shape)
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return int(self._array.ctypes.data)
-
-    def device_name(self) -> str:
-        """Where it is."""
-        return "cpu"
 
 
 class IOBinding:
@@ -63,8 +34,8 @@ class IOBinding:
         self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int], buffer_ptr: int
     ) -> None:
         """The run reads the memory at ``buffer_ptr``, which must stay valid."""
-        _check_device(device_type)
-        self.bind_cpu_input(name, _memory(buffer_ptr, element_type, shape))
+        check_device(device_type)
+        self.bind_cpu_input(name, memory(buffer_ptr, element_type, shape))
 
     def bind_output(
         self,
@@ -76,9 +47,9 @@ class IOBinding:
         buffer_ptr: int | None = None,
     ) -> None:
         """The run writes to the memory at ``buffer_ptr``, or to a new array where that is None."""
-        _check_device(device_type)
+        check_device(device_type)
         self._check(name, self._model.outputs, "output")
-        given = None if buffer_ptr is None else OrtValue(_memory(buffer_ptr, element_type, shape or ()))
+        given = None if buffer_ptr is None else OrtValue(memory(buffer_ptr, element_type, shape or ()))
         self.outputs[name] = given
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
@@ -89,6 +60,8 @@ class IOBinding:
     def get_outputs(self) -> list[OrtValue]:
         """The results of the last run."""
         return self.results
+
+    get_outputs_as_ortvaluevector = get_outputs
 
     def copy_outputs_to_cpu(self) -> list[np.ndarray[Any, Any]]:
         """The arrays of the last run; copies of those that the caller bound, which the next run overwrites."""
@@ -113,35 +86,4 @@ class IOBinding:
 
     def _check(self, name: str, known: Any, kind: str) -> None:
         if name not in known:
-            raise RunError(f"Model '{self._model.name}' has the {kind}s {list(known)}, not '{name}'")
-
-
-class _Memory:
-    """Bytes at an address, for numpy.asarray."""
-
-    def __init__(self, address: int, size: int) -> None:
-        self.__array_interface__ = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
-
-
-def _memory(address: int, element_type: Any, shape: Sequence[int]) -> np.ndarray[Any, Any]:
-    dtype = _dtype(element_type)
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    block: Any = _Memory(address, size)
-    return np.asarray(block).view(dtype).reshape(tuple(shape))
-
-
-def _dtype(element_type: Any) -> np.dtype[Any]:
-    """The dtype that NumPy's or ONNX's ``element_type`` names."""
-    if isinstance(element_type, int):
-        from onnx.helper import tensor_dtype_to_np_dtype
-
-        element_type = tensor_dtype_to_np_dtype(element_type)
-    dtype = np.dtype(element_type)
-    if dtype == STRINGS or dtype.kind in "US":
-        raise RunError("Strings have no buffer", hint="Bind the array by bind_cpu_input")
-    return dtype
-
-
-def _check_device(device_type: str) -> None:
-    if device_type != "cpu":
-        raise RunError(f"Memory on the device '{device_type}' cannot be bound", hint="mlc runs on the CPU: give 'cpu'")
+            raise InvalidArgument(f"Model '{self._model.name}' has the {kind}s {list(known)}, not '{name}'")
