@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from mlc import target as targets
 from mlc.driver.compile import Built, compile_source
@@ -26,8 +26,32 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from mlc.driver.sources import Model as AnyModel
+    from mlc.pending import PendingModel
     from mlc.torch.model import TorchModel
     from mlc.tuning.tuner import Tuning
+
+
+@overload
+def compile(model: AnyModel, *args: Any, wait: Literal[False], **options: Any) -> PendingModel: ...
+
+
+@overload
+def compile(
+    model: AnyModel,
+    target: str = "cpu",
+    threads: int | None = None,
+    dims: Mapping[str, int] | None = None,
+    numerics: Numerics = "default",
+    *,
+    embed_weights: bool | None = None,
+    schedule: str | Path | None = None,
+    cc: str | None = None,
+    tuned: bool = True,
+    sanitize: str = "",
+    name: str | None = None,
+    peak_memory: int = 0,
+    wait: bool = True,
+) -> Model: ...
 
 
 def compile(
@@ -44,7 +68,8 @@ def compile(
     sanitize: str = "",
     name: str | None = None,
     peak_memory: int = 0,
-) -> Model:
+    wait: bool = True,
+) -> Model | PendingModel:
     """Compile an ONNX model (opset 7 or later) or a PyTorch program and load it; the second time it comes from the
     cache.
 
@@ -59,6 +84,7 @@ def compile(
     sanitizers of the C compiler to look for errors with (``address,undefined``); slow. ``name`` is what the symbols of
     the C interface begin with: two variants of one model in a program need two; None: the file's name. ``peak_memory``
     is the most bytes that intermediate values may take: values are computed anew until they fit; 0: no limit.
+    ``wait=False`` compiles in the background and gives a ``PendingModel``, whose first calls are interpreted.
 
     Raises InputError for a malformed or unsupported model, or too small a ``peak_memory``, ToolchainError without a C
     compiler, all of them MlcError.
@@ -66,11 +92,26 @@ def compile(
     options = make_options(
         target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name, peak_memory
     )
+    if not wait:
+        return _pending(model, options, threads)
     with Progress() as progress:
         built = compile_source(source_of(model), options, [progress])
     if is_program(model):
         return open_program(built, model, threads)
     return open_built(built, threads)
+
+
+def _pending(model: AnyModel, options: Options, threads: int | None) -> PendingModel:
+    """A model that is compiled in the background. InputError for what cannot be imported, and for exported programs."""
+    from mlc.driver.compile import import_source
+    from mlc.pending import PendingModel
+    from mlc.tracing.background import cancellation
+
+    if is_program(model):
+        raise InputError("wait=False of an exported program", hint="Leave wait out, or use torch.compile")
+    source = source_of(model)
+    imported = import_source(source, options)
+    return PendingModel(imported, lambda: open_built(compile_source(source, options, [cancellation]), threads))
 
 
 def tune(
