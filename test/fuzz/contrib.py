@@ -34,6 +34,8 @@ class Extent(int):
         return made
 
     def __add__(self, other: int) -> Extent:
+        if type(other) is int and other == 0:
+            return self
         return Extent(int(self) + int(other), f"{self.name}_plus_{getattr(other, 'name', int(other))}")
 
     def __mul__(self, other: int) -> Extent:

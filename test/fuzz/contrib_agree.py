@@ -125,7 +125,8 @@ def _unlike(case: Case, actual: Array, wanted: Any) -> str:
         return f"is {actual.dtype}{list(actual.shape)} in place of {wanted.dtype}{list(wanted.shape)}"
     if wanted.dtype.kind == "O":
         return "has other strings" if (actual != wanted).any() else ""
-    error = np.abs(actual.astype("f8") - wanted.astype("f8"))
+    with np.errstate(invalid="ignore"):  # of equal infinities
+        error = np.abs(actual.astype("f8") - wanted.astype("f8"))
     same = (actual == wanted) | (np.isnan(actual) & np.isnan(wanted)) if wanted.dtype.kind == "f" else actual == wanted
     if not (np.isfinite(error) | same).all():
         return "has other infinities or NaN"

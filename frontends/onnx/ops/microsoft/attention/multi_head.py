@@ -1,48 +1,15 @@
-"""com.microsoft: MultiHeadAttention and Attention, on heads as [batch, heads, sequence, size]."""
+"""MultiHeadAttention."""
 
 from __future__ import annotations
-
-import math
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.literals import literal
-from mlc.frontends.build.ops.attention import attend, causal, heads_of, joined
+from mlc.frontends.build.ops.attention import attend, heads_of, joined
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-
-FILTER = -10000.0
-
-
-def scale_of(node: Node, size: DimLike) -> float:
-    """The attribute, or 1 / sqrt(head size)."""
-    scale = node.attr("scale", 0.0)
-    if not scale and not isinstance(size, int):
-        raise NotSupported(f"heads of symbolic size {size}; fix it with dims={{name: size}}")
-    return scale or 1 / math.sqrt(size)  # type: ignore[arg-type]
-
-
-def mask_bias(node: Node, mask: Tensor, rows: DimLike, total: DimLike, batch: DimLike) -> Tensor:
-    """The additive bias of a mask to scores [batch, heads, rows, total].
-
-    It is [batch] (keys that count), [2 * batch] (their end and start), [batch, total] or [batch, rows, total].
-    """
-    low = f"f32({literal(node.attr('mask_filter_value', FILTER))})"
-    build, mask = node.build, node.build.cast(mask, "i64")
-    if mask.rank == 1 and mask.shape[0] in (batch, 2 * batch):
-        inside = "i3 < x0[i0]" if mask.shape[0] == batch else f"(i3 < x0[i0]) & (i3 >= x0[i0 + {batch}])"
-        return build.compute(f"where({inside}, f32(0), {low})", [mask], (batch, 1, 1, total))
-    if mask.shape == (batch, total):
-        return build.compute(f"where(x0[i0, i3] > 0, f32(0), {low})", [mask], (batch, 1, 1, total))
-    if mask.shape == (batch, rows, total):
-        return build.compute(f"where(x0[i0, i2, i3] > 0, f32(0), {low})", [mask], (batch, 1, rows, total))
-    raise NotSupported(f"a mask {mask}; [{batch}], [{batch}, {total}] or [{batch}, {rows}, {total}] are supported")
-
-
-def _extended(build: Builder, past: Tensor | None, new: Tensor) -> Tensor:
-    return new if past is None else build.concat([past, new], 2)
+from mlc.frontends.onnx.ops.microsoft.attention.common import biases, extended, scale_of
 
 
 @onnx_op("MultiHeadAttention", domain=DOMAIN)
@@ -67,8 +34,8 @@ def multi_head_attention(node: Node) -> tuple[Tensor, ...]:
     elif node.has(9):
         raise NotSupported("cache_indirection without past_sequence_length; give both")
     else:
-        keys, values = k, v = [_extended(build, past, new) for past, new in zip(old, (k, v), strict=True)]
-    added = _biases(node, q, k, mask, bias, length)
+        keys, values = k, v = [extended(build, past, new) for past, new in zip(old, (k, v), strict=True)]
+    added = biases(node, q, k, mask, bias, length)
     return joined(build, attend(build, q, keys, values, scale_of(node, q.shape[3]), added)), k, v
 
 
@@ -97,19 +64,6 @@ def _filled(build: Builder, x: Tensor | None, total: DimLike) -> Tensor | None:
     return build.pad(x, [0] * x.rank, [*[0] * (x.rank - 1), total - x.shape[-1]])
 
 
-def _biases(
-    node: Node, q: Tensor, k: Tensor, mask: Tensor | None, bias: Tensor | None, length: Tensor | None = None
-) -> list[Tensor]:
-    """Additive biases of scores: the mask's, the given one, and that of later keys; ``length``: of a shared past."""
-    build, rows, total, one_way = node.build, q.shape[2], k.shape[2], node.attr("unidirectional", 0)
-    added = [] if mask is None else [mask_bias(node, mask, rows, total, q.shape[0])]
-    added += [] if bias is None else [bias]
-    if length is None:
-        return [*added, causal(build, rows, total)] if one_way else added
-    last = "i2" if one_way else f"({rows}) - 1"
-    return [*added, build.compute(f"where(i3 <= x0[0] + {last}, f32(0), -inf)", [length], (1, 1, rows, total))]
-
-
 def _projected(node: Node) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values as heads, each with its part of the bias."""
     build, heads, bias = node.build, node.attr("num_heads"), node.get(3)
@@ -134,25 +88,3 @@ def _unpacked(build: Builder, x: Tensor) -> list[Tensor]:
     """[B, S, heads, parts, size] as parts of [B, S, heads * size]."""
     batch, rows, heads, parts, size = x.shape
     return [build.reshape(build.cut(x, 3, n, 1), (batch, rows, heads * size)) for n in range(parts)]  # type: ignore
-
-
-@onnx_op("Attention", domain=DOMAIN)
-def attention(node: Node) -> tuple[Tensor, ...]:
-    """(output, present): self-attention with the projection of queries, keys and values by one weight."""
-    ignored = {"do_rotary": 0, "past_present_share_buffer": 0, "rotary_embedding_dim": 0}
-    node.only("num_heads", "mask_filter_value", "scale", "unidirectional", "qkv_hidden_sizes", **ignored)
-    build, x, weight, heads = node.build, node[0], node[1], node.attr("num_heads")
-    sizes = node.attr("qkv_hidden_sizes", None) or [weight.shape[1] // 3] * 3
-    flat = build.contract("bsd,dh->bsh", x, weight)
-    flat = flat if node.get(2) is None else build.map("x0 + x1", flat, node[2])
-    starts = [0, sizes[0], sizes[0] + sizes[1]]
-    q, k, v = (heads_of(build, build.cut(flat, 2, a, n), heads) for a, n in zip(starts, sizes, strict=True))
-    past = node.get(4)
-    if past is not None:
-        old = [build.reshape(build.cut(past, 0, n, 1), past.shape[1:]) for n in range(2)]
-        k, v = _extended(build, old[0], k), _extended(build, old[1], v)
-    added = _biases(node, q, k, node.get(3), node.get(5))
-    y = joined(build, attend(build, q, k, v, scale_of(node, q.shape[3]), added))
-    if not node.wants(1):
-        return (y,)
-    return y, build.concat([build.reshape(part, (1, *part.shape)) for part in (k, v)], 0)

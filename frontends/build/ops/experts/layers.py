@@ -1,0 +1,134 @@
+"""Layers of experts: y = sum of weight[t, e] · FC2_e(activation(FC1_e(x_t))) over the experts e of token t.
+
+Few tokens read the weights of their experts alone. Many are multiplied with those of all experts, as two products of
+matrices: that is more work, and each weight is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mlc.dialects.semantics.dims import DimLike
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.ops.experts.routing import Route
+from mlc.frontends.build.tensors import Tensor
+
+FEW_TOKENS = 16  # a symbolic number may be as few
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Integers of ``bits`` in bytes [E, N, K * bits / 8], with a scale, and perhaps a zero point, for each block of K.
+
+    ``scales`` and ``zeros`` are [E, N, K / block], in f32.
+    """
+
+    data: Tensor
+    bits: int
+    block: int
+    scales: Tensor
+    zeros: Tensor | None
+
+    @property
+    def operands(self) -> list[Tensor]:
+        return [self.data, self.scales, *([] if self.zeros is None else [self.zeros])]
+
+    def element(self, names: list[str], expert: str, row: str, column: str) -> str:
+        """Element [expert, row, column] as an expression; ``names`` are those of the operands."""
+        per, block = 8 // self.bits, f"{expert}, {row}, ({column}) // {self.block}"
+        byte = f"i32({names[0]}[{expert}, {row}, ({column}) // {per}])"
+        integer = f"(({byte} >> i32(({column}) % {per} * {self.bits})) & {2**self.bits - 1})"
+        zero = str(2 ** (self.bits - 1)) if self.zeros is None else f"{names[2]}[{block}]"
+        return f"(f32({integer}) - {zero}) * {names[1]}[{block}]"
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A weight [E, N, K] as it is."""
+
+    data: Tensor
+
+    @property
+    def operands(self) -> list[Tensor]:
+        return [self.data]
+
+    def element(self, names: list[str], expert: str, row: str, column: str) -> str:
+        """Element [expert, row, column] in f32 as an expression."""
+        return f"f32({names[0]}[{expert}, {row}, {column}])"
+
+
+Weight = Packed | Dense
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Weights [E, N, K] and biases [E, N] of all experts, in f32."""
+
+    weight: Weight
+    shape: tuple[int, int, int]
+    bias: Tensor | None
+
+    def whole(self, build: Builder) -> Tensor:
+        """The weight [E, N, K] in f32, unpacked where it is packed."""
+        if isinstance(self.weight, Dense):
+            return build.cast(self.weight.data, "f32")
+        names = [f"x{n}" for n in range(len(self.weight.operands))]
+        return build.compute(self.weight.element(names, "i0", "i1", "i2"), self.weight.operands, self.shape)
+
+    def of_experts(self, build: Builder, x: Tensor, route: Route) -> Tensor:
+        """[T, k, N]: of ``x`` [T, K], or of an own one for each expert, [T, k, K]."""
+        names = [f"x{n + 2}" for n in range(len(self.weight.operands))]
+        left = "x0[i0, r0]" if x.rank == 2 else "x0[i0, i1, r0]"
+        text = f"{left} * ({self.weight.element(names, 'x1[i0, i1]', 'i2', 'r0')})"
+        _, rows, columns = self.shape
+        shape = (*route.experts.shape, rows)
+        y = build.compute(text, [x, route.experts, *self.weight.operands], shape, (columns,), "add")
+        if self.bias is None:
+            return y
+        bias = build.compute("x0[x1[i0, i1], i2]", [self.bias, route.experts], shape)
+        return build.map("x0 + x1", y, bias)
+
+    def of_all(self, build: Builder, x: Tensor) -> Tensor:
+        """[T, E, N]: of ``x`` [T, K] for all experts."""
+        experts, rows, columns = self.shape
+        weight = build.reshape(self.whole(build), (experts * rows, columns))
+        y = build.contract("tk,nk->tn", x, weight)
+        y = build.reshape(y, (x.shape[0], experts, rows))
+        return y if self.bias is None else build.map("x0 + x1", y, self.bias)
+
+
+Activation = Callable[[Tensor, Tensor | None], Tensor]
+
+
+def mixture(build: Builder, x: Tensor, route: Route, layers: list[Layer], activation: Activation) -> Tensor:
+    """[T, H] of tokens ``x`` [T, H] in f32. ``layers`` are FC1, FC2 and perhaps FC3.
+
+    ``activation`` is given the results of FC1 and FC3, [T, experts, N].
+    """
+    first, second, *third = layers
+    if _few(x.shape[0]):
+        y, gate = (layer.of_experts(build, x, route) for layer in (first, *third)), None
+        inner, gate = [*y, None][:2]
+        each = second.of_experts(build, activation(inner, gate), route)  # type: ignore[arg-type]
+        weights = build.reshape(route.weights, (*route.weights.shape, 1))
+        return build.reduce("add", build.map("x0 * x1", each, weights), [1])
+    weights = route.of_all(build, first.shape[0])
+    inner, gate = [*(layer.of_all(build, x) for layer in (first, *third)), None][:2]
+    return _summed(build, activation(inner, gate), weights, second)  # type: ignore[arg-type]
+
+
+def _summed(build: Builder, inner: Tensor, weights: Tensor, layer: Layer) -> Tensor:
+    """Σ weights[t, e] (layer_e(inner[t, e])) as one product over experts and columns."""
+    experts, rows, columns = layer.shape
+    scaled = build.map("x0 * x1", inner, build.reshape(weights, (*weights.shape, 1)))
+    flat = build.reshape(scaled, (inner.shape[0], experts * columns))
+    whole = build.reshape(build.transpose(layer.whole(build), [0, 2, 1]), (experts * columns, rows))
+    y = build.contract("tk,kn->tn", flat, whole)
+    if layer.bias is None:
+        return y
+    return build.map("x0 + x1", y, build.contract("te,en->tn", weights, layer.bias))
+
+
+def _few(tokens: DimLike) -> bool:
+    return not isinstance(tokens, int) or tokens <= FEW_TOKENS

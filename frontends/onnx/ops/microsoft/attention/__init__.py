@@ -1,0 +1,1 @@
+"""Attention of com.microsoft: on heads as [batch, heads, sequence, size]."""
