@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.dims import DimNames
 from mlc.frontends.onnx.reading.load import Source, read
+from mlc.frontends.onnx.reading.ordering import in_order
 from mlc.frontends.onnx.reading.types import element_of_onnx
 from mlc.frontends.onnx.reading.validate import check_functions, check_graph
 from mlc.frontends.onnx.sequences import parts_of
@@ -34,6 +36,7 @@ Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
 def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -> Translated:
     """(module, weights, name, unsupported operators); the module is only complete where there are none."""
     source, fixed = read(model), dict[str, DimLike](dims)
+    source = replace(source, proto=in_order(source.proto))
     while True:
         try:
             return _translated(source, fixed)

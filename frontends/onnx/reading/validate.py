@@ -89,13 +89,13 @@ def _check_outputs(nodes: Sequence[NodeProto], defined: set[str]) -> None:
 
 
 def _check_order(nodes: Sequence[NodeProto], defined: set[str]) -> None:
-    """Every input is defined before its use; says whether it comes later (a cycle or wrong order) or never."""
+    """Every input is defined before its use; says whether it comes later (in a cycle) or never."""
     later = {o for node in nodes for o in node.output if o}
     ready = set(defined)
     for index, node in enumerate(nodes):
         for name in {*node.input, *captured(node)} - {""} - ready:
             why = (
-                "before it is computed: the nodes form a cycle or are out of order"
+                "before it is computed: the nodes form a cycle"
                 if name in later
                 else "but nothing defines it"
             )
