@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.semantics.routine import Array, Given, Routine
+from mlc.dialects.semantics.token_routines import TOKEN_ROUTINES
 from mlc.dialects.types import STRING
 
 
@@ -118,5 +119,6 @@ STRING_ROUTINES = {
     "of_f64": _strings(_printed("%.17g"), "f64"),
     "of_i64": Routine(("i64",), "i64", lambda given, array: given.strings.numbers(array.astype(str))),
     "of_ui64": Routine(("ui64",), "i64", lambda given, array: given.strings.numbers(array.astype(str))),
+    **TOKEN_ROUTINES,
 }
-"""Routines by name; the result of ``split`` has an additional dimension, for the pieces."""
+"""Routines by name; the results of ``split`` and ``tokens`` have an additional dimension, for the pieces."""

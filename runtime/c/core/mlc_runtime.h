@@ -143,7 +143,8 @@ typedef struct {
 typedef void mlc_routine(mlc_call *c, const mlc_step *s);
 mlc_routine mlc_string_intern, mlc_string_extern, mlc_string_concat, mlc_string_lower, mlc_string_upper, mlc_string_order,
     mlc_string_pieces, mlc_string_split, mlc_string_match, mlc_string_to_f64, mlc_string_to_i64, mlc_string_of_f32,
-    mlc_string_of_f64, mlc_string_of_i64, mlc_string_of_ui64, mlc_image_decode;
+    mlc_string_of_f64, mlc_string_of_i64, mlc_string_of_ui64, mlc_string_count_tokens, mlc_string_tokens,
+    mlc_string_murmur3, mlc_image_decode;
 
 mlc_strings *mlc_strings_open(_Atomic(mlc_strings *) *all, const char *const *strings, int64_t count);
 const char *mlc_strings_error(const mlc_strings *strings);

@@ -38,19 +38,6 @@ void mlc_string_concat(mlc_call *c, const mlc_step *s) {
   }
 }
 
-/* Decodes the code point at `string` and advances; an invalid byte is a code point of its own, its value less 256. */
-static int32_t decoded(const char **string) {
-  const unsigned char *at = (const unsigned char *)*string;
-  int more = *at < 0x80 ? 0 : *at >= 0xF0 ? 3 : *at >= 0xE0 ? 2 : *at >= 0xC0 ? 1 : -1;
-  int32_t code = more > 0 ? *at & (0x3F >> more) : *at;
-  for (int n = 1; n <= more; n++) {
-    if ((at[n] & 0xC0) != 0x80) more = -1;
-    code = code << 6 | (at[n] & 0x3F);
-  }
-  *string += 1 + (more > 0 ? more : 0);
-  return more < 0 ? *at - 256 : code;
-}
-
 static char *encoded(char *to, int32_t code) {
   int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   if (more <= 0 || code < 0) return *to = (char)code, to + 1;
@@ -75,7 +62,7 @@ static void change_case(mlc_strings *t, const mlc_step *s, const case_run *runs,
   for (int64_t i = 0; i < s->made; i++) {
     mlc_string e = t->entries[from[i]];
     char *string = mlc_strings_reserve(t, 2 * e.length), *end = string; /* two bytes may become three, one stays one */
-    for (const char *at = e.string; string && at < e.string + e.length;) end = encoded(end, cased(decoded(&at), runs, count));
+    for (const char *at = e.string; string && at < e.string + e.length;) end = encoded(end, cased(mlc_string_decoded(&at), runs, count));
     to[i] = string ? mlc_strings_keep(t, string, (size_t)(end - string)) : 0;
   }
 }
@@ -165,7 +152,7 @@ void mlc_string_match(mlc_call *c, const mlc_step *s) {
     mlc_string e = c->strings->entries[from[i]];
     int64_t state = 0;
     for (const char *at = e.string; at < e.string + e.length;) {
-      int32_t code = decoded(&at);
+      int32_t code = mlc_string_decoded(&at);
       int64_t low = 0, high = kinds;
       while (high - low > 1) {
         int64_t middle = (low + high) / 2;

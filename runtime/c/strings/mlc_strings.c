@@ -77,6 +77,18 @@ int64_t mlc_strings_copied(mlc_strings *t, const char *string, size_t length) {
   return to ? mlc_strings_keep(t, memcpy(to, string, length), length) : 0;
 }
 
+int32_t mlc_string_decoded(const char **string) {
+  const unsigned char *at = (const unsigned char *)*string;
+  int more = *at < 0x80 ? 0 : *at >= 0xF0 ? 3 : *at >= 0xE0 ? 2 : *at >= 0xC0 ? 1 : -1;
+  int32_t code = more > 0 ? *at & (0x3F >> more) : *at;
+  for (int n = 1; n <= more; n++) {
+    if ((at[n] & 0xC0) != 0x80) more = -1;
+    code = code << 6 | (at[n] & 0x3F);
+  }
+  *string += 1 + (more > 0 ? more : 0);
+  return more < 0 ? *at - 256 : code;
+}
+
 /* Forgets the strings of the run before. Those found last leave the slots first, so the others are still found. */
 static mlc_strings *emptied(mlc_strings *t) {
   while (t->count > t->constants) {

@@ -41,6 +41,9 @@ char *mlc_strings_reserve(mlc_strings *t, size_t length);
 int64_t mlc_strings_keep(mlc_strings *t, char *string, size_t length);
 int64_t mlc_strings_copied(mlc_strings *t, const char *string, size_t length);
 
+/* Decodes the code point at `string` and advances; an invalid byte is a code point of its own, its value less 256. */
+int32_t mlc_string_decoded(const char **string);
+
 #pragma GCC visibility pop
 
 #endif

@@ -21,6 +21,7 @@ from mlc.frontends.build.ops.strings.regex_tree import (
     Set,
     Tree,
     both_cases,
+    category,
     complement,
 )
 
@@ -35,7 +36,7 @@ def parse(pattern: str) -> Tree:
     """The tree of a pattern.
 
     Raises:
-        RegexError: it is not valid, or not supported: flags but i, s and U, properties (\\pL), \\C, \\Q.
+        RegexError: it is not valid, or not supported: flags but i, m, s and U, scripts (\\p{Greek}), \\C.
     """
     reader = _Reader(pattern)
     tree = reader.choice()
@@ -52,6 +53,7 @@ class _Reader:
     at: int = 0
     fold: bool = False  # letters of either case
     lines: bool = False  # a dot is also the end of a line
+    many: bool = False  # ^ and $ are the ends of lines
 
     def rest(self) -> str:
         return self.pattern[self.at :]
@@ -77,11 +79,11 @@ class _Reader:
         return found
 
     def choice(self) -> Tree:
-        fold, lines = self.fold, self.lines
+        flags = self.fold, self.lines, self.many
         parts = [self.sequence()]
         while self.take("|"):
             parts.append(self.sequence())
-        self.fold, self.lines = fold, lines  # flags end with their group
+        self.fold, self.lines, self.many = flags  # flags end with their group
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
     def sequence(self) -> Tree:
@@ -118,15 +120,25 @@ class _Reader:
         if char == ".":
             return Set(((0, LAST),) if self.lines else complement(((10, 10),)))
         if char in "^$":
-            return Assertion("begin" if char == "^" else "end")
+            return Assertion(("line " if self.many else "") + ("begin" if char == "^" else "end"))
         if char in "*+?":
             raise RegexError(f"'{char}' repeats nothing")
         if char != "\\":
             return self.single(ord(char))
         if self.rest()[:1] in ASSERTIONS:
             return Assertion(ASSERTIONS[self.next()])
+        if self.take("Q"):
+            end = self.pattern.find("\\E", self.at)
+            quoted = self.rest() if end < 0 else self.until("\\E")
+            self.at = len(self.pattern) if end < 0 else self.at
+            return self.quoted(quoted)
         escaped = self.escape()
         return self.single(escaped) if isinstance(escaped, int) else Set(escaped)
+
+    def quoted(self, text: str) -> Tree:
+        """Text between \\Q and \\E; what repeats it repeats its last character."""
+        parts = tuple(self.single(ord(c)) for c in text)
+        return Sequence((*parts[:-1], self.repeated(parts[-1]))) if parts else Sequence(())
 
     def single(self, code: int) -> Set:
         return Set(both_cases(((code, code),)) if self.fold else ((code, code),))
@@ -139,16 +151,17 @@ class _Reader:
             while self.rest()[:1] not in (":", ")", ""):
                 flags += self.next()
             on, _, off = flags.partition("-")
-            if set(on + off) - set("isU"):
-                raise RegexError(f"flags '{flags}'; only i, s and U are read")
-            before = self.fold, self.lines
+            if set(on + off) - set("imsU"):
+                raise RegexError(f"flags '{flags}'; only i, m, s and U are read")
+            before = self.fold, self.lines, self.many
             self.fold = ("i" in on or self.fold) and "i" not in off
             self.lines = ("s" in on or self.lines) and "s" not in off
+            self.many = ("m" in on or self.many) and "m" not in off
             if self.take(")"):
                 return Sequence(())
             self.take(":")
             tree = self.closed()
-            self.fold, self.lines = before
+            self.fold, self.lines, self.many = before
             return tree
         return self.closed()
 
@@ -192,6 +205,10 @@ class _Reader:
         if char.lower() in CLASSES:
             ranges = CLASSES[char.lower()]
             return complement(ranges) if char.isupper() else ranges
+        if char in "pP":
+            name = self.until("}") if self.take("{") else self.next()
+            ranges = category(name.removeprefix("^"))
+            return complement(ranges) if (char == "P") != name.startswith("^") else ranges
         if char == "x":
             digits = self.until("}") if self.take("{") else self.next() + self.next()
             return _code(digits, 16)

@@ -5,7 +5,10 @@ Reference: https://github.com/google/re2/wiki/Syntax.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
 Ranges = tuple[tuple[int, int], ...]  # of code points, both ends included
 
@@ -30,6 +33,8 @@ POSIX: dict[str, Ranges] = {
     "word": WORD,
     "xdigit": ((48, 57), (65, 70), (97, 102)),
 }
+
+
 class RegexError(ValueError):
     """A pattern is not valid, or has something that is not supported."""
 
@@ -43,7 +48,8 @@ class Set:
 
 @dataclass(frozen=True)
 class Assertion:
-    """A zero-width assertion: ``begin`` or ``end`` of the string, a word ``boundary``, or ``inside`` (none)."""
+    """A zero-width assertion: ``begin`` or ``end`` of the string, ``line begin`` or ``line end``, a word ``boundary``,
+    or ``inside`` (none)."""
 
     kind: str
 
@@ -78,6 +84,25 @@ def complement(ranges: Ranges) -> Ranges:
             found.append((start, low - 1))
         start = max(start, high + 1)
     return (*found, (start, LAST)) if start <= LAST else tuple(found)
+
+
+@cache
+def category(name: str) -> Ranges:
+    """The characters of a general category of Unicode, such as L or Nd.
+
+    Raises:
+        RegexError: there is none of this name; scripts are not read.
+    """
+    found: list[tuple[int, int]] = []
+    if name == "Any":
+        return ((0, LAST),)
+    for code in range(LAST + 1 if re.fullmatch("[LMNPSZC][a-z]?", name) else 0):
+        if unicodedata.category(chr(code)).startswith(name) and unicodedata.category(chr(code)) != "Cn":
+            last = found.pop() if found and found[-1][1] == code - 1 else (code, code)
+            found.append((last[0], code))
+    if not found:
+        raise RegexError(f"\\p{{{name}}} is no general category of Unicode; scripts are not read")
+    return tuple(found)
 
 
 def both_cases(ranges: Ranges) -> Ranges:
