@@ -14,6 +14,7 @@ ACTIVATIONS: dict[str, tuple[str, dict[str, float]]] = {
     "hardswish": (f"x0 * max(0, min(1, x0 * {1 / 6!r} + 0.5))", {}),
     "leakyrelu": ("where(x0 >= 0, x0, {alpha} * x0)", {"alpha": 0.01}),
     "mish": ("x0 * tanh(softplus(x0))", {}),
+    "parametricsoftplus": ("{alpha} * softplus({beta} * x0)", {"alpha": 1.0, "beta": 1.0}),
     "relu": ("relu(x0)", {}),
     "scaledtanh": ("{alpha} * tanh({beta} * x0)", {"alpha": 1.0, "beta": 1.0}),
     "selu": (

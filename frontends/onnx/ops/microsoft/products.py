@@ -13,11 +13,17 @@ from mlc.frontends.onnx.ops.microsoft import DOMAIN
 
 @onnx_op("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
 def fused_matmul(node: Node) -> Tensor:
-    """alpha times a product of matrices, of which either may be transposed."""
-    node.only("alpha", "transA", "transB", transBatchA=0, transBatchB=0)
-    a, b = (_transposed(node.build, node[n], node.attr(f"trans{'AB'[n]}", 0)) for n in range(2))
+    """alpha times a product of matrices, of which either may be transposed, and may have its rows before its batch."""
+    node.only("alpha", "transA", "transB", "transBatchA", "transBatchB")
+    a, b = (_batched(node.build, node[n], node.attr(f"transBatch{'AB'[n]}", 0)) for n in range(2))
+    a, b = (_transposed(node.build, x, node.attr(f"trans{'AB'[n]}", 0)) for n, x in enumerate((a, b)))
     y, alpha = matmul(node.build, a, b), node.attr("alpha", 1.0)
     return y if alpha == 1 else node.build.map(f"x0 * {literal(alpha)}", y)
+
+
+def _batched(build: Builder, x: Tensor, rows_first: int) -> Tensor:
+    """[…, rows, columns] of [rows, …, columns]."""
+    return build.transpose(x, [*range(1, x.rank - 1), 0, x.rank - 1]) if rows_first and x.rank > 2 else x
 
 
 def _transposed(build: Builder, x: Tensor, wanted: int) -> Tensor:

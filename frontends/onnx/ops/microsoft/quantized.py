@@ -5,6 +5,10 @@ Each dequantizes to f32, computes, and quantizes the result.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
+
 from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
@@ -45,6 +49,14 @@ def quantized(node: Node, y: Tensor, at: int, element: str) -> Tensor:
     return quantize(build, y, scale, zero, element)
 
 
+def in_channels_last(build: Builder, x: Tensor, fn: Callable[[Tensor], Tensor]) -> Tensor:
+    """A function of [N, C, …] applied to [N, …, C]."""
+    if x.rank < 3:
+        raise NotSupported(f"{x}; it takes [N, …, C]")
+    to = [0, x.rank - 1, *range(1, x.rank - 1)]
+    return build.transpose(fn(build.transpose(x, to)), [0, *range(2, x.rank), 1])
+
+
 @onnx_op(*BINARY, domain=DOMAIN)
 def binary(node: Node) -> Tensor:
     """A sum or a product, with broadcasting."""
@@ -75,14 +87,19 @@ def global_average_pool(node: Node) -> Tensor:
 
 @onnx_op("QLinearAveragePool", domain=DOMAIN)
 def average_pool(node: Node) -> Tensor:
-    """The mean of each window."""
-    read = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides")
-    node.only(*read, channels_last=0)
-    window, build = pooling_window(node), node.build
-    padded = window.padded(build, dequantized(node, 0), "0")
-    total = build.pool("add", padded, window.kernel, window.strides, window.dilations)
-    mean = averaged(build, node[0], window, total, node.flag("count_include_pad", 0))
+    """The mean of each window, also of [N, …, C]."""
+    node.only("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides", "channels_last")
+    x, build = dequantized(node, 0), node.build
+    mean = in_channels_last(build, x, partial(_means, node)) if node.flag("channels_last", 0) else _means(node, x)
     return quantized(node, mean, 3, node[0].element)
+
+
+def _means(node: Node, x: Tensor) -> Tensor:
+    window, build = pooling_window(node, x), node.build
+    total = build.pool("add", window.padded(build, x, "0"), window.kernel, window.strides, window.dilations)
+    if node.flag("count_include_pad", 0):  # also what a last, partial window lacks, unlike AveragePool
+        return build.map(f"x0 * {literal(1 / math.prod(window.kernel))}", total)
+    return averaged(build, x, window, total, include_padding=False)
 
 
 @onnx_op("QLinearConcat", domain=DOMAIN)

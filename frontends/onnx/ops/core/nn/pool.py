@@ -12,9 +12,9 @@ from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.core.nn.windows import counts, window_of
 
 
-def pooling_window(node: Node) -> Window:
-    """The window of a pooling operator over input 0."""
-    x, kernel = node[0], counts(node, "kernel_shape")
+def pooling_window(node: Node, x: Tensor | None = None) -> Window:
+    """The window of a pooling operator over ``x`` [N, C, …], input 0 unless it is given."""
+    x, kernel = node[0] if x is None else x, counts(node, "kernel_shape")
     if len(kernel) != x.rank - 2:
         raise NotSupported(f"a window of {len(kernel)} dimensions over a tensor of rank {x.rank}")
     return window_of(node, x.shape[2:], kernel)

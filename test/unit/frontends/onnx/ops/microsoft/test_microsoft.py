@@ -32,8 +32,8 @@ def test_fused_matmul(rng: np.random.Generator, a: int, b: int) -> None:
 
 def test_an_unsupported_attribute_is_named(rng: np.random.Generator) -> None:
     x = normal(rng, 2, 3, 3)
-    with pytest.raises(UnsupportedError, match="transBatchA"):
-        import_model(single("FusedMatMul", {"x": x, "w": x}, domain=MS, transBatchA=1))
+    with pytest.raises(UnsupportedError, match="transBatchC"):
+        import_model(single("FusedMatMul", {"x": x, "w": x}, domain=MS, transBatchC=1))
 
 
 @pytest.mark.parametrize("bits", [4, 8])
