@@ -12,11 +12,11 @@ import mlc
 from mlc.frontends.onnx import UnsupportedError, import_model
 
 PLAIN = {"mark": 0, "mincharnum": 1, "pad_value": "#"}
-TEXTS = ["a bb  ccc", " xx-y", "", "ñ_é-的", "\n", "aab abc!"]
+STRINGS = ["a bb  ccc", " xx-y", "", "ñ_é-的", "\n", "aab abc!"]
 
 
-def tokens(texts: Any, compiled: bool = True, **how: Any) -> None:
-    agrees("Tokenizer", {"x": np.array(texts, object)}, domain=MS, compiled=compiled, **{**PLAIN, **how})
+def tokens(strings: Any, compiled: bool = True, **how: Any) -> None:
+    agrees("Tokenizer", {"x": np.array(strings, object)}, domain=MS, compiled=compiled, **{**PLAIN, **how})
 
 
 CASES: list[dict[str, Any]] = [
@@ -31,8 +31,8 @@ CASES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("how", CASES, ids=str)
 def test_tokens(how: dict[str, Any]) -> None:
-    tokens(TEXTS, **how)
-    tokens([TEXTS[:3], TEXTS[3:]], compiled=False, **how)
+    tokens(STRINGS, **how)
+    tokens([STRINGS[:3], STRINGS[3:]], compiled=False, **how)
 
 
 def test_without_strings() -> None:
@@ -54,10 +54,10 @@ def test_random_patterns(fresh: np.random.Generator) -> None:
         return f"(?:{pattern(depth - 1)}|{pattern(depth - 1)})" if kind < 6 else f"(?:{pattern(depth - 1)}){times}"
 
     for n in range(60):
-        texts = ["".join(fresh.choice(list("abc x é的A\n.😀"), fresh.integers(9))) for _ in range(3)]
+        strings = ["".join(fresh.choice(list("abc x é的A\n.😀"), fresh.integers(9))) for _ in range(3)]
         found = [pattern() for _ in range(fresh.integers(1, 4))]
         how: dict[str, Any] = {"separators": found} if n % 2 else {"tokenexp": f"(?:{found[0]})"}
-        tokens(texts, compiled=n < 4, mark=n % 3 % 2, mincharnum=int(fresh.integers(1, 4)), **how)
+        tokens(strings, compiled=n < 4, mark=n % 3 % 2, mincharnum=int(fresh.integers(1, 4)), **how)
 
 
 def test_any_number_of_strings_and_tokens() -> None:
@@ -65,11 +65,11 @@ def test_any_number_of_strings_and_tokens() -> None:
     model = single("Tokenizer", {"x": np.array([""], object)}, domain=MS, separators=[" "], **PLAIN)
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
     net = mlc.compile(model)
-    for texts in (["a b", "c"], ["a " * 5000], ["", " "], ["x"] * 9):
-        wanted = [text.split() for text in texts]
+    for strings in (["a b", "c"], ["a " * 5000], ["", " "], ["x"] * 9):
+        wanted = [text.split() for text in strings]
         width = max(map(len, wanted))
-        found = net(np.array(texts, object))
-        assert found.shape == (len(texts), width)
+        found = net(np.array(strings, object))
+        assert found.shape == (len(strings), width)
         assert found.tolist() == [row + ["#"] * (width - len(row)) for row in wanted]
 
 
