@@ -16,6 +16,8 @@ from mlc.runtime import exprs
 _MAX_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
 
 
+_SEARCHED = 1024  # sizes smaller and larger than the given one, among which an error names those that fit
+
 STRINGS = np.dtype(object)
 """The dtype of strings in Python; in C each is a pointer."""
 POINTERS = np.dtype(np.uintp)
@@ -97,9 +99,31 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
     """Raises GuardError where an expression of ``guards`` is negative: the model was compiled on that condition."""
     for guard in guards:
         if exprs.evaluate(guard["expr"], dims) < 0:
-            used = ", ".join(f"{source_names(dim)} is {dims[dim]}" for dim in sorted(exprs.names(guard["expr"])))
+            names = sorted(exprs.names(guard["expr"]))
+            used = ", ".join(f"{source_names(dim)} is {dims[dim]}" for dim in names)
             condition = guard.get("message", f"{guard['expr']} >= 0")
-            raise GuardError(f"The model accepts only {condition}, but {used}", hint="Give inputs of other shapes")
+            where = f"; {guard['node']} needs that" if "node" in guard else ""
+            what = f"The model accepts only {condition}, but {used}{where}"
+            raise GuardError(what, hint=_way_out(guards, dims, names))
+
+
+def _way_out(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names: Sequence[str]) -> str:
+    """Sizes near the given ones that the guards allow, one dimension changed."""
+    fits = [f"{source_names(name)}={size}" for name in names for size in _nearest(guards, dims, name)]
+    if not fits:
+        return "Give inputs of other shapes"
+    return f"Sizes that fit: {' or '.join(fits)}. 'mlc compile --dim {fits[0]}' makes a model of that size alone"
+
+
+def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name: str) -> list[int]:
+    """The next smaller and the next larger size of a dimension that the guards allow, beside the others."""
+    about = [guard["expr"] for guard in guards if name in exprs.names(guard["expr"])]
+    size = dims[name]
+    found = []
+    for sizes in (range(size - 1, max(size - _SEARCHED, 0), -1), range(size + 1, size + _SEARCHED)):
+        fits = (s for s in sizes if all(exprs.evaluate(expr, {**dims, name: s}) >= 0 for expr in about))
+        found += [s for s in [next(fits, None)] if s is not None]
+    return found
 
 
 def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:

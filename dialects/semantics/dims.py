@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import gcd
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -17,6 +18,7 @@ from mlc.expressions import parse_expression, source_names
 
 Atom = str | tuple["str", "Dim", "Dim"]  # a symbol, or ("//" | "max" | "min" | "%", lhs, rhs)
 Monomial = tuple[Atom, ...]
+MAX_STEPS = 64  # of a division of polynomials
 
 
 class DimError(VerifyException, ValueError):
@@ -151,29 +153,59 @@ def evaluate(value: DimLike, values: Mapping[str, DimLike]) -> DimLike:
 
 
 def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """Floor division, exact where every coefficient divides."""
+    """Floor division in canonical form: what divides is taken out, and nested divisions become one.
+
+        (4*h+5)//4 → h+1+1//4 → h+1       (2*h+4)//4 → (h+2)//2       ((h+1)//2+1)//2 → (h+3)//4
+        (-h)//2 → -((h+1)//2)             (2*a+2)//(a+1) → 2
+    """
     if isinstance(lhs, int) and isinstance(rhs, int):
         return lhs // rhs
     if rhs == 1 or lhs == rhs:
         return lhs if rhs == 1 else 1
+    if isinstance(rhs, int) and rhs > 0:
+        return _divided_by_int(_terms(lhs), rhs)
     exact, rest = _divide(lhs, rhs)
     return exact if rest == 0 else exact + _opaque("//", rest, rhs)
 
 
+def _divided_by_int(terms: dict[Monomial, int], by: int) -> DimLike:
+    """Floor division of a polynomial by a positive integer."""
+    exact = Dim.of({m: k // by for m, k in terms.items() if m == () or k % by == 0})
+    rest = Dim.of({m: k % by if m == () else k for m, k in terms.items() if k % by})
+    if isinstance(rest, int):  # from 0 to by - 1
+        return exact
+    common = gcd(by, *(k for m, k in rest.terms if m != ()))
+    if common > 1:
+        return exact + _divided_by_int({m: k // common for m, k in rest.terms}, by // common)
+    if rest.terms[0][1] < 0:
+        return exact - _divided_by_int(_terms(-rest + (by - 1)), by)
+    inner, offset = quotient_of(rest.terms[0][0]), Dim.of(dict(rest.terms[1:]))
+    if inner is not None and rest.terms[0][1] == 1 and isinstance(offset, int) and inner[1] > 0:
+        return exact + floordiv(inner[0] + offset * inner[1], inner[1] * by)
+    return exact + _opaque("//", rest, by)
+
+
 def _divide(lhs: DimLike, rhs: DimLike) -> tuple[DimLike, DimLike]:
-    """(quotient, rest) with lhs = quotient * rhs + rest, where every divisible term of lhs is in the quotient."""
-    divisor = list(_terms(rhs).items())
-    if len(divisor) != 1:
-        return 0, lhs
-    (by, c), *_ = divisor
+    """(quotient, rest) with lhs = quotient * rhs + rest: every divisible term of lhs is in the quotient. By a divisor
+    of several terms only if the rest is an integer."""
     quotient: DimLike = 0
-    for monomial, k in _terms(lhs).items():
-        left = list(monomial)
-        if k % c == 0 and all(left.count(a) >= by.count(a) for a in by):
-            for a in by:
-                left.remove(a)
-            quotient = quotient + Dim.of({tuple(left): k // c})
-    return quotient, lhs - quotient * rhs
+    rest, (by, c), single = lhs, *list(_terms(rhs).items())[:1], len(_terms(rhs)) == 1
+    for _ in range(MAX_STEPS):
+        found = next((q for m, k in _terms(rest).items() if (q := _term_quotient(m, k, by, c)) is not None), None)
+        if found is None:
+            break
+        quotient, rest = quotient + found, rest - found * rhs
+    return (quotient, rest) if single or isinstance(rest, int) else (0, lhs)
+
+
+def _term_quotient(monomial: Monomial, k: int, by: Monomial, c: int) -> DimLike | None:
+    """The term that c times the monomial ``by`` has to be multiplied with, to be k times ``monomial``."""
+    left = list(monomial)
+    if k % c or any(left.count(a) < by.count(a) for a in by):
+        return None
+    for a in by:
+        left.remove(a)
+    return Dim.of({tuple(left): k // c})
 
 
 def _opaque(kind: str, lhs: DimLike, rhs: DimLike) -> Dim:
@@ -195,7 +227,7 @@ def minimum_of(monomial: Monomial) -> tuple[DimLike, DimLike] | None:
 
 
 def ceildiv(lhs: DimLike, rhs: DimLike) -> DimLike:
-    return -floordiv(-lhs, rhs)
+    return floordiv(lhs + (rhs - 1), rhs) if isinstance(rhs, int) and rhs > 0 else -floordiv(-lhs, rhs)
 
 
 def _extreme(kind: str, lhs: DimLike, rhs: DimLike) -> DimLike:
@@ -221,11 +253,78 @@ def product(dims: Iterable[DimLike]) -> DimLike:
     return total
 
 
+def equality(value: DimLike) -> DimLike:
+    """A guard that is at least 0 where ``value`` is 0, and below elsewhere: ``min(value, -value)``."""
+    if isinstance(value, int):
+        return -abs(value)
+    value = -value if value.terms[0][1] < 0 else value
+    return _opaque("min", value, -value)
+
+
+def equality_of(guard: DimLike) -> Dim | None:
+    """What is 0 where a guard of ``equality`` holds; None of another guard."""
+    sides = minimum_of(guard.terms[0][0]) if isinstance(guard, Dim) and len(guard.terms) == 1 else None
+    return sides[0] if sides is not None and isinstance(sides[0], Dim) and sides[0] + sides[1] == 0 else None
+
+
+def guard_text(guard: DimLike, where: str) -> str:
+    """A guard as attributes have it, with the operator that needs it: ``-seq+9: Slice at node 'rows'``."""
+    return f"{guard}: {where}" if where else str(guard)
+
+
+def parse_guard(text: str) -> tuple[DimLike, str]:
+    """The dimension that must be at least 0, and the operator that needs it."""
+    guard, _, where = text.partition(": ")
+    return parse_dim(guard), where
+
+
 def condition(guard: DimLike) -> str:
-    """``guard >= 0`` in readable form, with the source's names: ``9 - seq`` → ``seq <= 9``, ``n_ - 3`` → ``n >= 3``."""
-    terms = _terms(guard)
-    plus, minus = Dim.of({m: c for m, c in terms.items() if c > 0}), Dim.of({m: -c for m, c in terms.items() if c < 0})
-    return source_names(f"{plus} >= {minus}" if isinstance(minus, int) else f"{minus} <= {plus}")
+    """``guard >= 0`` in readable form, with the source's names: ``9 - seq`` → ``seq <= 9``, ``n_ - 3`` → ``n >= 3``,
+    of an equality ``n == 2*m`` or ``height is a multiple of 32``.
+    """
+    zero = equality_of(guard)
+    plus, minus = _sides(guard if zero is None else zero)
+    if zero is not None:
+        return source_names(_multiple(plus, minus) or _multiple(minus, plus) or f"{pretty(plus)} == {pretty(minus)}")
+    either = guard.terms[0][0][0] if isinstance(guard, Dim) and len(guard.terms) == len(guard.terms[0][0]) == 1 else ""
+    if either and either[0] == "max" and guard.terms[0][1] == 1:  # type: ignore[union-attr]
+        return " or ".join(condition(side) for side in either[1:])  # type: ignore[arg-type]
+    less, more = pretty(minus), pretty(plus)
+    return source_names(f"{more} >= {less}" if isinstance(minus, int) else f"{less} <= {more}")
+
+
+def _sides(value: DimLike) -> tuple[DimLike, DimLike]:
+    """Two dimensions without negative terms, whose difference is ``value``."""
+    terms = _terms(value)
+    return Dim.of({m: c for m, c in terms.items() if c > 0}), Dim.of({m: -c for m, c in terms.items() if c < 0})
+
+
+def _multiple(value: DimLike, whole: DimLike) -> str | None:
+    """The text of ``value == whole`` where ``whole`` is k * (value // k)."""
+    k = whole.terms[0][1] if isinstance(whole, Dim) else 0
+    return f"{pretty(value)} is a multiple of {k}" if k > 1 and floordiv(value, k) * k == whole else None
+
+
+def pretty(value: DimLike) -> str:
+    """The text without brackets that are not needed: ``2*(h//2)+1``."""
+    if isinstance(value, int):
+        return str(value)
+    out = ""
+    for monomial, c in value.terms:
+        factors = [_pretty_atom(a, len(monomial) > 1 or abs(c) != 1) for a in monomial]
+        factors = factors if abs(c) == 1 and factors else [str(abs(c)), *factors]
+        out += ("-" if c < 0 else "+" if out else "") + "*".join(factors)
+    return out
+
+
+def _pretty_atom(atom: Atom, inside: bool) -> str:
+    if isinstance(atom, str):
+        return atom
+    kind, lhs, rhs = atom
+    if kind in ("max", "min"):
+        return f"{kind}({pretty(lhs)}, {pretty(rhs)})"
+    left, right = (f"({pretty(s)})" if isinstance(s, Dim) and str(s) not in s.symbols() else str(s) for s in (lhs, rhs))
+    return f"({left}{kind}{right})" if inside else f"{left}{kind}{right}"
 
 
 def symbols_of(dims: Iterable[DimLike]) -> set[str]:

@@ -12,9 +12,11 @@ from mlc.dialects.graph import RoutineOp
 from mlc.dialects.graph.base import ALIAS, STATE
 from mlc.dialects.graph.copies import rename_loops
 from mlc.dialects.graph.custom import inline_custom
+from mlc.dialects.semantics.dims import guard_text
 from mlc.dialects.semantics.strings import escaped
 from mlc.dialects.types import STRING, Shape, tensor
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.guards import merged
 from mlc.frontends.build.tensors import Tensor
 
 
@@ -56,7 +58,8 @@ def graph_module(
     if build.derivatives:
         main.attributes["graph.derivatives"] = UnitAttr()
     if build.guards:
-        main.attributes["graph.guards"] = ArrayAttr(StringAttr(str(g)) for g in build.guards)
+        guards = merged(build.guards)
+        main.attributes["graph.guards"] = ArrayAttr(StringAttr(guard_text(*each)) for each in guards.items())
     if any(isinstance(op, RoutineOp) and op.fn.data.startswith("string.") for op in block.ops):
         main.attributes["graph.strings"] = ArrayAttr(StringAttr(escaped(string)) for string in build.string_table.known)
     return ModuleOp([main])

@@ -1,8 +1,9 @@
 """Unification of dimensions: extents that operators require to be equal although the model names them differently.
 
 Exporters leave dimensions symbolic that weights decide: of ``x[batch, unk]`` times a weight [768, 8], ``unk`` is 768.
-The import then begins anew with that dimension fixed, so that the artifact takes no other input. Run-time dimensions
-are checked to be equal at run time.
+The import then begins anew with that dimension fixed, so that the artifact takes no other input. Other extents that are
+not proved to be equal become a guard: of ``2*((h+1)//2)`` beside ``h``, ``h`` must be a multiple of 2. Run-time
+dimensions are checked to be equal at run time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from mlc.dialects.graph.loop import local_symbols
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, symbols_of
+from mlc.frontends.build.folding.prove import always_zero, never_zero
 from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Tensor
 
@@ -44,8 +46,8 @@ def unify_dims(build: Movement, xs: Sequence[Tensor], names: Sequence[Sequence[H
     return [_fitted(build, x, [one[name] for name in own]) for x, own in zip(xs, names, strict=True)]
 
 
-def _unknowns(d: DimLike) -> tuple[int, bool]:
-    return len(sizes_of([d])), isinstance(d, Dim)
+def _unknowns(d: DimLike) -> tuple[int, bool, int]:
+    return len(sizes_of([d])), isinstance(d, Dim), len(str(d))
 
 
 def _fitted(build: Movement, x: Tensor, extents: Sequence[DimLike]) -> Tensor:
@@ -56,16 +58,20 @@ def _fitted(build: Movement, x: Tensor, extents: Sequence[DimLike]) -> Tensor:
 
 
 def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tensor:
-    """``x`` of that extent along ``axis``; as it is where that cannot be.
+    """``x`` of that extent along ``axis``, which a guard requires; as it is where that cannot be.
 
     Raises:
         Fixed: a dimension of the inputs decides it.
     """
+    difference = x.shape[axis] - extent
+    if never_zero(difference) or difference == 0:
+        return x
     if sizes_of([x.shape[axis], extent]):
         return build.reshape(x, [extent if n == axis else d for n, d in enumerate(x.shape)])
-    if x.shape[axis] != extent and (fixed := solved(x.shape[axis] - extent)) is not None:
+    if not always_zero(difference) and (fixed := solved(difference)) is not None:
         raise fixed
-    return x
+    build.require_equal(x.shape[axis], extent)
+    return build.cut(x, axis, 0, extent)
 
 
 def solved(difference: DimLike) -> Fixed | None:

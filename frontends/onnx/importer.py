@@ -157,14 +157,15 @@ class Importer:
 
     def attempt(self, make: Callable[[], Any]) -> Any:
         """The result of ``make``; None where that is not supported, and then what it noted and emitted is undone."""
-        before, guards, last = len(self.unsupported), list(self.build.guards), self.build.block.last_op
+        before, guards, last = len(self.unsupported), dict(self.build.guards), self.build.block.last_op
         try:
             result = make()
         except NotSupported:
             result = None
         if result is None or len(self.unsupported) > before:
             del self.unsupported[before:]
-            self.build.guards = guards
+            self.build.guards.clear()
+            self.build.guards.update(guards)
             self.build.erase_after(last)
             return None
         return result

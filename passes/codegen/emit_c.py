@@ -14,7 +14,7 @@ from mlc.dialects import kernel, rt
 from mlc.dialects.graph import source_nodes
 from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.poly import schedule_of, schedule_text
-from mlc.dialects.semantics.dims import condition, parse_dim
+from mlc.dialects.semantics.dims import condition, parse_guard
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.codegen.cpu.c_kernel import print_kernel
@@ -135,11 +135,16 @@ def signature_of(
         called["states"] = states
     return called | {
         "interface": _interface(called),
-        "guards": [{"expr": g.data, "message": condition(parse_dim(g.data))} for g in program.guards or ()],
+        "guards": [_guard(g.data) for g in program.guards or ()],
         "kernels": launches,
         "weights": {"bytes": weights.payload, "sha256": weights.sha256, "file": weights.file},
         **_arena(program),
     }
+
+
+def _guard(text: str) -> dict[str, str]:
+    guard, where = parse_guard(text)
+    return {"expr": str(guard), "message": condition(guard)} | ({"node": where} if where else {})
 
 
 def _interface(called: dict[str, Any]) -> str:

@@ -37,7 +37,8 @@ def test_conditions_read_as_comparisons(guard: str, text: str) -> None:
 
 
 def test_the_signature_names_the_condition(net: mlc.Model) -> None:
-    assert net.signature["guards"] == [{"expr": "-seq+9", "message": "seq <= 9"}]
+    named = {"expr": "-seq+9", "message": "seq <= 9", "node": "Slice at node 'Slice_1'"}
+    assert net.signature["guards"] == [named]
 
 
 @pytest.mark.parametrize("seq", [0, 1, ROWS])

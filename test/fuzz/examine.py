@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 
 import mlc
 from mlc.dialects.graph import RunCounterOp, StructuredOp
-from mlc.dialects.semantics.dims import DimLike, evaluate, parse_dim, product
+from mlc.dialects.semantics.dims import DimLike, evaluate, parse_guard, product
 from mlc.dialects.semantics.interpreter import interpret, main_of, names
 from mlc.dialects.types import STRING, element_of, numpy_dtype, shape_of
 from mlc.errors import InputError, RunError
@@ -67,7 +67,7 @@ def _guarded(imported: Imported) -> bool:
     """Whether the model refuses the sizes that it would run with."""
     guards: Any = main_of(imported.module).attributes.get("graph.guards", ())
     sizes: dict[str, Any] = dict(_sizes(imported))
-    return any(evaluate(parse_dim(g.data), sizes) < 0 for g in guards)  # type: ignore[operator]
+    return any(evaluate(parse_guard(g.data)[0], sizes) < 0 for g in guards)  # type: ignore[operator]
 
 
 def _unclear(error: Exception) -> str:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from mlc.dialects.graph import WeightOp
 from mlc.dialects.graph.copies import copied
 from mlc.dialects.graph.loop import size_made
-from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, parse_dim
+from mlc.dialects.semantics.dims import Dim, DimLike, condition, evaluate, parse_guard
 from mlc.dialects.semantics.interpreter import main_of
 from mlc.dialects.types import element_of, shape_of
 from mlc.errors import InputError
@@ -71,7 +71,8 @@ def applied(build: Builder, operands: Sequence[Tensor], module: Module, dims: Di
     """The operators of a module where the Builder is, for these dimensions."""
     main, values = main_of(module.imported.module), dict(dims)
     for guard in main.attributes.get("graph.guards", ArrayAttr([])):  # type: ignore[attr-defined]
-        _check(build, evaluate(parse_dim(guard.data), values), guard.data)
+        needed, where = parse_guard(guard.data)
+        _check(build, evaluate(needed, values), f"{condition(needed)} ({where})" if where else condition(needed))
     names = _weights(build, module.imported, main)
 
     def emit(op: Operation) -> SSAValue:
@@ -87,7 +88,7 @@ def applied(build: Builder, operands: Sequence[Tensor], module: Module, dims: Di
 
 def _check(build: Builder, guard: DimLike, text: str) -> None:
     if isinstance(guard, int) and guard < 0:
-        raise NotSupported(f"a model that needs {text} >= 0")
+        raise NotSupported(f"a model that needs {text}")
     build.require(guard, 0)
 
 

@@ -7,76 +7,44 @@ dimension takes part. Symbolic dimensions are at least 1, which decides most com
 from __future__ import annotations
 
 import functools
-import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from mlc.dialects.graph.loop import STEP, local_symbols
-from mlc.dialects.graph.sizes import SIZE
+from mlc.dialects.graph.loop import local_symbols
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv, product
 from mlc.dialects.semantics.evaluate import evaluate_expr
 from mlc.dialects.semantics.expr import CASTS, Call, Const, Expr, Load
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
+from mlc.frontends.build.folding.prove import always_zero, implied, lower_bound, never_negative, never_zero
 
 Array = np.ndarray[Any, Any]
 KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
-VALUE = re.compile(r"value\d+")  # names of run-time scalars, of which nothing is known
 
 
 class Undecided(Exception):
     """A value depends on symbols in a way that dimensions cannot express; it is computed at run time instead."""
 
 
-def lower_bound(value: DimLike) -> int | None:
-    """A constant lower bound of ``value``, for symbols of at least 1, and of at least 0 for run-time
-    dimensions and loop indices; None where there is no such simple bound.
-    """
-    if isinstance(value, int):
-        return value
-    total = 0
-    for monomial, c in value.terms:
-        bounds = [_atom_bound(atom) for atom in monomial]
-        if (c < 0 and monomial) or any(b is None or b < 0 for b in bounds):
-            return None
-        total += c * math.prod(bounds)  # type: ignore[arg-type]
-    return total
-
-
-def _atom_bound(atom: Any) -> int | None:
-    if isinstance(atom, str) and VALUE.fullmatch(atom):
-        return None
-    if isinstance(atom, str):
-        return 0 if SIZE.fullmatch(atom) or STEP.fullmatch(atom) else 1
-    kind, lhs, rhs = atom
-    left, right = lower_bound(lhs), lower_bound(rhs)
-    if kind == "max":
-        return max((b for b in (left, right) if b is not None), default=None)
-    if left is None or right is None:
-        return None
-    if kind == "min":
-        return min(left, right)
-    return left // rhs if isinstance(rhs, int) and rhs > 0 else 0 if left >= 0 and right > 0 else None
-
-
 def at_least(lhs: DimLike, rhs: DimLike) -> bool | None:
     """Whether lhs >= rhs for all symbols; None where that depends on them."""
     difference = lhs - rhs
     low, negated = lower_bound(difference), lower_bound(-difference)
-    if low is not None and low >= 0:
+    if low is not None and low >= 0 or negated is not None and negated > 0:
+        return low is not None and low >= 0
+    if never_negative(difference):
         return True
-    return False if negated is not None and negated > 0 else None
+    return False if never_negative(-difference - 1) else None
 
 
 def needs_nonempty(value: Dim) -> bool:
     """Whether ``value`` is at least 0 only because the dimensions of inputs are at least 1, as ``n-1`` is."""
-    constant = dict(value.terms).get((), 0)
-    if constant >= 0 or local_symbols([value]) or not at_least(value, 0):
+    low = lower_bound(value, 0)
+    if low is not None and low >= 0 or local_symbols([value]) or not at_least(value, 0):
         return False
-    return all(isinstance(atom, str) for monomial, _ in value.terms for atom in monomial)
+    return not implied(value, ())
 
 
 def divisors(value: DimLike) -> Iterator[Dim]:
@@ -110,10 +78,9 @@ def _ge(lhs: DimLike, rhs: DimLike) -> bool:
 
 
 def _equal(lhs: DimLike, rhs: DimLike) -> bool:
-    difference = lhs - rhs
-    if isinstance(difference, int):
-        return difference == 0
-    if at_least(difference, 1) or at_least(-difference, 1):
+    if always_zero(lhs - rhs):
+        return True
+    if never_zero(lhs - rhs):
         return False
     raise Undecided
 

@@ -11,12 +11,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects.graph import with_nodes
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import Dim, DimLike, condition, evaluate
+from mlc.dialects.semantics.dims import Dim, DimLike, condition, equality, evaluate, pretty
 from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
 from mlc.frontends.build.folding.fold import at_least, divisors, needs_nonempty
+from mlc.frontends.build.folding.prove import always_zero, never_zero
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
 from mlc.frontends.build.tensors import Tensor
@@ -36,7 +37,7 @@ class Insertion:
         self.node = ""
         self.location = ""  # the operator that messages name: "Resize at node 'up'"
         self.string_table = StringTable()
-        self.guards: list[Dim] = []
+        self.guards: dict[Dim, str] = {}  # dimensions that must be at least 0, and the operators that need it
         self.sizes = 0  # run-time dimensions so far
         self.random = 0  # random operators without a seed so far
         self.trip_counts: dict[str, DimLike] = {}  # of each loop, by its index; upper bounds
@@ -173,17 +174,33 @@ class Insertion:
                 for at in (0, self.trip_counts[step] - 1):
                     self.require(evaluate(guard, {step: at}), 0)
                 return
-            if sizes_of([guard]) or values_of([guard]):
-                self.scalars.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
-            else:
-                self.guards.append(guard)  # type: ignore[arg-type]
+            self._guard(guard)
+
+    def require_equal(self, lhs: DimLike, rhs: DimLike) -> None:
+        """The model is only right where lhs == rhs: a guard, or a check, as of ``require``.
+
+        Raises:
+            NotSupported: they are never equal.
+        """
+        difference = lhs - rhs
+        if never_zero(difference):
+            raise NotSupported(f"an extent of {pretty(lhs)} where {pretty(rhs)} is needed")
+        if not always_zero(difference) and (guard := equality(difference)) not in self.guards:
+            self._guard(guard)
+
+    def _guard(self, guard: DimLike) -> None:
+        """Callers keep ``guard`` at 0 or above; the run fails where it is below."""
+        if steps_of([guard]) or sizes_of([guard]) or values_of([guard]):
+            self.scalars.check(guard, f"Node '{self.node}': {condition(guard)} does not hold")
+        elif isinstance(guard, Dim):
+            self.guards[guard] = self.location
 
     def refuse_empty(self, d: DimLike) -> None:
         """A guard where an extent or a position is at least 0 only because dimensions of inputs are at least 1: ``n-1``
         of an empty ``n``; or divides by one."""
         self.refuse_zero_divisors(d)
         if isinstance(d, Dim) and needs_nonempty(d) and d not in self.guards:
-            self.guards.append(d)
+            self.guards[d] = self.location
 
     def refuse_zero_divisors(self, d: DimLike) -> None:
         """A guard for each dimension that ``d`` divides by."""

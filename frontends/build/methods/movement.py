@@ -20,6 +20,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.frontends.build.errors import NeedsConstant
 from mlc.frontends.build.folding.fold import Array, is_small
 from mlc.frontends.build.methods.constants import Constants
+from mlc.frontends.build.reshapes import with_elements
 from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import unify_dims
@@ -37,6 +38,8 @@ class Movement(Constants):
         if had != has and sizes_of([had, has]):
             why = f"Node '{self.node}': {list(x.shape)} has other elements than {list(shape)}"
             self.scalars.check(f"-abs(({had}) - ({has}))", why)
+        elif not isinstance(had - has, int):
+            x = with_elements(self, x, shape)
         result = self.emit(ReshapeOp(self.value(x), shape), x.element)
         return self._traced_from(result, lambda: self.scalars.of(x).reshape(tuple(shape)))
 

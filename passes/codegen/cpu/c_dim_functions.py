@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import StringAttr
 
 from mlc.dialects import rt
-from mlc.dialects.semantics.dims import DimLike, condition, dim_max, parse_dim
+from mlc.dialects.semantics.dims import DimLike, condition, dim_max, parse_dim, parse_guard
 from mlc.dialects.types import bytes_of, shape_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
 from mlc.passes.codegen.c_like.c_program import declare, output_in
+from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order
 
 BYTE_WORK = 4  # operations in the time of a byte: the unit of work of SHARED_WORK in mlc_team.c, for all artifacts
@@ -105,8 +106,9 @@ def violated(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         return ""
     lines = ["static const char *violated(const int64_t *dim) {", *declare(dims, "__int128", "dim")]
     for guard in program.guards:
-        value = parse_dim(guard.data)
-        lines.append(f'  if ({c_dim(value)} < 0) return "{condition(value)}";')
+        value, where = parse_guard(guard.data)
+        text = f"({condition(value)})" + (f", which {where} needs" if where else "")
+        lines.append(f"  if ({c_dim(value)} < 0) return {c_string(text)};")
     return "\n".join([*lines, "  return 0;", "}"])
 
 

@@ -126,7 +126,7 @@ static int check_dims(const mlc_program *program, const int64_t *dims) {
   for (int i = 0; i < program->dims; i++)
     if (dims[i] < 0) return mlc_fail("dimension %d of model '%s' is negative: %lld", i, name, (long long)dims[i]);
   const char *broken = program->violated ? program->violated(dims) : NULL;
-  return broken ? mlc_fail("dimensions outside of what model '%s' accepts (%s)", name, broken) : 0;
+  return broken ? mlc_fail("dimensions outside of what model '%s' accepts %s", name, broken) : 0;
 }
 
 int64_t mlc_workspace_size(const mlc_program *program, const int64_t *dims) {

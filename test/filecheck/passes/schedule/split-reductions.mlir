@@ -149,9 +149,9 @@ func.func @main(%a: tensor<?x?xf32, #graph.dims<["n", "m"]>>) -> tensor<f32> {
 
 // The sum of an array with a symbolic extent: one block else, so parts of 4096 elements.
 // CHECK-LABEL: kernel.func @array_parts
-// CHECK: {domain = #poly.domain<"0 <= part < -((-n)//(4096)) and 0 <= i < min(4096, n-4096*part)">, accesses = [#poly.access<"b0[i + 4096*part]">, #poly.access<"b1[part]">], monoid = "add"
+// CHECK: {domain = #poly.domain<"0 <= part < ((n+4095)//(4096)) and 0 <= i < min(4096, n-4096*part)">, accesses = [#poly.access<"b0[i + 4096*part]">, #poly.access<"b1[part]">], monoid = "add"
 // CHECK-LABEL: kernel.func @array(
-// CHECK: {domain = #poly.domain<"0 <= part < -((-n)//(4096))">, accesses = [#poly.access<"b0[part]">, #poly.access<"b1[]">], monoid = "add"
+// CHECK: {domain = #poly.domain<"0 <= part < ((n+4095)//(4096))">, accesses = [#poly.access<"b0[part]">, #poly.access<"b1[]">], monoid = "add"
 kernel.func @array(%a: memref<?xf32, #graph.dims<["n"]>>, %y: memref<f32>) {
   poly.statement "S0" ins(%a : memref<?xf32, #graph.dims<["n"]>>) outs(%y : memref<f32>) {domain = #poly.domain<"0 <= i < n">, accesses = [#poly.access<"b0[i]">, #poly.access<"b1[]">], monoid = "add", init = 0.0 : f32} do {
   ^bb0(%p: f32):
@@ -169,11 +169,11 @@ func.func @main(%a: tensor<?xf32, #graph.dims<["n"]>>) -> tensor<f32> {
 // A product of one row with a symbolic number of terms: parts of 256 terms, the last one of fewer. Columns of a number
 // that fills the GPU: as they are.
 // CHECK-LABEL: kernel.func @row_parts
-// CHECK-SAME: (%{{.*}}: memref<?xf32, #graph.dims<["k"]>>, %{{.*}}: memref<?x64xf32, #graph.dims<["k", "64"]>>, %[[P:.*]]: memref<?x64xf32, #graph.dims<["-((-k)//(256))", "64"]>>)
-// CHECK: {domain = #poly.domain<"0 <= part < -((-k)//(256)) and 0 <= n < 64 and 0 <= i < min(256, k-256*part)">
+// CHECK-SAME: (%{{.*}}: memref<?xf32, #graph.dims<["k"]>>, %{{.*}}: memref<?x64xf32, #graph.dims<["k", "64"]>>, %[[P:.*]]: memref<?x64xf32, #graph.dims<["((k+255)//(256))", "64"]>>)
+// CHECK: {domain = #poly.domain<"0 <= part < ((k+255)//(256)) and 0 <= n < 64 and 0 <= i < min(256, k-256*part)">
 // CHECK-SAME: accesses = [#poly.access<"b0[i + 256*part]">, #poly.access<"b1[i + 256*part, n]">, #poly.access<"b2[part, n]">]
 // CHECK-LABEL: kernel.func @row(
-// CHECK: {domain = #poly.domain<"0 <= n < 64 and 0 <= part < -((-k)//(256))">, accesses = [#poly.access<"b0[part, n]">, #poly.access<"b1[n]">], monoid = "add"
+// CHECK: {domain = #poly.domain<"0 <= n < 64 and 0 <= part < ((k+255)//(256))">, accesses = [#poly.access<"b0[part, n]">, #poly.access<"b1[n]">], monoid = "add"
 // CHECK-LABEL: kernel.func @wide
 // CHECK-NOT: part
 // CHECK-LABEL: func.func @main
