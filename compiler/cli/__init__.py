@@ -19,7 +19,8 @@ from mlc.options import environment
 from mlc.tools.progress import Verbosity, note, set_verbosity
 
 app = typer.Typer(
-    help="A deep-learning compiler: ONNX models to C kernels in one shared library.",
+    help="A deep-learning compiler: ONNX models, PyTorch programs and functions on arrays to C or CUDA kernels in one "
+    "shared library.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -90,6 +91,9 @@ def _report(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return 130
     if isinstance(error, UsageError):
+        if type(error).__name__ == "NoArgsIsHelpError":  # no arguments at all: its message is the help
+            print(error.format_message())  # type: ignore[attr-defined]
+            return 0
         print(f"mlc: error: {usage_message(error)}", file=sys.stderr)
         return 2
     if isinstance(error, OSError) and error.errno in NO_ROOM:

@@ -28,13 +28,17 @@ def show() -> None:
     cache = Cache.default()
     entries = sorted(cache.entries(), key=lambda entry: -entry.used)
     rows = table("Compiled models", "model", "target", ">MB", "last used", "key")
-    for entry in (entry for entry in entries if entry.kind == "artifacts"):
+    artifacts = [entry for entry in entries if entry.kind == "artifacts"]
+    for entry in artifacts:
         used = f"{datetime.fromtimestamp(entry.used):%Y-%m-%d %H:%M}"
         options = entry.about["options"]
         name = options.get("name") or entry.about["name"]
         rows.add_row(name, options["target"]["name"], _mb(entry.bytes), used, entry.path.name[:12])
-    console().print(rows)
-    print(f"{len(entries)} entries, {_mb(sum(entry.bytes for entry in entries))} MB in {cache.root}")
+    if artifacts:
+        console().print(rows)
+    size = _mb(sum(entry.bytes for entry in entries))
+    others = f"{len(entries) - len(artifacts)} objects of the C compiler and other parts"
+    print(f"{len(artifacts)} compiled models and {others}: {size} MB in {cache.root}")
     count = sum(len(kernels) for _, kernels in Store.default().machines())
     print(*[f"{count} tuned schedules: mlc cache tuned"] * bool(count))
 

@@ -107,7 +107,8 @@ def refuse_for_artifact(context: typer.Context, model: Path, *options: str) -> N
         source = context.get_parameter_source(name)
         if model.suffix == ".so" and source is not None and source.name == "COMMANDLINE":
             option = "--" + name.replace("_", "-")
-            raise InputError(f"{option} has no effect on the artifact {model}", hint="Give it to 'mlc compile'")
+            hint = "Give it beside the ONNX model" if name == "peer" else "Give it to 'mlc compile'"
+            raise InputError(f"{option} has no effect on the artifact {model}", hint=hint)
 
 
 def open_model(path: Path, threads: int = 0, dims: dict[str, int] | None = None, **options: Any) -> Model:

@@ -33,6 +33,20 @@ def test_compile_then_run(mlc_command: Command, model: Path) -> None:
     assert close(np.load("out.npz")["y"], expected(model, X))
 
 
+@pytest.mark.parametrize("arguments", [[], ["cache"]])
+def test_no_arguments_print_the_help(mlc_command: Command, arguments: list[str]) -> None:
+    printed = mlc_command(*arguments)
+    assert printed.startswith(f"Usage: {' '.join(['mlc', *arguments])}") and "--help" in printed
+
+
+def test_a_cache_without_models_prints_no_table(
+    mlc_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLC_CACHE_DIR", str(tmp_path))
+    printed = mlc_command("cache", "list")
+    assert printed.startswith("0 compiled models and 0 objects") and "last used" not in printed
+
+
 def test_one_library_serves_every_batch(mlc_command: Command, model: Path) -> None:
     mlc_command("compile", model, "-o", "other.so", "--no-embed-weights")
     assert sorted(os.listdir()) == ["other.h", "other.so", "other.weights"]
