@@ -19,17 +19,13 @@ from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
 from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
+from mlc.passes.codegen.cpu.header_parts import parts_of
 from mlc.passes.codegen.cpu.payload_layout import payload_layout, states_of
 from mlc.passes.plan.program.arena import ALIGN
 from mlc.passes.schedule.apply_schedules import TUNED
 
 FILE_BYTES = 100_000
 """Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
-OPTIONAL = {
-    "MLC_NO_STRIDED_LOADS": ("mlc_load_every_",),
-    "MLC_NO_TRANSPOSITIONS": ("mlc_transpose_", "mlc_exchange_"),
-}
-"""Macros that leave parts out of mlc_vec.h -> how the names in these parts begin."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
 
 
@@ -96,9 +92,8 @@ def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
 def unit(strings: Sequence[str]) -> str:
     """A C file of kernels; of the headers it has only what they need, as parsing takes time."""
     text = "\n".join(["", *strings])
-    unneeded = [f"#define {macro}\n" for macro, names in OPTIONAL.items() if not any(name in text for name in names)]
     header = "library" if LIBRARY_CALL in text else "kernel"
-    return "".join([*unneeded, f'#include "mlc_{header}.h"\n', text])
+    return f'#define MLC_PARTS {" | ".join(parts_of(text)) or 0}\n#include "mlc_{header}.h"\n{text}'
 
 
 def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:

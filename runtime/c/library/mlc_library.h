@@ -7,7 +7,9 @@
 #define MLC_LIBRARY_H
 
 #include "mlc_kernel.h"
+#if MLC_HAS_PART(MLC_USE_DRAWING)
 #include "mlc_random.h"
+#endif
 
 /* The rows of thread `tid`: all rows, partitioned evenly. */
 #define MLC_ROWS(r, rows) for (int64_t r = rows * tid / threads, r##_end = rows * (tid + 1) / threads; r < r##_end; r++)
@@ -214,20 +216,42 @@ MLC_INLINE void mlc_scatter(const void *data, const void *indices, const void *u
     }                                                                                                                \
   }
 
-#define MLC_LIBRARY(T, W, U, V, S, E) \
-  MLC_ARGSORT(T, U, E)               \
-  MLC_SCAN(add, +, 0, T, W, V, S, E) \
-  MLC_SCAN(mul, *, 1, T, W, V, S, E) \
+#if MLC_HAS_PART(MLC_USE_ORDER)
+#define MLC_ORDERS MLC_ARGSORT
+#else
+#define MLC_ORDERS(T, U, E)
+#endif
+#if MLC_HAS_PART(MLC_USE_SUMS)
+#define MLC_SCANS(T, W, V, S, E) MLC_SCAN(add, +, 0, T, W, V, S, E) MLC_SCAN(mul, *, 1, T, W, V, S, E)
+#else
+#define MLC_SCANS(T, W, V, S, E)
+#endif
+#if MLC_HAS_PART(MLC_USE_SCATTERING)
+#define MLC_SCATTERS(T, E)                  \
   MLC_SCATTER(add, a + b, T, E)             \
   MLC_SCATTER(mul, a * b, T, E)             \
   MLC_SCATTER(max, MLC_MAXIMUM(a, b), T, E) \
   MLC_SCATTER(min, MLC_MINIMUM(a, b), T, E)
+#else
+#define MLC_SCATTERS(T, E)
+#endif
+
+#define MLC_LIBRARY(T, W, U, V, S, E) MLC_ORDERS(T, U, E) MLC_SCANS(T, W, V, S, E) MLC_SCATTERS(T, E)
+#if MLC_HAS_PART(MLC_USE_F32)
 MLC_LIBRARY(float, double, uint32_t, f32x8, f64x8, f32)
+#endif
+#if MLC_HAS_PART(MLC_USE_F64)
 MLC_LIBRARY(double, double, uint64_t, f64x8, f64x8, f64)
+#endif
+#if MLC_HAS_PART(MLC_USE_I32)
 MLC_LIBRARY(int32_t, int32_t, uint32_t, i32x8, i32x8, i32)
+#endif
+#if MLC_HAS_PART(MLC_USE_I64)
 MLC_LIBRARY(int64_t, int64_t, uint64_t, i64x8, i64x8, i64)
 MLC_LIBRARY(uint64_t, uint64_t, uint64_t, u64x8, u64x8, ui64)
+#endif
 
+#if MLC_HAS_PART(MLC_USE_BOXES)
 /* Whether the intersection of two boxes is over `share` of their union. */
 MLC_INLINE int mlc_overlap(const float *a, const float *b, float share) {
   float high = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
@@ -259,5 +283,7 @@ MLC_INLINE void mlc_non_max_suppression(const void *boxes, const void *scores, c
     for (int64_t i = found; i < limit; i++) taken[i] = -1;
   }
 }
+
+#endif
 
 #endif

@@ -26,6 +26,7 @@
 #define MLC_NARROW_AT_ONCE(L) \
   MLC_INLINE i8x##L mlc_narrow_i32x##L(i32x##L x) { return __builtin_convertvector(x, i8x##L); }
 
+#if MLC_HAS_PART(MLC_USE_BYTES)
 typedef char mlc_bytes __attribute__((vector_size(16)));
 typedef long long mlc_words __attribute__((vector_size(16)));
 
@@ -47,6 +48,8 @@ MLC_BYTES_BY_STEPS(16)
 MLC_NARROW_AT_ONCE(4) MLC_NARROW_AT_ONCE(8) MLC_NARROW_AT_ONCE(16)
 #else
 MLC_NARROW_BY_STEPS(4) MLC_NARROW_BY_STEPS(8) MLC_NARROW_BY_STEPS(16)
+#endif
+
 #endif
 
 /* ---- dot products ---- */
@@ -79,6 +82,7 @@ MLC_INLINE int32_t mlc_dot4_i32(int32_t sum, int32_t a, int32_t b) {
     return sum + ((a >> 16) & 255) * ((b << 8) >> 24) + ((a >> 24) & 255) * (b >> 24);             \
   }
 
+#if MLC_HAS_PART(MLC_USE_BYTES)
 #if defined __clang__
 #define MLC_VPDPBUSD(bits, lanes) __builtin_ia32_vpdpbusd##bits
 #else
@@ -100,6 +104,7 @@ MLC_DOT4_BY(16, MLC_VPDPBUSD(512, 16))
 MLC_DOT4_PAIRS(16, MLC_PMADDWD512)
 #else
 MLC_DOT4_HALVES(16, 8)
+#endif
 #endif
 
 #endif

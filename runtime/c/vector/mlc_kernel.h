@@ -37,11 +37,14 @@ MLC_SCALAR_MINMAX(double, f64)
     return power;                                                                        \
   }                                                                                      \
   MLC_LANEWISE_ALL(ipow, ipow, E)
+#if MLC_HAS_PART(MLC_USE_POWERS)
 MLC_INT_MATH(int8_t, i8)
 MLC_INT_MATH(int16_t, i16)
 MLC_INT_MATH(int32_t, i32)
 MLC_INT_MATH(int64_t, i64)
+#endif
 
+#if MLC_HAS_PART(MLC_USE_LIBM)
 MLC_INLINE float mlc_fmod_f32(float a, float b) { return fmodf(a, b); }
 MLC_INLINE double mlc_fmod_f64(double a, double b) { return fmod(a, b); }
 MLC_LANEWISE_ALL(fmod, fmod, f32)
@@ -50,12 +53,15 @@ MLC_INLINE float mlc_atan2_f32(float a, float b) { return atan2f(a, b); }
 MLC_INLINE double mlc_atan2_f64(double a, double b) { return atan2(a, b); }
 MLC_LANEWISE_ALL(atan2, atan2, f32)
 MLC_LANEWISE_ALL(atan2, atan2, f64)
+#endif
 
 #define MLC_ABS(V, I, mask) \
   MLC_INLINE V mlc_abs_##V(V x) { return (V)((I)x & mask); }
+#if MLC_HAS_PART(MLC_USE_F64)
 MLC_ABS(f64x4, i64x4, INT64_MAX)
 MLC_ABS(f64x8, i64x8, INT64_MAX)
 MLC_ABS(f64x16, i64x16, INT64_MAX)
+#endif
 MLC_INLINE float mlc_abs_f32(float x) { return __builtin_fabsf(x); }
 MLC_INLINE double mlc_abs_f64(double x) { return __builtin_fabs(x); }
 
@@ -75,9 +81,11 @@ MLC_INLINE uint16_t mlc_narrow_bf16(float x) {
     u32x##L u = (u32x##L)x, nan = (u32x##L)(x != x);                                     \
     return __builtin_convertvector((nan & 0x7fc0) | (~nan & MLC_NARROW_BITS(u)), u16x##L); \
   }
+#if MLC_HAS_PART(MLC_USE_BF16)
 MLC_BFLOAT_VECTOR(4)
 MLC_BFLOAT_VECTOR(8)
 MLC_BFLOAT_VECTOR(16)
+#endif
 
 /* Half precision: as bfloat16, but that scalars are the compiler's. */
 #ifdef __FLT16_MAX__
@@ -94,10 +102,10 @@ MLC_BFLOAT_VECTOR(16)
     return v;                                                                            \
   }                                                                                      \
   MLC_VEC_COPY(_Float16, V, L, ) MLC_VEC_EVERY(_Float16, V, L)
+#if MLC_HAS_PART(MLC_USE_F16)
 MLC_HALF_VECTOR(f16x4, 4)
 MLC_HALF_VECTOR(f16x8, 8)
 MLC_HALF_VECTOR(f16x16, 16)
-MLC_SCALAR_MINMAX(_Float16, f16)
 
 /* GCC 12 scalarizes these conversions, so they use intrinsics. */
 #define MLC_HALF_CONVERSIONS(L)                                                          \
@@ -116,6 +124,8 @@ MLC_INLINE f16x16 mlc_narrow_f16x16(f32x16 x) { return (f16x16)__builtin_ia32_vc
 #else
 MLC_HALF_CONVERSIONS(16)
 #endif
+#endif
+MLC_SCALAR_MINMAX(_Float16, f16)
 MLC_INLINE _Float16 mlc_abs_f16(_Float16 x) { return (_Float16)__builtin_fabsf((float)x); }
 #endif
 

@@ -16,9 +16,11 @@
 #ifndef MLC_MATH_H
 #define MLC_MATH_H
 
-#include <math.h>
-
 #include "mlc_vec.h"
+
+#if MLC_HAS_PART(MLC_USE_MATH) || MLC_HAS_PART(MLC_USE_LIBM)
+#include <math.h>
+#endif
 
 #ifdef __has_builtin
 #define MLC_HAS(builtin) __has_builtin(builtin)
@@ -41,16 +43,17 @@
 #define MLC_TABLE
 #endif
 
-/* Functions with a vector implementation; X(name). */
-#define MLC_MATH_VECTOR(X) \
-  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(sin) X(cos) \
-  X(floor) X(ceil) X(trunc) X(roundeven) X(round) X(sqrt) X(rsqrt)
+/* Functions with a vector implementation, of the parts MLC_USE_ROUNDING and MLC_USE_MATH; X(name). */
+#define MLC_MATH_ROUNDING(X) X(floor) X(ceil) X(trunc) X(roundeven) X(round) X(sqrt) X(rsqrt)
+#define MLC_MATH_CURVES(X) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(sin) X(cos)
+#define MLC_MATH_VECTOR(X) MLC_MATH_CURVES(X) MLC_MATH_ROUNDING(X)
 /* Functions of libm. */
 #define MLC_MATH_LIBM(X) \
   X(tan) X(sinh) X(cosh) X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh) X(cbrt)
 
 /* --- float vectors ------------------------------------------------------------------------------------------------ */
 
+#if MLC_HAS_PART(MLC_USE_ROUNDING)
 #define VW 4
 #include "mlc_math_impl.h"
 #undef VW
@@ -67,9 +70,12 @@
 #undef VW
 #else
 #define X(fn) MLC_MATH_HALVES(fn, f32x8, f32x4)
-MLC_MATH_VECTOR(X)
-#undef X
+MLC_MATH_ROUNDING(X)
+#if MLC_HAS_PART(MLC_USE_MATH)
+MLC_MATH_CURVES(X)
 MLC_VEC_HALF_OP(f32x8, f32x4, pow)
+#endif
+#undef X
 #endif
 
 #if MLC_VECTOR_BYTES >= 64
@@ -78,35 +84,42 @@ MLC_VEC_HALF_OP(f32x8, f32x4, pow)
 #undef VW
 #else
 #define X(fn) MLC_MATH_HALVES(fn, f32x16, f32x8)
-MLC_MATH_VECTOR(X)
-#undef X
+MLC_MATH_ROUNDING(X)
+#if MLC_HAS_PART(MLC_USE_MATH)
+MLC_MATH_CURVES(X)
 MLC_VEC_HALF_OP(f32x16, f32x8, pow)
 #endif
+#undef X
+#endif
 
-#ifdef MLC_TABLE
+#if defined MLC_TABLE && MLC_HAS_PART(MLC_USE_MATH)
 #include "mlc_math_table.h"
 #endif
 
 /* --- scalars ------------------------------------------------------------------------------------------------------ */
 
 #define X(fn) MLC_INLINE float mlc_##fn##_f32(float x) { return mlc_##fn##_f32x4((f32x4){x})[0]; }
-MLC_MATH_VECTOR(X)
+MLC_MATH_ROUNDING(X)
+#if MLC_HAS_PART(MLC_USE_MATH)
+MLC_MATH_CURVES(X)
+MLC_INLINE float mlc_pow_f32(float x, float y) { return mlc_pow_f32x4((f32x4){x}, (f32x4){y})[0]; }
+#endif
 #undef X
-#define X(fn) \
-  MLC_INLINE float mlc_##fn##_f32(float x) { return fn##f(x); } \
-  MLC_INLINE double mlc_##fn##_f64(double x) { return fn(x); }
+#endif
+
+/* --- functions of libm, and double; vectors lane by lane ---------------------------------------------------------- */
+
+#if MLC_HAS_PART(MLC_USE_LIBM)
+#define X(fn) MLC_INLINE float mlc_##fn##_f32(float x) { return fn##f(x); }
 MLC_MATH_LIBM(X)
 #undef X
-MLC_INLINE float mlc_pow_f32(float x, float y) { return mlc_pow_f32x4((f32x4){x}, (f32x4){y})[0]; }
-MLC_INLINE double mlc_pow_f64(double x, double y) { return pow(x, y); }
-
 #define X(fn) MLC_INLINE double mlc_##fn##_f64(double x) { return fn(x); }
-X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(sin) X(cos) X(floor) X(ceil) X(trunc) X(round) X(sqrt)
+MLC_MATH_LIBM(X)
+MLC_MATH_CURVES(X) X(floor) X(ceil) X(trunc) X(round) X(sqrt)
 #undef X
+MLC_INLINE double mlc_pow_f64(double x, double y) { return pow(x, y); }
 MLC_INLINE double mlc_roundeven_f64(double x) { return rint(x); }
 MLC_INLINE double mlc_rsqrt_f64(double x) { return 1. / sqrt(x); }
-
-/* --- lane by lane: libm's functions, and double ------------------------------------------------------------------- */
 
 #define MLC_LANES(fn, type, lanes) \
   MLC_INLINE type##x##lanes mlc_##fn##_##type##x##lanes(type##x##lanes x) { \
@@ -127,5 +140,6 @@ MLC_MATH_LIBM(X)
 MLC_MATH_LIBM(X)
 MLC_MATH_VECTOR(X)
 #undef X
+#endif
 
 #endif

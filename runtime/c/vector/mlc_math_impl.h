@@ -11,6 +11,8 @@
 
 #include "mlc_math_native.h"
 
+#if MLC_HAS_PART(MLC_USE_MATH)
+
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2 */
 MLC_INLINE VF MLC_V(exp_tail)(VF r) {
   VF q = r * 0x1.6b97c2p-10f + 0x1.122536p-7f;
@@ -196,16 +198,6 @@ MLC_INLINE VF MLC_V(sin)(VF x) {
 
 MLC_INLINE VF MLC_V(cos)(VF x) { return MLC_V(trig_all)(x, MLC_V(sin_inside)(x, 1), cosf); }
 
-MLC_INLINE VF MLC_V(rsqrt)(VF x) { return 1.f / MLC_V(sqrt)(x); }
-
-/* Toward zero. */
-MLC_INLINE VF MLC_V(trunc)(VF x) { return MLC_V(copysign)(MLC_V(floor)(MLC_V(abs)(x)), x); }
-
-/* Ties away from zero; the float below 1/2 does not lift 0.49999997 to 1. */
-MLC_INLINE VF MLC_V(round)(VF x) {
-  return MLC_V(copysign)(MLC_V(floor)(MLC_V(abs)(x) + 0x1.fffffep-2f), x);
-}
-
 /* log2(x) for x > 0, in double, where no float is denormal: |error| < 2^-38 |log2(x)|. With x = 2^e m and
  * t = (m - 1) / (m + 1), ln(m) = 2 (t + t^3 / 3 + t^5 / 5 + ...). */
 MLC_INLINE VD MLC_V(log2_double)(VF x) {
@@ -250,6 +242,8 @@ MLC_INLINE VF MLC_V(pow)(VF x, VF y) {
   r = MLC_V(blend)((x != x) | (y != y) | undefined, MLC_V(fill)(NAN), r);
   return MLC_V(blend)((y == 0.f) | (x == 1.f), one, r);
 }
+
+#endif
 
 #undef VF
 #undef VI

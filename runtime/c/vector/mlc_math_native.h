@@ -102,6 +102,16 @@ MLC_INLINE VF MLC_V(ceil)(VF x) {
 #endif
 }
 
+MLC_INLINE VF MLC_V(rsqrt)(VF x) { return 1.f / MLC_V(sqrt)(x); }
+
+/* Toward zero. */
+MLC_INLINE VF MLC_V(trunc)(VF x) { return MLC_V(copysign)(MLC_V(floor)(MLC_V(abs)(x)), x); }
+
+/* Ties away from zero; the float below 1/2 does not lift 0.49999997 to 1. */
+MLC_INLINE VF MLC_V(round)(VF x) {
+  return MLC_V(copysign)(MLC_V(floor)(MLC_V(abs)(x) + 0x1.fffffep-2f), x);
+}
+
 /* x * 2^n, rounded once, for |x| in [0.5, 2) and an integer n in [-180, 180]; `biased` is n + 1.5 * 2^23, whose low
  * bits hold n. 2^n may be no float, so it is applied as 2^floor(n/2) * 2^ceil(n/2). */
 MLC_INLINE VF MLC_V(scale)(VF x, VF n, VF biased) {

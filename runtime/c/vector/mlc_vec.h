@@ -15,8 +15,7 @@
  *
  *   void mlc_transpose_V(V *v)               exchanges lane j of v[i] and lane i of v[j], for all of its lanes
  *
- * Files without strided loads or transpositions (the last three) define MLC_NO_STRIDED_LOADS or MLC_NO_TRANSPOSITIONS,
- * which saves the compiler 18 and 5 ms.
+ * A file may ask for some elements only, and go without strided loads or transpositions (the last three): mlc_parts.h.
  *
  * 0 <= n <= lanes; nothing beyond lane n is touched. Maximum and minimum give NaN where one of the operands is NaN (as
  * IEEE 754-2019 maximum, but either zero may win). Reductions fold the upper half onto the lower until one lane is
@@ -31,6 +30,8 @@
 
 #include <stdint.h>
 #include <string.h>
+
+#include "mlc_parts.h"
 
 #if defined __AVX512F__
 #define MLC_VECTOR_BYTES 64
@@ -78,7 +79,7 @@
 #define MLC_AND_LAST_3(i, L) (3 * (i) < 2 * L ? (i) : 3 * (i) - L + 2)
 #define MLC_BETWEEN(n, L) ((n) < 0 ? 0 : (n) < L ? (n) : L)
 
-#ifdef MLC_NO_STRIDED_LOADS
+#if !MLC_HAS_PART(MLC_USE_STRIDED)
 #define MLC_VEC_EVERY(T, V, L)
 #else
 #define MLC_VEC_EVERY(T, V, L)                                                                      \
@@ -362,27 +363,39 @@ MLC_VEC_MASKED_PAIR(1x16, mlc_v16qi, __builtin_ia32_loaddquqi128_mask(p, (mlc_v1
   MLC_VEC_TYPE(T, V, L) MLC_VEC_SPLIT(V, H) PARTIAL(T, V, L, H) MLC_VEC_EVERY(T, V, L) MINMAX(T, V, L, H) \
   MLC_VEC_REDUCE_HALVES(T, V, H)
 
+#if MLC_HAS_PART(MLC_USE_I8)
 MLC_INTS(MLC_VEC_X4, 8, MLC_VEC_COPY, MLC_VEC_MINMAX)
 MLC_INTS(MLC_VEC_X8, 8, MLC_VEC_COPY, MLC_VEC_MINMAX)
 MLC_INTS(MLC_VEC_X16, 8, MLC_PARTIAL_1X16, MLC_VEC_MINMAX)
+#endif
+#if MLC_HAS_PART(MLC_USE_I16)
 MLC_INTS(MLC_VEC_X4, 16, MLC_VEC_COPY, MLC_VEC_MINMAX)
 MLC_INTS(MLC_VEC_X8, 16, MLC_VEC_COPY, MLC_VEC_MINMAX)
 MLC_INTS(MLC_VEC_X16, 16, MLC_VEC_COPY, MLC_MINMAX_32)
+#endif
+#if MLC_HAS_PART(MLC_USE_I32)
 MLC_INTS(MLC_VEC_X4, 32, MLC_PARTIAL_4X4, MLC_VEC_MINMAX)
 MLC_INTS(MLC_VEC_X8, 32, MLC_PARTIAL_4X8, MLC_MINMAX_32)
 MLC_INTS(MLC_VEC_X16, 32, MLC_PARTIAL_4X16, MLC_MINMAX_64)
+#endif
+#if MLC_HAS_PART(MLC_USE_I64)
 MLC_INTS(MLC_VEC_X4, 64, MLC_PARTIAL_8X4, MLC_VEC_MINMAX) /* no half type */
 MLC_INTS(MLC_VEC_X8, 64, MLC_PARTIAL_8X8, MLC_MINMAX_64)
 MLC_INTS(MLC_VEC_X16, 64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
+#endif
+#if MLC_HAS_PART(MLC_USE_F32)
 MLC_VEC_X4(float, f32, MLC_PARTIAL_4X4, MLC_MINMAX_F32X4)
 MLC_VEC_X8(float, f32, MLC_PARTIAL_4X8, MLC_MINMAX_F32X8)
 MLC_VEC_X16(float, f32, MLC_PARTIAL_4X16, MLC_MINMAX_F32X16)
+#endif
+#if MLC_HAS_PART(MLC_USE_F64)
 MLC_VEC_X4(double, f64, MLC_PARTIAL_8X4, MLC_MINMAX_F64X4)
 MLC_VEC_X8(double, f64, MLC_PARTIAL_8X8, MLC_MINMAX_F64X8)
 MLC_VEC_X16(double, f64, MLC_PARTIAL_8X16, MLC_VEC_MINMAX_HALVES)
+#endif
 
 #define MLC_VEC_TRANSPOSES(E) MLC_VEC_TRANSPOSE(E##x4, 4) MLC_VEC_TRANSPOSE(E##x8, 8) MLC_VEC_TRANSPOSE(E##x16, 16)
-#ifndef MLC_NO_TRANSPOSITIONS
+#if MLC_HAS_PART(MLC_USE_TRANSPOSED)
 MLC_VEC_TRANSPOSES(f32)
 MLC_VEC_TRANSPOSES(i32)
 MLC_VEC_TRANSPOSES(i8)
@@ -406,8 +419,12 @@ MLC_VEC_TRANSPOSES(i8)
 #define MLC_VEC_COMPARISONS(E)                                                                      \
   MLC_VEC_COMPARE_BY(E, eq, ==) MLC_VEC_COMPARE_BY(E, ne, !=) MLC_VEC_COMPARE_BY(E, lt, <)          \
   MLC_VEC_COMPARE_BY(E, le, <=) MLC_VEC_COMPARE_BY(E, gt, >) MLC_VEC_COMPARE_BY(E, ge, >=)
+#if MLC_HAS_PART(MLC_USE_I64)
 MLC_VEC_COMPARISONS(i64)
 MLC_VEC_COMPARISONS(u64)
+#endif
+#if MLC_HAS_PART(MLC_USE_F64)
 MLC_VEC_COMPARISONS(f64)
+#endif
 
 #endif
