@@ -14,7 +14,8 @@ from seeds import (
     pytest_runtest_call,
     pytest_runtest_makereport,
 )
-from watchdog import pytest_sessionstart
+from surroundings import usual_surroundings
+from watchdog import limit_calls
 
 from mlc.runtime import memory
 
@@ -23,6 +24,12 @@ __all__ = [
     "pytest_report_header", "pytest_runtest_call", "pytest_runtest_makereport",
     "pytest_sessionstart", "pytest_collection_modifyitems",
 ]  # fmt: skip
+
+
+def pytest_sessionstart() -> None:
+    usual_surroundings()
+    limit_calls()
+
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("mlc", deadline=None, suppress_health_check=[HealthCheck.too_slow])

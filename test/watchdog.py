@@ -57,7 +57,7 @@ class Watchdog:
 WATCHDOG = Watchdog()
 
 
-def pytest_sessionstart() -> None:
+def limit_calls() -> None:
     """Limit all calls of models, before any test."""
     global _stderr
     _stderr = os.dup(2)
