@@ -7,7 +7,7 @@ that are not open, constants and absent inputs follow from the seed; open extent
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -59,6 +59,7 @@ class Case:
 
     ``outputs`` says which of the outputs have a name. ``rtol``: of the largest value; None: as the element allows.
     ``steps``: by which whole numbers may differ. ``refused``: part of the message by which mlc refuses the case.
+    ``shared``: outputs that onnxruntime wants in the memory of an input.
     """
 
     op: str
@@ -70,6 +71,7 @@ class Case:
     rtol: float | None = None
     steps: int = 0
     refused: str = ""
+    shared: Mapping[int, int] = field(default_factory=dict)
 
 
 class Draw:

@@ -37,12 +37,22 @@ def attend(
     ``sink``: one more score of each head, without a value (attention sink), [1, heads or 1, 1, 1]. ``safe``: a query
     that no key is left for gives zeros.
     """
+    return weighed(build, scored(build, q, k, scale, added, softcap), v, sink, safe)
+
+
+def scored(build: Builder, q: Tensor, k: Tensor, scale: float, added: list[Tensor], softcap: float = 0.0) -> Tensor:
+    """The scores [B, heads, S, T] of ``attend``, before the softmax."""
     scores = build.contract("bnsh,bnth->bnst", build.wide(q), build.wide(k))
     scores = build.map(f"x0 * {literal(scale)}", scores)
     if softcap:
         scores = build.map(f"{literal(softcap)} * tanh(x0 * {literal(1 / softcap)})", scores)
     for bias in added:
         scores = build.map("x0 + x1", scores, build.cast(bias, scores.element))
+    return scores
+
+
+def weighed(build: Builder, scores: Tensor, v: Tensor, sink: Tensor | None = None, safe: bool = False) -> Tensor:
+    """The softmax of ``scores`` times the values, as in ``attend``."""
     weights = softmax(build, scores, [3], sink=sink, safe=safe)
     return build.contract("bnst,bnth->bnsh", build.cast(weights, v.element), v)
 

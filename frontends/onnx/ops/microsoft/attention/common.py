@@ -8,7 +8,7 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
-from mlc.frontends.build.ops.attention import causal
+from mlc.frontends.build.ops.attention import causal, heads_of
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import with_extent
 from mlc.frontends.onnx.node import Node
@@ -65,3 +65,19 @@ def biases(
         return [*added, causal(build, rows, total)] if one_way else added
     last = "i2" if one_way else f"({rows}) - 1"
     return [*added, build.compute(f"where(i3 <= x0[0] + {last}, f32(0), -inf)", [length], (1, 1, rows, total))]
+
+
+def split_heads(node: Node, heads: int, shared: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values (inputs 0 to 2, or packed in input 0) as ``heads`` and ``shared`` heads."""
+    build, x = node.build, node[0]
+    if node.get(1) is not None:
+        return heads_of(build, x, heads), heads_of(build, node[1], shared), heads_of(build, node[2], shared)
+    size = x.shape[2] // (heads + 2 * shared)
+    parts = ((0, heads), (heads, shared), (heads + shared, shared))
+    q, k, v = (heads_of(build, build.cut(x, 2, start * size, n * size), n) for start, n in parts)
+    return q, k, v
+
+
+def repeated(build: Builder, x: Tensor, times: int) -> Tensor:
+    """Each head ``times`` times."""
+    return build.compute(f"x0[i0, i1 // {times}, i2, i3]", [x], (x.shape[0], x.shape[1] * times, *x.shape[2:]))

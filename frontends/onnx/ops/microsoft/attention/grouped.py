@@ -7,12 +7,12 @@ import numpy as np
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.ops.attention import attend, heads_of, joined
+from mlc.frontends.build.ops.attention import attend, joined
 from mlc.frontends.build.ops.rotary import angles_at, rotated
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.ops.microsoft.attention.common import scale_of
+from mlc.frontends.onnx.ops.microsoft.attention.common import repeated, scale_of, split_heads
 
 READ = (
     *("num_heads", "kv_num_heads", "scale", "do_rotary", "rotary_interleaved", "softcap", "local_window_size"),
@@ -32,7 +32,7 @@ def group_query_attention(node: Node) -> tuple[Tensor, ...]:
     if any(node.has(n) for n in range(12, len(node))):
         raise NotSupported("inputs after head_sink (scales of quantized keys and values); export without them")
     build, heads, shared = node.build, node.attr("num_heads"), node.attr("kv_num_heads")
-    q, k, v = _queries_keys_values(node, heads, shared)
+    q, k, v = split_heads(node, heads, shared)
     rows, total = q.shape[2], node.dims(6)[0]
     lengths = build.reshape(build.cast(node[5], "i64"), (q.shape[0],))
     old = build.map(f"x0 + 1 - {rows}", lengths) if total != rows else build.map("x0 - x0", lengths)
@@ -44,7 +44,7 @@ def group_query_attention(node: Node) -> tuple[Tensor, ...]:
     added = [_allowed(build, old, rows, k.shape[2], node.attr("local_window_size", -1))]
     if (bias := node.get(10)) is not None:
         added.append(build.pad(bias, [0] * 4, [0, 0, 0, k.shape[2] - bias.shape[3]]))
-    keys, values = (_repeated(build, x, heads // shared) for x in (k, v))
+    keys, values = (repeated(build, x, heads // shared) for x in (k, v))
     scale, cap = scale_of(node, q.shape[3]), node.attr("softcap", 0.0)
     return joined(build, attend(build, q, keys, values, scale, added, cap, _sink(node))), k, v
 
@@ -55,17 +55,6 @@ def _sink(node: Node) -> Tensor | None:
     if sink is not None:
         return build.cast(build.reshape(sink, (1, *sink.shape, 1, 1)), "f32")
     return build.constant(np.zeros((1, 1, 1, 1)), "f32") if node.attr("smooth_softmax", 0) == 1 else None
-
-
-def _queries_keys_values(node: Node, heads: int, shared: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values as heads; they may be packed in the first input."""
-    build, x = node.build, node[0]
-    if node.get(1) is not None:
-        return heads_of(build, x, heads), heads_of(build, node[1], shared), heads_of(build, node[2], shared)
-    size = x.shape[2] // (heads + 2 * shared)
-    parts = ((0, heads), (heads, shared), (heads + shared, shared))
-    q, k, v = (heads_of(build, build.cut(x, 2, start * size, n * size), n) for start, n in parts)
-    return q, k, v
 
 
 def _appended(build: Builder, past: Tensor | None, new: Tensor, old: Tensor, total: DimLike) -> Tensor:
@@ -87,8 +76,3 @@ def _allowed(build: Builder, old: Tensor, rows: DimLike, length: DimLike, window
     if window > 0:
         seen += f" & (i3 > x0[i0] + i2 - {window})"
     return build.compute(f"where({seen}, f32(0), -inf)", [old], (old.shape[0], 1, rows, length))
-
-
-def _repeated(build: Builder, x: Tensor, times: int) -> Tensor:
-    """Each head ``times`` times."""
-    return build.compute(f"x0[i0, i1 // {times}, i2, i3]", [x], (x.shape[0], x.shape[1] * times, *x.shape[2:]))
