@@ -19,6 +19,7 @@ from mlc.frontends.build.tensors import Tensor
 UNROLLED = 256  # steps up to which there is no loop: so that steps of several layers run in parallel
 Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
 Numbered = Callable[[DimLike, Tensor, list[Tensor]], tuple[Tensor, list[Tensor]]]
+At = Callable[[DimLike, list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 
 
 @dataclass(frozen=True)
@@ -159,28 +160,44 @@ def iterated(
 ) -> tuple[Tensor, list[Tensor]]:
     """Run ``step(t, xs[t], states)``, which gives a result and the new states, along dimension 0 of ``xs``."""
 
-    def at(t: DimLike, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
-        return step(t, build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:]), before)
+    def at(t: DimLike, before: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        y, new = step(t, row_at(build, xs, t), before)
+        return [y], new
 
-    steps = xs.shape[0]
-    if not isinstance(steps, int) or steps > UNROLLED:
+    (ys,), last = run_steps(build, xs.shape[0], states, at, backward)
+    return ys, last
+
+
+def row_at(build: Builder, xs: Tensor, t: DimLike) -> Tensor:
+    """xs[t]."""
+    return build.reshape(build.cut(xs, 0, t, 1), xs.shape[1:])
+
+
+def run_steps(
+    build: Builder, steps: DimLike, states: list[Tensor], at: At, backward: bool = False, unrolled: int = UNROLLED
+) -> tuple[list[Tensor], list[Tensor]]:
+    """(results of all steps along a new first dimension, last states) of ``at(t, states) -> (results, states)``.
+
+    Up to ``unrolled`` steps there is no loop.
+    """
+    if not isinstance(steps, int) or steps > unrolled or steps == 0:
         return _as_loop(build, steps, states, at, backward)
-    ys: list[Tensor] = [xs] * steps
+    found: list[list[Tensor]] = [[]] * steps
     for t in reversed(range(steps)) if backward else range(steps):
-        ys[t], states = at(t, states)
-    return build.concat([inserted(build, y, 0) for y in ys], 0), states
+        found[t], states = at(t, states)
+    return [build.concat([inserted(build, y, 0) for y in ys], 0) for ys in zip(*found, strict=True)], states
 
 
 def _as_loop(
-    build: Builder, steps: DimLike, states: list[Tensor], at: Callable[..., tuple[Tensor, list[Tensor]]], backward: bool
-) -> tuple[Tensor, list[Tensor]]:
+    build: Builder, steps: DimLike, states: list[Tensor], at: At, backward: bool
+) -> tuple[list[Tensor], list[Tensor]]:
     def iteration(index: Dim, before: list[Tensor]) -> Iteration:
         t = steps - 1 - index if backward else index
-        y, new = at(t, before)
-        return Iteration(new, [y], [t])
+        ys, new = at(t, before)
+        return Iteration(new, ys, [t] * len(ys))
 
-    *last, ys = emit_loop(build, steps, states, iteration)
-    return ys, last
+    found = emit_loop(build, steps, states, iteration)
+    return found[len(states) :], found[: len(states)]
 
 
 def while_running(

@@ -14,6 +14,9 @@ from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.ops.microsoft.attention.common import biases, extended, scale_of
 
 
+PAST_OF_ALL = 6  # the input of MultiHeadAttention; cross attention of one query may leave its past out
+
+
 @dataclass(frozen=True)
 class _Rest:
     """Where the inputs beside queries, keys and values are."""
@@ -62,6 +65,8 @@ def _attended(node: Node, query: Tensor, rest: _Rest) -> tuple[Tensor, ...]:
     q, k, v = _projected(node, query, node.get(rest.bias))
     old, mask, bias = [node.get(rest.past), node.get(rest.past + 1)], node.get(rest.mask), node.get(rest.added)
     length = build.reshape(build.cast(node[rest.length], "i64"), (1,)) if node.has(rest.length) else None
+    if length is not None and old[0] is None and rest.past == PAST_OF_ALL:
+        raise NotSupported("past_sequence_length without a past; give past_key and past_value")
     if length is not None and old[0] is not None:
         k, v = (_written(build, past, new, length) for past, new in zip(old, (k, v), strict=True))
         mask, bias = (_filled(build, x, k.shape[2]) for x in (mask, bias))
