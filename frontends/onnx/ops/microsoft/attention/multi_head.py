@@ -14,12 +14,9 @@ from mlc.frontends.onnx.ops.microsoft import DOMAIN
 from mlc.frontends.onnx.ops.microsoft.attention.common import biases, extended, scale_of
 
 
-PAST_OF_ALL = 6  # the input of MultiHeadAttention; cross attention of one query may leave its past out
-
-
 @dataclass(frozen=True)
 class _Rest:
-    """Where the inputs beside queries, keys and values are."""
+    """Where the inputs beside queries, keys and values are; ``own``: a length is one of a past that there has to be."""
 
     bias: int
     mask: int
@@ -27,6 +24,7 @@ class _Rest:
     past: int
     length: int
     beams: int
+    own: bool
 
 
 @onnx_op("MultiHeadAttention", domain=DOMAIN)
@@ -39,7 +37,7 @@ def multi_head_attention(node: Node) -> tuple[Tensor, ...]:
     row.
     """
     node.only("num_heads", "mask_filter_value", "scale", "unidirectional")
-    return _attended(node, node[0], _Rest(bias=3, mask=4, added=5, past=6, length=8, beams=9))
+    return _attended(node, node[0], _Rest(bias=3, mask=4, added=5, past=6, length=8, beams=9, own=True))
 
 
 @onnx_op("DecoderMaskedMultiHeadAttention", domain=DOMAIN)
@@ -50,13 +48,11 @@ def decoder_masked_multi_head_attention(node: Node) -> tuple[Tensor, ...]:
     node.only("num_heads", "mask_filter_value", "scale", "past_present_share_buffer", "output_qk")
     shared = node.attr("past_present_share_buffer", 0)
     if node.has(5) and not (shared and node.has(7)):
-        raise NotSupported(
-            "a past that is no shared buffer; set past_present_share_buffer, give past_sequence_length"
-        )
+        raise NotSupported("a past that is no shared buffer; set past_present_share_buffer, give past_sequence_length")
     q = node[0]
     if not node.has(1):
         q = node.build.reshape(q, (*q.shape[:2], 3, q.shape[2] // 3))
-    return _attended(node, q, _Rest(bias=10, mask=3, added=4, past=5, length=7, beams=9))
+    return _attended(node, q, _Rest(bias=10, mask=3, added=4, past=5, length=7, beams=9, own=False))
 
 
 def _attended(node: Node, query: Tensor, rest: _Rest) -> tuple[Tensor, ...]:
@@ -65,7 +61,7 @@ def _attended(node: Node, query: Tensor, rest: _Rest) -> tuple[Tensor, ...]:
     q, k, v = _projected(node, query, node.get(rest.bias))
     old, mask, bias = [node.get(rest.past), node.get(rest.past + 1)], node.get(rest.mask), node.get(rest.added)
     length = build.reshape(build.cast(node[rest.length], "i64"), (1,)) if node.has(rest.length) else None
-    if length is not None and old[0] is None and rest.past == PAST_OF_ALL:
+    if length is not None and old[0] is None and rest.own:
         raise NotSupported("past_sequence_length without a past; give past_key and past_value")
     if length is not None and old[0] is not None:
         k, v = (_written(build, past, new, length) for past, new in zip(old, (k, v), strict=True))
