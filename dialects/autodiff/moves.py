@@ -21,6 +21,7 @@ from mlc.dialects.autodiff.scalar import NoDerivative
 from mlc.dialects.graph import (
     BroadcastOp,
     ConcatOp,
+    ForestOp,
     PadOp,
     ReshapeOp,
     ScanOp,
@@ -104,3 +105,9 @@ def of_scan(op: ScanOp, bar: SSAValue, emit: Emit) -> Adjoints:
     if op.monoid.data != "add":
         raise NoDerivative(f"{op.name} of products has no derivative")
     return [emit(ScanOp("add", bar, bool(op.exclusive), not bool(op.reverse)))]
+
+
+@derivative(ForestOp)
+def of_forest(op: ForestOp, bar: SSAValue, emit: Emit) -> Adjoints:
+    """None: scores are constant but where a key passes a bound, and the tables are constants of a model."""
+    return [None] * len(op.operands)

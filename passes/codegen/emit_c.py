@@ -27,6 +27,7 @@ from mlc.passes.schedule.apply_schedules import TUNED
 FILE_BYTES = 100_000
 """Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
+FOREST = "mlc_forest_"  # begins the name of those on trees, which have a header of their own
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,13 @@ def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
 def unit(strings: Sequence[str]) -> str:
     """A C file of kernels; of the headers it has only what they need, as parsing takes time."""
     text = "\n".join(["", *strings])
-    header = "library" if LIBRARY_CALL in text else "kernel"
-    return f'#define MLC_PARTS {" | ".join(parts_of(text)) or 0}\n#include "mlc_{header}.h"\n{text}'
+    calls = [line for line in text.splitlines() if line.endswith(LIBRARY_CALL)]
+    forests = ["forest"] if any(FOREST in line for line in calls) else []
+    library = ["library"] if any(FOREST not in line for line in calls) else []
+    headers = [f'#include "mlc_{name}.h"
+' for name in [*library, *forests] or ["kernel"]]
+    return "".join([f'#define MLC_PARTS {" | ".join(parts_of(text)) or 0}
+', *headers, text])
 
 
 def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:

@@ -1,5 +1,5 @@
 /* Non-affine operators as device functions with a grid of threads: order, running sums, writing to computed indices,
- * suppression of boxes, and sequential random numbers. Arguments and results are those of mlc_library.h. */
+ * suppression of boxes, sequential random numbers, and trees. Arguments and results are those of mlc_library.h. */
 #ifndef MLC_CUDA_LIBRARY_H
 #define MLC_CUDA_LIBRARY_H
 
@@ -427,5 +427,41 @@ MLC_DEVICE void mlc_random_draw_disc(const void *key, void *y, int64_t words, in
     p += square > 0 && square < 1 ? 2 : 0;
   }
 }
+
+/* Tree ensembles (mlc_forest.h): a thread a row, which descends all trees in order. */
+template <class T, class U, class R>
+MLC_DEVICE void mlc_forest(const T *keys, const T *nodes, const int32_t *tree, const R *weights, R *y, int64_t rows,
+                           int64_t columns, int64_t trees, int64_t width, int64_t targets, int64_t bits, int64_t words,
+                           int64_t how, MLC_GRID_ARGUMENTS) {
+  MLC_UNITS(r, rows) {
+    const T *x = keys + r * columns;
+    R *scores = y + r * targets;
+    for (int64_t n = 0; n < targets; n++) scores[n] = !how ? (R)0 : how == 1 ? (R)MLC_INFINITY : -(R)MLC_INFINITY;
+    for (int64_t t = 0; t < trees; t++) {
+      const int32_t *numbers = tree + t * (3 + words);
+      U at = (U)-1, next = (U)numbers[0];
+      while (next != at) {
+        at = next;
+        const U link = (U)nodes[2 * at + 1];
+        next = (link >> bits) - (x[link & (((U)1 << bits) - 1)] <= nodes[2 * at]);
+      }
+      const R *w = weights + (int64_t)((U)nodes[2 * at] << 1 >> 1) * width;
+      R *to = scores + numbers[1];
+      for (int64_t n = 0; n < width; n++) to[n] = !how ? to[n] + w[n] : (how == 1) == (w[n] < to[n]) ? w[n] : to[n];
+    }
+  }
+}
+
+#define MLC_FOREST(T, U, E, R, S)                                                                                    \
+  MLC_DEVICE void mlc_forest_##E##_##S(const void *keys, const void *nodes, const void *tree, const void *weights,   \
+                                       const void *, void *y, int64_t rows, int64_t columns, int64_t trees,          \
+                                       int64_t width, int64_t targets, int64_t bits, int64_t words, int64_t,         \
+                                       int64_t how, MLC_GRID_ARGUMENTS) {                                            \
+    mlc_forest<T, U, R>((const T *)keys, (const T *)nodes, (const int32_t *)tree, (const R *)weights, (R *)y, rows,  \
+                        columns, trees, width, targets, bits, words, how, tid, threads);                             \
+  }
+MLC_FOREST(int32_t, uint32_t, i32, float, f32)
+MLC_FOREST(int64_t, uint64_t, i64, float, f32)
+MLC_FOREST(int64_t, uint64_t, i64, double, f64)
 
 #endif

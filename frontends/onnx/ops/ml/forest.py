@@ -3,68 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import Array
+from mlc.frontends.build.ops.trees.forest import MODES, Forest
 from mlc.frontends.onnx.node import Node
 
-MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
-MEMBER, EQUAL = MODES.index("MEMBER"), MODES.index("EQ")
-MAX_DEPTH = 4096
-MAX_TABLE = 1 << 28  # of weights: of nodes by targets
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Columns over nodes (``true`` and ``false`` children; a leaf is its own), and weights of leaves for targets."""
-
-    feature: Array
-    value: Array
-    true: Array
-    false: Array
-    mode: Array
-    missing: Array  # 1 where a feature that is NaN goes to the true child
-    roots: Array
-    leaves: Array  # a node, a target and a weight each
-    targets: Array
-    weight: Array
-    count: int  # targets
-
-    @property
-    def depth(self) -> int:
-        """The levels of the deepest tree.
-
-        Raises:
-            NotSupported: children form a cycle.
-        """
-        at, depth = np.unique(self.roots), 0
-        while True:
-            at = np.unique(np.concatenate([self.true[at], self.false[at]])[np.tile(self.true[at] != at, 2)])
-            if not at.size:
-                return depth
-            depth += 1
-            if depth > min(MAX_DEPTH, len(self.true)):
-                raise NotSupported(f"trees of more than {MAX_DEPTH} levels, or whose nodes form a cycle")
-
-    def weights(self, monoid: str) -> Array:
-        """[nodes, targets]: the weight of each node; where a leaf has none for a target, the monoid's identity.
-
-        Raises:
-            NotSupported: more than fits in a table.
-        """
-        if not 0 < self.count * len(self.true) <= MAX_TABLE:
-            size = f"{len(self.true)} nodes by {self.count} targets"
-            raise NotSupported(f"a table of weights of {size}; it has 1 to {MAX_TABLE} elements")
-        table = np.full((len(self.true), self.count), {"add": 0.0, "min": np.inf, "max": -np.inf}[monoid])
-        if monoid == "add":
-            np.add.at(table, (self.leaves, self.targets), self.weight)
-        else:
-            table[self.leaves, self.targets] = self.weight
-        return table
+MEMBER = MODES.index("MEMBER")
 
 
 def _column(node: Node, name: str, dtype: Any, default: Sequence[Any] | None = None) -> Array:
@@ -103,34 +51,30 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
     )
 
 
-def members_expanded(node: Node) -> Forest:
-    """The tables of a TreeEnsemble; a test for members of a set becomes a chain of tests for one each."""
-    modes = _column(node, "nodes_modes", np.int64)
-    sets, count = _sets(_column(node, "membership_values", np.float64)), int((modes == MEMBER).sum())
-    if len(sets) < count or not all(sets):
+def merged(node: Node) -> Forest:
+    """The tables of a TreeEnsemble, whose leaves come after the nodes in the one numbering."""
+    modes, value = _column(node, "nodes_modes", np.int64), _column(node, "nodes_splits", np.float64)
+    sets, member = _sets(_column(node, "membership_values", np.float64)), modes == MEMBER
+    if len(sets) < member.sum() or not all(sets):
         sizes = [len(s) for s in sets]
-        raise ValueError(f"membership_values has sets of {sizes} members for {count} nodes of mode {MEMBER}")
-    given = iter(sets)
-    tests = [next(given) if m == MEMBER else [v] for m, v in zip(modes, node.attr("nodes_splits"), strict=True)]
-    starts = np.concatenate([[0], np.cumsum([len(t) for t in tests])]).astype(np.int64)
-    weight, first = _column(node, "leaf_weights", np.float64), int(starts[-1])
-    owner = np.repeat(np.arange(len(tests)), [len(t) for t in tests])  # the node that a test is of
-    true, false = (_children(node, side, starts)[owner] for side in ("true", "false"))
-    last = np.append(owner[1:] != owner[:-1], True)
+        raise ValueError(f"membership_values has sets of {sizes} members for {member.sum()} nodes of mode {MEMBER}")
+    value = np.where(member, np.cumsum(member) - 1, value)
+    weight, first = _column(node, "leaf_weights", np.float64), len(modes)
     leaves = first + np.arange(len(weight))
-    missing = _column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(tests))
+    missing = _column(node, "nodes_missing_value_tracks_true", np.int64, [0] * first)
     return Forest(
-        feature=_with_leaves(_column(node, "nodes_featureids", np.int64)[owner], 0 * leaves),
-        value=_with_leaves(np.array([v for t in tests for v in t], np.float64), np.zeros(len(leaves))),
-        true=_with_leaves(true, leaves),
-        false=_with_leaves(np.where(last, false, np.arange(1, first + 1)), leaves),
-        mode=_with_leaves(np.where(modes == MEMBER, EQUAL, modes)[owner], 0 * leaves),
-        missing=_with_leaves(missing[owner], 0 * leaves),
-        roots=starts[_column(node, "tree_roots", np.int64)],
+        feature=_with_leaves(_column(node, "nodes_featureids", np.int64), 0 * leaves),
+        value=_with_leaves(value, np.zeros(len(leaves))),
+        true=_with_leaves(_children(node, "true", first), leaves),
+        false=_with_leaves(_children(node, "false", first), leaves),
+        mode=_with_leaves(modes, 0 * leaves),
+        missing=_with_leaves(missing, 0 * leaves),
+        roots=_column(node, "tree_roots", np.int64),
         leaves=leaves,
         targets=_column(node, "leaf_targetids", np.int64),
         weight=weight,
         count=node.attr("n_targets"),
+        sets=tuple(np.array(s) for s in sets),
     )
 
 
@@ -138,10 +82,10 @@ def _with_leaves(nodes: Array, leaves: Array) -> Array:
     return np.concatenate([nodes, leaves])
 
 
-def _children(node: Node, side: str, starts: Array) -> Array:
-    """The children of nodes in the new numbering: tests first, leaves after them."""
+def _children(node: Node, side: str, first: int) -> Array:
+    """The children of nodes in the one numbering."""
     child, leaf = _column(node, f"nodes_{side}nodeids", np.int64), _column(node, f"nodes_{side}leafs", np.int64)
-    return np.where(leaf != 0, starts[-1] + child, starts[np.where(leaf != 0, 0, child)])
+    return np.where(leaf != 0, first + child, child)
 
 
 def _sets(values: Array) -> list[list[float]]:

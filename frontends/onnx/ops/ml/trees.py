@@ -1,55 +1,27 @@
-"""Tree ensembles: tables of nodes, in which all rows descend one level of all trees a step."""
+"""Tree ensembles of ai.onnx.ml: their scores, labels and transforms."""
 
 from __future__ import annotations
 
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.trees.ensemble import forest_scores
+from mlc.frontends.build.ops.trees.forest import Forest
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.ml import DOMAIN
 from mlc.frontends.onnx.ops.ml.categories import labels_of
-from mlc.frontends.onnx.ops.ml.forest import MODES, Forest, members_expanded, numbered
+from mlc.frontends.onnx.ops.ml.forest import merged, numbered
 from mlc.frontends.onnx.ops.ml.scores import TRANSFORMS, best_label, transformed
 
-COMPARISONS = {"LEQ": "<=", "LT": "<", "GTE": ">=", "GT": ">", "EQ": "==", "NEQ": "!="}
 AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
-def leaves_reached(build: Builder, x: Tensor, forest: Forest) -> Tensor:
-    """[N, trees]: the leaf that each row reaches in each tree, after as many steps as the deepest tree has levels."""
-    tables = [Tensor.from_known(t) for t in (forest.feature, forest.true, forest.false)]
-    value = Tensor.from_known(forest.value.astype(x.dtype), x.element)
-    extra = Tensor.from_known(forest.mode + len(MODES) * forest.missing)
-    at = build.compute("x0[i1]", [Tensor.from_known(forest.roots)], (x.shape[0], len(forest.roots)))
-    text = _step(forest)
-    for _ in range(forest.depth):
-        at = build.compute(text, [at, x, *tables, value, extra], at.shape)
-    return at
-
-
-def _step(forest: Forest) -> str:
-    """The child of node x0[i0, i1]; a leaf is its own child."""
-    here = "x0[i0, i1]"
-    read, threshold = f"x1[i0, x2[{here}]]", f"x5[{here}]"
-    used = sorted(set(forest.mode[forest.true != forest.false]))
-    tests = [f"({read} {COMPARISONS[MODES[m]]} {threshold})" for m in used] or ["True"]
-    test = tests[0]
-    for m, other in zip(used[1:], tests[1:], strict=True):
-        test = f"where(x6[{here}] % {len(MODES)} == {m}, {other}, {test})"
-    if forest.missing.any():
-        test = f"({test}) | ((x6[{here}] >= {len(MODES)}) & isnan({read}))"
-    return f"where({test}, x3[{here}], x4[{here}])"
-
-
-def scores_of(build: Builder, leaves: Tensor, forest: Forest, aggregate: str, element: str) -> Tensor:
-    """[N, targets]: the weights of the leaves, combined over the trees."""
+def scores_of(build: Builder, x: Tensor, forest: Forest, aggregate: str, element: str) -> Tensor:
+    """[N, targets]: the weights of the leaves that are reached, combined over the trees."""
     if aggregate not in AGGREGATES:
         raise NotSupported(f"aggregate_function '{aggregate}'; it is one of {', '.join(AGGREGATES)}")
-    monoid = {"MIN": "min", "MAX": "max"}.get(aggregate, "add")
-    table = Tensor.from_known(forest.weights(monoid).astype("f8" if element == "f64" else "f4"), element)
-    shape = (leaves.shape[0], table.shape[1])
-    total = build.compute("x1[x0[i0, r0], i1]", [leaves, table], shape, [leaves.shape[1]], monoid)
-    if monoid != "add":
+    total = forest_scores(build, x, forest, {"MIN": "min", "MAX": "max"}.get(aggregate, "add"), element)
+    if aggregate in ("MIN", "MAX"):
         return build.map("where(abs(x0) == inf, 0, x0)", total)
     return build.map(f"x0 / {len(forest.roots)}", total) if aggregate == "AVERAGE" else total
 
@@ -81,7 +53,7 @@ def tree_ensemble_regressor(node: Node) -> Tensor:
     build, x = node.build, _input(node)
     forest = numbered(node, "target", node.attr("n_targets"))
     aggregate = node.attr("aggregate_function", "SUM")
-    scores = scores_of(build, leaves_reached(build, x, forest), forest, aggregate, "f32")
+    scores = scores_of(build, x, forest, aggregate, "f32")
     return transformed(build, _with_base(build, scores, _base(node)), node.attr("post_transform", "NONE"))
 
 
@@ -91,7 +63,7 @@ def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
     build, x, labels = node.build, _input(node), labels_of(node, "classlabels_int64s")
     count, how = len(labels.known), node.attr("post_transform", "NONE")  # type: ignore[arg-type]
     forest = numbered(node, "class", count)
-    scores = scores_of(build, leaves_reached(build, x, forest), forest, "SUM", "f32")
+    scores = scores_of(build, x, forest, "SUM", "f32")
     if count > 2:
         scores = _with_base(build, scores, _base(node))
         return best_label(build, scores, labels), transformed(build, scores, how)
@@ -117,7 +89,7 @@ def _binary(build: Builder, score: Tensor, positive: bool, labels: Tensor, how: 
 def tree_ensemble(node: Node) -> Tensor:
     """[N, n_targets] in the element of the input (ONNX TreeEnsemble 5)."""
     build, x = node.build, _input(node)
-    forest = members_expanded(node)
+    forest = merged(node)
     aggregate = AGGREGATES[node.attr("aggregate_function", 1)]
-    scores = scores_of(build, leaves_reached(build, x, forest), forest, aggregate, x.element)
+    scores = scores_of(build, x, forest, aggregate, x.element)
     return transformed(build, scores, TRANSFORMS[node.attr("post_transform", 0)])

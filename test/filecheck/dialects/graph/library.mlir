@@ -106,3 +106,21 @@ func.func @main(%k: tensor<3xi32>) -> tensor<30xf64> {
 }
 
 // CHECK:      graph.random_draw: a key is a vector of i64, not tensor<3xi32>
+
+// -----
+
+func.func @main(%k: tensor<?x2xi32, #graph.dims<["n", "2"]>>, %n: tensor<3x2xi32>, %t: tensor<1x4xi32>, %w: tensor<2x1xf32>, %b: tensor<1x3xi32>) -> tensor<?x4xf32, #graph.dims<["n", "4"]>> {
+  %y = graph.forest "add"(%k, %n, %t, %w, %b) {targets = 4 : i64, bits = 1 : i64, least = 2 : i64, graph.node = ["/a"]} : tensor<?x2xi32, #graph.dims<["n", "2"]>>, tensor<3x2xi32>, tensor<1x4xi32>, tensor<2x1xf32>, tensor<1x3xi32> -> tensor<?x4xf32, #graph.dims<["n", "4"]>>
+  func.return %y : tensor<?x4xf32, #graph.dims<["n", "4"]>>
+}
+
+// CHECK:      %y = graph.forest "add"(%k, %n, %t, %w, %b) {{.*}} -> tensor<?x4xf32
+
+// -----
+
+func.func @main(%k: tensor<5x2xi32>, %n: tensor<3x2xi32>, %t: tensor<1x4xi32>, %w: tensor<2x1xf64>, %b: tensor<1x3xi32>) -> tensor<5x4xf64> {
+  %y = graph.forest "add"(%k, %n, %t, %w, %b) {targets = 4 : i64, bits = 1 : i64, least = 2 : i64} : tensor<5x2xi32>, tensor<3x2xi32>, tensor<1x4xi32>, tensor<2x1xf64>, tensor<1x3xi32> -> tensor<5x4xf64>
+  func.return %y : tensor<5x4xf64>
+}
+
+// CHECK:      graph.forest: there is no 'add' of keys and weights of ('i32', 'f64')
