@@ -96,10 +96,8 @@ def unit(strings: Sequence[str]) -> str:
     calls = [line for line in text.splitlines() if line.endswith(LIBRARY_CALL)]
     forests = ["forest"] if any(FOREST in line for line in calls) else []
     library = ["library"] if any(FOREST not in line for line in calls) else []
-    headers = [f'#include "mlc_{name}.h"
-' for name in [*library, *forests] or ["kernel"]]
-    return "".join([f'#define MLC_PARTS {" | ".join(parts_of(text)) or 0}
-', *headers, text])
+    headers = [f'#include "mlc_{name}.h"\n' for name in [*library, *forests] or ["kernel"]]
+    return "".join([f"#define MLC_PARTS {' | '.join(parts_of(text)) or 0}\n", *headers, text])
 
 
 def groups(strings: Mapping[str, str], file_bytes: int) -> list[list[str]]:

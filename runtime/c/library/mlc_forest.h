@@ -145,7 +145,8 @@ MLC_DESCENTS(int64_t, uint64_t, i64)
     const int by_bits = words && least <= lanes && columns * MLC_VECTOR_BYTES <= MLC_TRANSPOSED;                       \
     const T *x = (const T *)keys;                                                                                      \
     R *y = (R *)scores;                                                                                                \
-    for (int64_t n = start * targets; n < end * targets; n++) y[n] = !how ? 0 : how == 1 ? (R)INFINITY : -(R)INFINITY; \
+    for (int64_t n = start * targets; n < end * targets; n++)                                                          \
+      y[n] = !how ? 0 : (R)(how == 1 ? 1 : -1) * (R)__builtin_inf();                                                   \
     int64_t r = start;                                                                                                 \
     if (by_bits)                                                                                                       \
       for (; end - r >= least; r = mlc_minimum_i64(r + lanes, end))                                                    \
