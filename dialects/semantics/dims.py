@@ -286,11 +286,22 @@ def condition(guard: DimLike) -> str:
     plus, minus = _sides(guard if zero is None else zero)
     if zero is not None:
         return source_names(_multiple(plus, minus) or _multiple(minus, plus) or f"{pretty(plus)} == {pretty(minus)}")
-    either = guard.terms[0][0][0] if isinstance(guard, Dim) and len(guard.terms) == len(guard.terms[0][0]) == 1 else ""
-    if either and either[0] == "max" and guard.terms[0][1] == 1:  # type: ignore[union-attr]
-        return " or ".join(condition(side) for side in either[1:])  # type: ignore[arg-type]
+    if (both := _of_two(guard)) is not None:
+        return f" {'or' if both[0] == 'max' else 'and'} ".join(map(condition, both[1:]))
+    inverse = -1 - guard
+    if (zero := equality_of(inverse)) is not None:
+        return source_names("{} != {}".format(*map(pretty, _sides(zero))))
+    if (both := _of_two(inverse)) is not None:
+        return f" {'or' if both[0] == 'min' else 'and'} ".join(condition(-1 - side) for side in both[1:])
     less, more = pretty(minus), pretty(plus)
     return source_names(f"{more} >= {less}" if isinstance(minus, int) else f"{less} <= {more}")
+
+
+def _of_two(guard: DimLike) -> tuple[str, Dim, Dim] | None:
+    """The name and both sides of a maximum or minimum."""
+    atom = guard.terms[0][0][0] if isinstance(guard, Dim) and len(guard.terms) == len(guard.terms[0][0]) == 1 else ""
+    is_extreme = not isinstance(atom, str) and atom[0] in ("max", "min") and guard.terms[0][1] == 1  # type: ignore[union-attr]
+    return atom if is_extreme else None  # type: ignore[return-value]
 
 
 def _sides(value: DimLike) -> tuple[DimLike, DimLike]:

@@ -19,7 +19,7 @@ from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, symbols_of
 from mlc.dialects.types import STRING
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import Array, Undecided, at_least
+from mlc.frontends.build.folding.fold import Array, Undecided, at_least, current_trace
 from mlc.frontends.build.folding.prove import VALUE
 from mlc.frontends.build.tensors import Tensor
 
@@ -73,6 +73,8 @@ class RuntimeScalars:
         """
         if x.known is not None:
             return x.known
+        if (trace := current_trace()) is not None:
+            return trace.of(x)  # type: ignore[no-any-return]
         if x.element == STRING or not is_traced(x):
             raise NeedsConstant(f"{x} is computed at run time; at most {MAX_TRACED} integers of a known count may be")
         value = x.value or self.build.value(x)  # where it was made, so that it is the same scalar in regions

@@ -68,7 +68,7 @@ def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tenso
         return x
     if sizes_of([x.shape[axis], extent]):
         return build.reshape(x, [extent if n == axis else d for n, d in enumerate(x.shape)])
-    if not always_zero(difference) and (fixed := solved(difference)) is not None:
+    if not always_zero(difference) and not build.branches and (fixed := solved(difference)) is not None:
         raise fixed
     build.require_equal(x.shape[axis], extent)
     return build.cut(x, axis, 0, extent)

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlc.errors import InputError
+from mlc.frontends.build.errors import NotSupported
+
+
+class Absent(NotSupported):
+    """mlc has no such operator."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,7 @@ class Unsupported:
     node: str
     why: str
     constant: bool = False  # would be supported if an input were a constant
+    absent: bool = False  # mlc has no such operator
 
     def __str__(self) -> str:
         name = f"{self.domain}.{self.op}" if self.domain else self.op

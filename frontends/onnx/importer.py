@@ -16,12 +16,13 @@ from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
 from mlc.frontends.build.tensors import Tensor, Value
-from mlc.frontends.onnx.errors import Unsupported
-from mlc.frontends.onnx.functions import body_of, bound
+from mlc.frontends.onnx.errors import Absent, Unsupported
+from mlc.frontends.onnx.graphs.choices import Choice
+from mlc.frontends.onnx.graphs.functions import body_of, bound
+from mlc.frontends.onnx.graphs.subgraph import Part, Poison
 from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
 from mlc.frontends.onnx.ops import load_all
 from mlc.frontends.onnx.reading.data import TensorData
-from mlc.frontends.onnx.subgraph import Part
 
 # Exceptions of import functions where attributes, shapes or types do not fit together.
 MISTAKES = (
@@ -30,10 +31,6 @@ MISTAKES = (
 MAX_DEPTH = 32  # of functions in functions
 MAX_NODES = 200_000  # with those of functions, which may double at each depth; so many take minutes to compile
 STANDARD = {"ai.onnx": ""}
-
-
-class Poison:
-    """The value of a node that could not be imported: its users are not imported either."""
 
 
 class Importer:
@@ -50,12 +47,18 @@ class Importer:
         self.unsupported: list[Unsupported] = []
         self.depth = 0
         self.numbers = itertools.count(1)  # of imported nodes
+        self.choices = 0  # around this node, whose branches have the nodes after them
 
     def nodes(self, part: Part) -> None:
         """Import the nodes of ``part`` in order, reading and adding to its values by name ('' is the absent value)."""
-        for index in range(len(part.nodes)):
-            part.drawn[index] = self.build.random
-            self._import(part, index)
+        while part.next < len(part.nodes):
+            self.step(part)
+
+    def step(self, part: Part) -> None:
+        """Import the next node of ``part``, and those after it that an If takes into its branches."""
+        part.drawn[part.next] = self.build.random
+        part.next += 1
+        self._import(part, part.next - 1)
 
     def _import(self, part: Part, index: int) -> None:
         node, name = part.nodes[index], part.name(index)
@@ -97,7 +100,12 @@ class Importer:
         def reimport(y: str, given: Mapping[str, Value]) -> Any:
             return self.reimport(part, index, y, given)
 
-        return Node(node, name, self._opset(node), inputs, self.build, branch, self.data, self.attempt, reimport)
+        def choose(condition: Tensor, graphs: Sequence[GraphProto]) -> tuple[Any, ...]:
+            return Choice(self, part, condition, graphs).run()
+
+        return Node(
+            node, name, self._opset(node), inputs, self.build, branch, choose, self.data, self.attempt, reimport
+        )
 
     def reimport(self, part: Part, end: int, y: str, given: Mapping[str, Value]) -> Any:
         """The value of ``y``, a name in ``part``, where other names have given values: what depends on these is
@@ -116,7 +124,7 @@ class Importer:
         copy = part.with_values(given)
         with self.build.detached():
             for index in copy.between(end, y):
-                self.build.random = part.drawn[index]
+                self.build.random, copy.next = part.drawn[index], index + 1
                 self._import(copy, index)
         return copy.values[y]
 
@@ -134,7 +142,7 @@ class Importer:
             return own
         if _has_body(domain, node.op_type, self._opset(node)):
             return lambda n: self.call(n, body_of(n))
-        raise NotSupported(_why_unknown(domain, node.op_type, self._opset(node)))
+        raise Absent(_why_unknown(domain, node.op_type, self._opset(node)))
 
     def call(self, node: Node, function: FunctionProto) -> tuple[Any, ...]:
         """Import the body of a function in place of a node."""
@@ -143,16 +151,16 @@ class Importer:
         opsets = {**self.opsets, **{STANDARD.get(o.domain, o.domain): o.version for o in function.opset_import}}
         inner = Importer(self.build, self.data, opsets, ())
         inner.functions, inner.unsupported, inner.depth = self.functions, self.unsupported, self.depth + 1
-        inner.numbers = self.numbers
+        inner.numbers, inner.choices = self.numbers, self.choices
         values: dict[str, Any] = dict(zip(function.input, node.inputs, strict=False))
-        inner.nodes(Part(bound(function, node.attributes), values, f"{node.name}/"))
+        inner.nodes(Part(bound(function, node.attributes), values, f"{node.name}/", list(function.output)))
         return tuple(values.get(name) for name in function.output)
 
     def subgraph(self, graph: GraphProto, inputs: Sequence[Value], outer: Mapping[str, Any], prefix: str) -> list[Any]:
         """Import the body of a control-flow node in place; it sees the values around it."""
         given = dict(zip((i.name for i in graph.input), inputs, strict=False))
         values = {**outer, **self.tensors(graph), **given}
-        self.nodes(Part(graph.node, values, prefix, inside=True))
+        self.nodes(Part(graph.node, values, prefix, [o.name for o in graph.output], inside=True))
         return [values.get(o.name) for o in graph.output]
 
     def attempt(self, make: Callable[[], Any]) -> Any:
@@ -193,8 +201,8 @@ class Importer:
 
     def _reject(self, node: NodeProto, name: str, why: NotSupported) -> None:
         domain = STANDARD.get(node.domain, node.domain)
-        constant = isinstance(why, NeedsConstant)
-        self.unsupported.append(Unsupported(node.op_type, domain, self._opset(node), name, str(why), constant))
+        kinds = isinstance(why, NeedsConstant), isinstance(why, Absent)
+        self.unsupported.append(Unsupported(node.op_type, domain, self._opset(node), name, str(why), *kinds))
 
 
 def _has_body(domain: str, op: str, opset: int) -> bool:

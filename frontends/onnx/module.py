@@ -20,7 +20,8 @@ from mlc.frontends.build.module import argument, graph_module, returned
 from mlc.frontends.build.tensors import Maps, Stack, Tensor
 from mlc.frontends.build.unify_dims import Fixed
 from mlc.frontends.onnx.errors import Unsupported
-from mlc.frontends.onnx.importer import STANDARD, Importer, Poison
+from mlc.frontends.onnx.graphs.subgraph import Part, Poison
+from mlc.frontends.onnx.importer import STANDARD, Importer
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.dims import DimNames
 from mlc.frontends.onnx.reading.load import Source, read
@@ -28,7 +29,6 @@ from mlc.frontends.onnx.reading.ordering import in_order
 from mlc.frontends.onnx.reading.types import element_of_onnx
 from mlc.frontends.onnx.reading.validate import check_functions, check_graph
 from mlc.frontends.onnx.sequences import parts_of
-from mlc.frontends.onnx.subgraph import Part
 
 Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
 
@@ -60,7 +60,7 @@ def _translated(source: Source, dims: Mapping[str, DimLike]) -> Translated:
     importer = Importer(build, TensorData(weights, source.file, build.string_table), opsets, proto.functions)
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
-    importer.nodes(Part(proto.graph.node, values))
+    importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output]))
     outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
     if importer.unsupported:
         return ModuleOp([]), weights, source.name, importer.unsupported

@@ -35,6 +35,7 @@ class Node:
         inputs: Sequence[Value],
         build: Builder,
         branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
+        choose: Callable[[Tensor, Sequence[GraphProto]], tuple[Any, ...]],
         data: TensorData,
         attempt: Callable[[Callable[[], Any]], Any],
         reimport: Callable[[str, Mapping[str, Value]], Value],
@@ -46,6 +47,7 @@ class Node:
         self.inputs = inputs
         self.build = build
         self.branch = branch  # imports a subgraph in place, given its inputs
+        self.choose = choose  # imports the one of two subgraphs that a run-time condition says, or both
         self.attempt = attempt  # the result of a function; None, with all effects undone, where that is not supported
         self.reimport = reimport  # the tensor of a name in the graph around it, recomputed from other values
         self.tensor, self._array = data.tensor, data.array  # read a tensor proto

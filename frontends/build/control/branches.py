@@ -16,8 +16,10 @@ from mlc.dialects.semantics.dims import DimLike, product, symbols_of
 from mlc.dialects.semantics.expr import CHEAP, Call, walk
 from mlc.dialects.types import elements_in
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.control.sides import Side
 from mlc.frontends.build.errors import NeedsConstant
 from mlc.frontends.build.folding.fold import larger
+from mlc.frontends.build.folding.predicates import guard_of
 from mlc.frontends.build.methods.scopes import Scope
 from mlc.frontends.build.tensors import Tensor
 
@@ -29,11 +31,20 @@ class Branches:
     """Two imported branches that are not part of the model yet, and the pairs of their results."""
 
     build: Builder
-    scopes: list[Scope]
+    sides: Sequence[Side]
     given: list[tuple[Tensor, Tensor]]
+
+    @property
+    def scopes(self) -> list[Scope]:
+        return [side.scope for side in self.sides]
 
     def emit(self, condition: Tensor) -> list[Tensor]:
         """Emit the branch on ``condition``; its results."""
+        self._end()
+        if any(side.guards for side in self.sides):
+            guard = guard_of(self.build, condition)
+            for side, holds in zip(self.sides, (guard, -1 - guard), strict=True):
+                side.require(holds)
         used = list(dict.fromkeys(v for scope in self.scopes for v in scope.captured))
         for scope in self.scopes:  # both take the values that either captures, in one order
             arguments = dict(zip(scope.captured, scope.block.args, strict=True))
@@ -52,21 +63,14 @@ class Branches:
 
     def select(self, condition: Tensor) -> list[Tensor]:
         """Compute both branches here; the results of the one that ``condition`` takes."""
-        for scope in self.scopes:
-            for value, argument in zip(scope.captured, scope.block.args, strict=True):
-                argument.replace_all_uses_with(value)
-            for op in list(scope.block.ops):
-                op.detach()
-                if isinstance(op, YieldOp):
-                    op.erase()
-                else:
-                    self.build.block.add_op(op)
+        for side in self.sides:
+            side.inline()
         return [self.build.map("where(x0, x1, x2)", condition, a, b) for a, b in self.given]
 
     @property
     def are_cheap(self) -> bool:
         """Whether both together cost less than a barrier: maps of cheap functions over a few elements."""
-        alone = all(same_type(a, b) for a, b in self.given)
+        alone = all(same_type(a, b) for a, b in self.given) and not any(side.guards for side in self.sides)
         return alone and all(_cheap(op) for scope in self.scopes for op in scope.block.ops)
 
     @cached_property
@@ -79,8 +83,16 @@ class Branches:
 
     def fit(self, a: Tensor, b: Tensor) -> bool:
         """Whether one buffer can hold both: of the same rank and type, and with an upper bound known here."""
+        if (a.element, a.rank) != (b.element, b.rank):
+            return False
         most = symbols_of([self._most(d, e) for d, e in zip(a.shape, b.shape, strict=False)])
-        return (a.element, a.rank) == (b.element, b.rank) and not most & {room_of(size) for size in self._bounds}
+        return not most & {room_of(size) for size in self._bounds}
+
+    def _end(self) -> None:
+        """Both regions yield their results."""
+        for n, side in enumerate(self.sides):
+            with side.inside():
+                side.scope.block.add_op(YieldOp(self.build.values(*self.fitted(n))))
 
     def fitted(self, n: int) -> list[Tensor]:
         """The results of branch ``n``: where extents differ, all elements padded to the longest, and the extents."""
@@ -114,21 +126,17 @@ def branches(build: Builder, sides: Sequence[Callable[[], Sequence[Any]]]) -> Br
     Raises:
         NotSupported: results have different ranks or types, or are not tensors.
     """
-    scopes, given = [], []
-    for side in sides:
-        with build.region() as scope:
+    made, given = [Side(build) for _ in sides], []
+    for each, side in zip(made, sides, strict=True):
+        with each.inside():
             values = side()
         if not all(isinstance(v, Tensor) for v in values):
             raise NeedsConstant("branches on a condition computed at run time whose results are not tensors")
-        scopes.append(scope)
         given.append(values)
-    found = Branches(build, scopes, list(zip(*given, strict=True)))
+    found = Branches(build, made, list(zip(*given, strict=True)))
     for a, b in found.given:
         if not found.fit(a, b):
             raise NeedsConstant(f"branches with results {a} and {b} on a condition computed at run time")
-    for n, scope in enumerate(scopes):
-        with build.insert_into(scope):
-            scope.block.add_op(YieldOp(build.values(*found.fitted(n))))
     return found
 
 
@@ -138,4 +146,4 @@ def _cheap(op: Operation) -> bool:
         return (
             all(e.fn in CHEAP for e in walk(op.scalar) if isinstance(e, Call)) and isinstance(size, int) and size <= FEW
         )
-    return isinstance(op, WeightOp | ConstantOp | ReshapeOp | YieldOp)
+    return isinstance(op, WeightOp | ConstantOp | ReshapeOp)

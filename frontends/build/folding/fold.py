@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,23 @@ from mlc.frontends.build.folding.prove import always_zero, implied, lower_bound,
 
 Array = np.ndarray[Any, Any]
 KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
+
+
+_trace: ContextVar[Any] = ContextVar("trace", default=None)
+
+
+@contextmanager
+def tracing(trace: Any) -> Iterator[None]:
+    """Inside, traces of tensors are computed by ``trace``, which has other functions (``predicates.Trace``)."""
+    token = _trace.set(trace)
+    try:
+        yield
+    finally:
+        _trace.reset(token)
+
+
+def current_trace() -> Any:
+    return _trace.get()
 
 
 class Undecided(Exception):
@@ -124,7 +143,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
 def normal(value: Any, element: str) -> Array:
     """A known value in its canonical form: of the element's own dtype where no symbol is left."""
     array = np.asarray(value)
-    if array.dtype == object and any(isinstance(v, Dim) for v in array.flat):
+    if array.dtype == object and not all(isinstance(v, int | float | np.generic) for v in array.flat):
         return array
     return array.astype(numpy_dtype(element))
 
@@ -158,6 +177,8 @@ def _symbolic_expr(expr: Expr, arrays: Sequence[Array]) -> Any:
 def _apply(fn: str, args: list[Array]) -> Any:
     if not symbolic(args):
         return evaluate_expr(Call(fn, tuple(Load(n) for n in range(len(args)))), args, {})
+    if (trace := current_trace()) is not None:
+        return trace.apply(fn, args)
     if fn in CASTS:
         if fn not in ("i32", "i64", "ui32", "ui64"):
             raise Undecided

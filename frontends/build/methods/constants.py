@@ -85,7 +85,7 @@ class Constants(Insertion):
         return Tensor.from_known(np.asarray(value, numpy_dtype(element)), element)
 
     def _traced_from(self, result: Tensor, trace: Callable[[], Array]) -> Tensor:
-        """``result``, whose run-time scalars ``trace`` computes when they are needed."""
-        if result.known is None and is_traced(result):
+        """``result``, whose run-time scalars or predicates ``trace`` computes when they are needed."""
+        if result.known is None and (is_traced(result) or result.element == "i1"):
             result.trace = trace
         return result

@@ -38,6 +38,7 @@ class Insertion:
         self.location = ""  # the operator that messages name: "Resize at node 'up'"
         self.string_table = StringTable()
         self.guards: dict[Dim, str] = {}  # dimensions that must be at least 0, and the operators that need it
+        self.branches = 0  # around this block, of which one runs: guards inside hold only there
         self.sizes = 0  # run-time dimensions so far
         self.random = 0  # random operators without a seed so far
         self.trip_counts: dict[str, DimLike] = {}  # of each loop, by its index; upper bounds

@@ -18,7 +18,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import Array, is_small
+from mlc.frontends.build.folding.fold import Array, Undecided, is_small
 from mlc.frontends.build.methods.constants import Constants
 from mlc.frontends.build.reshapes import with_elements
 from mlc.frontends.build.runtime_scalars import values_of
@@ -119,7 +119,13 @@ class Movement(Constants):
 
 
 def _grid(starts: Sequence[Any], sizes: Sequence[Any], steps: Sequence[int]) -> tuple[Array, ...]:
-    """The index of a slice at concrete offsets."""
+    """The index of a slice at concrete offsets.
+
+    Raises:
+        Undecided: they depend on symbols.
+    """
+    if any(isinstance(n, Dim) for n in (*starts, *sizes)):
+        raise Undecided
     return np.ix_(*(np.arange(n) * step + start for start, n, step in zip(starts, sizes, steps, strict=True)))
 
 

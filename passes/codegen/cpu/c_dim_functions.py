@@ -30,7 +30,8 @@ def offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
         lines.append(f"  __int128 o{n} = {op.offset.value.data if op.offset is not None else 0}, e{n};")
         for below in op.after or ():
             lines.append(f"  if (e{below.value.data} > o{n}) o{n} = e{below.value.data};")
-        lines.append(f"  e{n} = o{n} + {size};")
+        lines.append(f"  e{n} = {size};")  # below 0 in a branch that does not run for these dimensions
+        lines.append(f"  e{n} = o{n} + (e{n} > 0 ? e{n} : 0);" if "-" in size else f"  e{n} += o{n};")
         end = f"end[{int(rt.on_host(op.result))}]"
         lines.append(f"  if (e{n} > {end}) {end} = e{n};")
         lines.append(f"  if (offset) offset[{n}] = (int64_t)o{n};")

@@ -89,7 +89,7 @@ def arena_bytes(program: rt.ProgramOp, dims: Mapping[str, DimLike]) -> int:
         start = op.offset.value.data if op.offset is not None else max(below, default=0)
         size = evaluate(aligned(parse_dim(op.bytes.data)), dims)
         assert isinstance(size, int)
-        ends[n] = start + size
+        ends[n] = start + max(size, 0)  # below 0 in a branch that does not run for these dimensions
     return max(ends.values(), default=0)
 
 

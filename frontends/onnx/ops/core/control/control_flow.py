@@ -13,7 +13,6 @@ import numpy as np
 
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.control.branches import branches
 from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.control.unroll import MAX_STEPS, UNROLLED, UndecidedTripCount, unrolled_loop
 from mlc.frontends.build.folding.fold import symbolic
@@ -26,16 +25,11 @@ COLLECTED = 4096  # iterations for whose results memory is planned where they ha
 
 @onnx_op("If")
 def if_(node: Node) -> tuple[Any, ...]:
-    """The branch of a known condition, else both as branches of which one runs.
-
-    Both are computed, and one is selected, where they are a few cheap maps: that costs less than a branch.
-    """
+    """The branch of a known condition, else both as branches of which one runs, as far as that can be (``Choice``)."""
     condition, names = node[0], ("then_branch", "else_branch")
-    if condition.known is not None:
+    if condition.known is not None and not symbolic([condition.known]):
         return tuple(node.branch(node.attr(names[not bool(condition.known.reshape(()))]), ()))
-    scalar = node.build.reshape(condition, ())
-    found = branches(node.build, [partial(node.branch, node.attr(name), ()) for name in names])
-    return tuple(found.select(scalar) if found.are_cheap else found.emit(scalar))
+    return node.choose(condition, [node.attr(name) for name in names])
 
 
 @onnx_op("Loop")

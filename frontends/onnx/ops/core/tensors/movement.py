@@ -10,6 +10,7 @@ from mlc.frontends.build.ops.shapes.axes import normalize_axis, with_axes, witho
 from mlc.frontends.build.ops.shapes.slices import slices, static_slices
 from mlc.frontends.build.runtime_scalars import any_runtime
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_extent
 from mlc.frontends.onnx.node import Node, onnx_op
 
 
@@ -38,6 +39,10 @@ def squeeze(node: Node) -> Tensor:
         return node.build.reshape(x, without_axes(node.build, x.shape, scalars))
     axes = node.attr("axes", None) if node.opset < 13 else node.ints(1) if node.has(1) else None
     gone = {n for n, d in enumerate(x.shape) if d == 1} if axes is None else {normalize_axis(a, x.rank) for a in axes}
+    for n in gone:
+        if isinstance(d := x.shape[n], int) and d != 1:
+            raise ValueError(f"dimension {n} has {d} elements, not 1")
+        x = with_extent(node.build, x, n, 1)
     return node.build.reshape(x, [d for n, d in enumerate(x.shape) if n not in gone])
 
 

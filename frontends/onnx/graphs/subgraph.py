@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from onnx import NodeProto
 
 from mlc.frontends.onnx.reading.validate import captured, label
+
+
+class Poison:
+    """The value of a node that could not be imported: its users are not imported either."""
 
 
 @dataclass
@@ -17,14 +22,17 @@ class Part:
 
     ``fixed`` are names whose values are not those that their nodes compute. ``inside``: it is the body of a
     control-flow node, which sees names of other graphs. ``drawn``: the number of random operators before a node.
+    ``results``: names that the graph gives to what is around it. ``next``: the first node that is not imported.
     """
 
     nodes: Sequence[NodeProto]
-    values: dict[str, Any]
+    values: MutableMapping[str, Any]
     prefix: str = ""
+    results: Sequence[str] = ()
     inside: bool = False
     fixed: frozenset[str] = frozenset()
     drawn: dict[int, int] = field(default_factory=dict)
+    next: int = 0
 
     def name(self, index: int) -> str:
         return self.prefix + label(self.nodes[index], index)
@@ -53,7 +61,24 @@ class Part:
     def with_values(self, given: Mapping[str, Any]) -> Part:
         """The import of the same nodes with other values of some names."""
         fixed = self.fixed | given.keys()
-        return Part(self.nodes, {**self.values, **given}, self.prefix, self.inside, fixed, self.drawn)
+        return replace(self, values={**self.values, **given}, fixed=fixed)
+
+    def beside(self, values: MutableMapping[str, Any]) -> Part:
+        """The import of the nodes that are left with values of its own."""
+        return replace(self, values=values)
+
+    def reads(self, index: int) -> Set[str]:
+        """The names that a node reads."""
+        return _read(self.nodes[index])
+
+    def alive(self, names: Iterable[str]) -> list[str]:
+        """Those of ``names`` that nodes read which are not imported, or that are results."""
+        last = self._last_read
+        return [n for n in names if n and (n in self.results or last.get(n, -1) >= self.next)]
+
+    @cached_property
+    def _last_read(self) -> dict[str, int]:
+        return {name: index for index, node in enumerate(self.nodes) for name in _read(node)}
 
 
 def _read(node: NodeProto) -> Set[str]:

@@ -1,0 +1,60 @@
+"""A branch of an If, with the nodes after it: imported as far as that goes."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from onnx import GraphProto
+
+from mlc.errors import InputError
+from mlc.frontends.build.control.sides import Side
+from mlc.frontends.onnx.errors import Unsupported
+from mlc.frontends.onnx.graphs.subgraph import Part
+
+if TYPE_CHECKING:
+    from mlc.frontends.onnx.importer import Importer
+
+
+class Alternative:
+    """A branch, the nodes after the If as they are after this branch, and why it cannot be imported, if it cannot."""
+
+    def __init__(self, importer: Importer, part: Part) -> None:
+        self.importer = importer
+        self.side = Side(importer.build)
+        self.part = part.beside(ChainMap({}, part.values))
+        self.failure: InputError | None = None
+        self.unsupported: list[Unsupported] = []
+
+    @property
+    def fails(self) -> bool:
+        return self.failure is not None or bool(self.unsupported)
+
+    @property
+    def absent(self) -> list[Unsupported]:
+        """Operators that mlc does not have: no sizes or values let this branch run."""
+        return [each for each in self.unsupported if each.absent]
+
+    @property
+    def why(self) -> str:
+        return "; ".join(map(str, self.unsupported)) or str(self.failure)
+
+    def attempt(self, make: Callable[[], None]) -> None:
+        """Import something in this branch; what fails is noted here."""
+        noted = self.importer.unsupported
+        before = len(noted)
+        try:
+            with self.side.inside():
+                make()
+        except InputError as error:
+            self.failure = error
+        self.unsupported += noted[before:]
+        del noted[before:]
+
+    def begin(self, graph: GraphProto, names: Sequence[str], prefix: str) -> None:
+        def make() -> None:
+            results = self.importer.subgraph(graph, (), self.part.values, prefix)
+            self.part.values.update(zip(names, results, strict=False))
+
+        self.attempt(make)

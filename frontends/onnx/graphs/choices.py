@@ -1,0 +1,237 @@
+"""An If whose condition is not known: which of its branches a module has.
+
+    both branches give values of one rank and type      a branch at run time (``graph.if``)
+    only one of them can be imported                    that one, and a guard or a check that the condition says so
+    they give other ranks, types or sequences           the nodes after the If belong to both branches, as long as these
+                                                        differ, and the same holds for these longer branches
+
+Where they differ up to the end, a condition on sizes is required to be what it is for most sizes. TorchScript's
+``x.squeeze(-1)`` is such an If on ``Shape(x)[-1] == 1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from onnx import GraphProto
+
+from mlc.dialects.semantics.dims import DimLike, equality_of, evaluate, product, symbols_of
+from mlc.expressions import source_names
+from mlc.frontends.build.control.branches import Branches
+from mlc.frontends.build.control.sides import is_local
+from mlc.frontends.build.errors import NeedsConstant, NotSupported
+from mlc.frontends.build.folding.predicates import guard_of, guard_of_sizes
+from mlc.frontends.build.tensors import Stack, Tensor
+from mlc.frontends.build.unify_dims import solved
+from mlc.frontends.onnx.graphs.alternative import Alternative
+from mlc.frontends.onnx.graphs.subgraph import Part, Poison
+
+if TYPE_CHECKING:
+    from mlc.frontends.onnx.importer import Importer
+
+MAX_NODES = 256  # that belong to both branches of a condition on sizes; more are compiled for most sizes alone
+MAX_DEPTH = 4  # of conditions whose branches have the nodes after them: 16 copies
+SAMPLED = (*range(1, 65), *(7 << n for n in range(4, 14)))  # sizes of which most decide
+
+
+class Choice:
+    """Imports an If, the node before ``part.next``, on a condition that is not known."""
+
+    def __init__(self, importer: Importer, part: Part, condition: Tensor, graphs: Sequence[GraphProto]) -> None:
+        self.importer, self.build, self.part = importer, importer.build, part
+        self.index = part.next - 1
+        if condition.element != "i1" or product(condition.shape) != 1:
+            raise NotSupported(f"a condition of type {condition}; it must be one bool")
+        self.condition, self.graphs = condition, graphs
+        self.changed = dict.fromkeys(part.nodes[self.index].output)  # names that the branches give values
+
+    def run(self) -> tuple[Any, ...]:
+        """The values of the If, as far as they are needed after what is imported by now."""
+        prefix = f"{self.part.name(self.index)}/"
+        sizes = guard_of_sizes(self.build, self.condition)
+        if isinstance(sizes, int):
+            return tuple(self.importer.subgraph(self.graphs[sizes < 0], (), self.part.values, prefix))
+        both = [Alternative(self.importer, self.part) for _ in self.graphs]
+        for each, graph in zip(both, self.graphs, strict=True):
+            each.begin(graph, list(self.changed), prefix)
+        self._follow(both)
+        return tuple(self.part.values.get(name) for name in self.part.nodes[self.index].output)
+
+    @cached_property
+    def _guard(self) -> DimLike:
+        """At least 0 where the first branch runs."""
+        return guard_of(self.build, self.condition)
+
+    @cached_property
+    def _on_data(self) -> bool:
+        sizes = guard_of_sizes(self.build, self.condition)
+        return sizes is None or is_local(sizes)
+
+    def _follow(self, both: list[Alternative]) -> None:
+        """Import nodes until one branch alone is left, or both give values that one module can have."""
+        while True:
+            valid = [each for each in both if not each.fails]
+            if len(valid) < 2:
+                self._take(both, valid)
+                return
+            there = all(each.part.next == self.part.next for each in both)
+            if there and self._joined(both, self._pairs(both)):
+                return
+            if self.part.next == len(self.part.nodes) or self._is_long():
+                self._differ(both)
+                return
+            self._advance(both)
+
+    def _advance(self, both: list[Alternative]) -> None:
+        """Import the next node: in both branches if it depends on these, or may have branches itself; else once."""
+        index = self.part.next
+        fixed = self.changed.keys().isdisjoint(self.part.reads(index)) and self.part.nodes[index].op_type != "If"
+        if fixed and all(each.part.next == index for each in both):
+            self.importer.step(self.part)
+            for each in both:
+                each.part.next = self.part.next
+            return
+        self.part.next += 1
+        self.changed |= dict.fromkeys(self.part.nodes[index].output)
+        self.importer.choices += 1
+        for each in both:
+            if each.part.next == index and not each.fails:
+                each.attempt(lambda each=each: self.importer.step(each.part))
+        self.importer.choices -= 1
+
+    def _is_long(self) -> bool:
+        several = self.part.next - self.index > MAX_NODES and not self._on_data
+        return several or self.importer.choices >= MAX_DEPTH
+
+    def _pairs(self, both: Sequence[Alternative]) -> dict[str, tuple[Any, Any]]:
+        """What the branches give to the nodes that follow."""
+        return {n: (both[0].part.values.get(n), both[1].part.values.get(n)) for n in self.part.alive(self.changed)}
+
+    def _joined(self, both: Sequence[Alternative], pairs: dict[str, tuple[Any, Any]]) -> bool:
+        """Whether one branch at run time can give all of these values; then it does."""
+        flat = [list(_tensors(*pair)) for pair in pairs.values()]
+        found = Branches(self.build, [each.side for each in both], [])
+        for tensors in flat:
+            for a, b in tensors:
+                if not isinstance(a, Tensor) or not isinstance(b, Tensor) or not found.fit(a, b):
+                    return False
+                found.given.append((a, b))
+        self._share_guards(both)
+        scalar = self.build.reshape(self.condition, ())
+        results = iter(found.select(scalar) if found.are_cheap else found.emit(scalar))
+        for name, tensors, (like, _) in zip(pairs, flat, pairs.values(), strict=True):
+            self._set(name, _like(like, [next(results) for _ in tensors]))
+        return True
+
+    def _set(self, name: str, value: Any) -> None:
+        self.part.values[name] = self.build.named(value, name) if isinstance(value, Tensor) else value
+
+    def _share_guards(self, both: Sequence[Alternative]) -> None:
+        """What both branches need is needed anyway."""
+        guards = [each.side.guards for each in both]
+        for guard in [g for g in guards[0] if g in guards[1]]:
+            self._hold(guard)
+            for each in guards:
+                del each[guard]
+
+    def _take(self, both: Sequence[Alternative], valid: Sequence[Alternative]) -> None:
+        """At most one branch is left: the condition has to say so."""
+        absent = [] if valid else [each for each in both if not each.absent]
+        one = (valid or absent or [self._likely(both)])[0]
+        other = both[both[0] is one]
+        self.importer.unsupported += other.absent + one.unsupported
+        if one.failure is not None and not other.absent:
+            raise one.failure
+        if other.absent or one.fails:
+            self._poison()
+        else:
+            self._enter(both, one, f"its other branch cannot be computed ({other.why})")
+
+    def _differ(self, both: Sequence[Alternative]) -> None:
+        """The branches give other ranks or types to the end of the graph."""
+        pairs = self._pairs(both)
+        if any(isinstance(v, Poison) for pair in pairs.values() for v in pair):
+            self._poison()
+            return
+        a, b = next((p for p in pairs.values() if not self._same_kind(*p)), (None, None))
+        if self._on_data:
+            raise NeedsConstant(f"branches with results {a} and {b} on a condition computed at run time")
+        one = self._likely(both)
+        self._enter(both, one, f"its other branch gives {b if one is both[0] else a}")
+
+    def _poison(self) -> None:
+        """The values are those of a model that is refused."""
+        self.part.values.update(dict.fromkeys(self.changed, Poison()))
+
+    @staticmethod
+    def _same_kind(a: Any, b: Any) -> bool:
+        return isinstance(a, Tensor) and isinstance(b, Tensor) and (a.element, a.rank) == (b.element, b.rank)
+
+    def _enter(self, both: Sequence[Alternative], one: Alternative, why: str) -> None:
+        """The module has this branch alone; ``why`` not the other one."""
+        guard = self._guard if one is both[0] else -1 - self._guard
+        if is_local(guard):
+            self.build.check(guard, why)
+        else:
+            self._hold(guard)
+            if guard in self.build.guards:
+                self.build.guards[guard] += f" ({source_names(why)}{_way_to(-1 - guard)})"
+        one.side.inline()
+        self.part.values.update(one.part.values.maps[0])
+        self.part.next = max(self.part.next, one.part.next)
+
+    def _hold(self, guard: DimLike) -> None:
+        """The module is only right where ``guard`` is at least 0.
+
+        Raises:
+            Fixed: a dimension of the inputs has one size then.
+        """
+        zero = equality_of(guard)
+        if not self.build.branches and zero is not None and (fixed := solved(zero)) is not None:
+            raise fixed
+        self.build.require(guard, 0)
+
+    def _likely(self, both: Sequence[Alternative]) -> Alternative:
+        """The branch that most sizes take, of those that can be computed for most of the sizes that take them."""
+        kept = []
+        for each, guard in zip(both, (self._guard, -1 - self._guard), strict=True):
+            symbols = sorted(symbols_of([guard, *each.side.guards]))
+            sizes = [{s: n + 7 * k for k, s in enumerate(symbols)} for n in SAMPLED]
+            taken = [dims for dims in sizes if _holds(guard, dims)]
+            fit = sum(all(_holds(g, dims) for g in each.side.guards) for dims in taken)
+            kept.append((2 * fit >= len(taken), fit))
+        return both[kept[1] > kept[0]]
+
+
+def _way_to(other: DimLike) -> str:
+    """How a model is compiled that has the other branch."""
+    zero = equality_of(other)
+    fixed = None if zero is None else solved(zero)
+    return (
+        "" if fixed is None else f"; 'mlc compile --dim {source_names(str(fixed).replace(' is ', '='))}' makes that one"
+    )
+
+
+def _holds(guard: DimLike, dims: dict[str, DimLike]) -> bool:
+    value = evaluate(guard, dims)
+    return isinstance(value, int) and value >= 0
+
+
+def _tensors(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
+    """The tensors of two values, pair by pair; other values where these are of no kind that has tensors."""
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        yield from zip(a, b, strict=True)
+    elif isinstance(a, Stack) and isinstance(b, Stack):
+        yield a.whole, b.whole
+    elif a is not None or b is not None:
+        yield a, b
+
+
+def _like(value: Any, tensors: list[Tensor]) -> Any:
+    if isinstance(value, list):
+        return tensors
+    if isinstance(value, Stack):
+        return Stack(tensors[0])
+    return tensors[0] if tensors else None
