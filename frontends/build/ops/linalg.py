@@ -1,8 +1,13 @@
-"""Linear algebra: determinants, by Gaussian elimination with row pivoting, unrolled. Source: ONNX Det 22."""
+"""Linear algebra by Gaussian elimination with row pivoting: determinants, unrolled; inverses, in a loop.
+
+Source: ONNX Det 22; Golub and Van Loan, "Matrix Computations", chapter 3.
+"""
 
 from __future__ import annotations
 
+from mlc.dialects.semantics.dims import Dim
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.control.loops import Iteration, emit_loop
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
 
@@ -50,3 +55,30 @@ def _eliminated(build: Builder, x: Tensor, pivot: Tensor, row: Tensor) -> Tensor
     text = f"x0[{at}{source}, i{outer + 1} + 1] - {ratio} * x0[{at}x2[{here}], i{outer + 1} + 1]"
     size = x.shape[-1] - 1
     return build.compute(text, [x, pivot, row], (*x.shape[:-2], size, size))
+
+
+def inverse(build: Builder, x: Tensor) -> Tensor:
+    """The inverses of matrices [.., n, n]; one that has none gives infinities or NaN."""
+    if x.rank < 2 or x.shape[-1] != x.shape[-2]:
+        raise NotSupported(f"matrices of shape {x.shape[-2:]}; they must be square")
+    at, outer = _batch(x)
+    wide, n = build.wide(x), x.shape[-1]
+    unit = f"{wide.element}(i{outer} + ({n}) == i{outer + 1})"
+    text = f"where(i{outer + 1} < {n}, x0[{at}i{outer}, min(i{outer + 1}, ({n}) - 1)], {unit})"
+    state = build.compute(text, [wide], (*x.shape[:-1], 2 * n))
+    done = emit_loop(build, n, [state], lambda k, states: Iteration([_reduced(build, states[0], k)]))[0]
+    return build.cast(build.slice(done, [0] * (outer + 1) + [n], x.shape), x.element)
+
+
+def _reduced(build: Builder, x: Tensor, k: Dim) -> Tensor:
+    """The matrices [.., n, m] after step ``k`` of Gauss-Jordan elimination: column ``k`` is one of the unit matrix."""
+    at, outer = _batch(x)
+    n, here, i, j = x.shape[-2], at.removesuffix(", ") or "()", f"i{outer}", f"i{outer + 1}"
+    size = f"where(r0 < {k}, -1, abs(x0[{at}r0, {k}]))"
+    largest = build.compute(size, [x], x.shape[:-2], [n], "max")
+    row = build.compute(f"where({size} == x1[{here}], r0, ({n}) - 1)", [x, largest], x.shape[:-2], [n], "min")
+    pivot = f"x0[{at}x1[{here}], {k}]"
+    line = build.compute(f"x0[{at}x1[{here}], i{outer}] / {pivot}", [x, row], (*x.shape[:-2], x.shape[-1]))
+    source = f"where({i} == x2[{here}], {k}, {i})"  # row k went where the pivot's was
+    rest = f"x0[{at}{source}, {j}] - x0[{at}{source}, {k}] * x1[{at}{j}]"
+    return build.compute(f"where({i} == {k}, x1[{at}{j}], {rest})", [x, line, row], x.shape)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import STRING
 from mlc.frontends.build.builder import Builder
@@ -59,6 +61,8 @@ def unique(
     group begins where a slice differs from the one before.
     """
     x, axis = _along(build, x, axis)
+    if x.shape[axis] == 0:
+        return x, *[build.constant(np.zeros(0), "i64")] * 3
     rows = _rows(build, build.string_routine("order", x) if x.element == STRING else x, axis)
     count, width = rows.shape
     order = _argsort(build, rows)
@@ -84,7 +88,7 @@ def unique(
 def _rows(build: Builder, x: Tensor, axis: int) -> Tensor:
     """[slices, elements of a slice]."""
     axes = [axis, *(n for n in range(x.rank) if n != axis)]
-    return build.reshape(build.transpose(x, axes), (x.shape[axis], product(x.shape) // x.shape[axis]))
+    return build.reshape(build.transpose(x, axes), (x.shape[axis], product(x.shape[n] for n in axes[1:])))
 
 
 def _argsort(build: Builder, x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ import pytest
 from single import MS, ms, normal, single
 
 from mlc.frontends.onnx import UnsupportedError, import_model
-from mlc.frontends.onnx.ops.microsoft.blocks import NF4
+from mlc.frontends.onnx.ops.microsoft.quantized.blocks import NF4
 
 
 @pytest.mark.parametrize("kind", ["int4", "uint4"])

@@ -12,7 +12,7 @@ from mlc.frontends.onnx.ops.core.math import quantize as core
 from mlc.frontends.onnx.ops.core.nn.pool import pooling_window
 from mlc.frontends.onnx.ops.core.nn.windows import window_of
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
-from mlc.frontends.onnx.ops.microsoft.quantized import dequantized, in_channels_last, quantized
+from mlc.frontends.onnx.ops.microsoft.quantized.elementwise import dequantized, in_channels_last, quantized
 
 WINDOW = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
 

@@ -1,0 +1,1 @@
+"""com.microsoft: operators on quantized tensors and on weights in blocks."""

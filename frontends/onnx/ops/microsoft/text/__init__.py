@@ -1,0 +1,1 @@
+"""com.microsoft: operators on strings and token ids."""
