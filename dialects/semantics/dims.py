@@ -165,7 +165,22 @@ def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
     if isinstance(rhs, int) and rhs > 0:
         return _divided_by_int(_terms(lhs), rhs)
     exact, rest = _divide(lhs, rhs)
-    return exact if rest == 0 else exact + _opaque("//", rest, rhs)
+    return exact if rest == 0 else exact + _without_common_factor(rest, rhs)
+
+
+def _without_common_factor(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """A floor division whose sides have no common factor: (4*a*b+4*b)//(8*a+8) is b//2, (a*b)//(9*a) is b//9."""
+    divisor = _terms(rhs)
+    if len(divisor) == 1:
+        (monomial,) = divisor
+        for atom in monomial:
+            if all(atom in m for m in _terms(lhs)):
+                return floordiv(_divide(lhs, Dim.of({(atom,): 1}))[0], _divide(rhs, Dim.of({(atom,): 1}))[0])
+    elif (content := gcd(*divisor.values())) > 1:
+        exact, rest = _divide(lhs, Dim.of({m: c // content for m, c in divisor.items()}))
+        if rest == 0:
+            return floordiv(exact, content)
+    return _opaque("//", lhs, rhs)
 
 
 def _divided_by_int(terms: dict[Monomial, int], by: int) -> DimLike:

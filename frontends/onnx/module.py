@@ -16,6 +16,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.prove import assuming
 from mlc.frontends.build.module import argument, graph_module, returned
 from mlc.frontends.build.tensors import Maps, Stack, Tensor
 from mlc.frontends.build.unify_dims import Fixed
@@ -60,8 +61,9 @@ def _translated(source: Source, dims: Mapping[str, DimLike]) -> Translated:
     importer = Importer(build, TensorData(weights, source.file, build.string_table), opsets, proto.functions)
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
-    importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output]))
-    outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
+    with assuming(build.guards):
+        importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output]))
+        outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
     if importer.unsupported:
         return ModuleOp([]), weights, source.name, importer.unsupported
     if not outputs:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -25,13 +25,13 @@ VALUE = re.compile(r"value\d+")  # names of run-time scalars, of which nothing i
 MAX_OPERATIONS = 50_000  # of isl, for one proof: some ms
 MAX_ATOMS = 24  # divisions, minima and maxima in the expressions of one proof
 MAX_FACTS = 8
-_assumed: ContextVar[Sequence[DimLike]] = ContextVar("assumed", default=())
+_assumed: ContextVar[Collection[DimLike]] = ContextVar("assumed", default=())
 _threads = threading.local()
 
 
 @contextmanager
-def assuming(guards: Sequence[DimLike]) -> Iterator[None]:
-    """Inside, proofs rest on ``guards``, which are never negative; a list may grow meanwhile."""
+def assuming(guards: Collection[DimLike]) -> Iterator[None]:
+    """Inside, proofs rest on ``guards``, which are never negative; they may grow meanwhile."""
     token = _assumed.set(guards)
     try:
         yield

@@ -43,26 +43,30 @@ class Axis:
 
 
 def source_positions(axis: Axis, transform: str) -> Array:
-    """The source position of each output element, [length] of f64."""
-    i, length, extent = np.arange(axis.length, dtype=np.float64), axis.length, axis.extent
+    """The source position of each output element, [length], computed in f32 as onnxruntime does.
+
+    So i / (1/3) is 3*i, which f64 rounds to less.
+    """
+    i, length, extent = np.arange(axis.length, dtype=np.float32), axis.length, axis.extent
     start, end = axis.roi
+    scale, half = np.float32(axis.scale), np.float32(0.5)
     exact = axis.scale * extent  # the length before it was rounded down
     formulas: dict[str, Any] = {
-        "asymmetric": lambda: i / axis.scale,
-        "half_pixel": lambda: (i + 0.5) / axis.scale - 0.5,
-        "half_pixel_symmetric": lambda: extent / 2 * (1 - length / exact) + (i + 0.5) / axis.scale - 0.5,
-        "pytorch_half_pixel": lambda: (i + 0.5) / axis.scale - 0.5 if length > 1 else i * 0.0,
-        "align_corners": lambda: i * (extent - 1) / (exact - 1) if length > 1 and exact != 1 else i * 0.0,
-        "tf_half_pixel_for_nn": lambda: (i + 0.5) / axis.scale,
+        "asymmetric": lambda: i / scale,
+        "half_pixel": lambda: (i + half) / scale - half,
+        "half_pixel_symmetric": lambda: np.float32(extent / 2 * (1 - length / exact)) + (i + half) / scale - half,
+        "pytorch_half_pixel": lambda: (i + half) / scale - half if length > 1 else i * 0,
+        "align_corners": lambda: i * np.float64(extent - 1) / (exact - 1) if length > 1 and exact != 1 else i * 0,
+        "tf_half_pixel_for_nn": lambda: (i + half) / scale,
         "tf_crop_and_resize": lambda: (
-            start * (extent - 1) + i * (end - start) * (extent - 1) / (length - 1)
+            start * (extent - 1) + np.float64(end - start) * i * (extent - 1) / (length - 1)
             if length > 1
-            else 0.5 * (start + end) * (extent - 1) + i
+            else np.float64(0.5) * (start + end) * (extent - 1) + i
         ),
     }
     if transform not in formulas:
         raise NotSupported(f"coordinate_transformation_mode '{transform}'")
-    return formulas[transform]()
+    return formulas[transform]().astype(np.float64)
 
 
 def taps(position: Array, axis: Axis, how: Interpolation) -> tuple[Array, Array]:

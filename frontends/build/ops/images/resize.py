@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from mlc.dialects.semantics.dims import DimLike, floordiv
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import Array, at_least
 from mlc.frontends.build.ops.images.interpolation import Axis, Interpolation, source_positions, taps
+from mlc.frontends.build.ops.images.runtime_resize import resampled, symbolic_axis
 from mlc.frontends.build.tensors import Tensor
+
+MAX_DENOMINATOR = 1000  # of scales as fractions, such as 1/300
+CHECKED_SIZES = 1 << 16  # for which products by a fraction and in f32 are compared
 
 
 def keep_ratio(
-    extents: Sequence[DimLike], sizes: Sequence[DimLike], policy: str
+    extents: Sequence[int], sizes: Sequence[int], policy: str
 ) -> tuple[list[float], list[DimLike]]:
     """(scales, sizes) of one scale for all axes: the largest that fits into ``sizes``, or the smallest that covers it.
 
     ``policy`` is not_larger or not_smaller.
     """
-    if not all(isinstance(d, int) for d in (*extents, *sizes)):
-        raise NotSupported("keep_aspect_ratio_policy with symbolic dimensions")
     choose = min if policy == "not_larger" else max
     scale = choose(s / d for s, d in zip(sizes, extents, strict=True))  # type: ignore[operator]
     return [scale] * len(extents), [int(math.floor(d * scale + 0.5)) for d in extents]  # type: ignore[operator]
@@ -48,14 +50,18 @@ def resize(
     for n, axis in _in_order(x, axes, scales, sizes):
         extent = x.shape[axis]
         scale = scales[n] if scales is not None else None
-        length = sizes[n] if sizes is not None else _scaled(extent, scale)  # type: ignore[arg-type]
+        length = sizes[n] if sizes is not None else _scaled(build, extent, scale)  # type: ignore[arg-type]
         if length == extent and scale in (None, 1) and roi is None:
             continue
-        if not isinstance(extent, int) or not isinstance(length, int):
-            steps[axis] = f"i{axis} // {_repeats(extent, length, how)}", length
-            continue
         bounds = (roi[n], roi[n + len(axes)]) if roi else (0.0, 1.0)
-        along = Axis(extent, length, length / extent if scale is None else scale, bounds)
+        if not isinstance(extent, int) or not isinstance(length, int):
+            repeated = None if roi else _repeats(extent, length, how)
+            if repeated is None:
+                x = resampled(build, x, symbolic_axis(build, axis, extent, length, scale, bounds if roi else None), how)
+            else:
+                steps[axis] = f"i{axis} // {repeated}", length
+            continue
+        along = Axis(extent, length, float(np.float32(length) / np.float32(extent)) if scale is None else scale, bounds)
         step = None if roi else _whole_step(along, how)
         if step is None:
             x = _resampled(build, x, axis, along, how)
@@ -93,23 +99,28 @@ def _whole_step(along: Axis, how: Interpolation) -> str | None:
     return f"i{{}} * {down} + {first}" if np.array_equal(index[:, 0], i * down + first) else None
 
 
-def _scaled(extent: DimLike, scale: float) -> DimLike:
+def _scaled(build: Builder, extent: DimLike, scale: float) -> DimLike:
+    """The length of ``extent`` elements times ``scale``, a product in f32 as onnxruntime's: 0.7 * 10 is 7.
+
+    Of a symbolic extent it is that of a fraction, (7*n)//10, where both agree; else a run-time dimension.
+    """
     if isinstance(extent, int):
-        return int(math.floor(extent * scale))
-    if scale == int(scale):
-        return extent * int(scale)
-    if scale and 1 / scale == int(1 / scale):
-        return floordiv(extent, int(1 / scale))
-    raise NotSupported(f"a symbolic dimension times {scale}; fix it with dims={{name: size}}")
+        return int(np.float32(extent) * np.float32(scale))
+    ratio = Fraction(scale).limit_denominator(MAX_DENOMINATOR)
+    sizes = np.arange(CHECKED_SIZES)
+    products = (sizes.astype(np.float32) * np.float32(scale)).astype(np.int64)
+    if np.array_equal(products, sizes * ratio.numerator // ratio.denominator):
+        return floordiv(extent * ratio.numerator, ratio.denominator)
+    count = build.compute(f"i64(f32({extent}) * {float(np.float32(scale))!r})", [], ())
+    return build.dim(build.scalars.of(count).item(), f"{extent} times {scale}", extent * math.ceil(scale))
 
 
-def _repeats(extent: DimLike, length: DimLike, how: Interpolation) -> int:
+def _repeats(extent: DimLike, length: DimLike, how: Interpolation) -> int | None:
     """How often each element of a symbolic dimension is in the result: nearest neighbour, by a whole factor."""
     factor = floordiv(length, extent)
     simple = {("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil")}
-    if how.mode != "nearest" or not isinstance(factor, int) or (how.transform, how.nearest) not in simple:
-        raise NotSupported("this interpolation of a symbolic dimension; fix it with dims={name: size}")
-    return factor
+    repeats = how.mode == "nearest" and isinstance(factor, int) and factor * extent == length
+    return factor if repeats and (how.transform, how.nearest) in simple else None  # type: ignore[return-value]
 
 
 def _resampled(build: Builder, x: Tensor, axis: int, along: Axis, how: Interpolation) -> Tensor:

@@ -5,34 +5,41 @@ Index and weight of each tap are computed as the constants of ``interpolation.py
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlc.dialects.semantics.dims import DimLike
+import numpy as np
+
+from mlc.dialects.semantics.dims import DimLike, ceildiv
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.fold import larger
 from mlc.frontends.build.ops.images.interpolation import Interpolation
 from mlc.frontends.build.tensors import Tensor
+
+MAX_RADIUS = 2  # taps on each side of a position, of cubic interpolation
 
 
 @dataclass(frozen=True)
 class RuntimeAxis:
-    """How one dimension is resampled: ``scale`` and the ends of the region are scalars of f64."""
+    """How one dimension is resampled: ``scale``, rounded to f32, and the ends of the region are scalars of f64."""
 
     axis: int
     extent: DimLike
     length: DimLike
     scale: Tensor
     roi: tuple[Tensor, Tensor] | None
+    taps: DimLike | None = None  # at most, with antialiasing; None: computed at run time
 
 
 POSITIONS = {  # of element i0, from its scale x0, in the input; d and n: the extents
-    "asymmetric": "f64(i0) / x0[()]",
-    "half_pixel": "(f64(i0) + 0.5) / x0[()] - 0.5",
-    "half_pixel_symmetric": "{d} / 2 * (1 - {n} / (x0[()] * {d})) + (f64(i0) + 0.5) / x0[()] - 0.5",
-    "pytorch_half_pixel": "where({n} > 1, (f64(i0) + 0.5) / x0[()] - 0.5, 0)",
+    "asymmetric": "f64(f32(i0) / f32(x0[()]))",
+    "half_pixel": "f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
+    "half_pixel_symmetric": "f64(f32({d} / 2 * (1 - {n} / (x0[()] * {d}))) + (f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
+    "pytorch_half_pixel": "where({n} > 1, f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5), 0)",
     "align_corners": "where(({n} > 1) & (x0[()] * {d} != 1), f64(i0) * ({d} - 1) / (x0[()] * {d} - 1), 0)",
-    "tf_half_pixel_for_nn": "(f64(i0) + 0.5) / x0[()]",
+    "tf_half_pixel_for_nn": "f64((f32(i0) + 0.5) / f32(x0[()]))",
     "tf_crop_and_resize": "where({n} > 1, x1[()] * ({d} - 1) + f64(i0) * (x2[()] - x1[()]) * ({d} - 1) / ({n} - 1), "
     "0.5 * (x1[()] + x2[()]) * ({d} - 1) + f64(i0))",
 }
@@ -58,8 +65,25 @@ def runtime_resize(
     ratio = _one_scale(build, x, axes, sizes, policy) if policy != "stretch" and sizes is not None else None
     given = [_runtime_axis(build, x, axis, n, scales, sizes, roi, ratio) for n, axis in enumerate(axes)]
     for along in given:
-        x = _resampled(build, x, along, how)
+        x = resampled(build, x, along, how)
     return x
+
+
+def symbolic_axis(
+    build: Builder, axis: int, extent: DimLike, length: DimLike, scale: float | None, roi: tuple[float, float] | None
+) -> RuntimeAxis:
+    """An axis of a symbolic ``extent`` or ``length``; ``scale`` is known, or that of the two."""
+    if scale is not None:
+        factor, taps = build.constant(float(np.float32(scale)), "f64"), _most_taps(1 / min(scale, 1.0))
+    else:
+        factor = build.compute(f"f64(f32({length}) / f32({extent}))", [], ())
+        taps = larger(ceildiv(2 * MAX_RADIUS * extent, length), 2 * MAX_RADIUS) + 2
+    ends = None if roi is None else (build.constant(roi[0], "f64"), build.constant(roi[1], "f64"))
+    return RuntimeAxis(axis, extent, length, factor, ends, taps)
+
+
+def _most_taps(stretch: float) -> int:
+    return math.ceil(2 * MAX_RADIUS * stretch) + 1
 
 
 def _runtime_axis(
@@ -75,14 +99,14 @@ def _runtime_axis(
     """The ``n``-th of the axes that scales, sizes and roi are about; ``ratio``: a scale for all."""
     extent, what = x.shape[axis], f"the length of axis {axis} of the result"
     if ratio is not None or scales is not None:
-        scale = ratio or build.compute(f"f64(x0[{n}])", [scales], ())  # type: ignore[list-item]
+        scale = ratio or build.compute(f"f64(f32(x0[{n}]))", [scales], ())  # type: ignore[list-item]
         half = 0.0 if ratio is None else 0.5
-        count = build.compute(f"i64(floor(f64({extent}) * x0[()] + {half}))", [scale], ())
+        count = build.compute(f"i64(floor(f32({extent}) * f32(x0[()]) + {half}))", [scale], ())
         length = build.dim(build.scalars.of(count).item(), what)
     else:
         assert sizes is not None
         length = build.dim(build.scalars.of(sizes).item(n), what)
-        scale = build.compute(f"f64({length}) / f64({extent})", [], ())
+        scale = build.compute(f"f64(f32({length}) / f32({extent}))", [], ())
     ends = None if roi is None else [build.compute(f"f64(x0[{n + k}])", [roi], ()) for k in (0, _half(roi))]
     return RuntimeAxis(axis, extent, length, scale, None if ends is None else (ends[0], ends[1]))
 
@@ -98,12 +122,12 @@ def _one_scale(build: Builder, x: Tensor, axes: Sequence[int], sizes: Tensor, po
     """The scale of all axes: the largest that fits into (or the smallest that covers) ``sizes``."""
     text, choose = "", "min" if policy == "not_larger" else "max"
     for n, axis in enumerate(axes):
-        each = f"f64(x0[{n}]) / f64({x.shape[axis]})"
+        each = f"f64(f32(x0[{n}]) / f32({x.shape[axis]}))"
         text = f"{choose}({text}, {each})" if text else each
     return build.compute(text, [sizes], ())
 
 
-def _resampled(build: Builder, x: Tensor, along: RuntimeAxis, how: Interpolation) -> Tensor:
+def resampled(build: Builder, x: Tensor, along: RuntimeAxis, how: Interpolation) -> Tensor:
     """``x`` resampled along one axis."""
     at = _positions(build, along, how.transform)
     index, weight = _taps(build, at, along, how)
@@ -143,8 +167,7 @@ def _taps(build: Builder, at: Tensor, along: RuntimeAxis, how: Interpolation) ->
     taps: DimLike = 2 * radius
     if how.antialias:
         stretch = "min(x1[()], 1.0)"
-        count = build.compute(f"i64(ceil({2 * radius} / min(x0[()], 1.0))) + 1", [along.scale], ())
-        taps = build.scalars.dim(build.scalars.of(count).item(), f"Node '{build.node}': too many taps")
+        taps = _antialiasing_taps(build, along, radius)
     tap = f"(floor(x0[i1] - {radius} / {stretch}) + 1 + f64(i0))"
     distance = f"(abs(x0[i1] - {tap}) * {stretch})"
     weight = f"max(1 - {distance}, 0)" if mode == "linear" else _cubic(distance, how.cubic)
@@ -154,6 +177,13 @@ def _taps(build: Builder, at: Tensor, along: RuntimeAxis, how: Interpolation) ->
     raw = build.compute(weight, [at, along.scale], shape)
     index = build.compute(f"min(max(i64({tap}), 0), {last})", [at, along.scale], shape)
     return index, build.map("x0 / x1", raw, build.reduce("add", raw, [0], keepdims=True))
+
+
+def _antialiasing_taps(build: Builder, along: RuntimeAxis, radius: int) -> DimLike:
+    if along.taps is not None:
+        return along.taps
+    count = build.compute(f"i64(ceil({2 * radius} / min(x0[()], 1.0))) + 1", [along.scale], ())
+    return build.scalars.dim(build.scalars.of(count).item(), f"Node '{build.node}': too many taps")
 
 
 def _cubic(distance: str, a: float) -> str:

@@ -13,6 +13,8 @@ from mlc.frontends.build.runtime_scalars import Scalar, any_runtime, is_runtime,
 from mlc.frontends.build.tensors import Tensor
 
 NO_END = 1 << 62  # an end that is after every element
+OPEN_END = (1 << 31) - 1  # positions from here on say that there is no end: ONNX's INT_MAX
+FAR_END = 100_000_000  # exporters' ends that no tensor is meant to reach, such as jax2tf's 1,000,000,000: a guard
 
 
 def slices(
@@ -71,17 +73,23 @@ def _extent(build: Builder, d: DimLike, start: DimLike, end: DimLike, step: int)
 def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLike) -> DimLike:
     """A position counted from the end where negative, and moved into [low, high].
 
-    A symbolic position is assumed to be inside: x[:seq] of a table of 512 rows requires seq <= 512.
+    A symbolic position is assumed to be inside: x[:seq] of a table of 512 rows requires seq <= 512. So is a position of
+    100,000,000 or more assumed to be after all elements.
     """
     if isinstance(at, Dim):
+        if at_least(at, 0) is None:  # negative ones would count from the end
+            build.require(at, 0)
+            at = at if at_least(at, 0) else larger(at, 0)
         at = at + d if at_least(at, 0) is False else at
         if at_least(high, at) is None and isinstance(high, int):
             build.require(high, at)
             return larger(at, low)
         return smaller(larger(at, low), high)
-    if at < -(1 << 30):
-        return low
-    return smaller(larger(at + d if at < 0 else at, low), high) if at < (1 << 30) else high
+    if abs(at) >= FAR_END:
+        if abs(at) < OPEN_END:
+            build.require(abs(at), d)
+        return low if at < 0 else high
+    return smaller(larger(at + d if at < 0 else at, low), high)
 
 
 def _runtime_slices(

@@ -49,7 +49,8 @@ def resize_11(node: Node) -> Tensor:
         raise NotSupported("exactly one of scales and sizes must be given")
     crops = how.transform == "tf_crop_and_resize"
     given = [None if _absent(node, n) or (n == 1 and not crops) else node[n] for n in (1, 2, 3)]
-    if any(x is not None and x.known is None for x in given):
+    open_ratio = policy != "stretch" and given[2] is not None and not _are_known(given[2], x, axes)
+    if open_ratio or any(x is not None and x.known is None for x in given):
         return runtime_resize(build, x, axes, given[1], given[2], given[0], how, policy)
     scales = None if _absent(node, 2) else node.floats(2)
     sizes = None if _absent(node, 3) else node.dims(3)
@@ -57,6 +58,12 @@ def resize_11(node: Node) -> Tensor:
     if sizes is not None and policy != "stretch":
         scales, sizes = keep_ratio([x.shape[a] for a in axes], sizes, policy)
     return resize(build, x, axes, scales, sizes, roi, how)
+
+
+def _are_known(sizes: Tensor, x: Tensor, axes: list[int]) -> bool:
+    """Whether no symbolic dimension decides the common scale of ``axes``."""
+    symbolic = sizes.known is None or sizes.known.dtype == object
+    return not symbolic and all(isinstance(x.shape[a], int) for a in axes)
 
 
 def _absent(node: Node, n: int) -> bool:
