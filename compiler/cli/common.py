@@ -49,7 +49,10 @@ Threads = Annotated[
     int, typer.Option(min=0, help="Number of threads to run on; 0: one for each allowed CPU.", show_default=False)
 ]
 Dims = Annotated[
-    list[str], typer.Option("--dim", help="Value of a symbolic dimension.", metavar="NAME=N", show_default=False)
+    list[str],
+    typer.Option(
+        "--dim", help="Size of a symbolic dimension, or of an axis: x:2=320.", metavar="NAME=N", show_default=False
+    ),
 ]
 Numerics = Annotated[
     Literal["strict", "default", "relaxed"], typer.Option(help="How far results may differ by rounding.")
@@ -81,7 +84,7 @@ def parse_dims(pairs: list[str], option: str = "--dim") -> dict[str, int]:
     """``["batch=8"]`` -> ``{"batch": 8}``."""
     dims = {}
     for pair in pairs:
-        name, _, size = pair.partition("=")
+        name, _, size = pair.rpartition("=")
         if not name or not size.isdecimal() or int(size) < 1:
             raise InputError(f"'{option} {pair}' is not NAME=N", hint=f"Write it as {option} batch=8, N at least 1")
         if name in dims:

@@ -90,7 +90,10 @@ def _operators(model: Path) -> str:
 def _show(signature: dict[str, Any]) -> None:
     print(f"model      {signature['name']}  (mlc {signature['mlc']}, ABI {signature['abi']})")
     print(f"target     {signature['target']}  {' '.join(signature['isa'])}")
-    print(f"dimensions {source_names(', '.join(signature['dims'])) or 'none'}")
+    print(f"dimensions {', '.join(_with_axes(signature, dim) for dim in signature['dims']) or 'none'}")
+    for guard in signature.get("guards", ()):
+        where = f"  ({guard['node']})" if "node" in guard else ""
+        print(f"guard      {guard.get('message', guard['expr'])}{where}")
     for kind in ("inputs", "outputs"):
         for tensor in signature[kind]:
             shape = source_names(", ".join(map(str, tensor["shape"])))
@@ -102,6 +105,12 @@ def _show(signature: dict[str, Any]) -> None:
     arena, bound = (int(signature[name]) for name in ("arena", "arena_bound"))
     print(f"arena      {arena:,} bytes{f' at {at}' if at else ''}  (live at once: {bound:,} bytes)")
     console().print(_kernels(signature))
+
+
+def _with_axes(signature: dict[str, Any], dim: str) -> str:
+    """A dimension with the axes of inputs that it is: ``batch (x:0, y:0)``."""
+    axes = [f"{x['name']}:{n}" for x in signature["inputs"] for n, size in enumerate(x["shape"]) if size == dim]
+    return f"{source_names(dim)} ({', '.join(axes)})" if axes else source_names(dim)
 
 
 def _kernels(signature: dict[str, Any]) -> Any:

@@ -12,8 +12,8 @@ from pathlib import Path
 from onnx import ModelProto
 
 from mlc.frontends.imported import Imported
+from mlc.frontends.onnx.attempts import translate
 from mlc.frontends.onnx.errors import Unsupported, UnsupportedError
-from mlc.frontends.onnx.module import translate
 from mlc.frontends.onnx.reading.external import external_files
 
 __all__ = ["Imported", "Unsupported", "UnsupportedError", "check_model", "external_files", "import_model"]

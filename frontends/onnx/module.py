@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from onnx import GraphProto, ModelProto, ValueInfoProto
+from onnx import GraphProto, ValueInfoProto
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
-from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
@@ -19,14 +16,13 @@ from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.prove import assuming
 from mlc.frontends.build.module import argument, graph_module, returned
 from mlc.frontends.build.tensors import Maps, Stack, Tensor
-from mlc.frontends.build.unify_dims import Fixed
 from mlc.frontends.onnx.errors import Unsupported
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
 from mlc.frontends.onnx.importer import STANDARD, Importer
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.dims import DimNames
-from mlc.frontends.onnx.reading.load import Source, read
-from mlc.frontends.onnx.reading.ordering import in_order
+from mlc.frontends.onnx.reading.load import Source
+from mlc.frontends.onnx.reading.ranks import Ranks
 from mlc.frontends.onnx.reading.types import element_of_onnx
 from mlc.frontends.onnx.reading.validate import check_functions, check_graph
 from mlc.frontends.onnx.sequences import parts_of
@@ -34,20 +30,8 @@ from mlc.frontends.onnx.sequences import parts_of
 Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
 
 
-def translate(model: str | Path | bytes | ModelProto, dims: Mapping[str, int]) -> Translated:
-    """(module, weights, name, unsupported operators); the module is only complete where there are none."""
-    source, fixed = read(model), dict[str, DimLike](dims)
-    source = replace(source, proto=in_order(source.proto))
-    while True:
-        try:
-            return _translated(source, fixed)
-        except Fixed as found:
-            fixed = {name: evaluate(d, {found.symbol: found.extent}) for name, d in fixed.items()}
-            fixed[found.symbol] = found.extent
-
-
-def _translated(source: Source, dims: Mapping[str, DimLike]) -> Translated:
-    """As ``translate``.
+def translated(source: Source, names: DimNames, ranks: Ranks) -> Translated:
+    """(module, weights, name, unsupported operators); the module is only complete where there are none.
 
     Raises:
         Fixed: the model can only be right where that dimension has one extent.
@@ -60,7 +44,7 @@ def _translated(source: Source, dims: Mapping[str, DimLike]) -> Translated:
     build = Builder(block, weights)
     importer = Importer(build, TensorData(weights, source.file, build.string_table), opsets, proto.functions)
     values = importer.tensors(proto.graph)
-    inputs = _inputs(proto.graph, importer, DimNames(dims), values, block)
+    inputs = _inputs(proto.graph, importer, names, values, ranks)
     with assuming(build.guards):
         importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output]))
         outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
@@ -71,19 +55,19 @@ def _translated(source: Source, dims: Mapping[str, DimLike]) -> Translated:
     return graph_module(build, inputs, outputs), weights, source.name, []
 
 
-def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict[str, Any], block: Block) -> list[str]:
+def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict[str, Any], ranks: Ranks) -> list[str]:
     """Make the block arguments of the inputs that no initializer gives a value."""
     found = [i for i in graph.input if i.name not in values]
     names.note(found)
     for info in found:
         values[info.name] = Poison()
         with importer.rejecting("Input", info.name):
-            values[info.name] = _argument(info, names, importer.build)
+            values[info.name] = _argument(info, names, importer.build, ranks.get(info.name))
     names.check_used()
     return [name for i in found for name in parts_of(i)]
 
 
-def _argument(info: ValueInfoProto, names: DimNames, build: Builder) -> Tensor | Maps:
+def _argument(info: ValueInfoProto, names: DimNames, build: Builder, rank: int | None) -> Tensor | Maps:
     """An input; a map of n keys is two tensors, [n] keys and [n] values."""
     if info.type.HasField("map_type"):
         type_, shape, (key, value) = info.type.map_type, (names.count(info.name),), parts_of(info)
@@ -95,7 +79,7 @@ def _argument(info: ValueInfoProto, names: DimNames, build: Builder) -> Tensor |
         way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"
         raise NotSupported(f"an input that is a {kind}; {way}")
     type_ = info.type.tensor_type
-    return argument(build, info.name, element_of_onnx(type_.elem_type), names.shape(type_, info.name))
+    return argument(build, info.name, element_of_onnx(type_.elem_type), names.shape(type_, info.name, rank))
 
 
 def _named(info: ValueInfoProto, values: Mapping[str, Any], importer: Importer) -> list[tuple[str, SSAValue]]:

@@ -51,10 +51,11 @@ def source_positions(axis: Axis, transform: str) -> Array:
     start, end = axis.roi
     scale, half = np.float32(axis.scale), np.float32(0.5)
     exact = axis.scale * extent  # the length before it was rounded down
+    whole, centre = np.float32(extent), np.float32(extent / 2)
     formulas: dict[str, Any] = {
         "asymmetric": lambda: i / scale,
         "half_pixel": lambda: (i + half) / scale - half,
-        "half_pixel_symmetric": lambda: np.float32(extent / 2 * (1 - length / exact)) + (i + half) / scale - half,
+        "half_pixel_symmetric": lambda: centre * (1 - np.float32(length) / (scale * whole)) + (i + half) / scale - half,
         "pytorch_half_pixel": lambda: (i + half) / scale - half if length > 1 else i * 0,
         "align_corners": lambda: i * np.float64(extent - 1) / (exact - 1) if length > 1 and exact != 1 else i * 0,
         "tf_half_pixel_for_nn": lambda: (i + half) / scale,

@@ -36,7 +36,8 @@ class RuntimeAxis:
 POSITIONS = {  # of element i0, from its scale x0, in the input; d and n: the extents
     "asymmetric": "f64(f32(i0) / f32(x0[()]))",
     "half_pixel": "f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
-    "half_pixel_symmetric": "f64(f32({d} / 2 * (1 - {n} / (x0[()] * {d}))) + (f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
+    "half_pixel_symmetric": "f64(f32({d}) * 0.5 * (1 - f32({n}) / (f32(x0[()]) * f32({d}))) + "
+    "(f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
     "pytorch_half_pixel": "where({n} > 1, f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5), 0)",
     "align_corners": "where(({n} > 1) & (x0[()] * {d} != 1), f64(i0) * ({d} - 1) / (x0[()] * {d} - 1), 0)",
     "tf_half_pixel_for_nn": "f64((f32(i0) + 0.5) / f32(x0[()]))",
