@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.errors import ArtifactError, RunError
+from mlc.errors import ArtifactError, InputError, RunError
 from mlc.expressions import source_names
 from mlc.runtime import exprs
 
@@ -112,7 +112,15 @@ def _way_out(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names
     fits = [f"{source_names(name)}={size}" for name in names for size in _nearest(guards, dims, name)]
     if not fits:
         return "Give inputs of other shapes"
-    return f"Sizes that fit: {' or '.join(fits)}. 'mlc compile --dim {fits[0]}' makes a model of that size alone"
+    alone = f". 'mlc compile --dim {fits[0]}' makes a model of that size alone" if len(names) == 1 else ""
+    return f"Sizes that fit: {' or '.join(fits)}{alone}"
+
+
+def _holds(expr: str, dims: Mapping[str, int]) -> bool:
+    try:
+        return exprs.evaluate(expr, dims) >= 0
+    except InputError:  # it divides by 0
+        return False
 
 
 def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name: str) -> list[int]:
@@ -121,7 +129,7 @@ def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name:
     size = dims[name]
     found = []
     for sizes in (range(size - 1, max(size - _SEARCHED, 0), -1), range(size + 1, size + _SEARCHED)):
-        fits = (s for s in sizes if all(exprs.evaluate(expr, {**dims, name: s}) >= 0 for expr in about))
+        fits = (s for s in sizes if all(_holds(expr, {**dims, name: s}) for expr in about))
         found += [s for s in [next(fits, None)] if s is not None]
     return found
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import gcd
 
-from mlc.dialects.semantics.dims import Dim, DimLike, equality, equality_of, floordiv, symbols_of
+from mlc.dialects.semantics.dims import Dim, DimLike, equality, equality_of, floordiv, quotient_of, symbols_of
+from mlc.frontends.build.folding.fold import divisors
 from mlc.frontends.build.folding.prove import implied
 
 MAX_MERGED = 32  # guards; of more, only equal ones are merged
@@ -33,7 +34,7 @@ def merged(guards: Mapping[Dim, str]) -> Guards:
     for guard in sorted(found, key=lambda g: -len(str(g))):
         if implied(guard, _related(guard, found)):
             del found[guard]
-    return found
+    return dict(sorted(found.items(), key=lambda item: any(True for _ in divisors(item[0]))))  # after their divisors
 
 
 def _related(guard: Dim, found: Guards) -> list[Dim]:
@@ -42,6 +43,7 @@ def _related(guard: Dim, found: Guards) -> list[Dim]:
 
 def _parts(guard: DimLike) -> Iterator[DimLike]:
     """Guards without minima that together are ``guard``: min(n, 512) == n is 512-n."""
+    guard = _without_division(guard)
     zero = equality_of(guard)
     sides = [s for s in (zero, -zero) if not implied(s, ())] if zero is not None else [guard]  # type: ignore[arg-type]
     split = _split(sides[0]) if len(sides) == 1 else None
@@ -49,6 +51,17 @@ def _parts(guard: DimLike) -> Iterator[DimLike]:
         yield from (part for half in split for part in _parts(half))
     elif sides and (not isinstance(guard, Dim) or not implied(guard, ())):
         yield guard
+
+
+def _without_division(guard: DimLike) -> DimLike:
+    """``guard`` without its one division: (h+7)//8 >= 2 is h+7 >= 16."""
+    terms = dict(guard.terms) if isinstance(guard, Dim) else {}
+    constant = terms.pop((), 0)
+    for monomial, c in terms.items():
+        if len(terms) == 1 and c > 0 and (quotient := quotient_of(monomial)) is not None:
+            dividend, divisor = quotient
+            return _without_division(dividend - divisor * -(constant // c))
+    return guard
 
 
 def _split(guard: DimLike) -> tuple[DimLike, DimLike] | None:

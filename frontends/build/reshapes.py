@@ -6,48 +6,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import gcd
 from typing import TYPE_CHECKING
 
-from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product, symbols_of
 from mlc.frontends.build.folding.fold import at_least
 from mlc.frontends.build.folding.prove import never_zero
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import solved
 
 if TYPE_CHECKING:
     from mlc.frontends.build.methods.movement import Movement
 
 MOST_DIFFERENT = 256  # of two extents that a guard makes equal one by one
+LARGEST_FACTOR = 64  # of a quotient, in such an extent
+MOST_TRIED = 256  # combinations of extents
 
 
 def with_elements(build: Movement, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
     """``x``, in a shape with as many elements as ``shape`` has, which guards require; as it is where that cannot be."""
     had, has = product(x.shape), product(shape)
-    if never_zero(had - has):
+    difference = without_factors(had - has)
+    if never_zero(difference):
         return x
-    extents = _extents_like(x.shape, shape)
+    if (fixed := solved(difference)) is not None:
+        raise fixed
+    extents = _extents_like(x.shape, has)
     if extents is not None:
         for axis, extent in enumerate(extents):
             build.require_equal(x.shape[axis], extent)
             x = build.cut(x, axis, 0, extent)
         return x
-    build.require_equal(had, has)
+    build.require_equal(difference, 0)
     return build.cut(build.reshape(x, [had]), 0, 0, has)
 
 
-def _extents_like(shape: Sequence[DimLike], wanted: Sequence[DimLike]) -> list[DimLike] | None:
-    """An extent for each of ``shape``, close to it, that is a product of consecutive ones of ``wanted``."""
-    extents: list[DimLike] = []
-    rest = list(wanted)
-    for d in shape:
-        length = next((n for n in range(len(rest) + 1) if _close(d, product(rest[:n]))), None)
-        if length is None:
-            return None
-        extents.append(product(rest[:length]))
-        rest = rest[length:]
-    return extents if product(rest) == 1 else None
+def without_factors(difference: DimLike) -> DimLike:
+    """A dimension that is 0 where ``difference`` is: without the factors of all terms, which are at least 1."""
+    if not isinstance(difference, Dim):
+        return difference
+    common = [a for a in difference.terms[0][0] if isinstance(a, str) and all(a in m for m, _ in difference.terms)]
+    size = gcd(*(c for _, c in difference.terms))
+    return floordiv(difference, product([size, *map(Dim.symbol, common)]))  # type: ignore[arg-type]
 
 
-def _close(extent: DimLike, other: DimLike) -> bool:
-    """Whether one extent is the other, or at most some more."""
-    return extent == other or bool(at_least(extent, other) and at_least(other + MOST_DIFFERENT, extent))
+def _extents_like(shape: Sequence[DimLike], elements: DimLike) -> tuple[DimLike, ...] | None:
+    """An extent for each of ``shape``, close to it, whose product is ``elements``."""
+    near = [[d, *_multiples_near(d, elements)] for d in shape]
+    return next((e for e in islice(itertools.product(*near), MOST_TRIED) if product(e) == elements), None)
+
+
+def _multiples_near(extent: DimLike, elements: DimLike) -> Iterator[DimLike]:
+    """Multiples of quotients in ``elements`` that ``extent`` is, or at most some more: 2*(h//2) near h."""
+    if not isinstance(extent, Dim) or not isinstance(elements, Dim):
+        return
+    quotients = {a for m, _ in elements.terms for a in m if not isinstance(a, str) and a[0] == "//"}
+    size = gcd(*(c for _, c in elements.terms))
+    for quotient in sorted(quotients, key=str):
+        for factor in (n for n in range(1, LARGEST_FACTOR + 1) if size % n == 0):
+            other = factor * Dim.of({(quotient,): 1})
+            if _is_near(extent - other) and at_least(extent, other) and at_least(other + MOST_DIFFERENT, extent):
+                yield other
+
+
+def _is_near(difference: DimLike) -> bool:
+    """Whether it is small for two choices of its symbols, as it has to be for all."""
+    names = sorted(symbols_of([difference]))
+    for step in (0, 1009):
+        value = evaluate(difference, {name: 10_007 + step * (n + 1) for n, name in enumerate(names)})
+        if not isinstance(value, int) or not 0 <= value <= MOST_DIFFERENT:
+            return False
+    return True

@@ -207,6 +207,8 @@ class Insertion:
         """A guard for each dimension that ``d`` divides by."""
         for divisor in divisors(d):
             self.refuse_empty(divisor - 1)
+            if at_least(divisor, 1) is None:
+                self.require(divisor, 1)
 
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(with_nodes(op, [self.node] if self.node else []))

@@ -15,7 +15,7 @@ from mlc.frontends.build.symbols import symbol_name
 from mlc.frontends.onnx.reading.data import checked_shape
 
 ANONYMOUS = re.compile(r"[\W_]*|-?\d+|none|null|nan|unk|unknown|dynamic|auto", re.IGNORECASE | re.ASCII)
-"""Texts by which exporters say that a dimension is open, and not which one it is: '', '?', '-1', 'None'."""
+"""What exporters write to say that a dimension is open, and not which one it is: '', '?', '-1', 'None'."""
 Axis = tuple[str, int]  # of an input
 
 
@@ -37,8 +37,8 @@ class DimNames:
     @staticmethod
     def repeated(inputs: Iterable[ValueInfoProto]) -> bool:
         """Whether some text, which may be an expression of others, names several axes."""
-        texts = [d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim if d.dim_param]
-        return len(set(texts)) < len(texts) or any(re.search(r"[-+*/]", text) for text in texts)
+        named = [d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim if d.dim_param]
+        return len(set(named)) < len(named) or any(re.search(r"[-+*/]", text) for text in named)
 
     def begin_anew(self, solved: Mapping[str, DimLike]) -> DimNames:
         """The same names, for an import that knows more of symbols."""
@@ -87,9 +87,10 @@ class DimNames:
             value = parse_dim(text)
         except DimError:
             return None
-        if isinstance(value, int) or not symbols_of([value]) <= self.plain or not re.search(r"\W", text):
+        names = {name: self.symbols.get(name, "") for name in symbols_of([value])}
+        if isinstance(value, int) or self.separate or not {*names.values()} <= self.plain or not re.search(r"\W", text):
             return None
-        return value.evaluate({name: self._value(name) for name in symbols_of([value])}) if not self.separate else None
+        return value.evaluate({name: self._value(symbol) for name, symbol in names.items()})
 
     def _symbol(self, name: str, axis: Axis) -> DimLike:
         if self.separate and self.axes.get(name) and name not in self._chosen():

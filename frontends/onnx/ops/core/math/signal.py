@@ -28,7 +28,8 @@ def stft(node: Node) -> Tensor:
         raise NotSupported(f"frames of length {length} at a distance of {step}; give frame_length or a window")
     if window is not None and window.shape != (length,) and not sizes_of([length]):
         raise NotSupported(f"a window of shape {window.shape} on frames of length {length}")
-    return fourier.stft(node.build, node[0], step, length, window, bool(node.attr("onesided", 1)))
+    signal = node[0] if node[0].rank > 2 else node.build.reshape(node[0], (*node[0].shape, 1))  # as onnxruntime
+    return fourier.stft(node.build, signal, step, length, window, bool(node.attr("onesided", 1)))
 
 
 @onnx_op("MelWeightMatrix", since=17)
