@@ -161,3 +161,25 @@ def gated_delta_net(d: Draw) -> Case:
         how |= {"gate_lower_bound": -2.0} if d.flip(0.3) else {}
         inputs += [d.normal(values, scale=0.3), d.normal(values, *([size] if wide and d.flip() else []))]
     return Case("GatedDeltaNet", inputs, how, (True, d.flip(0.8)))
+
+
+@row("AttnLSTM")
+def attn_lstm(d: Draw) -> Case:
+    direction = d.one("forward", "reverse", "bidirectional")
+    ways, hidden, size, depth, inner = 1 + (direction == "bidirectional"), *(d.int(1, 6) for _ in range(4))
+    steps, batch, most = d.open("steps", 1, 5), d.open("batch", 1, 3), d.open("most", 1, 5)
+    found = d.int(1, 6) if d.flip() else 0
+    how = {"hidden_size": hidden, **_activations(d, ways)}
+    how |= {} if direction == "forward" else {"direction": direction}
+    inputs: list[Data | None] = [d.normal(steps, batch, size)]
+    inputs.append(d.normal(ways, 4 * hidden, size + (found or depth), constant=True, scale=0.5))
+    inputs.append(d.normal(ways, 4 * hidden, hidden, constant=True, scale=0.5))
+    inputs.append(d.normal(ways, 8 * hidden, constant=True) if d.flip() else None)
+    inputs.append(d.integers(1, steps + 1, batch) if d.flip(0.3) else None)
+    inputs += [d.normal(ways, batch, hidden) if d.flip() else None for _ in "hc"]
+    inputs.append(d.normal(ways, 3 * hidden, constant=True) if d.flip(0.3) else None)
+    inputs += [d.normal(ways, n, inner, constant=True) for n in (hidden, depth)]
+    inputs += [d.normal(ways, inner, constant=True), d.normal(batch, most, depth)]
+    inputs.append(d.integers(1, most + 1, batch) if d.flip() else None)
+    inputs.append(d.normal(ways, depth + hidden, found, constant=True) if found else None)
+    return Case("AttnLSTM", inputs, how, (True, True, True), rtol=2e-4)

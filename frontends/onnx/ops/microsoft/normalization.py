@@ -5,6 +5,8 @@ Also SimplifiedLayerNormalization, which onnxruntime keeps in ONNX's own domain.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
@@ -75,15 +77,36 @@ def skip_simplified_layer_normalization(node: Node) -> tuple[Tensor, ...]:
 def embed_layer_normalization(node: Node) -> tuple[Tensor, ...]:
     """(normalized sum of word, position and segment embeddings; tokens a row by the mask; the sum)."""
     node.only("epsilon", mask_index_type=0)
-    build, ids, segments, mask, positions = node.build, node[0], node.get(1), node.get(7), node.get(8)
-    total = gather_at(build, node[2], ids, 0)
+    return _embedded(node, lambda table, at: gather_at(node.build, node[table], at, 0), lambda n: node[n], node.get(8))
+
+
+@onnx_op("QEmbedLayerNormalization", domain=DOMAIN)
+def quantized_embed_layer_normalization(node: Node) -> tuple[Tensor, ...]:
+    """The same of tables, scale and bias (inputs 2 to 6) of bytes; 8 to 12 are their scales, 13 to 17 zero points."""
+    node.only("epsilon")
+    build = node.build
+
+    def dequantized(n: int, x: Tensor) -> Tensor:
+        scale, zero = (build.reshape(node[k], ()) for k in (n + 6, n + 11))
+        return build.map("f32(i32(x0) - i32(x1)) * x2", x, zero, scale)
+
+    def row(table: int, at: Tensor) -> Tensor:
+        return dequantized(table, gather_at(build, node[table], at, 0))
+
+    return _embedded(node, row, lambda n: dequantized(n, node[n]), None)[:2]
+
+
+def _embedded(
+    node: Node, row: Callable[[int, Tensor], Tensor], vector: Callable[[int], Tensor], positions: Tensor | None
+) -> tuple[Tensor, ...]:
+    """``row`` gives the rows of a table at indices, ``vector`` scale and bias of the normalization."""
+    build, ids, segments, mask = node.build, node[0], node.get(1), node.get(7)
     if positions is None:
-        total = build.map("x0 + x1", total, build.cut(node[3], 0, 0, ids.shape[1]))
-    else:
-        total = build.map("x0 + x1", total, gather_at(build, node[3], positions, 0))
+        positions = build.compute("i1", [], (1, ids.shape[1]))
+    total = build.map("x0 + x1", row(2, ids), row(3, positions))
     if segments is not None:
-        total = build.map("x0 + x1", total, gather_at(build, node[4], segments, 0))
-    y = _layer(build, total, node[5], node[6], node.attr("epsilon", 1e-12))
+        total = build.map("x0 + x1", total, row(4, segments))
+    y = _layer(build, total, vector(5), vector(6), node.attr("epsilon", 1e-12))
     none = build.constant(0, "i32")
     counts = build.broadcast(none, ids.shape[:1]) if mask is None else build.reduce("add", mask, [1])
     return y, counts, total

@@ -1,0 +1,1 @@
+"""Gates, and streams that are mixed by them."""
