@@ -6,7 +6,7 @@
 ``y@4`` partitions the band among threads, and so does ``m@32t``, whose tiles cover one block; ``k@8s`` streams blocks
 of a reduction, and ``k@64ps`` those of 64 points each, for any extent (GPUs only). ``n/32v`` is a vectorized loop in
 tiles of 32, ``m/14*4+12*6`` four tiles of 14 and six of 12, ``k/256s`` a reduction in blocks with partial sums,
-``m/64p`` tiles of 64 of which the last may reach beyond the extent (GPUs only). A fourth section, ``warps=2x4``, is for
+``m/64p`` tiles of 64 of which the last may reach beyond the extent. A fourth section, ``warps=2x4``, is for
 thread blocks of GPUs, and so are staged steps, ``k/32`` inside.
 ``;`` separates nests, ``&`` joins them.
 """
@@ -68,8 +68,9 @@ def _inner_loop(text: str, block: ThreadBlock | None) -> TiledLoop:
     loop = _loop(text)
     if loop.padded:
         raise ScheduleError(f"inner item {text!r}: padded tiles (p) must be in the band")
-    single = len(loop.sizes) == 1 and loop.sizes[0][1] is None
-    if "/" in text and not (single and (loop.vectorized or loop.partial_sums or block is not None)):
+    single, counted = len(loop.sizes) == 1, any(count for _, count in loop.sizes)
+    few = loop.vectorized and len(loop.sizes) <= 2  # the second one is of what is left
+    if "/" in text and (counted or not (few or single and (loop.partial_sums or block is not None))):
         forms = "'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)"
         raise ScheduleError(f"inner item {text!r} is not {forms}")
     return loop

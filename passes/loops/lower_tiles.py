@@ -109,9 +109,9 @@ class _Lowering:
         """Raises ScheduleError on a CPU for what is about thread blocks: one thread computes a tile there."""
         if not isinstance(self.target, CpuTarget):
             return
-        padded = [item for nest in self.nests for item in nest.band if item.padded]
+        padded = [item for nest in self.nests for item in nest.band if item.padded and item.vectorized]
         if padded:
-            why = f"padded tiles (p) are for GPUs, not for '{self.target.name}'"
+            why = f"padded tiles of vectors (vp) are for GPUs, not for '{self.target.name}'"
             raise ScheduleError(f"schedule item {padded[0]}: {why}")
         if blocks := [split for nest in self.nests for split in nest.partitions if split.points]:
             why = f"padded blocks (p) are for GPUs, not for '{self.target.name}'"

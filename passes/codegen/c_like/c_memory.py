@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mlc.dialects.types import is_narrow
 from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile, c_scalar, vector_name
@@ -11,11 +11,30 @@ from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile,
 _LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4": "mlc_load_every_4"}  # by stride
 
 
-def offset(base: str, leading: Sequence[int], chunk: Chunk, strides: Sequence[str]) -> str:
+def clamped(leading: Sequence[int], valid: Mapping[int, str]) -> list[int | str]:
+    """The indices of a point of leading axes, of which those beyond a number of valid ones are the last valid one: a
+    read needs no branch, and what it returns there is not used."""
+    return [f"mlc_minimum_i64({i}, {valid[n]} - 1)" if i and n in valid else i for n, i in enumerate(leading)]
+
+
+def inside(leading: Sequence[int], valid: Mapping[int, str]) -> str:
+    """The C condition that a point of leading axes is valid; empty where it is for all inputs: the first one is."""
+    return " && ".join(f"{i} < {valid[n]}" for n, i in enumerate(leading) if i and n in valid)
+
+
+def guarded(value: str, leading: Sequence[int], valid: Mapping[int, str], type_: str) -> str:
+    """``value`` where a point of leading axes is valid, else 0."""
+    condition = inside(leading, valid)
+    return f"({condition} ? {value} : ({type_}){{0}})" if condition else value
+
+
+def offset(base: str, leading: Sequence[int | str], chunk: Chunk, strides: Sequence[str]) -> str:
     """C expression of the element at ``leading`` and the chunk's first lane: base + Σ index·stride."""
     constant, terms = 0, [base]
     for i, stride in zip((*leading, chunk.start), strides, strict=True):
-        if stride.isdigit():
+        if isinstance(i, str):
+            terms += [f"{i} * {stride}"] if stride != "0" else []
+        elif stride.isdigit():
             constant += i * int(stride)
         elif i:
             terms.append(f"{i} * {stride}")
@@ -91,15 +110,17 @@ def transposed_axis(layout: Layout, strides: Sequence[str]) -> int | None:
 
 def read_transposed(
     pointer: str, base: str, layout: Layout, chunk: Chunk, at: Sequence[int], axis: int, strides: Sequence[str],
-    lanes: str | None,
+    lanes: str | None, valid: Mapping[int, str],
 ) -> list[str]:  # fmt: skip
     """C expressions of the vectors along ``axis`` from ``at`` on, one for each lane of ``chunk``."""
     name, size = vector_name(layout.element, chunk.width), layout.shape[axis] - at[axis]
+    others = {n: points for n, points in valid.items() if n != axis}
     vectors = []
     for lane in range(chunk.start, chunk.start + chunk.valid):
-        address = f"{pointer} + {offset(base, at, Chunk(lane, 1, 1), strides)}"
-        n = str(size) if lanes is None else f"{lanes} > {lane} ? {min(size, chunk.width)} : 0"
-        whole = size >= chunk.width and lanes is None
+        address = f"{pointer} + {offset(base, clamped(at, others), Chunk(lane, 1, 1), strides)}"
+        rows = f"mlc_clamp({valid[axis]} - {at[axis]}, {min(size, chunk.width)})" if axis in valid else str(size)
+        n = rows if lanes is None else f"{lanes} > {lane} ? {rows if axis in valid else min(size, chunk.width)} : 0"
+        whole = size >= chunk.width and lanes is None and axis not in valid
         vectors.append(f"mlc_load_{name}({address})" if whole else f"mlc_load_n_{name}({address}, {n})")
     return vectors
 

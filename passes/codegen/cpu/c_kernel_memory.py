@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel.access import valid_of
 from mlc.dialects.types import element_of, elements_in
 from mlc.passes.codegen.c_like import c_memory
 from mlc.passes.codegen.c_like.c_types import layout
@@ -25,17 +26,21 @@ class KernelMemory(KernelValues):
     def _strides(self, op: kernel.ReadOp | kernel.WriteOp) -> list[str]:
         return [str(s) if isinstance(s, int) else self.scalar(s) for s in op.mixed_strides]
 
+    def _valid(self, op: kernel.ReadOp | kernel.WriteOp | kernel.GatherOp) -> dict[int, str]:
+        """The numbers of valid points along axes of rows that may have fewer than the tile."""
+        return {axis: self.scalar(points) for axis, points in valid_of(op).items()}
+
     def read(self, op: kernel.ReadOp) -> None:
         shape, strides = layout(op.result.type, self.lanes), self._strides(op) or ["0"]
         pointer, base = self.pointers[op.buffer], self.scalar(op.offset)
-        lanes = self.scalar(op.lanes) if op.lanes else None
+        lanes, valid = self.scalar(op.lanes) if op.lanes else None, self._valid(op)
         axis = c_memory.transposed_axis(shape, strides)
         if axis is not None:
             self.read_transposed(op, axis, strides)
             return
         strings = []
         for leading, c in shape.positions():
-            at = c_memory.offset(base, leading, shape.chunks[c], strides)
+            at = c_memory.offset(base, c_memory.clamped(leading, valid), shape.chunks[c], strides)
             if strides[-1] == "2" and lanes is None and c_memory.in_pairs(shape):
                 strings.append(c_memory.read_pairs(pointer, at, shape, c, op.odd is not None))
             else:
@@ -50,14 +55,14 @@ class KernelMemory(KernelValues):
         """Read square blocks, of as many points along ``axis`` as a vector has lanes, and transpose them in
         registers."""
         shape, pointer, base = layout(op.result.type, self.lanes), self.pointers[op.buffer], self.scalar(op.offset)
-        lanes = self.scalar(op.lanes) if op.lanes else None
+        lanes, valid = self.scalar(op.lanes) if op.lanes else None, self._valid(op)
         squares: dict[tuple[tuple[int, ...], int], str] = {}
         names = []
         for leading, c in shape.positions():
             chunk, n = shape.chunks[c], leading[axis] % shape.chunks[c].width
             at = (*leading[:axis], leading[axis] - n, *leading[axis + 1 :])
             if (at, c) not in squares:
-                vectors = c_memory.read_transposed(pointer, base, shape, chunk, at, axis, strides, lanes)
+                vectors = c_memory.read_transposed(pointer, base, shape, chunk, at, axis, strides, lanes, valid)
                 squares[at, c] = self.square(vectors, shape.c_type(chunk), chunk.width)
             names.append(f"{squares[at, c]}[{n}]")
         self.alias(op.result, names)
@@ -72,24 +77,28 @@ class KernelMemory(KernelValues):
     def write(self, op: kernel.WriteOp) -> None:
         tile, strides = self.env[op.value], self._strides(op) or ["0"]
         pointer, base = self.pointers[op.buffer], self.scalar(op.offset)
-        lanes = self.scalar(op.lanes) if op.lanes else None
+        lanes, valid = self.scalar(op.lanes) if op.lanes else None, self._valid(op)
         for (leading, c), value in zip(tile.layout.positions(), tile.names, strict=True):
             chunk = tile.layout.chunks[c]
             at = c_memory.offset(base, leading, chunk, strides)
-            self.line(c_memory.write(pointer, at, tile, value, chunk, strides[-1], lanes))
+            written = c_memory.write(pointer, at, tile, value, chunk, strides[-1], lanes)
+            inside = c_memory.inside(leading, valid)
+            self.line(f"if ({inside}) {written}" if inside else written)
 
     def gather(self, op: kernel.GatherOp) -> None:
         shape, offsets = layout(op.result.type, self.lanes), self.env[op.offsets]
-        lanes = self.scalar(op.lanes) if op.lanes else None
+        lanes, valid = self.scalar(op.lanes) if op.lanes else None, self._valid(op)
         strings = []
         if op.lane_offsets is not None:
             constant = [int(p) for p in op.lane_offsets.get_values()]
             for leading, c in shape.positions():
                 at = offsets.at(leading, 0) if len(offsets.names) > 1 else offsets.names[0]
                 chunk = shape.chunks[c]
-                strings.append(c_memory.gather_constant(self.pointers[op.buffer], at, shape, chunk, constant, lanes))
+                value = c_memory.gather_constant(self.pointers[op.buffer], at, shape, chunk, constant, lanes)
+                strings.append(c_memory.guarded(value, leading, valid, shape.c_type(chunk)))
             self.define(op.result, strings)
             return
-        for (_, c), at in zip(shape.positions(), offsets.names, strict=True):
-            strings.append(c_memory.gather(self.pointers[op.buffer], at, shape, shape.chunks[c], lanes))
+        for (leading, c), at in zip(shape.positions(), offsets.names, strict=True):
+            value = c_memory.gather(self.pointers[op.buffer], at, shape, shape.chunks[c], lanes)
+            strings.append(c_memory.guarded(value, leading, valid, shape.c_type(shape.chunks[c])))
         self.define(op.result, strings)

@@ -19,22 +19,23 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 @dataclass(frozen=True)
 class Piece:
     """A range of a vectorized iterator: ``[start, stop)`` in steps of ``size``, with ``lanes`` valid lanes where
-    given; ``unmasked``: none of its points is masked."""
+    given; ``unmasked``: none of its points is masked; ``partial``: the last step ends with the range."""
 
     start: DimLike
     stop: DimLike
     size: int
     lanes: SSAValue | None = None
     unmasked: bool = False
+    partial: bool = False
 
     @property
     def once(self) -> bool:
         """Whether the range is one iteration for all inputs."""
-        return self.lanes is None and self.stop - self.start == self.size
+        return self.lanes is None and not self.partial and self.stop - self.start == self.size
 
-    def at(self, context: TileContext, item: TiledLoop, start: DimLike) -> TileContext:
+    def at(self, out: IndexBuilder, context: TileContext, item: TiledLoop, start: DimLike) -> TileContext:
         """The context of the iteration at ``start``."""
-        axis = Axis(item.iterator, self.size, self.lanes)
+        axis = Axis(item.iterator, self.size, out.dim(self.stop - start) if self.partial else self.lanes)
         context = replace(context, unmasked=True) if self.unmasked else context
         return context.extended(item.iterator, start + Dim.symbol(axis.symbol), axis)
 
@@ -48,6 +49,8 @@ def pieces(out: IndexBuilder, extent: DimLike, item: TiledLoop, context: TileCon
         return pieces
     if isinstance(rest, int):
         return [*pieces, Piece(whole, extent, rest)]
+    if len(item.sizes) > 1:
+        return [*pieces, Piece(whole, extent, item.sizes[-1][0], partial=True)]
     return [*pieces, Piece(whole, extent, item.size, out.dim(rest))]
 
 
@@ -100,8 +103,8 @@ def each_piece(
         return
     for piece in pieces(out, extent, item, context):
         if piece.once:
-            yield out, piece.at(context, item, piece.start)
+            yield out, piece.at(out, context, item, piece.start)
             continue
         loop = open_for(out, piece.start, piece.stop, piece.size, ())
-        yield loop.inside, piece.at(context, item, loop.variable)
+        yield loop.inside, piece.at(loop.inside, context, item, loop.variable)
         loop.close(())

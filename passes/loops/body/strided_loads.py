@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import Attribute, SSAValue
 
 from mlc.dialects import kernel
+from mlc.dialects.kernel.access import Valid
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.loops.body.tile_context import Value
 from mlc.passes.loops.index.index_builder import IndexBuilder
@@ -24,7 +25,7 @@ def is_strided(stride: int | SSAValue, element: Attribute) -> bool:
 
 def read_strided(
     out: IndexBuilder, buffer: SSAValue, base: DimLike, strides: Sequence[int | SSAValue], type_: VectorType,
-    known: Callable[[int], Value | None],
+    known: Callable[[int], Value | None], valid: Valid,
 ) -> SSAValue:  # fmt: skip
     """The tile at ``base``; ``known(n)`` is the value that the block has already for the tile ``n`` elements before.
 
@@ -36,8 +37,8 @@ def read_strided(
     if (before := known(stride)) is not None:
         column = VectorType(type_.element_type, [*type_.get_shape()[:-1], 1])
         last = out.dim(base + stride * (type_.get_shape()[-1] - 1))
-        return out.emit(kernel.SlideOp(before.ssa, out.emit(kernel.ReadOp(buffer, last, strides, column))))
+        return out.emit(kernel.SlideOp(before.ssa, out.emit(kernel.ReadOp(buffer, last, strides, column, valid=valid))))
     beside = known(1) if stride == 2 else None
     if beside is not None and isinstance(beside.ssa.owner, kernel.ReadOp):
-        return out.emit(kernel.ReadOp(buffer, beside.ssa.owner.offset, strides, type_, odd=True))
-    return out.emit(kernel.ReadOp(buffer, out.dim(base), strides, type_))
+        return out.emit(kernel.ReadOp(buffer, beside.ssa.owner.offset, strides, type_, odd=True, valid=valid))
+    return out.emit(kernel.ReadOp(buffer, out.dim(base), strides, type_, valid=valid))

@@ -113,7 +113,7 @@ class TileBody:
             axes |= {lane[0].iterator}
             shape_axes = (*context.axes, Axis(lane[0].iterator, lane[1].size))
         if lane is not None and lane[1].once and not loops and bare(s):
-            here = lane[1].at(context, lane[0], lane[1].start)
+            here = lane[1].at(out, context, lane[0], lane[1].start)
             return Value(broadcast(out, self._term(out, s, here), axes, here), axes)
         start = broadcast(out, Value(initial(out, s)), axes, TileContext(context.at, shape_axes))
         return Value(self._reduce_loops(out, s, context, loops, lane, axes, start), axes)
@@ -190,9 +190,9 @@ class TileBody:
     ) -> SSAValue:
         item, piece = lane
         if piece.once:
-            return self._lane_iteration(out, s, piece.at(context, item, piece.start), axes, total)
+            return self._lane_iteration(out, s, piece.at(out, context, item, piece.start), axes, total)
         run = open_for(out, piece.start, piece.stop, piece.size, (total,))
-        here = piece.at(context, item, run.variable)
+        here = piece.at(run.inside, context, item, run.variable)
         return run.close((self._lane_iteration(run.inside, s, here, axes, run.carried[0]),))[0]
 
     def _lane_iteration(

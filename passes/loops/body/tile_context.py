@@ -108,8 +108,15 @@ def element_type(type_: Attribute) -> Attribute:
 
 
 def lanes_of(context: TileContext, axes: frozenset[str]) -> SSAValue | None:
-    """The number of valid lanes, for a value that varies along a partial vectorized axis."""
-    return next((a.lanes for a in context.axes if a.lanes is not None and a.iterator in axes), None)
+    """The number of valid lanes, for a value that varies along the last axis, of vectors, where it is partial."""
+    return context.axes[-1].lanes if context.axes and context.axes[-1].iterator in axes else None
+
+
+def valid_rows(context: TileContext, axes: frozenset[str]) -> dict[int, SSAValue]:
+    """The number of valid points along each axis but the last, of vectors, that has fewer than the tile in some
+    tiles."""
+    last = len(context.axes) - 1
+    return {n: points for n, points in valid_axes(context, axes).items() if n < last}
 
 
 def valid_axes(context: TileContext, axes: frozenset[str]) -> dict[int, SSAValue]:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType,
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel, poly
+from mlc.dialects.kernel.access import Valid
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_name, element_of, elements_in
 from mlc.passes.kernel.lowering.casts import signless
@@ -27,6 +28,7 @@ from mlc.passes.loops.body.tile_context import (
     lanes_of,
     spread,
     valid_axes,
+    valid_rows,
     vector_type,
 )
 from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
@@ -195,18 +197,18 @@ class TileValues:
         lanes, valid = self._partial(out, buffer, context, axes)
         if self.in_registers and lanes is None and axes and is_strided(values[-1], element):
             tile = (array, buffer.value, tuple(values), axes)
-            return self._strided(out, tile, base, spread(element, axes, context.axes))
+            return self._strided(out, tile, base, spread(element, axes, context.axes), valid)
         read = kernel.ReadOp(buffer.value, out.dim(base), values, type_, lanes, valid=valid)
         return Value(out.emit(read), axes)
 
-    def _strided(self, out: IndexBuilder, tile: Tile, base: DimLike, type_: VectorType) -> Value:
+    def _strided(self, out: IndexBuilder, tile: Tile, base: DimLike, type_: VectorType, valid: Valid) -> Value:
         """Strided vector access, from the loads of neighbouring tiles where the block has them."""
 
         def known(distance: int) -> Value | None:
             return self.made.get((out.block, *tile, base - distance))
 
         _, buffer, strides, axes = tile
-        made = Value(read_strided(out, buffer, base, strides, type_, known), axes)
+        made = Value(read_strided(out, buffer, base, strides, type_, known, valid), axes)
         self.made[out.block, *tile, base] = made
         return made
 
@@ -216,7 +218,8 @@ class TileValues:
         """Gathered vector access at a base that is equal for all lanes plus a constant offset for each lane."""
         axes = at.axes | {context.axes[-1].iterator}
         type_ = vector_type(signless(element_of(buffer.value)), axes, context.axes)
-        return Value(out.emit(kernel.GatherOp(buffer.value, at.ssa, type_, lanes_of(context, axes), where)), axes)
+        lanes, valid = self._partial(out, buffer, context, axes)
+        return Value(out.emit(kernel.GatherOp(buffer.value, at.ssa, type_, lanes, where, valid)), axes)
 
     def _gather(self, out: IndexBuilder, op: Operation, index: Sequence[Value], context: TileContext) -> Value:
         buffer = next(b for b in self.buffers.values() if b.value is op.operands[0])
@@ -233,10 +236,10 @@ class TileValues:
     def _partial(
         self, out: IndexBuilder, buffer: Buffer, context: TileContext, axes: frozenset[str]
     ) -> tuple[SSAValue | None, dict[int, SSAValue]]:
-        """How many lanes are valid, where one thread has them; else how many points of each axis. A local array has all
-        points of a block."""
+        """How many lanes and rows are valid, where one thread has them; else how many points of each axis. A local array
+        has all points of a block."""
         if self.in_registers:
-            return lanes_of(context, axes), {}
+            return lanes_of(context, axes), valid_rows(context, axes)
         found = valid_axes(context, axes)
         ends = () if isinstance(buffer.value.owner, kernel.LocalOp) else enumerate(context.axes)
         varying = ((n, a) for n, a in ends if a.iterator in axes and a.iterator in context.ends)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 
 Sizes = tuple[tuple[int, int | None], ...]
 
 
-def cover(extent: DimLike, best: int) -> Sizes:
-    """Tile sizes up to ``best`` that cover ``extent`` exactly: few tiles of similar size (128 by 14 → 14*4+12*6).
+def rows_of(iterator: str, extent: DimLike, best: int) -> TiledLoop:
+    """A loop over rows in tiles of up to ``best``. Those of a symbolic extent are padded: one body serves all extents,
+    and computes a few rows more. With a descending sequence of sizes (8, 4, 2, 1) a convolution has four bodies."""
+    if isinstance(extent, int):
+        return TiledLoop(iterator, cover(extent, best))
+    return TiledLoop(iterator, ((best, None),), padded=best > 1)
 
-    A symbolic extent is covered greedily by a descending sequence of sizes.
-    """
-    if not isinstance(extent, int):
-        chain = [best] + [s for s in (4, 2, 1) if s < best]
-        return tuple((s, None) for s in chain)
+
+def cover(extent: int, best: int) -> Sizes:
+    """Tile sizes up to ``best`` that cover ``extent`` exactly: few tiles of similar size (128 by 14 → 14*4+12*6)."""
     if extent == 0:
         return ((1, 0),)
     if extent <= best:

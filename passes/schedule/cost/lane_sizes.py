@@ -10,9 +10,12 @@ from mlc.passes.schedule.polyhedral.statement_view import StatementView
 from mlc.target import CpuTarget
 
 
-def lane_sizes(extent: DimLike, width: int) -> Sizes:
-    """Whole tiles of ``width`` lanes, and one partial tile for the rest."""
-    return ((min(width, extent) if isinstance(extent, int) and extent else width, None),)
+def lane_sizes(extent: DimLike, width: int, lanes: int) -> Sizes:
+    """Whole tiles of ``width`` lanes, and one partial tile for the rest; of a symbolic extent the rest is in vectors of
+    ``lanes``, whose body is shorter."""
+    if not isinstance(extent, int):
+        return ((width, None), (lanes, None)) if width > lanes else ((width, None),)
+    return ((min(width, extent) if extent else width, None),)
 
 
 def long_run(s: StatementView, lanes: str, target: CpuTarget) -> int:

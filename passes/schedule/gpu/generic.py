@@ -62,7 +62,7 @@ def rows(statements: Sequence[StatementView], target: GpuTarget) -> Iterator[Loo
     if sum(map(is_matrix_product, statements)) > 1:  # nests of their own compute several rows at a time
         return
     width = target.block_threads * ROW
-    items = (*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(whole.bounds[inner[-1]], width), True))
+    items = (*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(whole.bounds[inner[-1]], width, width), True))
     yield LoopNest("rows", tuple(s.name for s in statements), tuple(map(TiledLoop, band)), items)
 
 

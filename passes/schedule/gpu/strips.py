@@ -99,5 +99,5 @@ def _nest(statements: Sequence[StatementView], strip: _Strip, size: int, target:
         *(tile_of(i, bounds[i], FEW) for i in strip.rows),
         tile_of(strip.iterator, bounds[strip.iterator], size, lanes=True),
     )
-    inner = (*map(TiledLoop, loops), TiledLoop(along, lane_sizes(bounds[along], terms), True))
+    inner = (*map(TiledLoop, loops), TiledLoop(along, lane_sizes(bounds[along], terms, terms), True))
     return LoopNest("strips", tuple(s.name for s in statements), band, inner)

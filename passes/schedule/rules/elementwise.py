@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.extent_partition import cover
+from mlc.passes.schedule.cost.extent_partition import rows_of
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes
 from mlc.passes.schedule.polyhedral.dependences import one_point
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
@@ -30,8 +30,8 @@ def elementwise(statements: Sequence[StatementView], target: CpuTarget) -> Itera
     for vectors, rows in by_rank((4, 2, 1, 8) if whole else (1, 2, 4), (usual, *more)):
         band = [TiledLoop(i) for i in others]
         if band and rows:
-            band[-1] = TiledLoop(others[-1], cover(first.bounds[others[-1]], rows))
-        band.append(TiledLoop(lanes, lane_sizes(extent, vectors * target.lanes), True))
+            band[-1] = rows_of(others[-1], first.bounds[others[-1]], rows)
+        band.append(TiledLoop(lanes, lane_sizes(extent, vectors * target.lanes, target.lanes), True))
         yield LoopNest("elementwise", names, tuple(band))
 
 
@@ -55,11 +55,11 @@ def _transposing(s: StatementView, rows: str, lanes: str, target: CpuTarget) -> 
     """Square tiles of as many rows as lanes, transposed in registers."""
     side = target.lanes
     extent = s.bounds[rows]
-    whole = extent // side if isinstance(extent, int) else None
-    sizes = cover(extent, side) if whole is None or not whole else ((side, whole),)
-    if isinstance(extent, int) and whole and extent % side:
-        sizes = (*sizes, (extent % side, 1))
-    tiles = {rows: TiledLoop(rows, sizes), lanes: TiledLoop(lanes, lane_sizes(s.bounds[lanes], side), True)}
+    tile = rows_of(rows, extent, side)
+    if isinstance(extent, int) and extent >= side:
+        rest = ((extent % side, 1),) if extent % side else ()
+        tile = TiledLoop(rows, ((side, extent // side), *rest))
+    tiles = {rows: tile, lanes: TiledLoop(lanes, lane_sizes(s.bounds[lanes], side, side), True)}
     return [tiles.get(i, TiledLoop(i)) for i in s.iters]
 
 

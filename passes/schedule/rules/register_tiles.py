@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike
 from mlc.passes.assumed_extents import SCHEDULED
-from mlc.passes.schedule.cost.extent_partition import Sizes, cover
+from mlc.passes.schedule.cost.extent_partition import Sizes, rows_of
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
 from mlc.passes.schedule.rules.operand_roles import OperandRoles, stored_panel_width
 from mlc.target import CpuTarget
@@ -43,13 +43,13 @@ def _tiles_of_width(roles: OperandRoles, width: int, target: CpuTarget) -> Itera
     bounds, panel = roles.s.bounds, roles.panels[-1:]
     vectors = -(-width // target.lanes)
     panel_extent = size_of(bounds[panel[0]]) if panel else 1
-    lanes = TiledLoop(roles.lanes, lane_sizes(bounds[roles.lanes], width), True)
+    lanes = TiledLoop(roles.lanes, lane_sizes(bounds[roles.lanes], width, target.lanes), True)
     tiles_of_lanes = -(-size_of(bounds[roles.lanes]) // width)
     for blocks in range(1, min(panel_extent, 4) + 1):
         limit = max((r for r in range(1, target.vector_registers) if target.fits(r, blocks * vectors)), default=1)
-        sizes = cover(bounds[panel[0]], blocks) if panel else ((1, 1),)
-        times = tiles_of_lanes * sum((n or panel_extent / s) for s, n in sizes)
-        items = (lanes, *(TiledLoop(i, sizes) for i in panel))
+        panels = [rows_of(i, bounds[i], blocks) for i in panel]
+        times = tiles_of_lanes * sum((n or panel_extent / s) for s, n in (panels[0].sizes if panels else ((1, 1),)))
+        items = (lanes, *panels)
         rows = _rows(roles.rows, bounds, limit, blocks * vectors, target)
         yield [(cost * times, (*items, *row)) for cost, row in rows]
 
@@ -76,12 +76,12 @@ def _rows(
     outer = math.prod(size_of(bounds[r]) for r in rows[:-1])
     # the taller tile first at equal cycles: it reads less of B
     if len(rows) > 1 and isinstance(bounds[inner], int) and 2 * extent <= limit:
-        sizes = cover(bounds[rows[-2]], limit // extent)
-        cycles = _cycles(bounds[rows[-2]], sizes, extent, vectors, target)
+        tiles = rows_of(rows[-2], bounds[rows[-2]], limit // extent)
+        cycles = _cycles(bounds[rows[-2]], tiles.sizes, extent, vectors, target)
         others = math.prod(size_of(bounds[r]) for r in rows[:-2])
-        yield others * cycles, (TiledLoop(rows[-2], sizes), TiledLoop(inner, ((extent, 1),)))
-    for sizes in (cover(bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
-        yield outer * _cycles(bounds[inner], sizes, 1, vectors, target), (TiledLoop(inner, sizes),)
+        yield others * cycles, (tiles, TiledLoop(inner, ((extent, 1),)))
+    for tiles in (rows_of(inner, bounds[inner], size) for size in _row_counts(bounds[inner], limit)):
+        yield outer * _cycles(bounds[inner], tiles.sizes, 1, vectors, target), (tiles,)
 
 
 def _row_counts(extent: DimLike, limit: int) -> Sequence[int]:

@@ -31,7 +31,8 @@ def rows(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[Loo
     extent = whole.bounds[inner[-1]]
     yield from _multi_row(statements, band, inner, target)
     for vectors in _widths(extent, target):
-        items = [*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], lane_sizes(extent, vectors * target.lanes), True)]
+        sizes = lane_sizes(extent, vectors * target.lanes, target.lanes)
+        items = [*map(TiledLoop, inner[:-1]), TiledLoop(inner[-1], sizes, True)]
         yield LoopNest("rows", tuple(s.name for s in statements), tuple(map(TiledLoop, band)), tuple(items))
 
 
@@ -66,8 +67,8 @@ def _multi_row(
     if any(element_of(s.op.out) not in FOUR_BYTES or not _along(s, inner[0]) for s in inside):
         return
     width = extent if extent <= 2 * lanes else lanes
-    tiles = (*map(TiledLoop, band[:-1]), TiledLoop(band[-1], lane_sizes(rows, lanes), True))
-    item = TiledLoop(inner[0], lane_sizes(extent, width), True)
+    tiles = (*map(TiledLoop, band[:-1]), TiledLoop(band[-1], lane_sizes(rows, lanes, lanes), True))
+    item = TiledLoop(inner[0], lane_sizes(extent, width, lanes), True)
     yield LoopNest("rows", tuple(s.name for s in statements), tiles, (item,))
 
 

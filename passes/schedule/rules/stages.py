@@ -26,5 +26,5 @@ def stages(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
     shared.remove(lanes)
     inner = dict.fromkeys(i for s in statements for i in s.iters if i not in (*shared, lanes))
     for width in (target.lanes, 2 * target.lanes):
-        band = (*map(TiledLoop, shared), TiledLoop(lanes, lane_sizes(first.bounds[lanes], width), True))
+        band = (*map(TiledLoop, shared), TiledLoop(lanes, lane_sizes(first.bounds[lanes], width, target.lanes), True))
         yield LoopNest("stages", tuple(s.name for s in statements), band, tuple(map(TiledLoop, inner)))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import memref
 
 from mlc.dialects.poly import LoopNest, TiledLoop
-from mlc.passes.schedule.cost.extent_partition import cover
+from mlc.passes.schedule.cost.extent_partition import rows_of
 from mlc.passes.schedule.cost.lane_sizes import lane_sizes, long_run
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView, epilogue_follows
 from mlc.passes.schedule.rules.candidates import by_rank
@@ -48,11 +48,11 @@ def window(statements: Sequence[StatementView], target: CpuTarget) -> Iterator[L
         if others:
             usual = STRIDED_ROWS if _slides_strided(first, lanes) else target.vector_registers // 2 // vectors - 2
             rows = max(1, (min(usual, GATHERED_ROWS) if _gathers(first) else usual) // share)
-            band[-1] = TiledLoop(others[-1], cover(first.bounds[others[-1]], rows))
+            band[-1] = rows_of(others[-1], first.bounds[others[-1]], rows)
             if _is_long_product(first):
                 taps = _taps(first, others, target.vector_registers - 2 - vectors)
                 band = [taps.get(i.iterator, i) for i in band]
-        band.append(TiledLoop(lanes, lane_sizes(extent, vectors * target.lanes), True))
+        band.append(TiledLoop(lanes, lane_sizes(extent, vectors * target.lanes, target.lanes), True))
         yield LoopNest("window", names, tuple(band), loops)
 
 
@@ -71,7 +71,7 @@ def _taps(s: StatementView, others: Sequence[str], registers: int) -> dict[str, 
     sizes = dict[str, TiledLoop]()
     for i in reversed(others[-2:]):
         if not all(r.depends_on(i) for r in s.reads):
-            sizes[i] = TiledLoop(i, cover(s.bounds[i], max(1, registers)))
+            sizes[i] = rows_of(i, s.bounds[i], max(1, registers))
             registers //= sizes[i].size
     return sizes
 

@@ -71,14 +71,11 @@ def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
     if not isinstance(extent, int) and any(count for _, count in item.sizes):
         message = f"schedule item {item} counts tiles of an extent of {extent}, which may be smaller"
         raise ScheduleError(f"{message}; leave out the counts, as in {item.iterator}/14+4+1")
-    if item.padded and extent != 0:
-        size = item.size
-        whole = isinstance(extent, int) and extent % size == 0
-        valid = size if whole else extent - size * Dim.symbol(coordinate(item.iterator))
-        return [Segment(0, ceildiv(extent, size), size, valid)]
+    last = item.sizes[-1][0]
     out: list[Segment] = []
     start: DimLike = 0
-    for size, count in item.sizes:
+    padded = extent != 0 if item.padded else item.vectorized and len(item.sizes) > 1 and not isinstance(extent, int)
+    for size, count in item.sizes[:-1] if padded else item.sizes:
         n = _whole(extent - start, size) if count is None else count
         if n != 0:
             out.append(Segment(start, n, size, size))
@@ -86,12 +83,20 @@ def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
     rest = extent - start
     if rest == 0:
         return out
+    if padded:
+        return [*out, _padded(item.iterator, start, rest, last)]
     if not item.vectorized or (isinstance(rest, int) and rest < 0):
         raise ScheduleError(f"schedule item {item} does not cover an extent of {extent}")
     if isinstance(rest, int):
         return [*out, Segment(start, 1, rest, rest)]
-    last = item.sizes[-1][0]
     return [*out, Segment(start, ceildiv(rest, last), last, rest)]
+
+
+def _padded(iterator: str, start: DimLike, extent: DimLike, size: int) -> Segment:
+    """Tiles of one size from ``start`` on, the last of them partly beyond the ``extent``."""
+    whole = isinstance(extent, int) and extent % size == 0
+    valid = size if whole else extent - size * Dim.symbol(coordinate(iterator))
+    return Segment(start, ceildiv(extent, size), size, valid)
 
 
 def _whole(extent: DimLike, size: int) -> DimLike:

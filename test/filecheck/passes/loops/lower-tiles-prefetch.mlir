@@ -49,7 +49,7 @@ kernel.func @any_rows(%a: tensor<?x768xf32, #graph.dims<["rows", "768"]>>, %b: t
 }
 
 // CHECK:      kernel.func @any_rows({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
-// CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/32v m/8+4+2+1 | k/128s">
+// CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/32v m/8p | k/128s">
 // CHECK:      %[[ROWS:[0-9]+]] = kernel.symbol "rows"
 // CHECK:      arith.floordivsi %{{[0-9a-z]+}}, %[[ROWS]] :
 // CHECK:      arith.floordivsi %{{[0-9a-z]+}}, %[[ROWS]] :

@@ -3,7 +3,7 @@
 // RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0/vs3 i1 |"}' --verify-diagnostics | filecheck %s --check-prefix MARKS
 // RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0/2s i1 |"}' --verify-diagnostics | filecheck %s --check-prefix BLOCKS
 // RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0 | i1/3"}' --verify-diagnostics | filecheck %s --check-prefix INSIDE
-// RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0 | i1/4+1v"}' --verify-diagnostics | filecheck %s --check-prefix SEVERAL
+// RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0 | i1/4+2+1v"}' --verify-diagnostics | filecheck %s --check-prefix SEVERAL
 // RUN: mlc-opt %s -p 'apply-schedules{text="k: x: S0 | i0 | i1/4*1s"}' --verify-diagnostics | filecheck %s --check-prefix COUNTED
 
 // Sizes that mean nothing where they stand are errors: counts below 0, two counts, and tiles of an inner iterator.
@@ -21,5 +21,5 @@ kernel.func @k(%x: memref<6x5xf32>, %y: memref<6x5xf32>) {
 // MARKS:    schedule item 'i0/vs3' is not 'iterator/size*count+…'
 // BLOCKS:   band item 'i0/2s': sums in blocks (s) must be after the second '|'
 // INSIDE:   inner item 'i1/3' is not 'iterator', 'iterator/size' and v (lanes) or 'iterator/size' and s (sums in blocks)
-// SEVERAL:  inner item 'i1/4+1v' is not 'iterator'
+// SEVERAL:  inner item 'i1/4+2+1v' is not 'iterator'
 // COUNTED:  inner item 'i1/4*1s' is not 'iterator'

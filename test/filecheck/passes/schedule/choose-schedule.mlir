@@ -84,7 +84,7 @@ kernel.func @into_the_middle_of_a_pad(%x: tensor<?x5xf32, #graph.dims<["batch", 
   kernel.return %2 : tensor<?x7xf32, #graph.dims<["batch+1", "7"]>>
 }
 
-// CHECK:      kernel.func @into_the_middle_of_a_pad{{.*}}schedule = #poly.schedule<"contraction: S0 S1 | n/7v m/14+4+2+1 | k; elementwise: S2 | i1/7v | ">
+// CHECK:      kernel.func @into_the_middle_of_a_pad{{.*}}schedule = #poly.schedule<"contraction: S0 S1 | n/7v m/14p | k; elementwise: S2 | i1/7v | ">
 
 // -----
 
