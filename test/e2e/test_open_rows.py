@@ -1,4 +1,4 @@
-"""Tiles of rows whose number is known at run time: the last one is partly beyond the extent, and reads nothing there."""
+"""Tiles of a number of rows that is known at run time: the last one is partly beyond it, and reads nothing there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CASES: dict[str, list[Any]] = {
     "enlarged": [node("Conv", ["x", "f"], ["c"], pads=[1, 1, 1, 1]), node("Resize", ["c", "", "scales"], ["y"])],
     "normalized": [node("InstanceNormalization", ["x", "s", "s"], ["n"]), node("Add", ["n", "x"], ["y"])],
     "gathered": [node("Gather", ["m", "i"], ["g"], axis=1), node("MatMul", ["g", "v"], ["y"])],
-    "two products": [node("MatMul", ["m", "w"], ["p"]), node("MatMul", ["p", "q"], ["r"]), node("Add", ["r", "m"], ["y"])],
+    "two products": [node("MatMul", ["m", "w"], ["p"]), node("MatMul", ["p", "q"], ["r"]), node("Add", "rm", ["y"])],
 }  # fmt: skip
 WEIGHTS = {"w": (23, 37), "u": (11, 23), "f": (19, 5, 3, 3), "d": (5, 1, 3, 3), "s": (5,), "v": (4, 33), "q": (37, 23)}
 SIZES = (1, 2, 3, 5, 7, 8, 13, 17, 31)

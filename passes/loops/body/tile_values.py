@@ -236,8 +236,8 @@ class TileValues:
     def _partial(
         self, out: IndexBuilder, buffer: Buffer, context: TileContext, axes: frozenset[str]
     ) -> tuple[SSAValue | None, dict[int, SSAValue]]:
-        """How many lanes and rows are valid, where one thread has them; else how many points of each axis. A local array
-        has all points of a block."""
+        """How many lanes and rows are valid, where one thread has them; else how many points of each axis. A local
+        array has all points of a block."""
         if self.in_registers:
             return lanes_of(context, axes), valid_rows(context, axes)
         found = valid_axes(context, axes)

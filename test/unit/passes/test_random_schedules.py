@@ -57,8 +57,12 @@ def _blocks(iterator: str, extent: int, nest: LoopNest, random: Random) -> Parti
 
 def _other(item: TiledLoop, rows: str, random: Random) -> TiledLoop:
     if item.vectorized:
-        return replace(item, sizes=((random.randint(2, 20), None),))
-    return replace(item, sizes=((random.randint(1, 8), None), (1, None)) if item.iterator == rows else item.sizes)
+        sizes = [(random.randint(2, 20), None) for _ in range(random.randint(1, 2))]
+        return replace(item, sizes=tuple(sorted(sizes, reverse=True)))
+    if item.iterator != rows:
+        return item
+    size, padded = random.randint(1, 8), random.random() < 0.5
+    return replace(item, sizes=((size, None),) if padded else ((size, None), (1, None)), padded=padded)
 
 
 def random_schedules(module: ModuleOp, random: Random) -> str:
