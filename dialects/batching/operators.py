@@ -21,6 +21,7 @@ from mlc.dialects.graph import (
     ContractOp,
     ConvOp,
     ConvTransposeOp,
+    CouplingOp,
     ForestOp,
     GraphOp,
     LoopOp,
@@ -99,7 +100,7 @@ def of_reduce(op: ReduceOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
     return b.emit(ReduceOp(op.fn.data, xs[0].value, axes, bool(op.keepdims)))
 
 
-@batched(PoolOp, ScanOp, ArgsortOp, ForestOp)
+@batched(PoolOp, ScanOp, ArgsortOp, ForestOp, CouplingOp)
 def of_rows(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
     """What treats each element of the first dimension alike: that dimension is longer."""
     size, first, *rest = shape_of(xs[0].value)

@@ -16,6 +16,7 @@ from mlc.dialects.graph.bitcast import BitcastOp
 from mlc.dialects.graph.compute import ComputeOp
 from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.conv import ConvOp
+from mlc.dialects.graph.coupling import CouplingOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
 from mlc.dialects.graph.forest import ForestOp
 from mlc.dialects.graph.in_layouts import LayoutOp
@@ -69,6 +70,7 @@ Graph = Dialect(
         NonMaxSuppressionOp,
         ScatterOp,
         ForestOp,
+        CouplingOp,
         LoopOp,
         IfOp,
         YieldOp,
@@ -91,7 +93,8 @@ __all__ = [
     "ReshapeOp", "BitcastOp", "TransposeOp", "BroadcastOp", "SliceOp", "PadOp", "ConcatOp", "PackOp", "UnpackOp",
     "ComputeOp", "PiecewiseOp", "NonzeroOp", "SizeOp", "SizedOp", "RoutineOp", "RunCounterOp", "RandomDrawOp",
     "LibraryOp",
-    "ArgsortOp", "ScanOp", "NonMaxSuppressionOp", "ScatterOp", "ForestOp", "LoopOp", "IfOp", "RegionOp", "YieldOp",
+    "ArgsortOp", "ScanOp", "NonMaxSuppressionOp", "ScatterOp", "ForestOp", "CouplingOp", "LoopOp", "IfOp",
+    "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WinogradPointsOp", "WinogradTapRowsOp",
     "WinogradTapsOp", "WeightOp", "ConstantOp",
     "broadcast_shapes", "dims_of", "LayoutAttr", "LayoutOp", "layout", "ints_of", "source_nodes", "with_nodes",

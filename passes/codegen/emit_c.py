@@ -27,7 +27,8 @@ from mlc.passes.schedule.apply_schedules import TUNED
 FILE_BYTES = 100_000
 """Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
-FOREST = "mlc_forest_"  # begins the name of those on trees, which have a header of their own
+OF_THEIR_OWN = {"mlc_forest_": "forest", "mlc_coupling(": "coupling"}
+"""How the calls of some begin -> their header, which is not mlc_library.h."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,9 @@ def routine_families(program: rt.ProgramOp) -> tuple[str, ...]:
 def unit(strings: Sequence[str]) -> str:
     """A C file of kernels; of the headers it has only what they need, as parsing takes time."""
     text = "\n".join(["", *strings])
-    calls = [line for line in text.splitlines() if line.endswith(LIBRARY_CALL)]
-    forests = ["forest"] if any(FOREST in line for line in calls) else []
-    library = ["library"] if any(FOREST not in line for line in calls) else []
-    headers = [f'#include "mlc_{name}.h"\n' for name in [*library, *forests] or ["kernel"]]
+    calls = [line.strip() for line in text.splitlines() if line.endswith(LIBRARY_CALL)]
+    called = {next((h for name, h in OF_THEIR_OWN.items() if c.startswith(name)), "library") for c in calls}
+    headers = [f'#include "mlc_{name}.h"\n' for name in sorted(called) or ["kernel"]]
     return "".join([f"#define MLC_PARTS {' | '.join(parts_of(text)) or 0}\n", *headers, text])
 
 

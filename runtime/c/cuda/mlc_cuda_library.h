@@ -464,4 +464,36 @@ MLC_FOREST(int32_t, uint32_t, i32, float, f32)
 MLC_FOREST(int64_t, uint64_t, i64, float, f32)
 MLC_FOREST(int64_t, uint64_t, i64, double, f64)
 
+/* Class probabilities of those of pairs (mlc_coupling.h): a thread a row. */
+MLC_DEVICE void mlc_coupling(const void *pairs, void *result, int64_t rows, int64_t classes, MLC_GRID_ARGUMENTS) {
+  MLC_UNITS(row, rows) {
+    const double *r = (const double *)pairs + row * classes * classes;
+    double *p = (double *)result + row * 3 * classes, *own = p + classes, *qp = own + classes;
+    for (int64_t i = 0; i < classes; i++) {
+      p[i] = 1.0 / (double)classes;
+      own[i] = 0;
+      for (int64_t j = 0; j < classes; j++) own[i] += j == i ? 0 : r[j * classes + i] * r[j * classes + i];
+    }
+    for (int iteration = 0; iteration < 100; iteration++) {
+      double total = 0, error = 0;
+      for (int64_t i = 0; i < classes; i++) {
+        qp[i] = own[i] * p[i];
+        for (int64_t j = 0; j < classes; j++) qp[i] -= j == i ? 0 : r[j * classes + i] * r[i * classes + j] * p[j];
+        total += p[i] * qp[i];
+      }
+      for (int64_t i = 0; i < classes; i++) error = fmax(error, fabs(qp[i] - total));
+      if (error < 0.005 / (double)classes) break;
+      for (int64_t n = 0; n < classes; n++) {
+        const double step = (total - qp[n]) / own[n];
+        total = (total + step * (step * own[n] + 2 * qp[n])) / (1 + step) / (1 + step);
+        p[n] += step;
+        for (int64_t j = 0; j < classes; j++) {
+          qp[j] = (qp[j] + step * (j == n ? own[n] : -r[j * classes + n] * r[n * classes + j])) / (1 + step);
+          p[j] /= 1 + step;
+        }
+      }
+    }
+  }
+}
+
 #endif

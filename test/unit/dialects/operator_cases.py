@@ -90,6 +90,7 @@ WITHOUT = {
     "graph.argsort": "integers",
     "graph.bitcast": "integers",
     "graph.constant": "has no operands",
+    "graph.coupling": "an iteration that stops on a condition",
     "graph.forest": "integers, and tables that are constants",
     "graph.if": "derivatives of regions: test_control_derivatives",
     "graph.loop": "derivatives of regions: test_control_derivatives",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from mlc.dialects.types import is_float
@@ -15,10 +17,10 @@ from mlc.frontends.onnx.ops.ml import DOMAIN
 
 @onnx_op("ArrayFeatureExtractor", domain=DOMAIN)
 def array_feature_extractor(node: Node) -> Tensor:
-    """The columns that the second input names, of all rows."""
+    """The columns that the second input, of any shape, names, of all rows; a vector is one row."""
     x, build = node[0], node.build
     wide = build.reshape(x, (1, *x.shape)) if x.rank == 1 else x
-    indices = build.reshape(node[1], (node[1].shape[-1],))
+    indices = build.reshape(node[1], (prod(node[1].shape),))
     return gather_at(build, wide, indices, wide.rank - 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlc.dialects.graph import CouplingOp
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import Array
@@ -99,12 +100,7 @@ def _of_two(build: Builder, score: Tensor, how: str) -> Tensor:
 
 
 def _probabilities(node: Node, scores: Tensor, classes: int) -> Tensor:
-    """[N, classes]: probabilities that agree best with those of pairs: each score gives r[i, j], of class i against j.
-
-    It minimises the sum of (r[j, i] p[i] - r[i, j] p[j])², p summing to 1; onnxruntime stops near it.
-    Reference: T.-F. Wu, C.-J. Lin and R. C. Weng, "Probability Estimates for Multi-class Classification by Pairwise
-    Coupling", 2004.
-    """
+    """[N, classes]: probabilities that agree with those of pairs: each score gives r[i, j], of class i against j."""
     build, pairs = node.build, _pairs(classes)
     a, b = (Tensor.from_known(_floats(node, name)[: len(pairs)]) for name in ("prob_a", "prob_b"))
     won = build.map("min(max(sigmoid(-(x0 * x1 + x2)), 1e-7), 0.9999999)", scores, a, b)
@@ -115,20 +111,8 @@ def _probabilities(node: Node, scores: Tensor, classes: int) -> Tensor:
     pair, side = Tensor.from_known(table), Tensor.from_known(sign)
     text = "where(x2[i1, i2] > 0, x0[i0, x1[i1, i2]], where(x2[i1, i2] < 0, 1 - x0[i0, x1[i1, i2]], 0))"
     r = build.compute(text, [build.cast(won, "f64"), pair, side], (scores.shape[0], classes, classes))
-    squares = build.compute("x0[i0, r0, i1] * x0[i0, r0, i1]", [r], r.shape[:2], [classes], "add")
-    # adding 1 everywhere changes nothing where p sums to 1, and makes it solvable for two classes
-    system = build.compute("1 + where(i1 == i2, x1[i0, i1], -x0[i0, i2, i1] * x0[i0, i1, i2])", [r, squares], r.shape)
-    return build.cast(_solved(build, system, classes), "f32")
-
-
-def _solved(build: Builder, system: Tensor, count: int) -> Tensor:
-    """[N, count]: the solution of [N, count, count] for a right side of ones, divided by its sum (Gauss-Jordan)."""
-    x = build.pad(system, [0, 0, 0], [0, 0, 1], "1")
-    for n in range(count):
-        row = f"x0[i0, {n}, i2] / x0[i0, {n}, {n}]"
-        x = build.compute(f"where(i1 == {n}, {row}, x0[i0, i1, i2] - x0[i0, i1, {n}] * ({row}))", [x], x.shape)
-    p = build.reshape(build.cut(x, 2, count, 1), x.shape[:2])
-    return build.map("x0 / x1", p, build.reduce("add", p, [1], keepdims=True))
+    found = build.emit(CouplingOp(build.value(r)))
+    return build.cast(build.cut(found, 1, 0, classes), "f32")
 
 
 def _pairs(classes: int) -> list[tuple[int, int]]:

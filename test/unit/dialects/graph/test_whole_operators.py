@@ -38,6 +38,7 @@ BY_PASSES = {
 
 NO_DERIVATIVE = {
     "graph.argsort": "whole numbers",
+    "graph.coupling": "an iteration that stops on a condition",
     "graph.non_max_suppression": "whole numbers",
     "graph.random_draw": "depends on no operand",
 }

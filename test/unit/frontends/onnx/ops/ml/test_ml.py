@@ -5,13 +5,33 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from forests import forest
-from single import agrees, ml
+from single import ML, agrees, ml, single
+
+import mlc
 
 
 @pytest.mark.parametrize("dtype", ["f4", "i8"])
 def test_array_feature_extractor(rng: np.random.Generator, dtype: str) -> None:
     x = (10 * rng.standard_normal((5, 7))).astype(dtype)
     ml("ArrayFeatureExtractor", {"x": x, "y": np.array([[3, 0, 6]], np.int64)}, version=1)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (3, 1), (1, 1), (2, 2, 1)])
+@pytest.mark.parametrize("rows", [(7,), (4, 7), (2, 3, 7)])
+def test_indices_of_any_shape_are_flat(rng: np.random.Generator, shape: tuple[int, ...], rows: tuple[int, ...]) -> None:
+    x, y = rng.standard_normal(rows).astype("f4"), rng.integers(0, 7, shape)
+    ml("ArrayFeatureExtractor", {"x": x, "y": y}, version=1, constants=["y"])
+    ml("ArrayFeatureExtractor", {"x": x, "y": y}, version=1)
+
+
+def test_indices_of_a_symbolic_number_of_rows(rng: np.random.Generator) -> None:
+    x, y = rng.standard_normal((4, 7)).astype("f4"), np.array([[5], [0], [2]])
+    model = single("ArrayFeatureExtractor", {"x": x, "y": y}, domain=ML, version=1)
+    for n, value in enumerate(model.graph.input):
+        value.type.tensor_type.shape.dim[0].dim_param = f"rows{n}"
+    compiled = mlc.compile(model)
+    for count in (3, 1):
+        np.testing.assert_array_equal(compiled.run({"x": x, "y": y[:count]})["y0"], x[:, y[:count, 0]])
 
 
 def test_binarizer(rng: np.random.Generator) -> None:
