@@ -22,8 +22,8 @@ def describe(cpus: Sequence[int], peers: Sequence[str]) -> dict[str, Any]:
         peak = pool.submit(_peak, list(cpus)).result()
     versions = {DISTRIBUTIONS[engine]: version(DISTRIBUTIONS[engine]) for engine in ("mlc", *peers)}
     return {
-        "date": date.today().isoformat(), "cpu": _cpu_model(), "cpus": len(cpus), "system": platform.platform(),
-        "python": platform.python_version(), "revision": _revision(), "versions": versions, **peak,
+        "date": date.today().isoformat(), "cpu": cpu_model(), "cpus": len(cpus), "system": platform.platform(),
+        "python": platform.python_version(), "revision": revision(), "versions": versions, **peak,
     }  # fmt: skip
 
 
@@ -39,12 +39,12 @@ def _peak(cpus: list[int]) -> dict[str, Any]:
     return {"flops": peak.flops, "bandwidth": peak.bytes, **described}
 
 
-def _cpu_model() -> str:
+def cpu_model() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _revision() -> str:
+def revision() -> str:
     """The commit of the working tree, with a + if it has changes; empty without git."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+", "--abbrev=10"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
