@@ -22,7 +22,7 @@ import numpy as np
 HEADERS = Path(__file__).resolve().parents[1] / "runtime" / "c" / "vector"
 ELEMENTS = 32768
 RANGES = {"log": (1e-3, 50), "log2": (1e-3, 50), "log1p": (-0.9, 50), "sqrt": (0, 50), "rsqrt": (1e-3, 50)}
-VECTOR = ["exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "sigmoid", "erf", "sin", "cos",
+VECTOR = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "sigmoid", "erf", "sin", "cos",
           "floor", "ceil", "trunc", "roundeven", "round", "sqrt", "rsqrt"]
 SCALAR = {"sigmoid": "1.f / (1.f + expf(-x))", "rsqrt": "1.f / sqrtf(x)"}
 NUMPY: dict[str, Callable[..., np.ndarray]] = {"roundeven": np.rint} | {

@@ -47,7 +47,7 @@ FORMULAS: dict[str, tuple[str | None, ...]] = {
     "mul": ("g * x1", "g * x0"),
     "div": ("g / x1", "-g * (x0 / x1) / x1"),
     "floordiv": (None, None),
-    "mod": ("g", "-g * floor(x0 / x1)"),
+    "mod": ("g", "-g * (x0 // x1)"),
     "fmod": ("g", "-g * trunc(x0 / x1)"),
     "pow": ("where(x1 == 0, 0, g * x1 * x0 ** (x1 - 1))", "where((x0 == 0) & (x1 >= 0), 0, g * x0 ** x1 * log(x0))"),
     "atan2": ("g * x1 / (x0 * x0 + x1 * x1)", "-g * x0 / (x0 * x0 + x1 * x1)"),
@@ -72,6 +72,9 @@ FORMULAS: dict[str, tuple[str | None, ...]] = {
     "atanh": ("g / ((1 - x0) * (1 + x0))",),
     "expm1": ("g * exp(x0)",),
     "log1p": ("g / (1 + x0)",),
+    "log2": ("1.4426950408889634 * g / x0",),  # 1 / ln 2
+    "log10": ("0.4342944819032518 * g / x0",),  # 1 / ln 10
+    "erfc": ("-1.1283791670955126 * g * exp(-x0 * x0)",),
     "sigmoid": ("g * sigmoid(x0) * sigmoid(-x0)",),
     **dict.fromkeys(("floor", "ceil", "round", "trunc", "sign"), (None,)),
 }

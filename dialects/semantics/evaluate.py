@@ -38,6 +38,15 @@ def _erf(x: Array) -> Array:
     return np.asarray(_float_only(math.erf)(x.astype(np.float64)), dtype=x.dtype)
 
 
+def _log10(x: Array) -> Array:
+    """In double, so that it is whole at powers of ten: NumPy's of floats is not."""
+    return np.asarray(np.log10(x.astype(np.float64)), dtype=x.dtype)
+
+
+def _erfc(x: Array) -> Array:
+    return np.asarray(_float_only(math.erfc)(x.astype(np.float64)), dtype=x.dtype)
+
+
 def _sigmoid(x: Array) -> Array:
     """Rounded once: its steps are in f32 at least."""
     e = np.exp(-np.abs(x.astype(np.result_type(x.dtype, np.float32))))
@@ -86,6 +95,8 @@ NUMPY: dict[str, Any] = {
     "abs": np.abs,
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "erf": _erf,
+    "erfc": _erfc,
+    "log10": _log10,
     "sigmoid": _sigmoid,
     "round": np.rint,
     "asin": np.arcsin,

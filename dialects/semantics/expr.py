@@ -78,7 +78,7 @@ FUNCTIONS: dict[str, int] = {
     "dot4": 2,  # the dot product of four unsigned bytes and four signed ones, each four packed in an i32
     **dict.fromkeys(("neg", "not_", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan"), 1),
     **dict.fromkeys(("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"), 1),
-    **dict.fromkeys(("expm1", "log1p", "sigmoid"), 1),
+    **dict.fromkeys(("expm1", "log1p", "log2", "log10", "erfc", "sigmoid"), 1),
     **dict.fromkeys(("floor", "ceil", "round", "trunc", "isnan", "sign"), 1),
     "where": 3,
 }
@@ -91,7 +91,7 @@ CHEAP = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "and_", "or_"
 PREDICATES = (*COMPARISONS, "isnan")
 REAL = frozenset(
     ("exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh")
-    + ("acosh", "atanh", "expm1", "log1p", "sigmoid", "isnan", "atan2")
+    + ("acosh", "atanh", "expm1", "log1p", "log2", "log10", "erfc", "sigmoid", "isnan", "atan2")
 )
 """Functions that exist only for floats."""
 _SYMBOLS = {

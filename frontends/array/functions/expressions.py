@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
+from mlc.frontends.build.ops.functions import HYPOT, LOGADDEXP
 
-_LARGE, _SMALL = "max(abs(x0), abs(x1))", "min(abs(x0), abs(x1))"
-_RATIO = f"({_SMALL} / {_LARGE})"
-HYPOT = (
-    f"where((abs(x0) == inf) | (abs(x1) == inf), inf, "
-    f"where({_LARGE} == 0, {_LARGE}, {_LARGE} * sqrt(1 + {_RATIO} * {_RATIO})))"
-)
-"""The length of (x0, x1), whose squares may overflow."""
 UNARY = {
     "abs": "abs(x0)",
     "bitwise_invert": "not_(x0)",
@@ -38,8 +32,8 @@ REAL = {
     "expm1": "expm1(x0)",
     "log": "log(x0)",
     "log1p": "log1p(x0)",
-    "log2": "log(x0) * 1.4426950408889634",
-    "log10": "log(x0) * 0.4342944819032518",
+    "log2": "log2(x0)",
+    "log10": "log10(x0)",
     "reciprocal": "1 / x0",
     "sigmoid": "sigmoid(x0)",
     "sin": "sin(x0)",
@@ -67,7 +61,7 @@ REAL_BINARY = {
     "atan2": "atan2(x0, x1)",
     "divide": "x0 / x1",
     "hypot": HYPOT,
-    "logaddexp": "where(x0 == x1, x0 + 0.6931471805599453, max(x0, x1) + log1p(exp(-abs(x0 - x1))))",
+    "logaddexp": LOGADDEXP,
 }
 COMPARISONS = {
     "equal": "x0 == x1",

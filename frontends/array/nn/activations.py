@@ -62,10 +62,15 @@ def _top(x: Array, axis: int | tuple[int, ...] | None) -> Array:
     return stop_gradient(reductions.max(x, axis=axis, keepdims=True))
 
 
+def _finite(x: Array) -> Array:
+    """``x``, and 0 where it is infinite or NaN: subtracted from an infinity of its own sign it would give NaN."""
+    return apply_map("where(abs(x0) < inf, x0, 0)", x)
+
+
 def logsumexp(x: Any, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
-    """The logarithm of the sum of exponentials, without overflow."""
+    """The logarithm of the sum of exponentials, without overflow; -inf of a row of -inf, inf of one with inf."""
     given = float_array(x)
-    top = _top(given, axis)
+    top = _finite(_top(given, axis))
     total = reductions.sum(apply_map("exp(x0 - x1)", given, top), axis=axis, keepdims=True)
     found = apply_map("x0 + log(x1)", top, total)
     return found if keepdims else reductions.sum(found, axis=axis)

@@ -18,6 +18,7 @@ from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, oper
 from mlc.frontends.array.nn.activations import float_array, log_softmax
 from mlc.frontends.array.nn.attention import one_hot
 from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops.functions import PROBABLE
 
 Loss = Callable[..., Array]
 
@@ -79,7 +80,9 @@ log_cosh_loss = elementwise(
     "log_cosh_loss", "abs(x0 - x1) + log1p(exp(-2 * abs(x0 - x1))) - 0.6931471805599453", "ln cosh"
 )
 binary_cross_entropy = elementwise(
-    "binary_cross_entropy", "0 - x1 * log(x0) - (1 - x1) * log(1 - x0)", "Cross entropy of a probability"
+    "binary_cross_entropy",
+    "0 - x1 * max(log(x0), -100) - (1 - x1) * max(log(1 - x0), -100)",
+    "Cross entropy of a probability, whose logarithms are at least -100 (torch),",
 )
 binary_cross_entropy_with_logits = elementwise(
     "binary_cross_entropy_with_logits", "softplus(x0) - x0 * x1", "Cross entropy of a logit"
@@ -161,7 +164,7 @@ def _reduced_but(ignore_index: int | None, losses: Array, classes: Array, reduct
 
 
 def _likelihood(log_probabilities: Array, probabilities: Array, axis: int) -> Array:
-    terms = FUNCTIONS["multiply"](log_probabilities, probabilities)
+    terms = apply_map(PROBABLE, *operands(log_probabilities, probabilities))
     return FUNCTIONS["negative"](reductions.sum(terms, axis=axis))
 
 

@@ -23,6 +23,7 @@ _MINMAX = {
 }  # fmt: skip
 _MATH = {
     "math.exp": "exp", "math.exp2": "exp2", "math.expm1": "expm1", "math.log": "log", "math.log2": "log2",
+    "math.log10": "log10", "math.erfc": "erfc",
     "math.log1p": "log1p", "math.tanh": "tanh", "math.erf": "erf", "math.sin": "sin", "math.cos": "cos",
     "math.tan": "tan", "math.sinh": "sinh", "math.cosh": "cosh", "math.asin": "asin", "math.acos": "acos",
     "math.atan": "atan", "math.asinh": "asinh", "math.acosh": "acosh", "math.atanh": "atanh", "math.floor": "floor",

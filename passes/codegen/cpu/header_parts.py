@@ -9,8 +9,8 @@ import re
 
 NAMES = re.compile(r"\b(?:mlc_|[fiu]\d+x)\w+")
 ROUNDING = "abs|copysign|floor|ceil|trunc|roundeven|round|sqrt|rsqrt"
-MATH = "exp|exp2|expm1|log|log2|log1p|tanh|erf|sin|cos|pow"
-LIBM = "tan|sinh|cosh|asin|acos|atan|asinh|acosh|atanh|cbrt|fmod|atan2"
+MATH = "exp|exp2|expm1|log|log2|log10|log1p|tanh|erf|sin|cos|pow"
+LIBM = "tan|sinh|cosh|asin|acos|atan|asinh|acosh|atanh|cbrt|erfc|fmod|atan2"
 LIBRARY = "argsort|scan_add|scan_mul|scatter_add|scatter_mul|scatter_max|scatter_min"
 PARTS = {
     "MLC_USE_I8": r"(.*_)?[iu]8x\d+.*",

@@ -52,9 +52,12 @@ class ScalarFunctions(Arithmetic):
         e = self.emit(math.ExpOp(self._neg(y, element)))
         return self.emit(arith.DivfOp(x, self.emit(arith.AddfOp(self.constant(1, element), e))))
 
+    def _erfc(self, x: SSAValue, element: str) -> SSAValue:
+        return self.emit(kernel.LanewiseOp("math.erfc", [x], {}, x.type))
+
     def _floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         if is_float(element):
-            return self.emit(math.FloorOp(self.emit(arith.DivfOp(a, b))))
+            return self._float_floordiv(a, b, element)
         if (bits := _power_of_two(b)) is None:
             return self._plain("floordiv", [a, b], element)
         return self._plain("shr", [a, self.constant(bits, element)], element) if bits else a
@@ -77,6 +80,25 @@ class ScalarFunctions(Arithmetic):
             return self._plain("and_", [a, self.constant((1 << bits) - 1, element)], element)
         quotient = self._floordiv(a, b, element)
         return self._plain("sub", [a, self._plain("mul", [quotient, b], element)], element)
+
+    def _float_floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
+        """The floor of the exact quotient a / b: 1.0 // 0.1 is 9, as the float 0.1 is above 1/10.
+
+        a / b rounds, to 10 here; (a - fmod(a, b)) / b is whole but for its own rounding. Zeros have the sign of a / b,
+        which is also the result for b = 0 (numpy.floor_divide, CPython's float_floor_div).
+        """
+        rest, quotient = self._fmod(a, b, element), self.emit(arith.DivfOp(a, b))
+        zero, one = self.constant(0, element), self.constant(1, element)
+        whole = self.emit(arith.DivfOp(self.emit(arith.SubfOp(a, rest)), b))
+        negative = [self._compare("lt", [x, zero], element) for x in (rest, b)]
+        below = self.emit(arith.AndIOp(self.emit(arith.XOrIOp(*negative)), self._compare("ne", [rest, zero], element)))
+        whole = self._select(below, self.emit(arith.SubfOp(whole, one)), whole)
+        floor = self.emit(math.FloorOp(whole))
+        up = self._compare("gt", [self.emit(arith.SubfOp(whole, floor)), self.constant(0.5, element)], element)
+        floor = self._select(up, self.emit(arith.AddfOp(floor, one)), floor)
+        nothing = self.emit(arith.MulfOp(quotient, zero))  # |a / b| < 1 where this is taken: a zero with its sign
+        floor = self._select(self._compare("eq", [floor, zero], element), nothing, floor)
+        return self._select(self._compare("eq", [b, zero], element), quotient, floor)
 
     def _float_mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         rest, zero = self._fmod(a, b, element), self.constant(0, element)

@@ -49,6 +49,8 @@ UNARY: dict[str, Any] = {
     "atanh": math.AtanhOp,
     "expm1": math.ExpM1Op,
     "log1p": math.Log1pOp,
+    "log2": math.Log2Op,
+    "log10": math.Log10Op,
     "floor": math.FloorOp,
     "ceil": math.CeilOp,
     "round": math.RoundEvenOp,
@@ -60,5 +62,5 @@ CMPI = dict(zip(COMPARISONS, ("eq", "ne", "slt", "sle", "sgt", "sge"), strict=Tr
 FLOAT_ONLY = frozenset({"isnan", "sigmoid"})
 TRANSCENDENTAL = frozenset(
     {"exp", "log", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh"}
-    | {"atanh", "expm1", "log1p", "pow", "atan2", "sigmoid"}
+    | {"atanh", "expm1", "log1p", "log2", "log10", "erfc", "pow", "atan2", "sigmoid"}
 )

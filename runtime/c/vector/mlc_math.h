@@ -7,8 +7,8 @@
  *   exp 1.1      exp2 1.2      expm1 1.7    log 0.9    log2 2.0    log1p 1.5
  *   tanh 1.3     erf 1.4       sin 1.6      cos 1.6    rsqrt 1.5
  *   floor 0.0    ceil 0.0      trunc 0.0    round 0.0  roundeven 0.0   sqrt 0.5
- *   pow 0.6, computed in double
- *   tan sinh cosh asin acos atan asinh acosh atanh cbrt: libm's, lane by lane
+ *   pow 0.6      log10 0.6, computed in double
+ *   tan sinh cosh asin acos atan asinh acosh atanh cbrt erfc: libm's, lane by lane
  *
  * Infinities, NaN, zeros with their sign, denormals, overflow and underflow are as in IEEE 754 and C11 Annex F. All are
  * branch-free but sin and cos, which leave vectors with a lane beyond 2^17 to libm. Rounding must be to nearest, the
@@ -45,11 +45,11 @@
 
 /* Functions with a vector implementation, of the parts MLC_USE_ROUNDING and MLC_USE_MATH; X(name). */
 #define MLC_MATH_ROUNDING(X) X(floor) X(ceil) X(trunc) X(roundeven) X(round) X(sqrt) X(rsqrt)
-#define MLC_MATH_CURVES(X) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(sin) X(cos)
+#define MLC_MATH_CURVES(X) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(tanh) X(erf) X(sin) X(cos)
 #define MLC_MATH_VECTOR(X) MLC_MATH_CURVES(X) MLC_MATH_ROUNDING(X)
 /* Functions of libm. */
 #define MLC_MATH_LIBM(X) \
-  X(tan) X(sinh) X(cosh) X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh) X(cbrt)
+  X(tan) X(sinh) X(cosh) X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh) X(cbrt) X(erfc)
 
 /* --- float vectors ------------------------------------------------------------------------------------------------ */
 

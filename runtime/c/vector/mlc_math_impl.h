@@ -212,6 +212,11 @@ MLC_INLINE VD MLC_V(log2_double)(VF x) {
   return (VD)(e + MLC_DOUBLE_TO_LONG_BITS) - MLC_DOUBLE_TO_LONG + t * q * 0x1.71547652b82fep+1;
 }
 
+/* In double: exact at powers of ten that are floats. */
+MLC_INLINE VF MLC_V(log10)(VF x) {
+  return MLC_V(log_edges)(x, __builtin_convertvector(MLC_V(log2_double)(x) * 0x1.34413509f79ffp-2, VF));
+}
+
 /* 2^z for n next to z, |n| <= 200. */
 MLC_INLINE VF MLC_V(exp2_double)(VD z, VF n) {
   VD whole = __builtin_convertvector(n, VD), r = (z - whole) * 0x1.62e42fefa39efp-1;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import torch
@@ -10,23 +9,22 @@ import torch
 from mlc.dialects.types import is_float, is_unsigned
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import elementwise
+from mlc.frontends.build.ops.functions import HYPOT, LOGADDEXP, XLOGY
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import TORCH_OF_ELEMENT
 from mlc.frontends.torch.registry import REGISTRY, Call, Operand, aten
 
 SAME = ("ceil", "floor", "round", "trunc")  # on integers: these have no fraction
 NAMED = (
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "expm1", "log", "log1p",
-    "reciprocal", "relu", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "erfc", "exp", "expm1", "log",
+    "log10", "log1p", "log2", "reciprocal", "relu", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt",
+    "square", "tan", "tanh",
 )  # fmt: skip
 UNARY = {
     **{name: f"{name}(x0)" for name in NAMED},
     "bitwise_not": "not_(x0)",
-    "erfc": "1 - erf(x0)",
     "exp2": "2 ** x0",
     "frac": "x0 - trunc(x0)",
-    "log10": f"log(x0) * {1 / math.log(10)!r}",
-    "log2": f"log(x0) * {1 / math.log(2)!r}",
     "neg": "-x0",
     "sgn": "sign(x0)",
 }
@@ -39,11 +37,12 @@ ARITHMETIC = {
     "fmax": "where(x0 == x0, where(x1 == x1, max(x0, x1), x0), x1)",
     "fmin": "where(x0 == x0, where(x1 == x1, min(x0, x1), x0), x1)",
     "fmod": "fmod(x0, x1)",
-    "hypot": "sqrt(x0 * x0 + x1 * x1)",
+    "hypot": HYPOT,
+    "logaddexp": LOGADDEXP,
     "maximum": "max(x0, x1)",
     "minimum": "min(x0, x1)",
     "remainder": "x0 % x1",
-    "xlogy": "where(x1 != x1, x1, where(x0 == 0, 0, x0 * log(x1)))",
+    "xlogy": XLOGY,
 }
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 LOGICAL = {"logical_and": "x0 & x1", "logical_or": "x0 | x1", "logical_xor": "x0 ^ x1"}
@@ -94,8 +93,10 @@ def multiply(call: Call, a: Operand, b: Operand) -> Tensor:
 @aten("div", "divide", "true_divide")
 def divide(call: Call, a: Operand, b: Operand, rounding_mode: str | None = None) -> Tensor:
     x, y = call.tensors(a, b)
+    if rounding_mode == "floor":
+        return call.build.formula("x0 // x1", x, y)
     if rounding_mode is None or not call.is_real():
-        return call.build.map("x0 // x1" if rounding_mode == "floor" else "x0 / x1", x, y)
+        return call.build.map("x0 / x1", x, y)
     return call.build.formula(f"{rounding_mode}(x0 / x1)", x, y)
 
 

@@ -11,7 +11,7 @@ from mlc.dialects.semantics.expr import FUNCTIONS, PREDICATES, Load, element_typ
 
 STEP = 1e-6
 INSIDE = {"asin": (-0.9, 0.9), "acos": (-0.9, 0.9), "atanh": (-0.9, 0.9), "acosh": (1.1, 4), "log1p": (-0.9, 3)}
-POSITIVE = ("log", "sqrt", "rsqrt", "pow")
+POSITIVE = ("log", "log2", "log10", "sqrt", "rsqrt", "pow")
 
 
 def slopes(text: str, *xs: np.ndarray | float, element: str = "f64") -> list[np.ndarray]:
