@@ -83,3 +83,22 @@ def moe_group_router(d: Draw) -> Case:
         inputs = [d.normal(tokens, 256, kind=kind, scale=0.1), d.normal(experts)]
         inputs.append(d.normal(experts, 256, kind=kind))
     return Case("MoEGroupRouter", inputs, how, (False, True, True))
+
+
+@row("MatMulNBits")
+def matmul_n_bits(d: Draw) -> Case:
+    kind, bits, block = d.one("f4", "f4", "f2"), d.one(2, 4, 8), d.one(16, 32, 64)
+    n, k, rows = d.int(1, 20), d.int(1, 4) * 16 + d.one(0, 0, 3), d.one(1, 3, 18)
+    shape = (d.open("batch", 1, 2), rows) if d.flip() else (d.open("rows", 1, 20),)
+    blocks = -(-k // block)
+    how: dict[str, Any] = {"K": k, "N": n, "block_size": block}
+    how |= {"bits": bits} if bits != 4 or d.flip() else {}
+    how |= {"accuracy_level": d.int(0, 1)} if d.flip() else {}
+    inputs: list[Data | None] = [d.normal(*shape, k, kind=kind), d.bytes(n, blocks, block * bits // 8, constant=True)]
+    inputs.append(d.uniform(0.01, 0.1, n * blocks, kind=kind, constant=True))
+    zero = d.one("none", "packed", *["floats"] * (bits != 8))
+    packed = d.bytes(n * -(-blocks * bits // 8), constant=True)
+    floats = d.uniform(0, 2**bits, n, blocks, kind=kind, constant=True)
+    inputs += [{"none": None, "packed": packed, "floats": floats}[zero], None]
+    inputs.append(d.normal(n, kind=kind) if d.flip() else None)
+    return Case("MatMulNBits", inputs, how)
