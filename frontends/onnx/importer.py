@@ -20,13 +20,15 @@ from mlc.frontends.onnx.errors import Absent, Unsupported
 from mlc.frontends.onnx.graphs.choices import Choice
 from mlc.frontends.onnx.graphs.functions import body_of, bound
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
+from mlc.frontends.onnx.mistakes import mistake
 from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
 from mlc.frontends.onnx.ops import load_all
 from mlc.frontends.onnx.reading.data import TensorData
 
 # Exceptions of import functions where attributes, shapes or types do not fit together.
 MISTAKES = (
-    VerifyException, ExprError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError
+    VerifyException, ExprError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError,
+    StopIteration,
 )  # fmt: skip
 MAX_DEPTH = 32  # of functions in functions
 MAX_NODES = 200_000  # with those of functions, which may double at each depth; so many take minutes to compile
@@ -87,9 +89,12 @@ class Importer:
             return [Poison()] * len(node.output)
         except MemoryError as e:
             full = MemoryError("there is no memory for its sizes; make them smaller")
-            raise _mistake(node, name, inputs, full) from e
+            raise self._mistake(node, name, inputs, full) from e
         except MISTAKES as e:
-            raise _mistake(node, name, inputs, e) from e
+            raise self._mistake(node, name, inputs, e) from e
+
+    def _mistake(self, node: NodeProto, name: str, inputs: Sequence[Any], error: Exception) -> InputError:
+        return mistake(node, name, STANDARD.get(node.domain, node.domain), self._opset(node), inputs, error)
 
     def _bind(self, part: Part, index: int, inputs: list[Value]) -> Node:
         node, name = part.nodes[index], part.name(index)
@@ -221,9 +226,3 @@ def _why_unknown(domain: str, op: str, opset: int) -> str:
     if not onnx.defs.has(op, domain):
         return "no such operator in ONNX, and the model brings no function of this name"
     return "operator not supported"
-
-
-def _mistake(node: NodeProto, name: str, inputs: Sequence[Any], error: Exception) -> InputError:
-    shapes = ", ".join(str(i) for i in inputs if isinstance(i, Tensor))
-    what = str(error) or "attributes, shapes and types do not fit together"
-    return InputError(f"{what} (inputs: {shapes or 'none'})", node=name, op=node.op_type, stage="import")
