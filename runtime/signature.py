@@ -134,11 +134,21 @@ def _nearest(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], name:
     return found
 
 
+def _axis_of_its_own(name: str, spec: TensorSpec, expected: tuple[int, ...], shape: tuple[int, ...]) -> str | None:
+    """How a model is made whose dimension differs between axes of one name; None where no name is the cause."""
+    for axis, (dim, wanted, given) in enumerate(zip(spec.shape, expected, shape, strict=False)):
+        if isinstance(dim, str) and wanted != given:
+            one = f"'{source_names(dim)}' is one size in all inputs"
+            return f"{one}. 'mlc compile --dim {name}:{axis}={given}' makes this axis another dimension"
+    return None
+
+
 def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:
     expected = tuple(exprs.evaluate(size, values) for size in spec.shape)
     if expected != shape:
         known = ", ".join(f"{source_names(dim)}={value}" for dim, value in values.items())
         where = f", that is {expected} for {known}" if known else ""
-        raise RunError(f"Input '{name}' must be {spec}{where}, but has the shape {shape}")
+        what = f"Input '{name}' must be {spec}{where}, but has the shape {shape}"
+        raise RunError(what, hint=_axis_of_its_own(name, spec, expected, shape))
     if max(shape, default=0) > _MAX_DIMENSION:
         raise RunError(f"Input '{name}' has the shape {shape}, too large for any memory")

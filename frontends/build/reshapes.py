@@ -16,7 +16,7 @@ from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, produc
 from mlc.frontends.build.folding.fold import at_least
 from mlc.frontends.build.folding.prove import never_zero
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.build.unify_dims import solved
+from mlc.frontends.build.unify_dims import fix
 
 if TYPE_CHECKING:
     from mlc.frontends.build.methods.movement import Movement
@@ -32,8 +32,7 @@ def with_elements(build: Movement, x: Tensor, shape: Sequence[DimLike]) -> Tenso
     difference = without_factors(had - has)
     if never_zero(difference):
         return x
-    if (fixed := solved(difference)) is not None:
-        raise fixed
+    fix(build, difference)
     extents = _extents_like(x.shape, has)
     if extents is not None:
         for axis, extent in enumerate(extents):

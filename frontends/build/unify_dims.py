@@ -68,10 +68,19 @@ def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tenso
         return x
     if sizes_of([x.shape[axis], extent]):
         return build.reshape(x, [extent if n == axis else d for n, d in enumerate(x.shape)])
-    if not always_zero(difference) and not build.branches and (fixed := solved(difference)) is not None:
-        raise fixed
+    if not always_zero(difference):
+        fix(build, difference)
     build.require_equal(x.shape[axis], extent)
     return build.cut(x, axis, 0, extent)
+
+
+def fix(build: Movement, difference: DimLike) -> None:
+    """Raises Fixed where a dimension of the inputs is decided by ``difference`` being 0.
+
+    In a branch, which may not run, nothing is decided.
+    """
+    if not build.branches and (fixed := solved(difference)) is not None:
+        raise fixed
 
 
 def solved(difference: DimLike) -> Fixed | None:

@@ -45,8 +45,8 @@ class Window:
         extra: list[DimLike] = [0] * len(spatial)
         if partial:
             extra = [_completing(*args) for args in zip(spatial, size, strides, low, high, strict=True)]
-        for d, k, a, b in zip(spatial, size, low, high, strict=True):
-            _check_fits(build, k, d + a + b)
+        for d, k, a, b, e in zip(spatial, size, low, high, extra, strict=True):
+            _check_fits(build, k, d + a + b + e)
         return Window(tuple(kernel), strides, dilations, low, high, extra)  # type: ignore[arg-type]
 
     def padded(self, build: Builder, x: Tensor, value: str) -> Tensor:
