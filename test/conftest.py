@@ -51,7 +51,7 @@ SLOW = {
     "test_candidates", "test_comparison", "test_control_derivatives",
     "test_contributed_shapes", "test_control", "test_divisions", "test_external_libraries", "test_extreme_values",
     "test_fourier_functions", "test_gpu_calibration",
-    "test_custom_derivatives", "test_gathers",
+    "test_custom_derivatives", "test_gathers", "test_tokenizer",
     "test_graph_pipeline", "test_growth_of_work", "test_halves", "test_isl_limit", "test_jit", "test_large_graphs",
     "test_linear_algebra",
     "test_loading", "test_microsoft", "test_microsoft_attention", "test_microsoft_quantized", "test_ml",

@@ -158,7 +158,7 @@ def checked_shape(dims: Iterable[int], what: str) -> tuple[int, ...]:
 
 
 def stored_bytes(element: str, count: int) -> int:
-    """Bytes of ``count`` elements in ONNX's raw data, which packs those of 4 and 2 bits."""
+    """Bytes of ``count`` elements in ONNX's raw data, which packs those of 6, 4 and 2 bits."""
     packed = NARROW.get(element, 8 * ITEMSIZE[element])
     return -(-count * packed // 8)
 
@@ -170,8 +170,9 @@ def read_elements(extent: Extent, element: str, shape: tuple[int, ...]) -> Array
         count = int(np.prod(shape, dtype=np.int64))
         return np.fromfile(extent.path, dtype, count, offset=extent.offset).reshape(shape)
     packed = np.fromfile(extent.path, np.uint8, extent.length, offset=extent.offset)
-    codes = (packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8)) & (1 << bits) - 1
-    return codes.reshape(-1)[: int(np.prod(shape, dtype=np.int64))].view(dtype).reshape(shape)
+    count = int(np.prod(shape, dtype=np.int64))
+    each = np.unpackbits(packed, count=bits * count, bitorder="little").reshape(count, bits)
+    return np.packbits(each, axis=1, bitorder="little").reshape(-1).view(dtype).reshape(shape)
 
 
 def _once(make: Callable[[], str]) -> Callable[[], str]:

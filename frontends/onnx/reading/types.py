@@ -28,6 +28,8 @@ ELEMENT_OF_ONNX: dict[int, str] = {
     TensorProto.FLOAT8E5M2: "f8e5m2",
     TensorProto.FLOAT8E5M2FNUZ: "f8e5m2fnuz",
     TensorProto.FLOAT8E8M0: "f8e8m0",
+    27: "f6e2m3",  # FLOAT6E2M3 and FLOAT6E3M2, which onnx has since 1.23
+    28: "f6e3m2",
     TensorProto.FLOAT4E2M1: "f4e2m1",
     TensorProto.INT4: "i4",
     TensorProto.UINT4: "ui4",
@@ -41,7 +43,7 @@ def element_of_onnx(data_type: int) -> str:
     """The element name of an ONNX data type.
 
     Raises:
-        NotSupported: complex numbers, floats of 6 bits.
+        NotSupported: complex numbers.
     """
     if data_type not in ELEMENT_OF_ONNX:
         name = TensorProto.DataType.Name(data_type) if data_type in TensorProto.DataType.values() else data_type

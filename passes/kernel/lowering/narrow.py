@@ -71,6 +71,8 @@ FORMATS = {
     "f8e4m3fnuz": Format(4, 3, 8, beyond=0x80, nan=0x80),
     "f8e5m2": Format(5, 2, 15, beyond=0x7C, nan=0x7E),
     "f8e5m2fnuz": Format(5, 2, 16, beyond=0x80, nan=0x80),
+    "f6e2m3": Format(2, 3, 1, beyond=31, nan=None),
+    "f6e3m2": Format(3, 2, 3, beyond=31, nan=None),
     "f4e2m1": Format(2, 1, 1, beyond=7, nan=None),
 }
 

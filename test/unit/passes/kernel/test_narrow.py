@@ -25,6 +25,8 @@ FLOATS = {
     "f8e4m3fnuz": TensorProto.FLOAT8E4M3FNUZ,
     "f8e5m2": TensorProto.FLOAT8E5M2,
     "f8e5m2fnuz": TensorProto.FLOAT8E5M2FNUZ,
+    "f6e2m3": TensorProto.FLOAT6E2M3,
+    "f6e3m2": TensorProto.FLOAT6E3M2,
     "f4e2m1": TensorProto.FLOAT4E2M1,
 }
 INTEGERS = {"i4": TensorProto.INT4, "ui4": TensorProto.UINT4, "i2": TensorProto.INT2, "ui2": TensorProto.UINT2}
@@ -40,7 +42,7 @@ def model(nodes: list[Any], inputs: dict[str, tuple[int, list[Any]]], outputs: l
     infos = [helper.make_tensor_value_info(n, *i) for n, i in inputs.items()]
     results = [helper.make_empty_tensor_value_info(n) for n in outputs]
     graph = helper.make_graph(nodes, "test", infos, results, list(weights))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 26)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 28)])
 
 
 def samples() -> Array:
@@ -189,7 +191,7 @@ def test_moved_without_being_read() -> None:
 
 
 @pytest.mark.parametrize("external", [False, True])
-@pytest.mark.parametrize("name", ["i4", "ui2", "f4e2m1", "f8e5m2"])
+@pytest.mark.parametrize("name", ["i4", "ui2", "f4e2m1", "f6e3m2", "f8e5m2"])
 def test_large_weights(tmp_path: Path, name: str, external: bool) -> None:
     """A weight that stays in its file is unpacked when it is read; its last byte may be partly used."""
     width = NARROW[name]
