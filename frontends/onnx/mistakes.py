@@ -57,6 +57,8 @@ def _inferred(node: NodeProto, domain: str, opset: int, inputs: Sequence[Any]) -
         types = {name: _type(x) for name, x in given.items()}
         opsets = [helper.make_opsetid(domain, opset)]
         shape_inference.infer_node_outputs(schema, node, types, known, opset_imports=opsets)
+    except onnx.checker.ValidationError as error:  # types that the operator does not take
+        return str(error).splitlines()[0].strip().rstrip(".")
     except (shape_inference.InferenceError, onnx.defs.SchemaError, ValueError, KeyError, RuntimeError) as error:
         text = str(error).splitlines()[0].partition("[ShapeInferenceError]")[2].strip()
         return text.rstrip(".")
