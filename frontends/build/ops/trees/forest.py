@@ -51,3 +51,17 @@ class Forest:
             depth += 1
             if depth > min(MAX_DEPTH, len(self.true)) + 1:
                 raise NotSupported(f"trees of more than {MAX_DEPTH} levels, or whose nodes form a cycle")
+
+    def presence(self) -> tuple[Array, Array]:
+        """(some, all) per target: whether some leaf has a weight for it; whether each leaf of some tree has one."""
+        tree, at = np.full(len(self.true), -1), self.roots
+        tree[at] = np.arange(len(at))
+        while (at := at[self.true[at] != self.false[at]]).size:
+            tree[self.true[at]] = tree[self.false[at]] = tree[at]
+            at = np.unique(np.concatenate([self.true[at], self.false[at]]))
+        ends = tree[(self.true == self.false) & (tree >= 0)]
+        leaf, target = np.divmod(np.unique(self.leaves * self.count + self.targets), self.count)
+        used = tree[leaf] >= 0
+        cells = tree[leaf[used]] * self.count + target[used]
+        covered = np.bincount(cells, minlength=len(self.roots) * self.count).reshape(-1, self.count)
+        return covered.any(0), (covered == np.bincount(ends, minlength=len(self.roots))[:, np.newaxis]).any(0)

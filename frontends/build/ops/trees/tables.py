@@ -161,8 +161,5 @@ def _weights(
         trees[:, 1] = np.minimum(first, forest.count - width)
         target = target - trees[tree, 1]
     table = np.full((len(at), width), IDENTITY[monoid])
-    if monoid == "add":
-        np.add.at(table, (row, target), forest.weight[each])
-    else:
-        table[row, target] = forest.weight[each]
+    {"add": np.add, "min": np.minimum, "max": np.maximum}[monoid].at(table, (row, target), forest.weight[each])
     return table.astype(weight)

@@ -14,13 +14,16 @@ from mlc.frontends.onnx.ops.ml.categories import labels_of
 
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 ERF = 0.147  # of Winitzki's approximation of the inverse of erf, which onnxruntime and the reference use
+PI = 3.14159  # as they have it
 
 
 def transformed(build: Builder, scores: Tensor, how: str) -> Tensor:
     """post_transform of [N, scores].
 
+    Of a single score there is PROBIT alone; onnxruntime leaves the others out.
+
     Raises:
-        NotSupported: an unknown one; one that runtimes leave out where there is a single score.
+        NotSupported: an unknown one.
     """
     if how not in TRANSFORMS:
         raise NotSupported(f"post_transform '{how}'; it is one of {', '.join(TRANSFORMS)}")
@@ -28,8 +31,8 @@ def transformed(build: Builder, scores: Tensor, how: str) -> Tensor:
         return scores
     if how == "PROBIT":
         return _probit(build, scores)
-    if scores.shape[1] == 1:
-        raise NotSupported(f"post_transform {how} of a single score, which onnxruntime leaves out; use NONE")
+    if scores.shape[1] == 1:  # as in onnxruntime
+        return scores
     if how == "LOGISTIC":
         return build.map("sigmoid(x0)", scores)
     return softmax(build, scores, [1]) if how == "SOFTMAX" else _softmax_zero(build, scores)
@@ -46,7 +49,7 @@ def _probit(build: Builder, scores: Tensor) -> Tensor:
     """sqrt(2) times the inverse of erf at 2 x - 1, which is the quantile of the normal distribution."""
     at = build.map("2 * x0 - 1", scores)
     log = build.map("log((1 - x0) * (1 + x0))", at)
-    half = build.map(f"{2 / (np.pi * ERF)!r} + 0.5 * x0", log)
+    half = build.map(f"{2 / (PI * ERF)!r} + 0.5 * x0", log)
     root = build.map(f"sqrt(sqrt(x0 * x0 - x1 * {1 / ERF!r}) - x0)", half, log)
     return build.map(f"where(x0 < 0, -x1, x1) * {np.sqrt(2)!r}".replace("np.float64", ""), at, root)
 

@@ -73,6 +73,7 @@ def test_label_encoder(rng: np.random.Generator) -> None:
 
 def test_one_hot_encoder(rng: np.random.Generator) -> None:
     ml("OneHotEncoder", {"x": rng.integers(0, 6, (4, 3))}, version=1, cats_int64s=[5, 0, 2], zeros=1)
+    ml("OneHotEncoder", {"x": rng.choice([5, 0, 2], (4, 3))}, version=1, cats_int64s=[5, 0, 2], zeros=0)
 
 
 def test_feature_vectorizer(rng: np.random.Generator) -> None:
