@@ -59,7 +59,8 @@ class Case:
 
     ``outputs`` says which of the outputs have a name. ``rtol``: of the largest value; None: as the element allows.
     ``steps``: by which whole numbers may differ. ``refused``: part of the message by which mlc refuses the case.
-    ``shared``: outputs that onnxruntime wants in the memory of an input. ``ignored``: outputs that are not defined in
+    ``shared``: outputs that onnxruntime wants in the memory of an input. ``onto``: outputs of which it writes a part,
+    with what is there before. ``ignored``: outputs that are not defined in
     part, and not compared.
     """
 
@@ -73,6 +74,7 @@ class Case:
     steps: int = 0
     refused: str = ""
     shared: Mapping[int, int] = field(default_factory=dict)
+    onto: Mapping[int, Array] = field(default_factory=dict)
     ignored: Sequence[int] = ()
 
 

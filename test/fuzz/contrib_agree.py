@@ -115,7 +115,7 @@ def _by_onnxruntime(case: Case) -> dict[str, Array] | str:
     try:
         session = _session(case, _widened(case))
         names = [y.name for y in session.get_outputs()]
-        found = _in_place(session, case) if case.shared else session.run(names, feeds_of("", case))
+        found = _in_place(session, case) if case.shared or case.onto else session.run(names, feeds_of("", case))
         return dict(zip(names, found, strict=True))
     except Exception as error:
         if not case.domain and not case.shared:
@@ -140,8 +140,13 @@ def _in_place(session: onnxruntime.InferenceSession, case: Case) -> list[Any]:
     for name, value in values.items():
         binding.bind_ortvalue_input(name, value)
     for y in session.get_outputs():
-        at = case.shared.get(int(y.name[1:]))
-        binding.bind_output(y.name) if at is None else binding.bind_ortvalue_output(y.name, values[f"x{at}"])
+        number = int(y.name[1:])
+        if number in case.shared:
+            binding.bind_ortvalue_output(y.name, values[f"x{case.shared[number]}"])
+        elif number in case.onto:
+            binding.bind_ortvalue_output(y.name, onnxruntime.OrtValue.ortvalue_from_numpy(case.onto[number].copy()))
+        else:
+            binding.bind_output(y.name)
     session.run_with_iobinding(binding)
     return list(binding.copy_outputs_to_cpu())
 

@@ -1,0 +1,1 @@
+"""Generation of tokens: which of them may follow, and which one does."""

@@ -1,0 +1,1 @@
+"""Generation of tokens by a decoder that is a subgraph."""
