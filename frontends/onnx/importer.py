@@ -24,6 +24,7 @@ from mlc.frontends.onnx.mistakes import mistake
 from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
 from mlc.frontends.onnx.ops import load_all
 from mlc.frontends.onnx.reading.data import TensorData
+from mlc.frontends.onnx.reading.sparse import dense_tensor
 
 # Exceptions of import functions where attributes, shapes or types do not fit together.
 MISTAKES = (
@@ -33,6 +34,11 @@ MISTAKES = (
 MAX_DEPTH = 32  # of functions in functions
 MAX_NODES = 200_000  # with those of functions, which may double at each depth; so many take minutes to compile
 STANDARD = {"ai.onnx": ""}
+_SAVED = (
+    "onnxruntime wrote this operator when it saved an optimized model, which fits one machine alone. Compile the file "
+    "that it was made from, or save it with graph_optimization_level = ORT_ENABLE_EXTENDED"
+)
+INTERNAL = dict.fromkeys(("com.microsoft.nchwc", "com.ms.internal.nhwc"), _SAVED)
 
 
 class Importer:
@@ -193,7 +199,7 @@ class Importer:
         for sparse in graph.sparse_initializer:
             with self.rejecting("Initializer", sparse.values.name):
                 found[sparse.values.name] = Poison()
-                raise NotSupported("sparse tensors are not supported")
+                found[sparse.values.name] = dense_tensor(self.data, sparse)
         return found
 
     @contextmanager
@@ -223,6 +229,8 @@ def _has_body(domain: str, op: str, opset: int) -> bool:
 def _why_unknown(domain: str, op: str, opset: int) -> str:
     if (domain, op) in REGISTRY:
         return f"not supported at this opset (from {REGISTRY[domain, op][0][0]} on)"
+    if domain in INTERNAL:
+        return INTERNAL[domain]
     if not onnx.defs.has(op, domain):
         return "no such operator in ONNX, and the model brings no function of this name"
     return "operator not supported"

@@ -68,12 +68,15 @@ def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict
 
 
 def _argument(info: ValueInfoProto, names: DimNames, build: Builder, rank: int | None) -> Tensor | Maps:
-    """An input; a map of n keys is two tensors, [n] keys and [n] values."""
+    """An input; a map of n keys is two tensors, [n] keys and [n] values. A sparse tensor is taken with its zeros."""
     if info.type.HasField("map_type"):
         type_, shape, (key, value) = info.type.map_type, (names.count(info.name),), parts_of(info)
         keys = argument(build, key, element_of_onnx(type_.key_type), shape)
         values = argument(build, value, element_of_onnx(type_.value_type.tensor_type.elem_type), shape)
         return Maps(keys, build.reshape(values, (1, *shape)))
+    if info.type.HasField("sparse_tensor_type"):
+        type_ = info.type.sparse_tensor_type
+        return argument(build, info.name, element_of_onnx(type_.elem_type), names.shape(type_, info.name, rank))
     if not info.type.HasField("tensor_type"):
         kind = str(info.type.WhichOneof("value")).removesuffix("_type")
         way = "make it of tensors in the model, or run it by mlc.frontends.onnx.backend"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from onnx import AttributeProto, GraphProto, NodeProto, helper
@@ -15,6 +16,7 @@ from mlc.frontends.build.folding.fold import Array, symbolic
 from mlc.frontends.build.runtime_scalars import Scalar, is_runtime
 from mlc.frontends.build.tensors import Maps, Stack, Tensor, Value
 from mlc.frontends.onnx.reading.data import TensorData
+from mlc.frontends.onnx.reading.sparse import dense_tensor
 from mlc.frontends.onnx.reading.types import string_of
 
 REQUIRED: Any = object()
@@ -51,6 +53,7 @@ class Node:
         self.attempt = attempt  # the result of a function; None, with all effects undone, where that is not supported
         self.reimport = reimport  # the tensor of a name in the graph around it, recomputed from other values
         self.tensor, self._array = data.tensor, data.array  # read a tensor proto
+        self.sparse_tensor = partial(dense_tensor, data)
         self.attributes = {a.name: a for a in proto.attribute}
 
     def __len__(self) -> int:

@@ -21,6 +21,15 @@ def fused_matmul(node: Node) -> Tensor:
     return y if alpha == 1 else node.build.map(f"x0 * {literal(alpha)}", y)
 
 
+@onnx_op("SparseToDenseMatMul", domain=DOMAIN)
+def sparse_to_dense_matmul(node: Node) -> Tensor:
+    """alpha times a product of a sparse matrix, which is taken with its zeros; either factor may be transposed."""
+    node.only("alpha", "transA", "transB")
+    a, b = (_transposed(node.build, node[n], node.attr(f"trans{'AB'[n]}", 0)) for n in range(2))
+    y, alpha = matmul(node.build, a, b), node.attr("alpha", 1.0)
+    return y if alpha == 1 else node.build.map(f"{y.element}({literal(alpha)} * f64(x0))", y)
+
+
 def _batched(build: Builder, x: Tensor, rows_first: int) -> Tensor:
     """[…, rows, columns] of [rows, …, columns]."""
     return build.transpose(x, [*range(1, x.rank - 1), 0, x.rank - 1]) if rows_first and x.rank > 2 else x

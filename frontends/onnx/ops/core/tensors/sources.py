@@ -25,8 +25,10 @@ def constant(node: Node) -> Tensor:
     for name in ("value_string", "value_strings"):
         if name in node.attributes:
             return node.build.strings(node.attr(name))
+    if "sparse_value" in node.attributes:
+        return node.sparse_tensor(node.attributes["sparse_value"].sparse_tensor)
     if "value" not in node.attributes:
-        raise NotSupported("sparse constants are not supported")
+        raise NotSupported("a constant without a value")
     return node.tensor(node.attributes["value"].t)
 
 
