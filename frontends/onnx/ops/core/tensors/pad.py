@@ -18,9 +18,19 @@ def pad(node: Node) -> Tensor:
     pads = node.attr("pads", None) or node.attr("paddings", []) if node.opset < 11 else node.runtime_scalars(1)
     axes = node.runtime_scalars(3) if node.has(3) else list(range(rank))
     low, high = (_each_axis(axes, p, rank) for p in (pads[: len(axes)], pads[len(axes) :]))
+    if mode == "reflect":
+        _require_elements(node, low, high)
     if mode != "constant":
         return pad_with_elements(node.build, x, low, high, mode)
     return pad_constant(node.build, x, low, high, _value(node))
+
+
+def _require_elements(node: Node, low: Sequence[Scalar], high: Sequence[Scalar]) -> None:
+    """An open axis is longer than its padding, as each element is mirrored once; onnxruntime refuses others."""
+    for d, *amounts in zip(node[0].shape, low, high, strict=True):
+        for amount in amounts:
+            if isinstance(amount, int) and amount > 0 and not isinstance(d, int):
+                node.build.require(d, amount + 1)
 
 
 def _value(node: Node) -> Tensor | float:
