@@ -47,9 +47,9 @@ def without_factors(difference: DimLike) -> DimLike:
     """A dimension that is 0 where ``difference`` is: without the factors of all terms, which are at least 1."""
     if not isinstance(difference, Dim):
         return difference
-    common = [a for a in difference.terms[0][0] if isinstance(a, str) and all(a in m for m, _ in difference.terms)]
+    factors = [Dim.of({(a,): 1}) for a in difference.terms[0][0] if all(a in m for m, _ in difference.terms)]
     size = gcd(*(c for _, c in difference.terms))
-    return floordiv(difference, product([size, *map(Dim.symbol, common)]))  # type: ignore[arg-type]
+    return floordiv(difference, product([size, *(f for f in factors if at_least(f, 1))]))
 
 
 def _extents_like(shape: Sequence[DimLike], elements: DimLike) -> tuple[DimLike, ...] | None:

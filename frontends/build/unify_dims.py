@@ -8,7 +8,7 @@ dimensions are checked to be equal at run time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from mlc.dialects.graph.loop import local_symbols
@@ -30,8 +30,12 @@ class Fixed(Exception):
         self.symbol, self.extent = symbol, extent
 
 
-def unify_dims(build: Movement, xs: Sequence[Tensor], names: Sequence[Sequence[Hashable]]) -> list[Tensor]:
-    """``xs`` whose dimensions of one name have one extent, or 1; ``names``: of each, None where it may differ.
+def unify_dims(
+    build: Movement, xs: Sequence[Tensor], names: Sequence[Sequence[Hashable]], exact: Container[Hashable] = ()
+) -> list[Tensor]:
+    """``xs`` whose dimensions of one name have one extent, or 1, but not those that are ``exact``.
+
+    ``names``: of each, None where it may differ.
 
     Raises:
         Fixed: they are equal only where a dimension of the inputs has one value.
@@ -41,18 +45,19 @@ def unify_dims(build: Movement, xs: Sequence[Tensor], names: Sequence[Sequence[H
     found: dict[Hashable, dict[DimLike, None]] = {}
     for x, own in zip(xs, names, strict=True):
         for name, d in zip(own, x.shape, strict=False):
-            found.setdefault(name, {}).update({d: None} if d != 1 and name is not None else {})
+            counts = name is not None and (d != 1 or name in exact)
+            found.setdefault(name, {}).update({d: None} if counts else {})
     one = {name: min(extents, key=_unknowns, default=1) for name, extents in found.items()}
-    return [_fitted(build, x, [one[name] for name in own]) for x, own in zip(xs, names, strict=True)]
+    return [_fitted(build, x, [(one[name], name in exact) for name in own]) for x, own in zip(xs, names, strict=True)]
 
 
 def _unknowns(d: DimLike) -> tuple[int, bool, int]:
     return len(sizes_of([d])), isinstance(d, Dim), len(str(d))
 
 
-def _fitted(build: Movement, x: Tensor, extents: Sequence[DimLike]) -> Tensor:
-    for axis, extent in enumerate(extents[: x.rank]):
-        if x.shape[axis] != 1 and extent != 1:
+def _fitted(build: Movement, x: Tensor, extents: Sequence[tuple[DimLike, bool]]) -> Tensor:
+    for axis, (extent, exact) in enumerate(extents[: x.rank]):
+        if exact or x.shape[axis] != 1 and extent != 1:
             x = with_extent(build, x, axis, extent)
     return x
 

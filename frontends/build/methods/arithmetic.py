@@ -69,7 +69,9 @@ class Arithmetic(Movement):
     def contract(self, equation: str, a: Tensor, b: Tensor) -> Tensor:
         """Sum of products; 16-bit floats are summed in f32."""
         check_combines("a product", a.element, b.element)
-        a, b = unify_dims(self, [a, b], equation.partition("->")[0].split(","))
+        terms, _, out = equation.partition("->")
+        left, right = terms.split(",")
+        a, b = unify_dims(self, [a, b], [left, right], exact=(set(left) & set(right)) - set(out))
         wide = ContractOp(equation, self.value(self.wide(a)), self.value(self.wide(b)))
         return self.cast(self.emit(wide), a.element)
 

@@ -105,7 +105,8 @@ class Movement(Constants):
     def concat(self, xs: Sequence[Tensor], axis: int) -> Tensor:
         if len(xs) == 1:
             return xs[0]
-        xs = unify_dims(self, xs, [[None if n == axis else n for n in range(x.rank)] for x in xs])
+        axis %= max(xs[0].rank, 1)
+        xs = unify_dims(self, xs, [[None if n == axis else n for n in range(x.rank)] for x in xs], range(xs[0].rank))
         if all(x.known is not None for x in xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
