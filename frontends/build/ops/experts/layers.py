@@ -1,7 +1,8 @@
 """Layers of experts: y = sum of weight[t, e] · FC2_e(activation(FC1_e(x_t))) over the experts e of token t.
 
-Few tokens read the weights of their experts alone. Many are multiplied with those of all experts, as two products of
-matrices: that is more work, and each weight is read once.
+Tokens read the weights of their experts alone. Where these are most of all experts, many tokens are multiplied with
+those of all, as two products of matrices: each weight is read once. (16 experts of which a token has 2, 64 tokens:
+3.4 ms by their own experts, 12 by all.)
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from mlc.frontends.build.ops.experts.routing import Route
 from mlc.frontends.build.tensors import Tensor
 
 FEW_TOKENS = 16  # a symbolic number may be as few
+MOST = 3  # products that matrices may have for one that tokens need
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def mixture(build: Builder, x: Tensor, route: Route, layers: list[Layer], activa
     ``activation`` is given the results of FC1 and FC3, [T, experts, N].
     """
     first, second, *third = layers
-    if _few(x.shape[0]):
+    if _few(x.shape[0]) or first.shape[0] > MOST * int(route.experts.shape[1]):  # type: ignore[arg-type]
         y, gate = (layer.of_experts(build, x, route) for layer in (first, *third)), None
         inner, gate = [*y, None][:2]
         each = second.of_experts(build, activation(inner, gate), route)  # type: ignore[arg-type]
