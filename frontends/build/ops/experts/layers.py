@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mlc.dialects.graph import BitcastOp
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.experts.routing import Route
 from mlc.frontends.build.tensors import Tensor
 
+WORD = 32  # bits
 FEW_TOKENS = 16  # a symbolic number may be as few
 MOST = 3  # products that matrices may have for one that tokens need
 
@@ -43,6 +45,41 @@ class Packed:
         integer = f"(({byte} >> i32(({column}) % {per} * {self.bits})) & {2**self.bits - 1})"
         zero = str(2 ** (self.bits - 1)) if self.zeros is None else f"{names[2]}[{block}]"
         return f"(f32({integer}) - {zero}) * {names[1]}[{block}]"
+
+
+    def words(self, build: Builder) -> Words | None:
+        """The same read as 32 bits at a time, or as bytes that hold one integer; None where a block ends within."""
+        experts, rows, bytes_ = self.data.shape
+        per, blocks = 1 if self.bits == 8 else WORD // self.bits, self.scales.shape[2]
+        if self.block % per:
+            return None
+        packed = build.reshape(self.data, (experts, rows, blocks, bytes_ // blocks))
+        packed = packed if per == 1 else build.emit(BitcastOp(build.value(packed)))
+        zeros = [] if self.zeros is None else [self.zeros]
+        reduced = (int(blocks), self.block // per, per)  # type: ignore[arg-type]
+        return Words([packed, self.scales, *zeros], self.bits, self.block, reduced)
+
+
+@dataclass(frozen=True)
+class Words:
+    """A packed weight as words [E, N, blocks, words]; a product sums over blocks, words and the integers of a word."""
+
+    operands: list[Tensor]
+    bits: int
+    block: int
+    reduced: tuple[int, int, int]
+
+    @property
+    def column(self) -> str:
+        """The column that is summed, as an expression."""
+        return f"r0 * {self.block} + r1 * {self.reduced[2]} + r2"
+
+    def element(self, expert: str, row: str) -> str:
+        """The element of an expert's row as an expression; the operands are x2 and on."""
+        word = f"x2[{expert}, {row}, r0, r1]"
+        integer = word if self.bits == 8 else f"(({word} >> i32(r2 * {self.bits})) & {2**self.bits - 1})"
+        zero = str(2 ** (self.bits - 1)) if len(self.operands) < 3 else f"x4[{expert}, {row}, r0]"
+        return f"(f32({integer}) - {zero}) * x3[{expert}, {row}, r0]"
 
 
 @dataclass(frozen=True)
@@ -80,16 +117,20 @@ class Layer:
 
     def of_experts(self, build: Builder, x: Tensor, route: Route) -> Tensor:
         """[T, k, N]: of ``x`` [T, K], or of an own one for each expert, [T, k, K]."""
-        names = [f"x{n + 2}" for n in range(len(self.weight.operands))]
-        left = "x0[i0, r0]" if x.rank == 2 else "x0[i0, i1, r0]"
-        text = f"{left} * ({self.weight.element(names, 'x1[i0, i1]', 'i2', 'r0')})"
-        _, rows, columns = self.shape
-        shape = (*route.experts.shape, rows)
-        y = build.compute(text, [x, route.experts, *self.weight.operands], shape, (columns,), "add")
+        y = self._products(build, x, route)
         if self.bias is None:
             return y
-        bias = build.compute("x0[x1[i0, i1], i2]", [self.bias, route.experts], shape)
-        return build.map("x0 + x1", y, bias)
+        return build.map("x0 + x1", y, build.compute("x0[x1[i0, i1], i2]", [self.bias, route.experts], y.shape))
+
+    def _products(self, build: Builder, x: Tensor, route: Route) -> Tensor:
+        _, rows, columns = self.shape
+        shape, row = (*route.experts.shape, rows), "x0[i0, {}]" if x.rank == 2 else "x0[i0, i1, {}]"
+        if isinstance(self.weight, Packed) and (words := self.weight.words(build)) is not None:
+            text = f"{row.format(words.column)} * ({words.element('x1[i0, i1]', 'i2')})"
+            return build.compute(text, [x, route.experts, *words.operands], shape, words.reduced, "add")
+        names = [f"x{n + 2}" for n in range(len(self.weight.operands))]
+        text = f"{row.format('r0')} * ({self.weight.element(names, 'x1[i0, i1]', 'i2', 'r0')})"
+        return build.compute(text, [x, route.experts, *self.weight.operands], shape, (columns,), "add")
 
     def of_all(self, build: Builder, x: Tensor) -> Tensor:
         """[T, E, N]: of ``x`` [T, K] for all experts."""
