@@ -30,7 +30,9 @@ def net() -> mlc.Model:
 
 @pytest.mark.parametrize(
     ("guard", "text"),
-    [("-seq+9", "seq <= 9"), ("seq-3", "seq >= 3"), ("2*a-b", "b <= 2*a"), ("-a*b-c+7", "a*b+c <= 7")],
+    [("-seq+9", "seq <= 9"), ("seq-3", "seq >= 3"), ("2*a-b", "b <= 2*a"), ("-a*b-c+7", "a*b+c <= 7"),
+     ("-min(k-1, -k+1)-1", "k != 1"), ("min(n-4, m-2)", "n >= 4 and m >= 2"),
+     ("max(-min(k-1, -k+1)-1, n-4)", "k != 1 or n >= 4"), ("-max(n-4, m-2)-1", "n <= 3 and m <= 1")],
 )
 def test_conditions_read_as_comparisons(guard: str, text: str) -> None:
     assert condition(parse_dim(guard)) == text

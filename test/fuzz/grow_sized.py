@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from onnx import ModelProto
 from size_steps import STEPS
 from size_sums import BRANCHES, SUMS
@@ -26,7 +28,17 @@ def grown_sized(seed: int, size: int = 8) -> Sized:
         if wanted <= 0:
             break
     g.make("Identity", [next(reversed(g.sizes))], lambda s: s)
+    _flatten_ends(g)
     return g
+
+
+def _flatten_ends(g: Sized) -> None:
+    """No result has other ranks in some runs than in others: an output has one."""
+    read = {name for node in g.nodes for name in node.input}
+    varies = any(node.op_type == "If" for node in g.nodes)
+    ranks = {name: {s and len(s) for s in sizes if s is not None or varies} for name, sizes in g.sizes.items()}
+    for name in [n for n in g.sizes if n not in read and len(ranks[n]) > 1]:
+        g.make("Reshape", [name, g.constant([-1])], lambda s: [prod(s)])
 
 
 def sized_model(seed: int, size: int = 8) -> ModelProto:

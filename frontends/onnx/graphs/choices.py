@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import GraphProto
 
+from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import DimLike, equality_of, evaluate, product, symbols_of
 from mlc.expressions import source_names
 from mlc.frontends.build.control.branches import Branches
 from mlc.frontends.build.control.sides import is_local
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
 from mlc.frontends.build.folding.predicates import guard_of, guard_of_sizes
+from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Stack, Tensor
 from mlc.frontends.build.unify_dims import solved
 from mlc.frontends.onnx.graphs.alternative import Alternative
@@ -66,8 +68,9 @@ class Choice:
 
     @cached_property
     def _on_data(self) -> bool:
+        """Whether the condition depends on other data than sizes."""
         sizes = guard_of_sizes(self.build, self.condition)
-        return sizes is None or is_local(sizes)
+        return sizes is None or bool(values_of([sizes]) or steps_of([sizes]))
 
     def _follow(self, both: list[Alternative]) -> None:
         """Import nodes until one branch alone is left, or both give values that one module can have."""

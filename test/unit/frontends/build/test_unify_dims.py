@@ -38,6 +38,7 @@ def agrees(proto: ModelProto, *shapes: tuple[int, ...]) -> mlc.Model:
         ("float[2,n] x, float[5,7] w", 'y = Einsum<equation="ab,cb->ac">(x, w)', ((2, 7), (5, 7)), "2, 7"),
         ("float[2,n,5,5] x, float[4,3,2,2] w", "y = Conv<group=2>(x, w)", ((2, 6, 5, 5), (4, 3, 2, 2)), "2, 6, 5, 5"),
         ("float[2,n] x, float[3,7] w", "y = Concat<axis=0>(x, w)", ((2, 7), (3, 7)), "2, 7"),
+        ("float[n,2] x, float[1,7] w", "y = Concat<axis=1>(x, w)", ((1, 2), (1, 7)), "1, 2"),
         ("float[2,n] x, float[7] w", "y = Add(w, x)", ((2, 7), (7,)), "2, 7"),
         ("float[n,long] x, float[5,3] w", "z = Transpose(x) y = MatMul(z, w)", ((5, 4), (5, 3)), "5, long"),
         ("float[half] x, float[8] w", "z = Concat<axis=0>(x, x) y = Mul(z, w)", ((4,), (8,)), "4"),
