@@ -39,5 +39,7 @@ def is_reserved(name: str) -> bool:
 
 
 def source_names(text: str) -> str:
-    """An expression with the names of dimensions as the user wrote them: ``s_ >= 3`` is ``s >= 3``."""
-    return re.sub(r"\b([A-Za-z]\w*)_\b", lambda found: found[1] if is_reserved(found[1]) else found[0], text)
+    """An expression with the names of dimensions as the user wrote them, and brackets only where they say something:
+    ``((s_)//(2))`` is ``(s//2)``."""
+    named = re.sub(r"\b([A-Za-z]\w*)_\b", lambda found: found[1] if is_reserved(found[1]) else found[0], text)
+    return re.sub(r"(?<!\w)\((\w+)\)", r"\1", named)

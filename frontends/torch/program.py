@@ -17,6 +17,7 @@ from mlc.dialects.semantics.dims import DimLike, evaluate
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.prove import assuming
 from mlc.frontends.build.module import graph_module
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import Fixed
@@ -94,7 +95,8 @@ def _translated(program: ExportedProgram, fixed: Mapping[str, DimLike], opened: 
     values, inputs = _inputs(program, importer, fixed, opened)
     results = named_results(program, results_of(program.graph))
     names, wanted = zip(*results, strict=True) if results else ((), ())
-    outputs = importer.outputs(dict(zip(names, importer.nodes(program.graph, values, wanted), strict=True)))
+    with assuming(build.guards):
+        outputs = importer.outputs(dict(zip(names, importer.nodes(program.graph, values, wanted), strict=True)))
     if importer.unsupported:
         return ModuleOp([]), weights, importer.unsupported
     return graph_module(build, inputs, outputs), weights, []

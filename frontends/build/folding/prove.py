@@ -67,7 +67,8 @@ def _facts(value: Dim) -> tuple[DimLike, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def _holds(value: Dim, relation: str, facts: tuple[DimLike, ...], least: int = 1) -> bool:
-    if not facts and all(isinstance(a, str) for m, _ in value.terms for a in m) and relation != "!= 0":
+    linear = all(len(m) < 2 and isinstance(a, str) for m, _ in value.terms for a in m)
+    if not facts and linear and relation != "!= 0":
         return False  # the simple bounds of linear expressions are exact
     text = _Text(least)
     given = [f"{text.of(fact)} >= 0" for fact in facts]
