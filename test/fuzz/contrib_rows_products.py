@@ -163,3 +163,29 @@ def fused_conv(d: Draw) -> Case:
     name = d.one(*names)
     how: dict[str, Any] = {"activation": name, "group": groups, "kernel_shape": kernel, **window(d, kernel, ceil=False)}
     return Case("FusedConv", inputs, how | ({"activation_params": names[name]} if names[name] else {}))
+
+
+PACKED = {0: (1, 4, None), 1: (1, 2, None), 2: (32, 18, 0), 6: (32, 22, 0), 8: (32, 34, 0), 14: (256, 210, 208)}
+PACKED |= {13: (256, 176, 0), 20: (32, 18, 0), 23: (256, 136, 0), 30: (1, 2, None)}
+
+
+@row("GatherPacked")
+def gather_packed(d: Draw) -> Case:
+    """Random bytes, with scales (halves at an offset of each block) that are numbers."""
+    kind = d.one(*PACKED)
+    size, width, scale_at = PACKED[kind]
+    blocks, rows = d.int(1, 3) * (9 if size == 1 else 1), d.int(1, 5)
+    table = d.integers(0, 256, rows, blocks, width, kind="u1", constant=True).array
+    numbers = d.normal(rows, blocks, 1, constant=True).array
+    if scale_at is None:
+        bits = {0: "f4", 1: "f2"}.get(kind)
+        table[:] = (numbers.astype(bits) if bits else numbers).view("u1").reshape(rows, blocks, -1)[..., -width:]
+    else:
+        halves = numbers.astype("f2").view("u1").reshape(rows, blocks, 2)
+        many = 2 if kind == 13 else 1  # a scale, and a minimum
+        table[..., scale_at : scale_at + 2 * many] = np.tile(halves, many)
+    n = d.open("n", 1, 4)
+    indices = d.integers(-2, rows + 2, *d.one((n,), (2, n), ()), kind=d.one("i4", "i8"))
+    data = d.data(table.reshape(rows, -1), (rows, blocks * width), constant=d.flip())
+    how = {"K": blocks * size, "packed_type": kind, "output_dtype": d.one(1, 10)}
+    return Case("GatherPacked", [data, indices], how)

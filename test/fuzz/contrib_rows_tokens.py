@@ -60,3 +60,45 @@ def n_gram_hash_mapping(d: Draw) -> Case:
     how |= {"reset_on_eos": d.int(0, 1)} if d.flip(0.7) else {}
     inputs = [ids, *constants, past, offsets, end, segments]
     return Case("NGramHashMapping", inputs, how, outputs=(True, d.flip(0.7)))
+
+
+@row("VarlenNGramHashMapping")
+def varlen_n_gram_hash_mapping(d: Draw) -> Case:
+    kind, n, heads, batch = d.one("i4", "i8"), d.int(2, 4), d.int(1, 3), d.int(1, 4)
+    lengths = [d.int(1, 6) for _ in range(batch)]
+    total, greatest, capacity = sum(lengths), 1 << (30 if kind == "i4" else 60), d.one(0, 0, 1, 3)
+    inputs: list[Data | None] = [d.integers(0, 6, total, kind=kind)]
+    inputs += [d.integers(-greatest, greatest, n, kind=kind, constant=True)]
+    inputs += [d.integers(1, 99, (n - 1) * heads, kind=kind, constant=True)]
+    inputs += [d.given(np.cumsum([0, *lengths]), "i4", constant=False)]
+    inputs += [d.integers(0, 6, batch, n - 1, kind=kind) if d.flip() else None]
+    inputs += [d.integers(0, 999, (n - 1) * heads, kind=kind, constant=True) if d.flip() else None]
+    inputs += [d.given(d.int(0, 5), kind) if d.flip(0.6) else None]
+    segments, before = d.integers(0, 3, total), d.integers(0, 3, batch, n - 1)
+    inputs += [segments, before if inputs[4] is not None and d.flip() else None] if d.flip() else [None, None]
+    inputs += [d.integers(0, 5, batch)] if capacity else []
+    how = {"max_ngram_size": n, "n_head_per_ngram": heads, "pad_id": d.int(0, 9), "reset_on_eos": d.int(0, 1)}
+    how |= {"state_update_capacity": capacity} if capacity else {}
+    segmented = inputs[7] is not None
+    return Case("VarlenNGramHashMapping", inputs, how, outputs=(True, True, segmented, bool(capacity)))
+
+
+@row("Tokenizer")
+def tokenizer(d: Draw) -> Case:
+    """Of random patterns; without \\B, which RE2 finds within a character."""
+
+    def pattern(depth: int = 2) -> str:
+        kind = d.int(0, 6 if depth else 1)
+        if kind < 2:
+            return str(d.one("a", "b", ".", "[ab]", "[^a]", r"\w", r"\b", "x", " ", "é", "^", "$", r"\pL", r"\s", "-"))
+        if kind < 4:
+            return pattern(depth - 1) + pattern(depth - 1)
+        inner = pattern(depth - 1)
+        return f"(?:{inner}|{pattern(depth - 1)})" if kind < 6 else f"(?:{inner}){d.one('*', '+', '?', '{1,2}')}"
+
+    shape = (d.open("n", 1, 4), *d.one((), (2,)))
+    letters = list("abc x é的A\n.-😀")
+    words = ["".join(d.sizes.choices(letters, k=d.sizes.randint(0, 8))) for _ in range(int(np.prod(shape)))]
+    how: dict[str, Any] = {"mark": d.int(0, 1), "mincharnum": d.int(1, 3), "pad_value": d.one("", "#")}
+    how |= {"separators": [pattern() for _ in range(d.int(1, 3))]} if d.flip() else {"tokenexp": f"(?:{pattern()})"}
+    return Case("Tokenizer", [d.data(np.array(words, object).reshape(shape), shape)], how)

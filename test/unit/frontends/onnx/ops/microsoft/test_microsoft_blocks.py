@@ -46,6 +46,8 @@ REFUSED: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("GatherBlockQuantized", [BYTES, INDEX, SCALES], {"bits": 8, "block_size": 16, "gather_axis": 1}, "axis 0"),
     ("GatherBlockQuantized", [BYTES, INDEX, np.ones((5, 3), "f4")], {"bits": 8, "block_size": 16}, r"\[5, 1\]"),
     ("GatherBlockQuantized", [FLOATS, INDEX, SCALES, FLOATS[:, :1]], {"block_size": 16}, "symmetric"),
+    ("GatherPacked", [BYTES, INDEX], {"K": 32, "packed_type": 16}, r"'packed_type' = 16; supported are .*8 \(Q8_0\)"),
+    ("GatherPacked", [BYTES, INDEX], {"K": 32, "packed_type": 8}, "32 of them take 34 bytes"),
     ("MatMulFpQ4", [SCALES, BYTES[0], INDEX], {"blk_quant_type": 2}, "only 0 and 1"),
     ("MatMulBnb4", [SCALES, BYTES[0], SCALES], {"K": 1, "N": 1, "block_size": 8, "quant_type": 0}, "block_size 8"),
     ("QuantizeLinear", [SCALES, SCALES[0]], {"block_size": 16}, "'block_size' = 16"),
