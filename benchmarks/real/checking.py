@@ -73,7 +73,7 @@ def _short(error: Exception) -> str:
 
 def _differences(model: Real, file: Path, run: Any) -> tuple[float, list[str]]:
     """The largest error of an output, relative to its largest value, and what is beyond the tolerance."""
-    reference = onnxruntime(file, THREADS)
+    reference = onnxruntime(file, 1)  # on two, sums of trees are in another order, and classes that tie differ
     worst, errors = 0.0, []
     for sizes in model.sizes:
         arrays = inputs(file, model.inputs, sizes, SEED)
