@@ -17,6 +17,7 @@ from mlc.frontends.build.ops.trees.slots import Slots, slots_of
 from mlc.frontends.build.ops.trees.splits import splits_of
 
 MANY = 8
+SMALL = 4096  # rows of a table that is padded
 MOST_WORDS = 8  # of a bit vector; more leaves are reached faster by descent
 TEST_COST, LEVEL_COST = 5.0, 8.0  # instructions: of a test of a vector of rows, and of a step of one row
 IDENTITY = {"add": 0.0, "min": np.inf, "max": -np.inf}
@@ -76,7 +77,23 @@ def tables_of(
     tests, ends = _tests(slots, nodes, column, leaf, below)
     weights = _weights(forest, slots, leaf, trees, weight, monoid)
     rows = _rows_that_pay(slots, len(tests)) if ends.size else 1
-    return Tables(features, low, nodes, np.concatenate([trees, ends], 1), weights, tests, bits, rows)
+    table = np.concatenate([trees, _whole_words(ends)], 1)
+    return Tables(features, low, _padded(nodes), table, _padded(weights), _padded(tests), bits, _power(rows))
+
+
+def _power(count: int) -> int:
+    """The power of two from ``count`` on."""
+    return 1 << max(count - 1, 0).bit_length()
+
+
+def _padded(table: Array) -> Array:
+    """A small table with zeros up to a power of two rows, so that forests of similar sizes have equal kernels."""
+    return table if len(table) > SMALL else np.pad(table, [(0, _power(len(table)) - len(table)), (0, 0)])
+
+
+def _whole_words(ends: Array) -> Array:
+    """Ends of the tests of a power of two words, the last of which have none."""
+    return np.pad(ends, [(0, 0), (0, _power(ends.shape[1]) - ends.shape[1])], mode="edge") if ends.size else ends
 
 
 def _features(asked: Array, count: int | None) -> Array:
