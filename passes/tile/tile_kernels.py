@@ -31,7 +31,7 @@ from mlc.passes.schedule.rules.fallback import give_up, plain
 from mlc.passes.tile.tree.legality import Legality
 from mlc.passes.tile.tree.masked_tiles import affine_text, conditions_of, largest, margins
 from mlc.passes.tile.tree.padded_blocks import begins_inside, check_stream
-from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, fitting, segments
+from mlc.passes.tile.tree.segments import Blocks, Segment, blocks_of, covers, fitting, segments
 from mlc.passes.tile.tree.tree_text import child_of, parallel_band, sequence, stream_band
 
 TREE = "schedule_tree"
@@ -79,6 +79,7 @@ class _Tiling:
     blocks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tiles in a partition
     streams: dict[str, str] = field(default_factory=dict)  # the streamed block of tiles in one
     margins: dict[LoopNest, float] = field(default_factory=dict)  # of the conditions of a nest's tiles
+    covered: bool = True  # the tiles of each nest are known to cover its band
 
     def run(self) -> None:
         self.statements = {s.name: s for s in statements_of(self.fn)}
@@ -185,7 +186,9 @@ class _Tiling:
             extent = block.segment.size
             item = fitting(item, extent) if block.first else item
         parts = []
-        for segment in segments(item, extent) or [Segment(0, 0, 1, 1)]:
+        tiles = segments(item, extent)
+        self.covered &= covers(tiles, extent)
+        for segment in tiles or [Segment(0, 0, 1, 1)]:
             names, inner = self._band(nest, blocks, (*chosen, segment), initial)
             parts.append((names, parallel_band(dict.fromkeys(names, item.iterator)) + child_of(inner)))
         return [n for names, _ in parts for n in names], sequence(parts)
@@ -267,8 +270,8 @@ class _Tiling:
         where = f"schedule of kernel @{self.fn.sym_name.data}"
         blocks = [f"{t} -> [{', '.join(block)}]" for t, block in self.blocks.items()]
         streams = [f"{t} -> [{block}]" for t, block in self.streams.items()]
-        maps = [isl.UnionMap(f"{self.params.prefix}{{ {'; '.join(m)} }}") for m in (self.expansions, blocks, streams)]
-        return Legality(where, self.statements, self.running.arrays, *maps).check(nests)
+        maps = [f"{self.params.prefix}{{ {'; '.join(m)} }}" for m in (self.expansions, blocks, streams)]
+        return Legality(where, self.statements, self.running.arrays, *maps, self.covered).check(nests)
 
 
 def _blocks_of_stream(nest: LoopNest) -> tuple[int, int] | None:

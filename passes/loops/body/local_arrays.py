@@ -83,7 +83,8 @@ class Arrays:
 
     def access_in_block(self, access: Access) -> Access:
         """An access by the points of its block."""
-        blocks = self._blocks_of(access.array)
+        if not (blocks := self._blocks_of(access.array)):
+            return access
         index = (i - Dim.symbol(block_of(str(i))) if n in blocks else i for n, i in enumerate(access.index))
         return replace(access, index=tuple(index))
 
@@ -99,6 +100,9 @@ class Arrays:
         """The blocks of each dimension of a local array, of which the array holds one."""
         if array.startswith("b") or SERIAL in self.fn.attributes:  # what one nest has written another reads
             return {}
+        return self._tiled(array) if any(n.tiled_blocks for n in self.nests) else {}
+
+    def _tiled(self, array: str) -> dict[int, Partition]:
         uses = self._uses(array)
         tiled = {s: n.tiled_blocks for n in self.nests for s in n.statements}
         found = ((n, [tiled[s].get(str(a.index[n])) for s, a in uses]) for n in range(len(uses[0][1].index)))

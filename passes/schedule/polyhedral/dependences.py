@@ -1,14 +1,19 @@
-"""Dependences between statement instances, and the proof that a schedule keeps them (isl)."""
+"""Dependences between statement instances, and the proof that a schedule keeps them (isl).
+
+isl is asked where indices do not show the answer: sets, maps and their unions take most of a small kernel's time.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence, Set
+import math
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 import islpy as isl
 
-from mlc.passes.schedule.polyhedral.statement_view import StatementView
+from mlc.dialects.semantics.dims import Dim, DimLike, Monomial
+from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 
 @lru_cache(maxsize=4096)
@@ -17,20 +22,70 @@ def element_access(domain: str, access: str) -> isl.Map:
     return isl.Map(access).intersect_domain(isl.Set(domain))
 
 
-def _touches(s: StatementView) -> list[tuple[str, bool, str]]:
-    """(array, whether it is written, text of the access) of each access of a statement."""
-    arrays = [*((r.array, False) for r in s.reads), (s.write.array, True)]
-    return [(array, write, text) for (array, write), text in zip(arrays, s.accesses, strict=True)]
+def _sharing(
+    a: StatementView, b: StatementView, skip: Set[str] = frozenset()
+) -> Iterator[tuple[Access, str, Access, str]]:
+    """The pairs of accesses of two statements to one array, at least one writing, with their strings; not of arrays in
+    ``skip``."""
+    for (x, writes), (y, overwrites) in itertools.product(_accesses(a), _accesses(b)):
+        if x[0].array == y[0].array and x[0].array not in skip and (writes or overwrites):
+            yield (*x, *y)
+
+
+def _accesses(s: StatementView) -> list[tuple[tuple[Access, str], bool]]:
+    """Each access with its text, and whether it writes."""
+    last = len(s.reads)
+    return [(each, n == last) for n, each in enumerate(zip((*s.reads, s.write), s.accesses, strict=True))]
+
+
+@lru_cache(maxsize=4096)
+def meet(domain: str, access: str, other_domain: str, other: str) -> bool:
+    """Whether two statements access an element in common."""
+    elements = element_access(domain, access).range().intersect(element_access(other_domain, other).range())
+    return not elements.is_empty()
+
+
+def depend(a: StatementView, b: StatementView) -> bool:
+    """Whether an instance of one statement depends on one of the other."""
+    return any(meet(a.domain, x, b.domain, y) for _, x, _, y in _sharing(a, b))
+
+
+def agree(statements: Sequence[StatementView], band: Sequence[str], skip: Set[str] = frozenset()) -> bool:
+    """Whether indices show that dependent instances have the same point of ``band``: for each of its iterators, both
+    accesses of an element have one index that it follows from. Where this is False it may be so nevertheless."""
+    return all(
+        {*band} <= {i for n, m in zip(x.index, y.index, strict=True) if n == m for i in _determined(n, a, b)}
+        or not meet(a.domain, text, b.domain, other)
+        for a, b in itertools.combinations_with_replacement(statements, 2)
+        for x, text, y, other in _sharing(a, b, skip)
+    )
+
+
+def _determined(index: DimLike, a: StatementView, b: StatementView) -> Set[str]:
+    """The iterators whose values follow from that of an index in two statements: all of ``6*i + j`` where j has at most
+    6 points. A symbolic number of points is at least 1, and only the largest term may have one."""
+    terms = [(abs(c), m) for m, c in (index.terms if isinstance(index, Dim) else ()) if not _is_parameter(m, a, b)]
+    reach: float = 0  # how far two values of the smaller terms can be apart
+    for c, monomial in sorted(terms, key=lambda term: term[0]):
+        if len(monomial) != 1 or not isinstance(monomial[0], str) or c <= reach:
+            return frozenset()
+        points = [s.bounds.get(monomial[0], 1) for s in (a, b)]
+        reach += c * (max(points) - 1) if all(isinstance(n, int) for n in points) else math.inf  # type: ignore[type-var]
+    return {str(m[0]) for _, m in terms}
+
+
+def _is_parameter(monomial: Monomial, a: StatementView, b: StatementView) -> bool:
+    names = Dim(((monomial, 1),)).symbols()
+    return not any(name in s.bounds for name in names for s in (a, b))
 
 
 def between(a: StatementView, b: StatementView, skip: Set[str] = frozenset()) -> isl.UnionMap:
     """Pairs of instances of two statements that access one element, at least one writing it; not of arrays in
     ``skip``."""
     total = isl.UnionMap("{ }")
-    for (array, writes, x), (other, overwrites, y) in itertools.product(_touches(a), _touches(b)):
-        if array == other and array not in skip and (writes or overwrites):
-            first, second = element_access(a.domain, x), element_access(b.domain, y)
-            total = total.union(isl.UnionMap.from_map(first.apply_range(second.reverse())))
+    for _, x, _, y in _sharing(a, b, skip):
+        first, second = element_access(a.domain, x), element_access(b.domain, y)
+        total = total.union(isl.UnionMap.from_map(first.apply_range(second.reverse())))
     return total
 
 
@@ -47,14 +102,14 @@ def dependences(statements: Sequence[StatementView], skip: Set[str] = frozenset(
 
 def independent(statements: Sequence[StatementView]) -> bool:
     """Whether no instance of a statement depends on one of another."""
-    return all(between(a, b).is_empty() for a, b in itertools.combinations(statements, 2))
+    return not any(depend(a, b) for a, b in itertools.combinations(statements, 2))
 
 
 def components(statements: Sequence[StatementView]) -> list[list[StatementView]]:
     """The connected components of the dependence graph: S0 → S1 and S2 → S3 → S4 are two."""
     parts: list[list[StatementView]] = []
     for s in statements:
-        linked = [p for p in parts if not all(between(other, s).is_empty() for other in p)]
+        linked = [p for p in parts if any(depend(other, s) for other in p)]
         parts = [p for p in parts if p not in linked] + [[*itertools.chain(*linked), s]]
     order = {s.name: n for n, s in enumerate(statements)}
     return sorted((sorted(p, key=lambda s: order[s.name]) for p in parts), key=lambda p: order[p[0].name])
@@ -71,6 +126,8 @@ def within_tiles(deps: isl.UnionMap, expansion: isl.UnionMap) -> bool:
 
 def one_point(statements: Sequence[StatementView], band: Sequence[str]) -> bool:
     """Whether all dependences relate instances that agree on the iterators ``band``."""
+    if agree(statements, band):
+        return True
     points = isl.UnionMap("{ }")
     for s in statements:
         project = isl.Map(f"{s.params.prefix}{{ {s.name}[{', '.join(s.iters)}] -> [{', '.join(band)}] }}")

@@ -5,26 +5,33 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import islpy as isl
 
 from mlc.dialects.poly import LoopNest, ScheduleError, groups_of
-from mlc.passes.schedule.polyhedral.dependences import between, dependences, independent, within_tiles
+from mlc.passes.schedule.polyhedral.dependences import agree, between, dependences, independent, within_tiles
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 
 @dataclass(frozen=True)
 class Legality:
-    """``expansion``: the map from tile instances to statement instances; ``blocks``: the block of each tile instance in
-    a partition, ``streams``: in a stream; ``running``: the arrays of running reductions; ``where``: the start of
-    messages."""
+    """Maps as strings: ``expansions`` from tile instances to statement instances; ``blocks`` to the block of each tile
+    instance in a partition, ``streams`` in a stream. ``running``: the arrays of running reductions; ``covered``:
+    whether the tiles of each nest are known to cover its band, without overlap; ``where``: the start of messages."""
 
     where: str
     statements: Mapping[str, StatementView]
     running: frozenset[str]
-    expansion: isl.UnionMap
-    blocks: isl.UnionMap
-    streams: isl.UnionMap
+    expansions: str
+    blocks: str
+    streams: str
+    covered: bool = False
+
+    @cached_property
+    def expansion(self) -> isl.UnionMap:
+        """The map from tile instances to statement instances."""
+        return isl.UnionMap(self.expansions)
 
     def check(self, nests: Sequence[LoopNest]) -> bool:
         """Whether nests depend on each other, so that one thread must run them.
@@ -32,19 +39,29 @@ class Legality:
         Raises:
             ScheduleError: the schedule is not legal.
         """
-        domain, required, executed = isl.UnionSet("{ }"), isl.UnionSet("{ }"), self.expansion.range()
-        for s in self.statements.values():
-            domain, required = domain.union(isl.UnionSet(s.domain)), required.union(isl.UnionSet(s.required))
-        if not (required.is_subset(executed) and executed.is_subset(domain)):
+        if not self._executes_all(nests):
             raise ScheduleError(f"{self.where}: not every statement instance is in a tile")
         for nest in nests:
             members = [self.statements[s] for s in nest.statements]
-            if not within_tiles(dependences(members, self.running), self.expansion):
+            whole = self.covered and not nest.tiled_blocks and agree(members, [i.iterator for i in nest.band])
+            if not whole and not within_tiles(dependences(members, self.running), self.expansion):
                 raise ScheduleError(
                     f"{self.where}: '{nest}' splits a dependence over two tiles; both instances must be in one tile"
                 )
-        self._check_streams([n for n in nests if n.streamed])
+        if streamed := [n for n in nests if n.streamed]:
+            self._check_streams(streamed)
         return self._depend(nests)
+
+    def _executes_all(self, nests: Sequence[LoopNest]) -> bool:
+        """Whether tiles execute each statement instance, and no others. Tiles that cover the band of each nest do,
+        where no statement is masked."""
+        known = self.covered and not any(nest.tiled_blocks for nest in nests)
+        if known and not any(s.conditions for s in self.statements.values()):
+            return sorted(s for nest in nests for s in nest.statements) == sorted(self.statements)
+        domain, required, executed = isl.UnionSet("{ }"), isl.UnionSet("{ }"), self.expansion.range()
+        for s in self.statements.values():
+            domain, required = domain.union(isl.UnionSet(s.domain)), required.union(isl.UnionSet(s.required))
+        return bool(required.is_subset(executed) and executed.is_subset(domain))
 
     def _check_streams(self, nests: Sequence[LoopNest]) -> None:
         """Raises ScheduleError where blocks of a stream do not depend on each other by running reductions alone, or
@@ -55,9 +72,9 @@ class Legality:
         if not within_tiles(dependences(members), self._of(self.blocks)):
             raise ScheduleError(f"{self.where}: blocks before '{nests[0].streamed}' combine into the same results")
 
-    def _of(self, blocks: isl.UnionMap) -> isl.UnionMap:
+    def _of(self, blocks: str) -> isl.UnionMap:
         """The map from blocks to their statement instances."""
-        return self.expansion.reverse().apply_range(blocks).reverse()
+        return self.expansion.reverse().apply_range(isl.UnionMap(blocks)).reverse()
 
     def _depend(self, nests: Sequence[LoopNest]) -> bool:
         pairs = [(a, b) for x, y in itertools.combinations(nests, 2) for a in x.statements for b in y.statements]
@@ -67,7 +84,7 @@ class Legality:
         if any(order[a] > order[b] for a, b in (*inside, *dependent)):
             raise ScheduleError(f"{self.where}: statements must keep their order {' '.join(self.statements)}")
         joined = {pair for pair in dependent if _joined(pair, nests)}
-        block_of = self._of(self.blocks)
+        block_of = self._of(self.blocks) if joined else None
         if not all(within_tiles(between(self.statements[a], self.statements[b]), block_of) for a, b in joined):
             hint = "write ';' instead of '&'"
             raise ScheduleError(f"{self.where}: a block of nests joined by '&' needs results of another; {hint}")

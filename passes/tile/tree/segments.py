@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mlc.dialects.poly import Partition, ScheduleError, TiledLoop, block_of
@@ -90,6 +92,14 @@ def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
     if isinstance(rest, int):
         return [*out, Segment(start, 1, rest, rest)]
     return [*out, Segment(start, ceildiv(rest, last), last, rest)]
+
+
+def covers(tiles: Sequence[Segment], extent: DimLike) -> bool:
+    """Whether each point of ``[0, extent)`` is known to be in one tile."""
+    starts = itertools.accumulate((s.count * s.size for s in tiles), initial=0)
+    if any(s.start != start for s, start in zip(tiles, starts, strict=False)):
+        return False
+    return tiles[-1].count == ceildiv(extent - tiles[-1].start, tiles[-1].size) if tiles else extent == 0
 
 
 def _padded(iterator: str, start: DimLike, extent: DimLike, size: int) -> Segment:

@@ -24,8 +24,8 @@ kernel.func @rows(%x: tensor<1x128x784x16xf32>, %w: tensor<128x8x1x16x16xf32>) -
 }
 
 // CHECK:      kernel.func @rows(%{{[0-9]+}}: {{.*}}, %[[W:[0-9]+]]: memref<128x8x1x16x16xf32>,
-// CHECK:      arith.floordivsi %{{[0-9]+}}, %c196 : index
-// CHECK:      arith.floordivsi %{{[0-9]+}}, %c196 : index
+// CHECK:      arith.floordivsi %{{[0-9]+}}, %c7 : index
+// CHECK:      arith.floordivsi %{{[0-9]+}}, %c14 : index
 // CHECK:      kernel.prefetch %[[W]][%{{.*}}] : memref<128x8x1x16x16xf32>
 
 // -----

@@ -10,8 +10,8 @@ kernel.func @large(%a: tensor<128x768xf32>, %b: tensor<24x768x32xf32>) -> tensor
 
 // CHECK:      kernel.func @large({{.*}}, %[[B:[0-9]+]]: memref<24x768x32xf32>,
 // CHECK-SAME: schedule = #poly.schedule<"contraction: S0 | n/32v m/14*7+10*3 | k/128s">
-// CHECK:      arith.muli {{.*}}, %c448 : index
-// CHECK:      arith.floordivsi {{.*}}, %c128 : index
+// CHECK:      arith.muli {{.*}}, %c7 : index
+// CHECK:      arith.floordivsi {{.*}}, %c2 : index
 // CHECK:      kernel.prefetch %[[B]][%{{.*}}] : memref<24x768x32xf32>
 // CHECK:      kernel.read
 
