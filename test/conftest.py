@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from runtime_objects import runtime_objects
 from seeds import (
     pytest_addoption,
     pytest_configure,
@@ -21,7 +22,7 @@ from mlc.runtime import memory
 
 __all__ = [
     "pytest_addoption", "pytest_configure", "pytest_fixture_setup", "pytest_make_collect_report",
-    "pytest_report_header", "pytest_runtest_call", "pytest_runtest_makereport",
+    "pytest_report_header", "pytest_runtest_call", "pytest_runtest_makereport", "runtime_objects",
     "pytest_sessionstart", "pytest_collection_modifyitems",
 ]  # fmt: skip
 
@@ -69,8 +70,15 @@ SLOW = {
 """Files of these folders that took over three seconds of CPU time: most of them compile many kernels."""
 
 
+FIRST = {
+    "test_mutated_models", "test_sanitized_hosts", "test_sanitized_runs", "test_sessions", "test_training_examples",
+}  # fmt: skip
+"""Files with the longest tests. They begin first, so that no worker is left with one at the end."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """``-m fast``: lit and unit tests without the slow ones, for the inner loop."""
+    items.sort(key=lambda item: item.path.stem not in FIRST)
     for item in items:
         if item.path.stem not in SLOW and any(item.path.is_relative_to(folder) for folder in FAST):
             item.add_marker("fast")

@@ -10,6 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from runtime_objects import copied
 
 from mlc.cli import main
 
@@ -38,10 +39,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def command_cache(tmp_path_factory: pytest.TempPathFactory) -> object:
+def command_cache(tmp_path_factory: pytest.TempPathFactory, runtime_objects: Path) -> object:
     """One cache for the tests of a file."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MLC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("MLC_CACHE_DIR", str(copied(runtime_objects, tmp_path_factory.mktemp("command") / "cache")))
         patch.delenv("MLC_DEBUG", raising=False)
         yield
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from runtime_objects import copied
 
 from mlc.cli import main
 
@@ -29,14 +30,14 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runtime_objects: Path) -> Place:
     made = Place(tmp_path / "inputs", tmp_path / "work", tmp_path / "temporary")
     for folder in (made.inputs, made.work, made.temporary):
         folder.mkdir()
     monkeypatch.chdir(made.work)
     monkeypatch.setattr(tempfile, "tempdir", str(made.temporary))
     monkeypatch.setenv("TMPDIR", str(made.temporary))
-    monkeypatch.setenv("MLC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("MLC_CACHE_DIR", str(copied(runtime_objects, tmp_path / "cache")))
     monkeypatch.delenv("MLC_DEBUG", raising=False)
     monkeypatch.delenv("CC", raising=False)
     return made
