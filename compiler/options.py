@@ -98,6 +98,7 @@ class Environment:
     cache_dir: Path | None  # MLC_CACHE_DIR, else ~/.cache/mlc; None when it is set to the empty string: no cache
     cache_bytes: int  # MLC_CACHE_SIZE in MiB: entries used longest ago go when the cache grows beyond it
     cc: str | None  # CC
+    cflags: str  # MLC_CFLAGS: what the C compiler gets after mlc's own flags
     nvcc: str | None  # MLC_NVCC: the CUDA compiler
     debug: bool  # MLC_DEBUG: tracebacks, and why the cache missed
 
@@ -111,4 +112,4 @@ def environment() -> Environment:
     mebibytes = get("MLC_CACHE_SIZE", "")
     limit = (int(mebibytes) if mebibytes.isdigit() else 10240) << 20
     debug = get("MLC_DEBUG", "") not in ("", "0")
-    return Environment(cache_dir, limit, get("CC") or None, get("MLC_NVCC") or None, debug)
+    return Environment(cache_dir, limit, get("CC") or None, get("MLC_CFLAGS", ""), get("MLC_NVCC") or None, debug)

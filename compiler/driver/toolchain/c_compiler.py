@@ -41,12 +41,16 @@ OPTIONAL_OF_ZIG = (*OPTIONAL, "-mevex512")
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A C compiler command, its version string, and the sanitizers to build with; for a GPU also the CUDA compiler."""
+    """A C compiler command, its version string, and the sanitizers to build with; for a GPU also the CUDA compiler.
+
+    ``more`` are the flags of $MLC_CFLAGS, which the version string has as well: objects depend on them.
+    """
 
     command: tuple[str, ...]
     version: str
     sanitizers: tuple[str, ...] = ()
     cuda: CudaCompiler | None = None
+    more: tuple[str, ...] = ()
 
     def flags(self, target: Target, isa: Sequence[str]) -> tuple[str, ...]:
         """Flags to compile one unit, in order; ``isa`` are those that choose the instruction set."""
@@ -56,7 +60,7 @@ class Toolchain:
         asked, command = [flag for flag in wanted if flag in optional], (*self.command, *triple)
         if not accepts(command, *asked):  # together, as a probe is a process
             wanted = [flag for flag in wanted if flag not in optional or accepts(command, flag)]
-        return (*triple, *wanted, *self._checks())
+        return (*triple, *wanted, *self.more, *self._checks())
 
     def link_flags(self, target: Target) -> tuple[str, ...]:
         strip = ("-s",) if self._is_zig and not self.sanitizers else ()  # its own library has 700 KB for debuggers
@@ -97,6 +101,8 @@ def find(command: str | None, target: Target) -> Toolchain:
     """The C compiler to use: ``command`` or $CC if given, else the first of gcc, clang, cc and ziglang that runs. With
     the CUDA compiler where the target is a GPU."""
     found = _find_c(command, target)
+    if text := environment().cflags:
+        found = replace(found, version=f"{found.version} {text}", more=processes.words(text))
     return replace(found, cuda=find_cuda()) if isinstance(target, GpuTarget) else found
 
 

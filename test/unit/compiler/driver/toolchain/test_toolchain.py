@@ -123,6 +123,15 @@ def test_the_runtime_is_compiled_for_any_cpu_of_the_architecture() -> None:
     assert set(CPU.cflags) <= set(flags_of("kernels.c", CPU, found))
 
 
+def test_flags_of_the_environment_are_the_last_and_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects and artifacts are then others in the cache, and the last -O counts."""
+    plain = find(None, CPU)
+    monkeypatch.setenv("MLC_CFLAGS", "-O1 '-DNAME=a b'")
+    changed = find(None, CPU)
+    assert changed.flags(CPU, ()) == (*plain.flags(CPU, ()), "-O1", "-DNAME=a b")
+    assert changed.version == f"{plain.version} -O1 '-DNAME=a b'"
+
+
 def test_generated_code_is_never_compiled_with_fast_math() -> None:
     flags = flags_of("kernels.c", CPU, find(None, CPU))
     assert {"-O2", "-ffp-contract=fast", "-fvisibility=hidden"} <= set(flags)
