@@ -1,16 +1,18 @@
 """The backend tests of the onnx package (nodes, stored and light models), through the reference interpreter and through
-compiled code.
+compiled code, many at a time (``batches.py``).
 
 ``expected_failures.txt`` names those that fail, with reasons; a test that it names and that passes fails the run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import image_libraries
 import pytest
-from cases import as_array, assert_same, cases, expected_failure, expected_failures
+from batches import Batch, batches, in_order
+from cases import Case, as_array, assert_same, cases, expected_failure, expected_failures
 
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
@@ -42,21 +44,35 @@ def run_case(name: str, way: str) -> None:
     case = cases()[name]
     net = BACKENDS[way].prepare(case.model)
     for inputs, outputs in case.data_sets:
-        results = net.run([as_array(value) for value in inputs])
-        for actual, wanted in zip(results, outputs, strict=True):
-            assert_same(actual, as_array(wanted), case.rtol, case.atol)
+        assert_outputs(net.run([as_array(value) for value in inputs]), outputs, case)
+
+
+def assert_outputs(results: Sequence[Any], outputs: Sequence[Any], case: Case) -> None:
+    for actual, wanted in zip(results, outputs, strict=True):
+        assert_same(actual, as_array(wanted), case.rtol, case.atol)
+
+
+@pytest.fixture(scope="session")
+def batch_of(request: pytest.FixtureRequest) -> dict[str, Batch]:
+    """The batch of each test that is selected to run compiled, where it is in one."""
+    items = [item for item in request.session.items if getattr(item, "originalname", "") == "test_node"]
+    return batches(i.callspec.params["name"] for i in items if i.callspec.params["way"] == "compiled")
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", cases())
-def test_node(name: str, way: str) -> None:
+@pytest.mark.parametrize("name", in_order(cases()))
+def test_node(name: str, way: str, batch_of: dict[str, Batch]) -> None:
     if way == "compiled" and "image_decoder" in name and (why := image_libraries.missing()):
         pytest.skip(why)
     reason = expected_failure(name, way)
-    if reason is None:
-        run_case(name, way)
+    if reason is not None:
+        with pytest.raises(Exception):  # noqa: B017, PT011 - what is unsupported fails in many ways
+            run_case(name, way)
         return
-    with pytest.raises(Exception):  # noqa: B017, PT011 - what is unsupported fails in many ways
+    together = batch_of[name].outputs if way == "compiled" and name in batch_of else {}
+    if name in together:
+        assert_outputs(together[name], cases()[name].data_sets[0][1], cases()[name])
+    else:
         run_case(name, way)
 
 
