@@ -43,6 +43,7 @@ class Gpu:
 
     def __init__(self, driver: Path, emulation: Path) -> None:
         self.folder, self.emulation = driver.parent, emulation
+        ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)  # for libraries of kernels
         self.library = ctypes.CDLL(str(driver))  # the dynamic loader then finds libcuda.so.1 by this name
         self.library.fake_cuda_counts.restype = ctypes.c_char_p
 
