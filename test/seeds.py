@@ -1,21 +1,25 @@
 """Seeds of tests: random data is the same in each run, and other data with ``pytest --seed random``.
 
 A test draws from fresh generators, ``np.random.default_rng()`` or ``secrets.randbits``. The entropy of both follows
-from one seed and the name of the test, so a test draws the same alone, in any order and on any worker.
+from one seed and the name of the test, so a test draws the same alone, in any order and on any worker. Of sweeps that
+take minutes it draws a sample (``drawn``); ``pytest --whole`` runs all of them.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from random import Random, SystemRandom
+from typing import TypeVar
 
 import pytest
 from numpy.random import bit_generator
 
+T = TypeVar("T")
 SEED = 0  # of continuous integration
 _entropy = Random()
+_seed, _whole = str(SEED), False
 
 
 def _drawn(bits: int) -> int:
@@ -24,6 +28,7 @@ def _drawn(bits: int) -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", default=str(SEED), help="of random data in tests: a number, or 'random' for a new one")
+    parser.addoption("--whole", action="store_true", help="all cases of sweeps of which else a sample is drawn")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -32,12 +37,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.seed == "random":
         config.option.seed = str(SystemRandom().getrandbits(32))
     config.option.seed = str(int(config.option.seed))
+    global _seed, _whole
+    _seed, _whole = config.option.seed, config.option.whole
     config.option.hypothesis_seed = config.option.hypothesis_seed or config.option.seed
     secrets.randbits = bit_generator.randbits = _drawn  # type: ignore[attr-defined]
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     return f"random data: --seed {config.option.seed}"
+
+
+def drawn(cases: Sequence[T], number: int, name: str) -> list[T]:
+    """``number`` of the cases, in order, as parameters of a test: others for another ``--seed`` or name; all with
+    ``--whole``."""
+    if _whole or number >= len(cases):
+        return list(cases)
+    chosen = Random(f"{_seed} {name}").sample(range(len(cases)), number)
+    return [cases[n] for n in sorted(chosen)]
 
 
 @contextmanager

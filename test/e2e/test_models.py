@@ -11,6 +11,7 @@ from pathlib import Path
 
 import onnx
 import pytest
+from seeds import drawn
 
 import mlc
 from benchmarks import models
@@ -48,9 +49,9 @@ def write(folder: Path, name: str, batch: int | str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("batch", [1, 3])
-@pytest.mark.parametrize("name", models.FAMILIES)
+@pytest.mark.parametrize(("name", "batch"), [(n, b) for n in models.FAMILIES for b in drawn([1, 3], 1, n)])
 def test_static(name: str, batch: int, tmp_path: Path) -> None:
+    """One of two sizes, which is drawn (``--whole``: both)."""
     check(write(tmp_path, name, batch), {})
 
 

@@ -32,9 +32,20 @@ def test_property(x):
 """
 
 
-def drew(folder: Path, *options: str) -> dict[str, str]:
+SWEEP = """
+import pytest
+from seeds import drawn
+
+@pytest.mark.parametrize("n", drawn(range(40), 4, "numbers"))
+def test_sweep(n):
+    print("drew", n)
+    assert False
+"""
+
+
+def drew(folder: Path, *options: str, file: str = FILE) -> dict[str, str]:
     """What each test drew, and the seeds that failures print, by name."""
-    (folder / "test_file.py").write_text(FILE)
+    (folder / "test_file.py").write_text(file)
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", *options, "test_file.py"]
     paths = {"PYTHONPATH": str(TEST), "PATH": "/usr/bin:/bin"}
     found = subprocess.run(command, cwd=folder, env=paths, capture_output=True, text=True, timeout=120).stdout
@@ -58,3 +69,10 @@ def test_a_failure_says_a_new_seed(first: dict[str, str], tmp_path: Path) -> Non
     other = drew(tmp_path, "--seed", "random")
     assert all(other[n].split()[k] != first[n].split()[k] for n in "01" for k in range(2, 6))
     assert drew(tmp_path, *other["seed"].split()) == other
+
+
+def test_a_sweep_has_a_sample_and_the_whole_on_request(tmp_path: Path) -> None:
+    options = ((), ("--seed", "1"), ("--whole",))
+    found, other, whole = (drew(tmp_path, *given, file=SWEEP).keys() - {"seed"} for given in options)
+    assert (len(found), len(other), whole) == (4, 4, {str(n) for n in range(40)})
+    assert found != other and found < whole and drew(tmp_path, file=SWEEP).keys() - {"seed"} == found
