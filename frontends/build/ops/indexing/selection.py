@@ -62,7 +62,8 @@ def unique(
     """
     x, axis = _along(build, x, axis)
     if x.shape[axis] == 0:
-        return x, *[build.constant(np.zeros(0), "i64")] * 3
+        none = build.constant(np.zeros(0), "i64")
+        return x, none, none, none
     rows = _rows(build, build.string_routine("order", x) if x.element == STRING else x, axis)
     count, width = rows.shape
     order = _argsort(build, rows)

@@ -104,15 +104,15 @@ class Grams:
 
 
 def engram_hashes(
-    build: Builder, grams: Grams, multipliers: Tensor, sizes: Tensor, offsets: Tensor | None, n: int
+    build: Builder, grams: Grams, multipliers: Tensor, sizes: Tensor, offsets: Tensor | None, n: int, each: int
 ) -> Tensor:
-    """[…, heads]: for the n-grams of 2, 3, … ``n`` tokens that end at each one, hashes below ``sizes``.
+    """[…, heads]: for the n-grams of 2, 3, … ``n`` tokens that end at each one, ``each`` hashes below ``sizes``.
 
     A hash is the exclusive or of the tokens times their multipliers, modulo the size of the head, plus its offset.
     ``sizes`` and ``offsets`` [heads] have those of the pairs first.
     """
-    each, mixed, parts = sizes.shape[0] // (n - 1), None, []
-    tables = [sizes] if offsets is None else [sizes, offsets]
+    tables, parts = [sizes] if offsets is None else [sizes, offsets], []
+    mixed: Tensor | None = None
     dead: Tensor | None = None
     for k in range(n):
         token = grams.back(build, k, n)

@@ -36,10 +36,9 @@ def tokenize(
     """
     if len(separators) > PATTERNS:
         raise NotSupported(f"{len(separators)} separators; at most {PATTERNS} are read: write [abc] for a|b|c")
+    mode, patterns = (SEPARATORS, list(separators)) if separators else (EXPRESSION, [expression])
     if list(separators) == [""] or (not separators and expression == "."):
         mode, patterns = CHARACTERS, []
-    else:
-        mode, patterns = (SEPARATORS, list(separators)) if separators else (EXPRESSION, [expression])
     if mode == CHARACTERS and least > 1:
         raise NotSupported(f"tokens of {least} characters where each character is one")
     how = Tensor.from_known(_packed(mode, mark, patterns))

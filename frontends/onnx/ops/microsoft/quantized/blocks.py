@@ -81,7 +81,7 @@ def _packing(node: Node, along: int, quantized: int) -> tuple[int, int]:
 
 def _check_scales(node: Node, quantized: int, extents: list[DimLike], size: DimLike) -> None:
     data, scales = node[0], node[2]
-    wanted = [ceildiv(d, size) if n == quantized else d for n, d in enumerate(extents)]  # type: ignore[arg-type]
+    wanted = [ceildiv(d, size) if n == quantized else d for n, d in enumerate(extents)]
     narrow = data.element[0] == "f"
     pairs = enumerate(zip(scales.shape, wanted, strict=False))
     fits = [s == w or (narrow and n != quantized and s == 1) for n, (s, w) in pairs]

@@ -23,7 +23,7 @@ def n_gram_hash_mapping(node: Node) -> tuple[Tensor, Tensor]:
     grams = Grams(Rows(), ids, fill, past, node.get(6), None, end)
     whole = build.concat([past, ids], 1)
     last = build.slice(whole, [0, ids.shape[1]], [ids.shape[0], n - 1])
-    return engram_hashes(build, grams, node[1], _sizes(node, n), node.get(4), n), last
+    return engram_hashes(build, grams, node[1], _sizes(node, n), node.get(4), n, _heads(node)), last
 
 
 @onnx_op("VarlenNGramHashMapping", domain=DOMAIN)
@@ -36,7 +36,7 @@ def varlen_n_gram_hash_mapping(node: Node) -> tuple[Tensor, ...]:
     ids, build, n, layout = node[0], node.build, _greatest(node), Packed(node.build.cast(node[3], "i64"))
     fill, end = _fill(node, node.get(6))
     grams = Grams(layout, ids, fill, node.get(4), node.get(7), node.get(8), end)
-    hashes = engram_hashes(build, grams, node[1], _sizes(node, n), node.get(5), n)
+    hashes = engram_hashes(build, grams, node[1], _sizes(node, n), node.get(5), n, _heads(node))
     before = fill if node.get(4) is None else node[4]
     results = [hashes, layout.state(build, ids, before, n)]
     segments = build.broadcast(build.constant(0, "i32"), ids.shape) if node.get(7) is None else node[7]
@@ -62,6 +62,12 @@ def _greatest(node: Node) -> int:
     if not 2 <= n <= MOST or node.attr("n_head_per_ngram") < 1:
         raise NotSupported(f"n-grams of up to {n} tokens, {node.attr('n_head_per_ngram')} heads; 2 to {MOST}, and one")
     return n
+
+
+def _heads(node: Node) -> int:
+    """Hashes of each length of n-grams."""
+    heads: int = node.attr("n_head_per_ngram")
+    return heads
 
 
 def _sizes(node: Node, n: int) -> Tensor:
