@@ -44,6 +44,19 @@ def _speech(rng: np.random.Generator, shape: tuple[int, ...], args: list[float])
     return 0.2 * tones * loudness + 0.01 * rng.standard_normal(shape)
 
 
+def _page(rng: np.random.Generator, shape: tuple[int, ...], args: list[float]) -> np.ndarray:
+    """Images [n, c, h, w] of lines of dark strokes on light ground, between two values: what finds text finds some."""
+    images = np.full(shape, args[1]) - 0.05 * rng.random(shape) * (args[1] - args[0])
+    height, width = shape[-2:]
+    for top in range(height // 8, height - 11, 24):
+        for left in range(width // 10, width - width // 10, 7):
+            ink = rng.random((12, 5)) < 0.55
+            ink[:, 4] = False
+            rows, columns = slice(top, top + 12), slice(left, min(left + 5, width))
+            images[..., rows, columns][..., ink[: height - top, : width - left]] = args[0]
+    return images
+
+
 RULES: dict[str, Make] = {
     "uniform": lambda rng, shape, args: rng.uniform(*args, shape),
     "normal": lambda rng, shape, args: rng.normal(*args, shape),
@@ -56,6 +69,7 @@ RULES: dict[str, Make] = {
     "range": lambda rng, shape, args: np.broadcast_to(np.arange(shape[-1]), shape).copy(),
     "sorted": lambda rng, shape, args: np.sort(rng.integers(int(args[0]), int(args[1]), shape), axis=-1),
     "speech": _speech,
+    "page": _page,
 }
 
 

@@ -140,3 +140,9 @@ def test_the_page_shows_what_is_right_and_what_is_not() -> None:
     assert "| `gather` | rows | 2 | yes | 1e-06 | 1.5 | 1 | 0.25 | 2.00 | 0.50 |" in text
     assert "- `other` (refused): `no | such`" in text and "- 0.1, because: `other`." in text
     assert "| some | 1.0 | MIT | `gather`, `other` |" in text and "@" not in text
+
+
+def test_a_page_has_ink_in_lines() -> None:
+    page_ = RULES["page"](np.random.default_rng(), (2, 3, 64, 96), [-1, 1])
+    rows = (page_ == -1).any(axis=(0, 1, 3))
+    assert rows.any() and not rows.all() and page_.max() > 0.8
