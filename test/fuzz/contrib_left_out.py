@@ -6,6 +6,7 @@ LEFT_OUT: tuple[tuple[str, str], ...] = (
     ("Attention", "masks [B, 1, M, M], a shared past and a rotation are not there on CPUs"),
     ("DynamicQuantizeLSTM", "weights of W and R are of one type; zero points of columns are equal, or 0 where signed"),
     ("DynamicQuantizeLSTM", "a sequence of no steps ends in zeros, and not in its initial state"),
+    ("BeamSearch", "needs min_length and length_penalty; whether a batch ends is decided by sums of the one before it"),
     ("CausalConvWithState", "ndim over 1 and state_window are not there on CPUs"),
     ("GatedAdd", "gate_weight is there on one GPU"),
     ("GreedySearch", "columns after the one in which all sequences have ended are not written"),

@@ -33,7 +33,9 @@ def _decoder(d: Draw, layers: int) -> GraphProto:
     inputs += [info(f"past_{k}", 1, [2, "b", HEADS, "past", size]) for k in range(layers)]
     outputs = [info("logits", 1, ["b", "s", WORDS])]
     outputs += [info(f"present_{k}", 1, [2, "b", HEADS, "total", size]) for k in range(layers)]
-    tensors = [numpy_helper.from_array(d.weights.standard_normal(s).astype("f4"), n) for n, s in weights.items()]
+    tensors = [
+        numpy_helper.from_array((0.6 * d.weights.standard_normal(s)).astype("f4"), n) for n, s in weights.items()
+    ]
     return helper.make_graph(nodes, "decoder", inputs, outputs, tensors)
 
 
@@ -56,3 +58,23 @@ def greedy_search(d: Draw) -> Case:
     inputs.append(mask if d.flip(0.3) else None)
     # It writes no column after the one in which all sequences have ended.
     return Case("GreedySearch", inputs, how, onto={0: np.zeros((batch, most), "i4")})
+
+
+@row("BeamSearch")
+def beam_search(d: Draw) -> Case:
+    """Beams of one batch or two, of which sequences end on the way."""
+    early, given, most, beams = d.flip(), d.int(1, 4), d.int(6, 10), d.int(1, 4)
+    batch = d.open("batch", 1, 3) if early else 1
+    how: dict[str, Any] = {"decoder": _decoder(d, d.int(1, 2)), "eos_token_id": 3, "pad_token_id": 0}
+    how |= {"no_repeat_ngram_size": d.int(2, 3)} if d.flip(0.3) else {}
+    how |= {"early_stopping": 1} if early else {}
+    ids = d.numbers.integers(1, WORDS, (batch, given))
+    inputs: list[Data | None] = [d.data(ids.astype("i4"), (batch, given)), d.given([most], "i4")]
+    inputs.append(d.given([d.int(1, most)], "i4"))
+    inputs += [d.given([beams], "i4"), d.given([d.int(1, beams)], "i4")]
+    inputs.append(d.given([d.one(0.5, 1.0, 2.0)], "f4"))
+    inputs.append(d.given([d.one(1.0, 1.5)], "f4") if d.flip() else None)
+    allowed = np.maximum(d.numbers.integers(0, 2, WORDS), np.arange(WORDS) > 3)
+    inputs.append(d.data(allowed.astype("i4"), (WORDS,)) if d.flip(0.3) else None)
+    inputs += [None, d.data(np.ones((batch, given), "i4"), (batch, given)) if d.flip(0.3) else None]
+    return Case("BeamSearch", inputs, how, (True, d.flip()))

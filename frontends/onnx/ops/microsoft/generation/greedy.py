@@ -35,11 +35,11 @@ class _Search:
 
     def __init__(self, node: Node) -> None:
         self.node, self.build = node, node.build
-        self.most = _length(node)
+        self.most = whole_number(node, 1, "max_length")
         self.ids = self.build.cast(node[0], "i64")
         self.end, self.pad = node.attr("eos_token_id"), node.attr("pad_token_id")
         self.decoder = Decoder(node, node.attr("decoder"))
-        self.rules = _rules(node, self.end)
+        self.rules = rules_of(node, self.end, least=2, penalty=3)
 
     def tokens(self) -> Tensor:
         build, (batch, given) = self.build, self.ids.shape
@@ -67,7 +67,7 @@ class _Search:
 
     def _step(self, states: list[Tensor], seen: Tensor) -> Iteration:
         build, (tokens, last, done, position, count, *past) = self.build, states
-        length = build.dim(build.scalars.of(count).flat[0], "tokens so far", int(self.most) - 1)
+        length = build.dim(build.scalars.of(count).flat[0], "tokens so far", self.most - 1)
         column = (tokens.shape[0], 1)
         mask = build.cut(seen, 1, 0, length + 1)
         rows = [build.cut(x, 3, 0, length) for x in past]
@@ -95,23 +95,27 @@ class _Search:
         return build.compute(text, [tokens, best], tokens.shape), best, done
 
 
-def _length(node: Node) -> DimLike:
-    """The length of the result, which is a constant."""
-    found = np.asarray(node.known(1)).reshape(-1)
+def whole_number(node: Node, n: int, name: str) -> int:
+    """Input ``n``, which is a constant.
+
+    Raises:
+        NotSupported: it is none.
+    """
+    found = np.asarray(node.known(n)).reshape(-1)
     if found.size != 1 or isinstance(found[0], Dim):
-        raise NotSupported("max_length is not one number; give it as a constant")
+        raise NotSupported(f"{name} is not one number; give it as a constant")
     return int(found[0])
 
 
-def _rules(node: Node, end: int) -> Rules:
-    build = node.build
-    penalty, least = node.get(3), node.get(2)
-    none = penalty is None or (penalty.known is not None and float(penalty.known.reshape(-1)[0]) == 1)
+def rules_of(node: Node, end: int, least: int, penalty: int) -> Rules:
+    """The rules of inputs ``least``, and ``penalty`` to ``penalty + 2``: a penalty, and masks of the vocabulary."""
+    build, given, fewest = node.build, node.get(penalty), node.get(least)
+    none = given is None or (given.known is not None and float(given.known.reshape(-1)[0]) == 1)
     return Rules(
-        penalty=None if none or penalty is None else build.cast(build.reshape(penalty, ()), "f32"),
+        penalty=None if none or given is None else build.cast(build.reshape(given, ()), "f32"),
         ngram=node.attr("no_repeat_ngram_size", 0),
-        vocabulary=node.get(4),
-        first=node.get(5),
-        least=None if least is None else build.reshape(build.cast(least, "i64"), (1,)),
+        vocabulary=node.get(penalty + 1),
+        first=node.get(penalty + 2),
+        least=None if fewest is None else build.reshape(build.cast(fewest, "i64"), (1,)),
         end=end,
     )

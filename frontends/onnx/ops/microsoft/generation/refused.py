@@ -9,7 +9,6 @@ from mlc.frontends.onnx.node import Node, onnx_op
 from mlc.frontends.onnx.ops.microsoft import DOMAIN
 
 INSTEAD = {
-    "BeamSearch": "export as GreedySearch, or compile encoder and decoder alone, and search in a program",
     "WhisperBeamSearch": "compile encoder and decoder alone, and search in a program",
     "Sampling": "export as GreedySearch, or compile the decoder alone and draw tokens in a program",
 }

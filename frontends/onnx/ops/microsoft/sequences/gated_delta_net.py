@@ -33,7 +33,8 @@ def gated_delta_net(node: Node) -> tuple[Tensor, Tensor]:
     if node.attr("state_update_capacity", 0) or node.wants(2):
         raise NotSupported("the output state_update; export with state_update_capacity=0")
     build, (queries, keys, values) = node.build, _parts(node)
-    flat = Tokens(*(_normalized(node, x) for x in (queries, keys)), values, _decay(node, values), _rate(node))
+    normed = [_normalized(node, x) for x in (queries, keys)]
+    flat = Tokens(normed[0], normed[1], values, _decay(node, values), _rate(node))
     size, heads, out = queries.shape[2], values.shape[1], values.shape[2]
     scale = node.attr("scale", 0.0) or 1 / math.sqrt(int(size))  # type: ignore[arg-type]
     state = None if node.get(6) is None else build.transpose(node[6], [0, 1, 3, 2])

@@ -27,7 +27,7 @@ REFUSED: list[tuple[str, dict[str, Array | None], dict[str, Any], str]] = [
      {"mrope_section": [1, 1, 1], "num_heads": 1}, "three numbers that sum to 2 are right"),
     ("MoE", {"x": X[0], "r": X[0, :, :2], "w": X[:1].repeat(2, 0), "b": None, "u": X.swapaxes(1, 2).repeat(2, 0)},
      {"activation_type": "relu2"}, "relu, gelu, silu, identity, swiglu are supported"),
-    ("BeamSearch", {"x": np.zeros((1, 2), "i4")}, {}, "export as GreedySearch"),
+    ("BeamSearch", {"x": np.zeros((1, 2), "i4")}, {"model_type": 1}, "compile both alone, and search in a program"),
     ("Sampling", {"x": np.zeros((1, 2), "i4")}, {}, "compile the decoder alone"),
     ("WhisperBeamSearch", {"x": np.zeros((1, 2), "f4")}, {}, "compile encoder and decoder alone"),
 ]  # fmt: skip
