@@ -66,12 +66,12 @@ def wrong(model: onnx.ModelProto, inputs: Values, results: Values) -> list[str]:
 def _alone(part: onnx.ModelProto, inputs: Values, results: Values) -> list[str]:
     """The same for the only output of a model: what onnxruntime does not run another output may not need."""
     inputs = {info.name: inputs[info.name] for info in part.graph.input}
-    theirs, evaluated = _by_onnxruntime(part, inputs), _evaluated(part, inputs)
+    theirs, other = _by_onnxruntime(part, inputs), evaluated(part, inputs)
     if isinstance(theirs, str):
-        why = f"{UNKNOWN}: onnxruntime: {theirs}; onnx: {evaluated}"
-        return [why] if isinstance(evaluated, str) else list(compare(results, evaluated))
+        why = f"{UNKNOWN}: onnxruntime: {theirs}; onnx: {other}"
+        return [why] if isinstance(other, str) else list(compare(results, other))
     lines = list(compare(results, theirs))
-    supported = not isinstance(evaluated, str) and not any(compare(results, evaluated))
+    supported = not isinstance(other, str) and not any(compare(results, other))
     return [f"{UNKNOWN}: onnxruntime alone differs: {line}" for line in lines] if supported else lines
 
 
@@ -97,7 +97,7 @@ def _as_declared(info: onnx.ValueInfoProto, value: Any) -> Any:
     return value.view(kind) if value.dtype == np.uint8 and kind.name.startswith("float8") else value
 
 
-def _evaluated(model: onnx.ModelProto, inputs: Values) -> Values | str:
+def evaluated(model: onnx.ModelProto, inputs: Values) -> Values | str:
     """What onnx's evaluator gives; else why it does not."""
     names = [o.name for o in model.graph.output]
     try:

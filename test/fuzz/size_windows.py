@@ -29,7 +29,10 @@ def _windows(g: Sized, rank: int, most: int = 4) -> dict[str, list[int] | str]:
     kernel = [r.randint(1, most)] * rank if r.random() < 0.7 else [r.randint(1, most) for _ in range(rank)]
     auto = r.choice(WINDOW_PADS)
     pads = {"pads": [r.randint(0, min(2, k - 1)) for k in kernel * 2]} if auto == "NOTSET" else {"auto_pad": auto}
-    return {"kernel_shape": kernel, "strides": [r.choice([1, 1, 2, 2, 3])] * rank, **pads}
+    stride = r.choice([1, 1, 2, 2, 3])
+    if auto.startswith("SAME"):
+        stride = min(stride, *kernel)  # onnxruntime makes negative pads of others
+    return {"kernel_shape": kernel, "strides": [stride] * rank, **pads}
 
 
 def _extents(how: dict[str, list[int]], dilation: int = 1, ceil: bool = False) -> Callable[..., list[int]]:

@@ -46,6 +46,7 @@ class Sized(Graph):
         for way in self.random.sample(ways, RUNS - 1):
             n = way(first["n"])
             m = n if first["n"] == first["m"] and self.random.random() < 0.6 else way(first["m"])
+            m = max(m, 2) if m != n else m  # of 1 it would be broadcast to n
             self.runs.append({"n": n, "m": m, "b": self.random.randint(1, 4)})
 
     def input(self, dims: Sequence[int | str]) -> str:
