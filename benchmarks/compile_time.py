@@ -8,6 +8,7 @@ process of its own, with nothing in the cache. A model may also be a family of `
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import subprocess
@@ -111,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.one:
+        gc.disable()  # as `mlc compile`
         print(json.dumps(asdict(compiled(**json.loads(given.one)))))
         return
     dims = {name: int(n) for name, n in (each.rsplit("=", 1) for each in given.dim)}

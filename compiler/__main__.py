@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Import the command line and run it. Exit status 130 after Ctrl-C."""
+    """Import the command line and run it. Exit status 130 after Ctrl-C.
+
+    A process that compiles one model collects no garbage, neither before its end nor at it: of a model of 100 kernels
+    that takes an eighth of the passes' time, and the memory is the system's soon.
+    """
+    if "compile" in sys.argv[1:]:
+        gc.disable()
+        atexit.register(gc.freeze)
     try:
         from mlc.cli import main
     except KeyboardInterrupt:
