@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import onnx
-from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, helper
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto, helper
 
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Stack, Tensor
@@ -30,13 +31,35 @@ def body_of(node: Node) -> FunctionProto:
         if any(isinstance(x, list | Stack) for x in node.inputs) or node.op in CRASHING:
             raise NotSupported("operator not supported")
         types = [_type(x).SerializeToString() for x in node.inputs]
-        proto = node.proto.SerializeToString()
+        proto = _with_identifiers(node.proto).SerializeToString()
         body = (
             schema.get_context_dependent_function_with_opset_version(max(versions), proto, types) if versions else b""
         )
     if not body:
         raise NotSupported("ONNX defines no function body for these inputs")
     return _with_defaults(FunctionProto.FromString(body), schema)
+
+
+def _with_identifiers(node: NodeProto) -> NodeProto:
+    """A node whose graphs name values by identifiers: onnx makes a body as text, which it cannot read with others."""
+    result, renamed = NodeProto(), dict[str, str]()
+    result.CopyFrom(node)
+
+    def identifier(name: str) -> str:
+        known = not name or re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
+        return name if known else renamed.setdefault(name, f"mlc_renamed_{len(renamed)}")
+
+    def rename(graph: GraphProto) -> None:
+        for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+            value.name = identifier(value.name)
+        for each in graph.node:
+            each.input[:], each.output[:] = map(identifier, each.input), map(identifier, each.output)
+            for attribute in each.attribute:
+                rename(attribute.g)
+
+    for attribute in result.attribute:
+        rename(attribute.g)
+    return result
 
 
 def _type(x: object) -> TypeProto:

@@ -9,6 +9,7 @@ from graphs import assert_like_onnxruntime, graph, node, op_names
 from onnx import AttributeProto, TensorProto, helper
 
 from mlc.dialects.graph import source_nodes
+from mlc.dialects.semantics.interpreter import interpret
 from mlc.errors import InputError
 from mlc.frontends.onnx import UnsupportedError, import_model
 from mlc.frontends.onnx.backend import MlcBackend, MlcRep, with_constants
@@ -161,3 +162,31 @@ def test_functions_that_unfold_to_millions_of_nodes_are_refused(monkeypatch: pyt
     model = helper.make_model(proto, opset_imports=opsets, functions=functions, ir_version=9)
     with pytest.raises(InputError, match=r"more than 1000 nodes with those of its functions.*'top/.*Call fewer"):
         import_model(model)
+
+
+FLEX = """<ir_version: 10, opset_import: ["" : 26, "ai.onnx.preview" : 1]>
+g (float[1,2,3,4] q, float[1,2,3,4] k, float[1,2,3,4] v) => (float[1,2,3,4] y) {
+  y = ai.onnx.preview.FlexAttention (q, k, v) <score_mod: graph = scored (float[B,H,L,S] scores) => (float[B,H,L,S] out)
+    <float bias = {0.5}>
+    {
+      large = Greater (scores, bias)
+      halves = Mul (scores, bias)
+      zero = Sub (scores, scores)
+      out = Where (large, halves, zero)
+    }>
+}"""
+
+
+def test_names_in_graphs_need_not_be_those_of_onnx_text() -> None:
+    """ONNX makes the body of FlexAttention as text; exporters name values `score_mod.bias` and `/layers.0/Mul`."""
+    given = onnx.parser.parse_model(FLEX)
+    named = onnx.compose.add_prefix(given, "/layers.0/")
+    q, k, v = (np.random.default_rng().normal(size=(1, 2, 3, 4)).astype(np.float32) for _ in range(3))
+    scores = q @ k.mT / 2
+    scores = np.where(scores > 0.5, scores / 2, 0)
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    for model, prefix in ((given, ""), (named, "/layers.0/")):
+        imported = import_model(model)
+        feeds = {f"{prefix}{name}": array for name, array in zip("qkv", (q, k, v), strict=True)}
+        found = interpret(imported.module, imported.weights, feeds)
+        np.testing.assert_allclose(found[f"{prefix}y"], weights @ v, rtol=1e-5, atol=1e-6)
