@@ -21,6 +21,7 @@ from mlc.dialects.types import STRING
 from mlc.frontends.build.errors import NeedsConstant
 from mlc.frontends.build.folding.fold import Array, Undecided, at_least, current_trace
 from mlc.frontends.build.folding.prove import VALUE
+from mlc.frontends.build.folding.ratios import FLOATS
 from mlc.frontends.build.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -82,6 +83,19 @@ class RuntimeScalars:
             self.arrays[value] = self._traced(x)
         found = self.arrays[value]
         return np.asarray(np.frompyfunc(self._settled, 1, 1)(found), object) if found.dtype == object else found
+
+    def traced(self, x: Tensor) -> Array:
+        """As ``of``, in a trace: the few floats of a tensor are fractions of dimensions.
+
+        Raises:
+            NeedsConstant, Undecided: they are no such fractions.
+        """
+        if x.element not in FLOATS or x.known is not None:
+            return self.of(x)
+        sizes = [d for d in x.shape if isinstance(d, int)]
+        if x.trace is None or len(sizes) < x.rank or int(np.prod(sizes)) > MAX_TRACED:
+            raise NeedsConstant(f"{x} is computed at run time")
+        return x.trace()
 
     def _traced(self, x: Tensor) -> Array:
         """The elements as expressions of the scalars they were computed from, where they have one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx.parser
 import onnxruntime
 import pytest
 from onnx import ModelProto, helper, numpy_helper
@@ -48,6 +49,26 @@ def test_open_extents(name: str) -> None:
     for h, w in ((10, 17), (6, 30), (13, 4)):
         x = rng.normal(size=(1, 2, h, w)).astype("f")
         np.testing.assert_allclose(net(x), session.run(None, {"x": x})[0], rtol=0, atol=1e-4)
+
+
+COMPUTED = """
+    two = Constant<value_int=2>() three = Constant<value_int=3>() zero = Constant<value_ints=[0]>() s = Shape(x)
+    a = Gather(s, two) b = Gather(s, three) fa = Cast<to=1>(a) fb = Cast<to=1>(b)
+    k = Constant<value_float=1.5>() d = Constant<value_float=3.0>() ma = Mul(fa, k) mb = Div(fb, d)
+    ga = Floor(ma) gb = Ceil(mb) ia = Cast<to=7>(ga) ib = Cast<to=7>(gb) ua = Unsqueeze(ia, zero)
+    ub = Unsqueeze(ib, zero) r = Shape<end=2>(x) t = Concat<axis=0>(r, ua, ub) y = Resize<mode="linear">(x, , , t)
+"""
+
+
+def test_sizes_computed_by_floats() -> None:
+    """As older exporters write interpolation by a scale: floor(f32(h) * 1.5) is (3*h)//2, no run-time dimension."""
+    text = f'<ir_version: 10, opset_import: ["" : 20]> g (float[1,2,h,w] x) => (float[a,b,c,d] y) {{ {COMPUTED} }}'
+    model = onnx.parser.parse_model(text)
+    net, session = mlc.compile(model), onnxruntime.InferenceSession(model.SerializeToString())
+    assert str(net.outputs["y"]) == "float32[1, 2, ((3*h)//2), ((w+2)//3)]"
+    for h, w in ((4, 5), (7, 3), (9, 9)):
+        x = np.random.default_rng().normal(size=(1, 2, h, w)).astype("f")
+        np.testing.assert_allclose(net(x), session.run(None, {"x": x})[0], rtol=0, atol=1e-5)
 
 
 def test_a_scale_of_300() -> None:

@@ -21,6 +21,7 @@ from mlc.dialects.semantics.expr import CASTS, Call, Const, Expr, Load
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.build.folding.prove import always_zero, implied, lower_bound, never_negative, never_zero
+from mlc.frontends.build.folding.ratios import FLOATS, Inexact, Ratio, ratio_function
 
 Array = np.ndarray[Any, Any]
 KNOWN_LIMIT = 1024  # elements; larger values are data, not shapes, and stay in the weight store
@@ -152,31 +153,36 @@ def symbolic(arrays: Sequence[Array]) -> bool:
     return any(a.dtype == object for a in arrays)
 
 
-def fold_expr(expr: Expr, arrays: Sequence[Array], element: str) -> Array:
-    """Value of an elementwise expression of known arrays.
+def fold_expr(expr: Expr, arrays: Sequence[Array], element: str, ratios: bool = False) -> Array:
+    """Value of an elementwise expression of known arrays; with ``ratios`` floats of dimensions are fractions of these.
 
     Raises:
         Undecided: a function has no meaning on symbols, or its result depends on their values.
     """
     with np.errstate(all="ignore"):
-        value = _symbolic_expr(expr, arrays) if symbolic(arrays) else evaluate_expr(expr, arrays, {})
+        value = _symbolic_expr(expr, arrays, ratios) if symbolic(arrays) else evaluate_expr(expr, arrays, {})
         return normal(np.broadcast_to(value, np.broadcast_shapes(*(a.shape for a in arrays))), element)
 
 
-def _symbolic_expr(expr: Expr, arrays: Sequence[Array]) -> Any:
+def _symbolic_expr(expr: Expr, arrays: Sequence[Array], ratios: bool) -> Any:
     match expr:
         case Const(value=value):
             return value
         case Load(operand=n):
             return arrays[n]
         case Call(fn=fn, args=args):
-            return _apply(fn, [np.asarray(_symbolic_expr(a, arrays)) for a in args])
+            return _apply(fn, [np.asarray(_symbolic_expr(a, arrays, ratios)) for a in args], ratios)
     raise Undecided
 
 
-def _apply(fn: str, args: list[Array]) -> Any:
+def _apply(fn: str, args: list[Array], ratios: bool = False) -> Any:
     if not symbolic(args):
         return evaluate_expr(Call(fn, tuple(Load(n) for n in range(len(args)))), args, {})
+    if ratios and (fn in FLOATS or any(isinstance(v, Ratio) for a in args for v in a.flat)):
+        try:
+            return np.frompyfunc(lambda *values: ratio_function(fn, list(values)), len(args), 1)(*args)
+        except Inexact as e:
+            raise Undecided from e
     if (trace := current_trace()) is not None:
         return trace.apply(fn, args)
     if fn in CASTS:

@@ -43,7 +43,7 @@ class Arithmetic(Movement):
         text, rest = inlined(expr, xs)
         result = self.emit(MapOp(text, self.values(*rest)), element)
         return self._traced_from(
-            result, lambda: fold_expr(parse(expr), [self.scalars.of(x) for x in xs], result.element)
+            result, lambda: fold_expr(parse(expr), [self.scalars.traced(x) for x in xs], result.element, ratios=True)
         )
 
     def _folded_map(self, expr: str, xs: Sequence[Tensor]) -> Tensor:

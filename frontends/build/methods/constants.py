@@ -12,6 +12,7 @@ from mlc.dialects.graph import ConcatOp, ConstantOp, ReshapeOp, WeightOp
 from mlc.dialects.types import is_narrow, numpy_dtype
 from mlc.frontends.build.folding.fold import Array, symbolic
 from mlc.frontends.build.folding.literals import choices
+from mlc.frontends.build.folding.ratios import FLOATS
 from mlc.frontends.build.methods.insertion import Insertion
 from mlc.frontends.build.methods.scopes import block_of
 from mlc.frontends.build.runtime_scalars import is_traced
@@ -86,6 +87,6 @@ class Constants(Insertion):
 
     def _traced_from(self, result: Tensor, trace: Callable[[], Array]) -> Tensor:
         """``result``, whose run-time scalars or predicates ``trace`` computes when they are needed."""
-        if result.known is None and (is_traced(result) or result.element == "i1"):
+        if result.known is None and (is_traced(result) or result.element in ("i1", *FLOATS)):
             result.trace = trace
         return result

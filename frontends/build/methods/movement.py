@@ -41,7 +41,7 @@ class Movement(Constants):
         elif not isinstance(had - has, int):
             x = with_elements(self, x, shape)
         result = self.emit(ReshapeOp(self.value(x), shape), x.element)
-        return self._traced_from(result, lambda: self.scalars.of(x).reshape(tuple(shape)))
+        return self._traced_from(result, lambda: self.scalars.traced(x).reshape(tuple(shape)))
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         if list(perm) == list(range(x.rank)):
@@ -56,7 +56,7 @@ class Movement(Constants):
         if x.known is not None and is_small(shape):
             return self._moved(x, np.broadcast_to(x.known, tuple(shape)))  # type: ignore[arg-type]
         result = self.emit(BroadcastOp(self.value(x), shape), x.element)
-        return self._traced_from(result, lambda: np.broadcast_to(self.scalars.of(x), tuple(shape)))  # type: ignore[arg-type]
+        return self._traced_from(result, lambda: np.broadcast_to(self.scalars.traced(x), tuple(shape)))  # type: ignore[arg-type]
 
     def slice(
         self, x: Tensor, starts: Sequence[DimLike], sizes: Sequence[DimLike], steps: Sequence[int] | None = None
@@ -75,7 +75,7 @@ class Movement(Constants):
                 self.require(extent, end)  # a constant part of a symbolic extent
                 self.refuse_empty(extent - end)
         result = self.emit(SliceOp(self.value(x), starts, sizes, steps), x.element)
-        return self._traced_from(result, lambda: self.scalars.of(x)[_grid(starts, sizes, steps)])
+        return self._traced_from(result, lambda: self.scalars.traced(x)[_grid(starts, sizes, steps)])
 
     def cut(self, x: Tensor, axis: int, start: DimLike, size: DimLike) -> Tensor:
         """A slice of one dimension."""
@@ -113,7 +113,7 @@ class Movement(Constants):
         if len(filled) == 1:
             return filled[0]
         result = self.emit(ConcatOp(self.values(*filled), axis), xs[0].element)
-        return self._traced_from(result, lambda: np.concatenate([self.scalars.of(x) for x in filled], axis))
+        return self._traced_from(result, lambda: np.concatenate([self.scalars.traced(x) for x in filled], axis))
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)
