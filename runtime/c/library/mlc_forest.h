@@ -14,6 +14,7 @@
 #include "mlc_kernel.h"
 
 enum { MLC_IN_FLIGHT = 8, MLC_LEVELS = 4, MLC_TREE_ROWS = 256 /* that descend a tree before the next one */ };
+enum { MLC_ALONE = 4096 /* descents that one thread does */ };
 enum { MLC_TRANSPOSED = 32 << 10 /* bytes of the keys of a vector of rows */ };
 enum { MLC_TEST = 3 /* numbers of a test: key, column, leaves that remain */ };
 enum { MLC_TREE = 3 /* numbers of a tree: root, first target, first leaf; after them the end of each word's tests */ };
@@ -140,8 +141,9 @@ MLC_DESCENTS(int64_t, uint64_t, i64)
                                        const void *tests, void *scores, int64_t rows, int64_t columns, int64_t trees,  \
                                        int64_t width, int64_t targets, int64_t bits, int64_t words, int64_t least,     \
                                        int64_t how, int64_t tid, int64_t threads) {                                    \
-    const int64_t lanes = MLC_VECTOR_BYTES / (int64_t)sizeof(T), start = rows * tid / threads;                         \
-    const int64_t end = rows * (tid + 1) / threads;                                                                    \
+    const int64_t lanes = MLC_VECTOR_BYTES / (int64_t)sizeof(T), shares = rows * trees < MLC_ALONE ? 1 : threads;      \
+    const int64_t start = rows * mlc_minimum_i64(tid, shares) / shares;                                                \
+    const int64_t end = rows * mlc_minimum_i64(tid + 1, shares) / shares;                                              \
     const int by_bits = words && least <= lanes && columns * MLC_VECTOR_BYTES <= MLC_TRANSPOSED;                       \
     const T *x = (const T *)keys;                                                                                      \
     R *y = (R *)scores;                                                                                                \
