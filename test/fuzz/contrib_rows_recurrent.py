@@ -16,7 +16,8 @@ def dynamic_quantize_lstm(d: Draw) -> Case:
     columns, how = (ways, 4 * hidden), {"hidden_size": hidden, **_activations(d, ways)}
     how |= {} if direction == "forward" else {"direction": direction}
     lengths = d.integers(1, steps + 1, batch) if d.flip(0.3) else None
-    inputs: list[Data | None] = [d.normal(steps, batch, size)]
+    positive = d.flip(0.3)  # a range without 0 is extended to it
+    inputs: list[Data | None] = [d.uniform(1, 2, steps, batch, size) if positive else d.normal(steps, batch, size)]
     kinds = [d.one("u1", "i1")] * 2
     inputs += [d.bytes(ways, n, 4 * hidden, kind=k, constant=True) for n, k in zip((size, hidden), kinds, strict=True)]
     inputs += [d.normal(ways, 8 * hidden, constant=True) if d.flip() else None, lengths]
