@@ -2,13 +2,11 @@
 
 // Below the diagonal the loop has no selection: rows of block i are 32·i and up, keys of block j are 64·j to 64·j + 63.
 // CHECK-LABEL: @causal
-// CHECK:      %[[LESS:.*]] = arith.constant -63 : index
-// CHECK-NEXT: %[[REST:.*]] = arith.addi %row, %[[LESS]] : index
+// CHECK:      %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT: %[[REST:.*]] = arith.addi %row, %[[ONE]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = arith.constant 64 : index
 // CHECK-NEXT: %[[LAST:.*]] = arith.floordivsi %[[REST]], %[[KEYS]] : index
-// CHECK-NEXT: %[[ONE:.*]] = arith.constant 1 : index
-// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[LAST]], %[[ONE]] : index
-// CHECK-NEXT: %[[MOST:.*]] = arith.minsi %ends, %[[NEXT]] : index
+// CHECK-NEXT: %[[MOST:.*]] = arith.minsi %ends, %[[LAST]] : index
 // CHECK-NEXT: %[[FULL:.*]] = arith.maxsi %{{.*}}, %[[MOST]] : index
 // CHECK-NEXT: %[[WHOLE:.*]] = scf.for %{{.*}} = %{{.*}} to %[[FULL]] step %1 iter_args(%[[A:.*]] = %x)
 // CHECK-NEXT:   arith.addf %[[A]], %[[A]]
