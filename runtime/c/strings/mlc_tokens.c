@@ -31,29 +31,51 @@ static int64_t class_of(const int32_t *searcher, int32_t code) {
   return searcher[2 + searcher[0] + low];
 }
 
+/* A search of a text: `without[n]` is a state from which no match ends at byte n or later, or -1, so that a text is not
+ * read again to its end from each of its characters. */
+typedef struct {
+  const int32_t *how;
+  const char *text, *end;
+  int32_t *without;
+} searched;
+
+static int open_search(searched *s, tokens *t, const int32_t *how, const char *text, const char *end) {
+  size_t size = ((size_t)(end - text) + 1) * sizeof *s->without;
+  *s = (searched){how, text, end, malloc(size)};
+  if (s->without) return memset(s->without, -1, size), 1;
+  mlc_strings_fail(t->strings, NULL, "out of memory for tokens", "");
+  return 0;
+}
+
 /* The end of the longest match that begins at `at` after a character of class `before`, or NULL. */
-static const char *match(const int32_t *searcher, int64_t before, const char *at, const char *end) {
+static const char *match(searched *s, int64_t before, const char *at) {
+  const int32_t *searcher = s->how, *begins = searcher + 2 + 2 * searcher[0];
   int64_t classes = searcher[1];
-  const int32_t *begins = searcher + 2 + 2 * searcher[0], *rows = begins + classes + 1;
-  const char *found = NULL;
+  const int32_t *rows = begins + classes + 1;
+  const char *found = NULL, *end = s->end, *first = at;
   for (int32_t state = begins[before];;) {
     const int32_t *row = rows + state * (2 * classes + 1);
     const char *next = at;
+    if (s->without[at - s->text] == state) break;
+    s->without[at - s->text] = state;
     int64_t c = at < end ? class_of(searcher, mlc_string_decoded(&next)) : classes;
     if (row[classes + c]) found = at;
-    if (at == end || row[c] < 0) return found;
+    if (at == end || row[c] < 0) break;
     state = row[c], at = next;
   }
+  for (const char *p = first; found && p <= found; p++) s->without[p - s->text] = -1;
+  return found;
 }
 
-/* The first match in [at, end) of `text`, or NULL; its end in *stop. */
-static const char *search(const int32_t *searcher, const char *text, const char *at, const char *end, const char **stop) {
+/* The first match from `at` on, or NULL; its end in *stop. */
+static const char *search(searched *s, const char *at, const char **stop) {
+  const int32_t *searcher = s->how;
+  const char *text = s->text, *end = s->end, *last = at;
   int64_t before = searcher[1];
-  const char *last = at;
   while (last > text && ((unsigned char)last[-1] & 0xC0) == 0x80) last--;
   if (last > text) last--, before = class_of(searcher, mlc_string_decoded(&last));
   for (;;) {
-    if ((*stop = match(searcher, before, at, end))) return at;
+    if ((*stop = match(s, before, at))) return at;
     if (at == end) return NULL;
     before = class_of(searcher, mlc_string_decoded(&at));
   }
@@ -68,24 +90,29 @@ static const char *after(const char *at, const char *stop, const char *end) {
 /* What is left of a text between matches of the separators from number `n` on. */
 static void separate(tokens *t, int32_t n, const char *text, const char *end) {
   if (n == t->how[2]) return add(t, text, end);
-  const int32_t *searcher = t->how + t->how[3 + n];
+  searched s;
+  if (!open_search(&s, t, t->how + t->how[3 + n], text, end)) return;
   for (const char *at = text, *stop;;) {
-    const char *found = search(searcher, text, at, end, &stop);
+    const char *found = search(&s, at, &stop);
     const char *piece_end = found ? found : end;
     int64_t length = 0;
     for (const char *c = at; c < piece_end && length < t->least; length++) mlc_string_decoded(&c);
     if (length >= t->least) separate(t, n + 1, at, piece_end);
-    if (!found || found == end) return;
+    if (!found || found == end) break;
     at = after(found, stop, end);
   }
+  free(s.without);
 }
 
 static void express(tokens *t, const char *text, const char *end) {
-  for (const char *at = text, *stop; (at = search(t->how + t->how[3], text, at, end, &stop)) && at < end;) {
+  searched s;
+  if (!open_search(&s, t, t->how + t->how[3], text, end)) return;
+  for (const char *at = text, *stop; (at = search(&s, at, &stop)) && at < end;) {
     int64_t count = t->count;
     if (stop > at) add(t, at, stop);
     if (t->count > count) at = stop; else mlc_string_decoded(&at);
   }
+  free(s.without);
 }
 
 static void tokenize(tokens *t, mlc_string e) {
@@ -101,7 +128,7 @@ void mlc_string_count_tokens(mlc_call *c, const mlc_step *s) {
     mlc_string e = c->strings->entries[from[i]];
     for (const char *at = e.string; at < e.string + e.length;)
       if (mlc_string_decoded(&at) < 0) return mlc_strings_fail(c->strings, s, "a string that is not UTF-8: ", e.string);
-    tokens t = {.how = s->in[1], .least = s->number[0]};
+    tokens t = {.how = s->in[1], .least = s->number[0], .strings = c->strings};
     tokenize(&t, e);
     ((int64_t *)s->out)[i] = t.count;
   }
