@@ -50,7 +50,7 @@ def source_positions(axis: Axis, transform: str) -> Array:
     i, length, extent = np.arange(axis.length, dtype=np.float32), axis.length, axis.extent
     start, end = axis.roi
     scale, half = np.float32(axis.scale), np.float32(0.5)
-    exact = axis.scale * extent  # the length before it was rounded down
+    exact = np.float64(np.float32(axis.scale * extent))  # the length before it was rounded down; a scale has 24 bits
     whole, centre = np.float32(extent), np.float32(extent / 2)
     formulas: dict[str, Any] = {
         "asymmetric": lambda: i / scale,

@@ -39,7 +39,9 @@ POSITIONS = {  # of element i0, from its scale x0, in the input; d and n: the ex
     "half_pixel_symmetric": "f64(f32({d}) * 0.5 * (1 - f32({n}) / (f32(x0[()]) * f32({d}))) + "
     "(f32(i0) + 0.5) / f32(x0[()]) - 0.5)",
     "pytorch_half_pixel": "where({n} > 1, f64((f32(i0) + 0.5) / f32(x0[()]) - 0.5), 0)",
-    "align_corners": "where(({n} > 1) & (x0[()] * {d} != 1), f64(i0) * ({d} - 1) / (x0[()] * {d} - 1), 0)",
+    # scale · extent in f32: of 5 elements to 9 the scale is 1.8 in f32, which is 9 only once the product is rounded too
+    "align_corners": "where(({n} > 1) & (f32(x0[()] * {d}) != 1), "
+    "f64(i0) * ({d} - 1) / (f64(f32(x0[()] * {d})) - 1), 0)",
     "tf_half_pixel_for_nn": "f64((f32(i0) + 0.5) / f32(x0[()]))",
     "tf_crop_and_resize": "where({n} > 1, x1[()] * ({d} - 1) + f64(i0) * (x2[()] - x1[()]) * ({d} - 1) / ({n} - 1), "
     "0.5 * (x1[()] + x2[()]) * ({d} - 1) + f64(i0))",
