@@ -2,7 +2,9 @@
 
 // Below the diagonal the loop has no selection: rows of block i are 32·i and up, keys of block j are 64·j to 64·j + 63.
 // CHECK-LABEL: @causal
-// CHECK:      %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:      %x = vector.broadcast %zero
+// CHECK-NEXT: arith.constant 0 : index
+// CHECK-NEXT: %[[ONE:.*]] = arith.constant 1 : index
 // CHECK-NEXT: %[[REST:.*]] = arith.addi %row, %[[ONE]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = arith.constant 64 : index
 // CHECK-NEXT: %[[LAST:.*]] = arith.floordivsi %[[REST]], %[[KEYS]] : index
