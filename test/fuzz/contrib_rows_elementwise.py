@@ -41,3 +41,14 @@ def transpose_matmul(d: Draw) -> Case:
         k, m, n = d.int(1, 5), d.int(1, 5), d.open("n", 1, 4)
         return Case("TransposeMatMul", [d.normal(n, k), d.normal(k, m)], {})
     return Case("TransposeMatMul", case.inputs, how)
+
+
+@row("SkipSimplifiedLayerNormalization")
+def skip_simplified_layer_normalization(d: Draw) -> Case:
+    batch, rows, size, kind = d.open("batch", 1, 3), d.open("rows", 1, 5), d.int(1, 20), d.one("f4", "f4", "f2")
+    skip = d.one((batch, rows, size), (rows, size), (1, rows, size))
+    inputs: list[Data | None] = [d.normal(batch, rows, size, kind=kind), d.normal(*skip, kind=kind)]
+    inputs += [d.normal(size, kind=kind), d.normal(size, kind=kind) if d.flip() else None]
+    outputs = [True, False, False, d.flip()]
+    how = {"epsilon": d.one(1e-5, 0.1)} if d.flip() else {}
+    return Case("SkipSimplifiedLayerNormalization", inputs, how, outputs)
