@@ -64,4 +64,5 @@ class Forest:
         used = tree[leaf] >= 0
         cells = tree[leaf[used]] * self.count + target[used]
         covered = np.bincount(cells, minlength=len(self.roots) * self.count).reshape(-1, self.count)
-        return covered.any(0), (covered == np.bincount(ends, minlength=len(self.roots))[:, np.newaxis]).any(0)
+        whole = covered == np.bincount(ends, minlength=len(self.roots))[:, np.newaxis]
+        return np.any(covered, axis=0), np.any(whole, axis=0)

@@ -9,6 +9,7 @@ A NaN goes to the right child, or to the left one of a node that is ``missing``;
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Splits:
             setattr(self, name, np.concatenate([column, np.asarray(more, column.dtype)]))
 
 
-def splits_of(forest: Forest, dtype: np.dtype) -> Splits:  # type: ignore[type-arg]
+def splits_of(forest: Forest, dtype: np.dtype[Any]) -> Splits:
     """The nodes of a forest with bounds of the features' ``dtype``. Those that others need come after its own."""
     mode, bound, inner = forest.mode.copy(), forest.value.astype(dtype), forest.true != forest.false
     missing, left, right = forest.missing != 0, forest.true.copy(), forest.false.copy()

@@ -7,6 +7,7 @@ node does with it. So a column is a feature and that choice.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,10 +47,10 @@ class Tables:
 
 def tables_of(
     forest: Forest,
-    x: np.dtype,
+    x: np.dtype[Any],
     count: int | None,
-    weight: np.dtype,
-    monoid: str,  # type: ignore[type-arg]
+    weight: np.dtype[Any],
+    monoid: str,
 ) -> Tables:
     """The tables for ``count`` features of the type ``x`` and weights of the type ``weight``.
 
@@ -104,7 +105,7 @@ def _features(asked: Array, count: int | None) -> Array:
     return np.arange(count)
 
 
-def key_type(x: np.dtype) -> np.dtype:  # type: ignore[type-arg]
+def key_type(x: np.dtype[Any]) -> np.dtype[Any]:
     """The type of the keys of floats of the type ``x``."""
     return np.dtype(f"i{x.itemsize}")
 
@@ -115,7 +116,7 @@ def ordered(values: Array) -> Array:
     return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
-def lowest(x: np.dtype) -> int:  # type: ignore[type-arg]
+def lowest(x: np.dtype[Any]) -> int:
     """The key of a NaN below all bounds: one less than that of -inf."""
     return int(ordered(np.array([-np.inf], x))[0]) - 1
 
@@ -156,8 +157,8 @@ def _weights(
     slots: Slots,
     leaf: Array,
     trees: Array,
-    weight: np.dtype,
-    monoid: str,  # type: ignore[type-arg]
+    weight: np.dtype[Any],
+    monoid: str,
 ) -> Array:
     """[leaves, width] the weights of the leaves for the targets from their tree's first one on, which it writes."""
     at = np.flatnonzero(~slots.inner)

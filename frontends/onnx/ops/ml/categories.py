@@ -70,9 +70,9 @@ def translated(build: Builder, x: Tensor, keys: Tensor, values: Tensor, default:
         raise NotSupported(f"{keys} keys and {values} values for elements of {x}")
     here = ", ".join(f"i{n}" for n in range(x.rank)) or "()"
     if x.element in ("i64", STRING) and keys.element == x.element and (found := _by_key(keys)) is not None:
-        first, index = found
-        table = np.append(values.known, default.known)[np.append(index, count)]  # type: ignore[arg-type]
-        at = f"where((x0[{here}] >= {first}) & (x0[{here}] < {first + len(index)}), x0[{here}] - {first}, {len(index)})"
+        first, rows = found
+        table = np.append(values.known, default.known)[np.append(rows, count)]  # type: ignore[arg-type]
+        at = f"where((x0[{here}] >= {first}) & (x0[{here}] < {first + len(rows)}), x0[{here}] - {first}, {len(rows)})"
         numbers = x if x.element == "i64" else Tensor.of(build.value(x))
         return build.compute(f"x1[{at}]", [numbers, Tensor.from_known(table, values.element)], x.shape)
     hit = f"x0[{here}] == x1[r0]"

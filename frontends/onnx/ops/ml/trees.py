@@ -43,7 +43,7 @@ def _with_base(build: Builder, x: Tensor, forest: Forest, scores: Tensor, base: 
         return scores
     offsets = build.constant(base, scores.element)
     there = True if forest.count == 1 else reached(build, x, forest)
-    if there is True:
+    if isinstance(there, bool):
         return build.map("x0 + x1", scores, offsets)
     return build.map("where(x2, x0 + x1, x0)", scores, offsets, there)
 
