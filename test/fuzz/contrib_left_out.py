@@ -19,5 +19,6 @@ LEFT_OUT: tuple[tuple[str, str], ...] = (
     ("MRotaryEmbedding", "rows [B, S, hidden] need num_heads"),
     ("QMoE", "columns of 2 bits in blocks of 32 are looked up in tables of rounded sums"),
     ("SparseAttention", "sequences of several lengths: only the first one's keys are right, and its rotation"),
+    ("SparseAttention", "a rotation of a first call of one row, whose positions it reads beyond their end"),
     ("SparseAttention", "heads whose size is no multiple of 8, or of 16 with a rotation"),
 )

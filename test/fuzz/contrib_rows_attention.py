@@ -127,7 +127,7 @@ def sparse_attention(d: Draw) -> Case:
     heads, layouts = (heads, layouts) if heads % layouts == 0 else (heads, 1)
     most, kind = blocks * block, d.one("f4", "f4", "f2")
     prompt = d.flip()
-    rows = d.int(1, most) if prompt else d.one(1, 1, 2, 3)
+    rows = d.int(1 + turned, most) if prompt else d.one(1, 1, 2, 3)
     lengths = np.full(batch, rows if prompt else d.int(rows, most))
     seen = d.weights.random((layouts, blocks, blocks)) < 0.5
     seen |= np.eye(blocks, dtype=bool)
