@@ -69,7 +69,7 @@ def _split(guard: DimLike) -> tuple[DimLike, DimLike] | None:
     for monomial, c in guard.terms if isinstance(guard, Dim) else ():
         atom = monomial[0] if len(monomial) == 1 else ""
         if not isinstance(atom, str) and atom[0] == ("min" if c > 0 else "max"):
-            rest = guard - Dim.of({monomial: c})  # type: ignore[operator]
+            rest = guard - Dim.of({monomial: c})
             return rest + c * atom[1], rest + c * atom[2]
     return None
 

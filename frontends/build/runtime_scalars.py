@@ -75,7 +75,7 @@ class RuntimeScalars:
         if x.known is not None:
             return x.known
         if (trace := current_trace()) is not None:
-            return trace.of(x)  # type: ignore[no-any-return]
+            return trace.of(x)
         if x.element == STRING or not is_traced(x):
             raise NeedsConstant(f"{x} is computed at run time; at most {MAX_TRACED} integers of a known count may be")
         value = x.value or self.build.value(x)  # where it was made, so that it is the same scalar in regions

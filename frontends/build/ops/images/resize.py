@@ -32,8 +32,8 @@ def keep_ratio(
     ``policy`` is not_larger or not_smaller.
     """
     choose = min if policy == "not_larger" else max
-    scale = choose(s / d for s, d in zip(sizes, extents, strict=True))  # type: ignore[operator]
-    return [scale] * len(extents), [int(math.floor(d * scale + 0.5)) for d in extents]  # type: ignore[operator]
+    scale = choose(s / d for s, d in zip(sizes, extents, strict=True))
+    return [scale] * len(extents), [int(math.floor(d * scale + 0.5)) for d in extents]
 
 
 def resize(

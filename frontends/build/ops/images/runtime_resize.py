@@ -76,6 +76,7 @@ def symbolic_axis(
     build: Builder, axis: int, extent: DimLike, length: DimLike, scale: float | None, roi: tuple[float, float] | None
 ) -> RuntimeAxis:
     """An axis of a symbolic ``extent`` or ``length``; ``scale`` is known, or that of the two."""
+    taps: DimLike
     if scale is not None:
         factor, taps = build.constant(float(np.float32(scale)), "f64"), _most_taps(1 / min(scale, 1.0))
     else:
