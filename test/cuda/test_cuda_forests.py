@@ -39,3 +39,21 @@ def test_forest(aggregate: str, units: Path) -> None:
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     found = Program.of(model, units).run({"x": x})["y"]
     np.testing.assert_allclose(found, session.run(None, {"x": x})[0], rtol=1e-6, atol=1e-6)
+
+
+def test_probabilities_of_pairs(units: Path) -> None:
+    """The iteration of a support vector classifier's probabilities."""
+    rng = np.random.default_rng()
+    node = helper.make_node(
+        "SVMClassifier", ["x"], ["label", "y"], domain="ai.onnx.ml", kernel_type="LINEAR", kernel_params=[0.0] * 3,
+        vectors_per_class=[2, 1, 2], support_vectors=rng.standard_normal(20).tolist(), classlabels_ints=[0, 1, 2],
+        coefficients=rng.standard_normal(10).tolist(), rho=rng.standard_normal(3).tolist(),
+        prob_a=(-rng.random(3)).tolist(), prob_b=rng.standard_normal(3).tolist(),
+    )  # fmt: skip
+    x, y = (helper.make_tensor_value_info(n, 1, ["n", k]) for n, k in (("x", 4), ("y", 3)))
+    opsets = [helper.make_opsetid("ai.onnx.ml", 1), helper.make_opsetid("", 17)]
+    model = helper.make_model(helper.make_graph([node], "g", [x], [y]), opset_imports=opsets, ir_version=8)
+    feed = {"x": rng.standard_normal((40, 4)).astype("f4")}
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    found = Program.of(model, units).run(feed)["y"]
+    np.testing.assert_allclose(found, session.run(None, feed)[0], rtol=1e-4, atol=1e-5)

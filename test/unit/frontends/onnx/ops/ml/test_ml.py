@@ -141,3 +141,14 @@ def test_tf_idf_of_strings(rng: np.random.Generator) -> None:
     agrees("TfIdfVectorizer", {"x": x}, ngram_indexes=[2, 0, 1], pool_strings=["a", "c", "bb", "a"], **how)
     how |= {"mode": "TFIDF", "weights": [0.5, 2.0, 0.25]}
     agrees("TfIdfVectorizer", {"x": x}, ngram_indexes=[2, 0, 1], pool_strings=["a", "c", "bb", "a"], **how)
+
+
+@pytest.mark.parametrize("keys", [[5, -3, 0, 5, 9], [1000, 1007, 1003], [7], [-(1 << 62), 4, 1 << 62]])
+def test_label_encoder_of_near_and_far_keys(rng: np.random.Generator, keys: list[int]) -> None:
+    """A table where keys are near each other, else a search; the first of equal keys."""
+    x = np.concatenate([rng.choice(keys, 20), rng.integers(-9, 1020, 20), [-(1 << 63), (1 << 63) - 1]])
+    values = rng.standard_normal(len(keys)).tolist()
+    first = dict(reversed(list(zip(keys, values, strict=True))))
+    wanted = np.array([first.get(int(v), -2.5) for v in x], "f4")
+    how = {"keys_int64s": keys, "values_floats": values, "default_float": -2.5}
+    agrees("LabelEncoder", {"x": x}, domain=ML, version=2, wanted=[wanted], rtol=0, **how)
