@@ -270,8 +270,12 @@ class _Tiling:
         where = f"schedule of kernel @{self.fn.sym_name.data}"
         blocks = [f"{t} -> [{', '.join(block)}]" for t, block in self.blocks.items()]
         streams = [f"{t} -> [{block}]" for t, block in self.streams.items()]
-        maps = [f"{self.params.prefix}{{ {'; '.join(m)} }}" for m in (self.expansions, blocks, streams)]
-        return Legality(where, self.statements, self.running.arrays, *maps, self.covered).check(nests)
+        executed, block_of, stream_of = (
+            f"{self.params.prefix}{{ {'; '.join(m)} }}" for m in (self.expansions, blocks, streams)
+        )
+        arrays = self.running.arrays
+        legality = Legality(where, self.statements, arrays, executed, block_of, stream_of, self.covered)
+        return legality.check(nests)
 
 
 def _blocks_of_stream(nest: LoopNest) -> tuple[int, int] | None:

@@ -69,8 +69,9 @@ def _determined(index: DimLike, a: StatementView, b: StatementView) -> Set[str]:
     for c, monomial in sorted(terms, key=lambda term: term[0]):
         if len(monomial) != 1 or not isinstance(monomial[0], str) or c <= reach:
             return frozenset()
-        points = [s.bounds.get(monomial[0], 1) for s in (a, b)]
-        reach += c * (max(points) - 1) if all(isinstance(n, int) for n in points) else math.inf  # type: ignore[type-var]
+        extents = [s.bounds.get(monomial[0], 1) for s in (a, b)]
+        known = [n for n in extents if isinstance(n, int)]
+        reach += c * (max(known) - 1) if len(known) == len(extents) else math.inf
     return {str(m[0]) for _, m in terms}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,6 +72,11 @@ class Legality:
         if not within_tiles(dependences(members), self._of(self.blocks)):
             raise ScheduleError(f"{self.where}: blocks before '{nests[0].streamed}' combine into the same results")
 
+    def _in_blocks(self, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Whether dependences between these statements stay within a block."""
+        block_of = self._of(self.blocks)
+        return all(within_tiles(between(self.statements[a], self.statements[b]), block_of) for a, b in pairs)
+
     def _of(self, blocks: str) -> isl.UnionMap:
         """The map from blocks to their statement instances."""
         return self.expansion.reverse().apply_range(isl.UnionMap(blocks)).reverse()
@@ -84,8 +89,7 @@ class Legality:
         if any(order[a] > order[b] for a, b in (*inside, *dependent)):
             raise ScheduleError(f"{self.where}: statements must keep their order {' '.join(self.statements)}")
         joined = {pair for pair in dependent if _joined(pair, nests)}
-        block_of = self._of(self.blocks) if joined else None
-        if not all(within_tiles(between(self.statements[a], self.statements[b]), block_of) for a, b in joined):
+        if joined and not self._in_blocks(joined):
             hint = "write ';' instead of '&'"
             raise ScheduleError(f"{self.where}: a block of nests joined by '&' needs results of another; {hint}")
         if len(dependent) > len(joined) and not all(n.serial for n in nests):
