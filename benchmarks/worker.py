@@ -46,8 +46,14 @@ def load(job: dict[str, Any], inputs: Arrays) -> tuple[Run, float]:
     run = ENGINES[engine](Path(job["file"]), len(job["cpus"]), **limits.options(engine, job["target"]))
     outputs = run(inputs)
     seconds = time.perf_counter() - start
-    np.savez(job["outputs"], allow_pickle=False, **outputs)
+    np.savez(job["outputs"], allow_pickle=False, **{name: _storable(value) for name, value in outputs.items()})
     return run, seconds
+
+
+def _storable(value: object) -> np.ndarray:
+    """Words and sequences of maps as strings of one width, which a file holds without pickling."""
+    array = np.asarray(value)
+    return array.astype(str) if array.dtype == object else array
 
 
 def serve(job: dict[str, Any], answers: TextIO) -> None:
