@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mlc import target as targets
 from mlc.driver.compile import Built, compile_source
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from mlc.tuning.tuner import Tuning
 
 
-@overload
-def compile(model: AnyModel, *args: Any, wait: Literal[False], **options: Any) -> PendingModel: ...
-
-
-@overload
 def compile(
     model: AnyModel,
     target: str = "cpu",
@@ -51,25 +46,7 @@ def compile(
     name: str | None = None,
     peak_memory: int = 0,
     wait: bool = True,
-) -> Model: ...
-
-
-def compile(
-    model: AnyModel,
-    target: str = "cpu",
-    threads: int | None = None,
-    dims: Mapping[str, int] | None = None,
-    numerics: Numerics = "default",
-    *,
-    embed_weights: bool | None = None,
-    schedule: str | Path | None = None,
-    cc: str | None = None,
-    tuned: bool = True,
-    sanitize: str = "",
-    name: str | None = None,
-    peak_memory: int = 0,
-    wait: bool = True,
-) -> Model | PendingModel:
+) -> Model:
     """Compile an ONNX model (opset 7 or later) or a PyTorch program and load it; the second time it comes from the
     cache.
 
@@ -84,7 +61,8 @@ def compile(
     sanitizers of the C compiler to look for errors with (``address,undefined``); slow. ``name`` is what the symbols of
     the C interface begin with: two variants of one model in a program need two; None: the file's name. ``peak_memory``
     is the most bytes that intermediate values may take: values are computed anew until they fit; 0: no limit.
-    ``wait=False`` compiles in the background and gives a ``PendingModel``, whose first calls are interpreted.
+    ``wait=False`` compiles in the background and gives a ``mlc.pending.PendingModel``, which has all
+    that a ``Model`` has and whose first calls are interpreted.
 
     Raises InputError for a malformed or unsupported model, or too small a ``peak_memory``, ToolchainError without a C
     compiler, all of them MlcError.
@@ -93,7 +71,7 @@ def compile(
         target, threads, dims, numerics, embed_weights, schedule, cc, tuned, sanitize, name, peak_memory
     )
     if not wait:
-        return _pending(model, options, threads)
+        return cast(Model, _pending(model, options, threads))
     with Progress() as progress:
         built = compile_source(source_of(model), options, [progress])
     if is_program(model):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from mlc.runtime import Model, TensorSpec, arrays, exprs
 from mlc.runtime.signature import STRINGS, GuardError, solve_dims
 from mlc.tracing import background
 
+MODEL_FIELDS = ("aliases", "dims", "name", "path", "signature", "states", "threads")
 AT_ONCE = 0.05  # seconds to wait for an artifact of the cache
 
 
@@ -73,9 +73,11 @@ class PendingModel:
         found = None if out else self._interpreted(inputs)
         return self.result().run(inputs, out) if found is None else found
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """As ``Model.save``; waits for the compiled model."""
-        self.result().save(path)
+    def __getattr__(self, name: str) -> Any:
+        """What else a ``Model`` has: waits for the compiled model."""
+        if name.startswith("_") or not hasattr(Model, name) and name not in MODEL_FIELDS:
+            raise AttributeError(f"a model that is being compiled has no '{name}'")
+        return getattr(self.result(), name)
 
     def __repr__(self) -> str:
         return repr(self.result()) if self.done() else f"<{type(self).__name__}: being compiled>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx import GraphProto
 
@@ -23,7 +23,8 @@ class Alternative:
     def __init__(self, importer: Importer, part: Part) -> None:
         self.importer = importer
         self.side = Side(importer.build)
-        self.part = part.beside(ChainMap({}, part.values))
+        self.values = ChainMap[str, Any]({}, part.values)  # its own first
+        self.part = part.beside(self.values)
         self.failure: InputError | None = None
         self.unsupported: list[Unsupported] = []
 

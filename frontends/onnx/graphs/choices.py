@@ -12,7 +12,7 @@ Where they differ up to the end, a condition on sizes is required to be what it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from onnx import GraphProto
@@ -101,7 +101,7 @@ class Choice:
         self.importer.choices += 1
         for each in both:
             if each.part.next == index and not each.fails:
-                each.attempt(lambda each=each: self.importer.step(each.part))
+                each.attempt(partial(self.importer.step, each.part))
         self.importer.choices -= 1
 
     def _is_long(self) -> bool:
@@ -182,7 +182,7 @@ class Choice:
             if guard in self.build.guards:
                 self.build.guards[guard] += f" ({source_names(why)}{_way_to(-1 - guard)})"
         one.side.inline()
-        self.part.values.update(one.part.values.maps[0])
+        self.part.values.update(one.values.maps[0])
         self.part.next = max(self.part.next, one.part.next)
 
     def _hold(self, guard: DimLike) -> None:

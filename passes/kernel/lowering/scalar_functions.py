@@ -90,8 +90,9 @@ class ScalarFunctions(Arithmetic):
         rest, quotient = self._fmod(a, b, element), self.emit(arith.DivfOp(a, b))
         zero, one = self.constant(0, element), self.constant(1, element)
         whole = self.emit(arith.DivfOp(self.emit(arith.SubfOp(a, rest)), b))
-        negative = [self._compare("lt", [x, zero], element) for x in (rest, b)]
-        below = self.emit(arith.AndIOp(self.emit(arith.XOrIOp(*negative)), self._compare("ne", [rest, zero], element)))
+        rest_negative, negative = (self._compare("lt", [x, zero], element) for x in (rest, b))
+        differs = self.emit(arith.XOrIOp(rest_negative, negative))
+        below = self.emit(arith.AndIOp(differs, self._compare("ne", [rest, zero], element)))
         whole = self._select(below, self.emit(arith.SubfOp(whole, one)), whole)
         floor = self.emit(math.FloorOp(whole))
         up = self._compare("gt", [self.emit(arith.SubfOp(whole, floor)), self.constant(0.5, element)], element)

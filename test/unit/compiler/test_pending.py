@@ -53,6 +53,9 @@ def test_calls_before_and_after(held: threading.Event, tmp_path: Path) -> None:
     for y, rows in [*early, net(x, w), model(x, w)]:
         np.testing.assert_allclose(y, expected, rtol=1e-5)
         assert rows.tolist() == [5]
+    assert net.dims == model.dims and net.path == model.path
+    with pytest.raises(AttributeError, match="no 'nothing'"):
+        net.nothing  # noqa: B018
     net.save(tmp_path / "net.so")
     np.testing.assert_array_equal(mlc.load(tmp_path / "net.so")(x, w)[0], model(x, w)[0])
 

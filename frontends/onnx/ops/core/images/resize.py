@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.images.interpolation import Interpolation
 from mlc.frontends.build.ops.images.resize import keep_ratio, resize
@@ -56,7 +58,8 @@ def resize_11(node: Node) -> Tensor:
     sizes = None if _absent(node, 3) else node.dims(3)
     roi = node.floats(1) if crops else None
     if sizes is not None and policy != "stretch":
-        scales, sizes = keep_ratio([x.shape[a] for a in axes], sizes, policy)
+        extents = [x.shape[a] for a in axes]  # integers: see _are_known
+        scales, sizes = keep_ratio(cast("list[int]", extents), cast("list[int]", sizes), policy)
     return resize(build, x, axes, scales, sizes, roi, how)
 
 
