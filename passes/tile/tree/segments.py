@@ -73,7 +73,7 @@ def segments(item: TiledLoop, extent: DimLike) -> list[Segment]:
     if not isinstance(extent, int) and any(count for _, count in item.sizes):
         message = f"schedule item {item} counts tiles of an extent of {extent}, which may be smaller"
         raise ScheduleError(f"{message}; leave out the counts, as in {item.iterator}/14+4+1")
-    last = item.sizes[-1][0]
+    last = item.sizes[-1][0] if item.sizes else 0  # of an extent of 0 there is no tile
     out: list[Segment] = []
     start: DimLike = 0
     padded = extent != 0 if item.padded else item.vectorized and len(item.sizes) > 1 and not isinstance(extent, int)
