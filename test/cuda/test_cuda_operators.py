@@ -147,9 +147,9 @@ def test_thread_blocks_that_do_not_fit(band: str, words: str, units: Path) -> No
         compare(model, units, {}, schedule=scheduled(model, units, band.replace("/64", "/512")))
 
 
-def test_padded_tiles_are_refused_on_cpus(units: Path) -> None:
+def test_padded_vectors_are_refused_on_cpus(units: Path) -> None:
     model = model_of(CASES["product"])
-    with pytest.raises(mlc.InputError, match="padded tiles \\(p\\) are for GPUs, not for 'x86-64'"):
+    with pytest.raises(mlc.InputError, match="padded tiles of vectors \\(vp\\) are for GPUs, not for 'x86-64'"):
         mlc.compile(model, target="x86-64", schedule=_file(units, scheduled(model, units, "{m}/64p {n}/64vp")))
     with pytest.raises(mlc.InputError, match="a fourth section is for GPUs, not for 'x86-64'; leave it out"):
         line = scheduled(model, units, "{m}/7*10 {n} | {k}/8 | warps=8")

@@ -38,6 +38,8 @@ class DimNames:
     def repeated(inputs: Iterable[ValueInfoProto]) -> bool:
         """Whether some text, which may be an expression of others, names several axes."""
         named = [d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim if d.dim_param]
+        if any(isinstance(text, bytes) for text in named):  # not UTF-8, which check_graph refuses
+            return False
         return len(set(named)) < len(named) or any(re.search(r"[-+*/]", text) for text in named)
 
     def begin_anew(self, solved: Mapping[str, DimLike]) -> DimNames:

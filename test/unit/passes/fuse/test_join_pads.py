@@ -130,9 +130,9 @@ def test_components(monkeypatch: pytest.MonkeyPatch) -> None:
     edges = {("S0", "S2"), ("S2", "S3"), ("S1", "S4")}
     statements = [SimpleNamespace(name=f"S{n}") for n in range(5)]
 
-    def between(a: SimpleNamespace, b: SimpleNamespace) -> SimpleNamespace:
-        return SimpleNamespace(is_empty=lambda: (a.name, b.name) not in edges)
+    def depend(a: SimpleNamespace, b: SimpleNamespace) -> bool:
+        return (a.name, b.name) in edges
 
-    monkeypatch.setattr("mlc.passes.schedule.polyhedral.dependences.between", between)
+    monkeypatch.setattr("mlc.passes.schedule.polyhedral.dependences.depend", depend)
     parts = components(statements)  # type: ignore[arg-type]
     assert [[s.name for s in part] for part in parts] == [["S0", "S2", "S3"], ["S1", "S4"]]

@@ -102,7 +102,8 @@ def test_absurd_dimensions(dims: list[int]) -> None:
     model = relu()
     model.graph.initializer.append(TensorProto(name="w", data_type=TensorProto.FLOAT, dims=dims, raw_data=b"1234"))
     fails(model, "dimension|more elements")
-    fails(graph([node("Relu", "x", "y")], {"x": dims}, ["y"]), "dimension|more elements")
+    if min(dims) >= 0:  # of an input -1 says that a dimension is open
+        fails(graph([node("Relu", "x", "y")], {"x": dims}, ["y"]), "dimension|more elements")
 
 
 def test_data_of_the_wrong_length(tmp_path: Path) -> None:
