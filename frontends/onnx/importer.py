@@ -126,7 +126,7 @@ class Importer:
             NotSupported: no node before ``end`` computes it, or it may depend on names of other graphs.
         """
         if part.inside:
-            raise NotSupported("in the body of a control-flow node; place it in the graph itself")
+            raise Absent("in the body of a control-flow node; place it in the graph itself")
         for name in given:
             if name not in part.values:
                 raise NotSupported(f"no tensor before it is named '{name}'")

@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[Nodes, str]] = {
     "no such x": ([node("Neg", "x", "y"), gradient("x", "d", "v", "y")], "no tensor before it is named 'v'"),
     "too few inputs": ([node("Neg", "x", "y"), gradient("x", "d", "x k", "y")], "1 inputs for xs"),
     "later": ([gradient("x", "d", "x", "y"), node("Neg", "x", "y")], "no node before it computes 'y'"),
-    "in a branch": ([node("Neg", "x", "y"), node("Greater", "k k", "c"),
+    "in a branch": ([node("Neg", "x", "y"), node("Cast", "k", "c", to=TensorProto.BOOL),
                      node("If", "c", "d", then_branch=branch("t", gradient("x", "e", "x", "y")),
                           else_branch=branch("f", node("Neg", "x", "e")))], "in the body of a control-flow node"),
 }  # fmt: skip
