@@ -70,7 +70,7 @@ class DimNames:
         return self._symbol(self._named(f"{what}_keys"), (what, 0))
 
     def _dim(self, dim: TensorShapeProto.Dimension, axis: Axis) -> DimLike:
-        if dim.HasField("dim_value") and dim.dim_value >= 0:
+        if dim.HasField("dim_value") and dim.dim_value != -1:
             return dim.dim_value
         at = f"{axis[0]}:{axis[1]}"
         if at in self.fixed:
