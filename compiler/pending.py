@@ -17,11 +17,12 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import SSAValue
 
 from mlc.dialects.graph import RunCounterOp
+from mlc.dialects.semantics.dims import evaluate, parse_guard
 from mlc.dialects.semantics.interpreter import interpret, main_of, names
 from mlc.dialects.types import STRING, element_of, numpy_dtype, shape_of
 from mlc.errors import RunError
 from mlc.frontends.imported import Imported
-from mlc.runtime import Model, TensorSpec, arrays, exprs
+from mlc.runtime import Model, TensorSpec, arrays
 from mlc.runtime.signature import STRINGS, GuardError, solve_dims
 from mlc.tracing import background
 
@@ -99,7 +100,7 @@ class PendingModel:
         symbols = {d for spec in self.inputs.values() for d in spec.shape if isinstance(d, str) and d.isidentifier()}
         dims = solve_dims(self.inputs, [array.shape for array in given], sorted(symbols))
         for guard in main_of(module).attributes.get("graph.guards", ArrayAttr([])):  # type: ignore[attr-defined]
-            if exprs.evaluate(guard.data, dims) < 0:
+            if evaluate(parse_guard(guard.data)[0], dims) < 0:  # type: ignore[operator]
                 raise GuardError("a guard does not hold")
 
     def _observe(self, *_: object) -> None:

@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from mlc.errors import MlcError, RunError
+from mlc.errors import RunError
 from mlc.onnxruntime import errors
 from mlc.onnxruntime.binding import IOBinding
 from mlc.onnxruntime.environment import PROVIDER, check_providers
@@ -120,8 +120,7 @@ class InferenceSession:
             MissingInputs, InvalidArgument: names, dtypes or shapes do not fit.
             RuntimeException: the run failed on its data.
         """
-        if output_names and (isinstance(output_names, str) or not self._opened.names.issuperset(output_names)):
-            raise self._wrong_outputs(output_names)
+        self._check_outputs(output_names)
         if self._profiles:
             self._profiled = dict(input_feed)
         try:
@@ -140,8 +139,7 @@ class InferenceSession:
     ) -> None:
         """Returns at once; ``callback(results, user_data, error)`` runs on another thread; ``error`` is empty or says
         what went wrong."""
-        if output_names and (isinstance(output_names, str) or not self._opened.names.issuperset(output_names)):
-            raise self._wrong_outputs(output_names)
+        self._check_outputs(output_names)
         future = self._opened.queue.submit(self.run, output_names, dict(input_feed))
 
         def done(_: object) -> None:
@@ -193,13 +191,15 @@ class InferenceSession:
         """When the session was made, of the clock ``time.monotonic_ns``."""
         return self._started
 
-    def _wrong_outputs(self, names: Any) -> MlcError:
+    def _check_outputs(self, names: Sequence[str] | None) -> None:
+        """InvalidArgument where ``names`` are no list, or the model has no such outputs."""
         if isinstance(names, str):
             hint = f"Give the list ['{names}']"
-            return errors.InvalidArgument(f"The names of the outputs are the string '{names}'", hint=hint)
-        unknown = [name for name in names if name not in self._opened.names]
-        text = f"The model has the outputs {[o.name for o in self._opened.outputs]}, not {unknown}"
-        return errors.InvalidArgument(text)
+            raise errors.InvalidArgument(f"The names of the outputs are the string '{names}'", hint=hint)
+        if names and not self._opened.names.issuperset(names):
+            unknown = [name for name in names if name not in self._opened.names]
+            text = f"The model has the outputs {[o.name for o in self._opened.outputs]}, not {unknown}"
+            raise errors.InvalidArgument(text)
 
     def _error_of(self, error: RunError, feed: Mapping[str, Any]) -> RunError:
         missing = [arg.name for arg in self._opened.inputs if arg.name not in feed]

@@ -27,6 +27,11 @@ RANDOM = """
 network (float[n] x) => (float[n] y) {
   y = RandomUniformLike(x)
 }"""
+GUARDED = """
+<ir_version: 9, opset_import: ["" : 18]>
+network (float[n] x) => (float[half, 2] y) <int64[2] shape = {-1, 2}> {
+  y = Reshape(x, shape)
+}"""
 
 
 @pytest.fixture
@@ -69,6 +74,17 @@ def test_what_does_not_fit_waits_for_the_compiled_model(held: threading.Event, g
     threading.Timer(0.1, held.set).start()
     with pytest.raises(mlc.RunError):
         net.run(given)
+    assert net.done()
+
+
+def test_a_model_with_a_guard_is_interpreted_where_it_holds(held: threading.Event) -> None:
+    net = mlc.compile(onnx.parser.parse_model(GUARDED), wait=False)
+    x = np.random.default_rng().standard_normal(6, np.float32)
+    np.testing.assert_array_equal(net(x), x.reshape(3, 2))
+    assert not net.done()
+    threading.Timer(0.1, held.set).start()
+    with pytest.raises(mlc.RunError, match="multiple of 2"):
+        net(x[:5])
     assert net.done()
 
 
