@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import SSAValue
 
 from mlc.dialects.graph import RunCounterOp
+from mlc.dialects.graph.base import optional_axes
 from mlc.dialects.semantics.dims import evaluate, parse_guard
 from mlc.dialects.semantics.interpreter import interpret, main_of, names
 from mlc.dialects.types import STRING, element_of, numpy_dtype, shape_of
@@ -42,6 +44,8 @@ class PendingModel:
         main = main_of(imported.module)
         self.inputs = _specs(names(main.arg_attrs), main.args)
         self.outputs = _specs(names(main.res_attrs), main.get_return_op().operands)  # type: ignore[union-attr]
+        for name, attributes in zip(self.outputs, main.res_attrs or (), strict=True):
+            self.outputs[name] = replace(self.outputs[name], optional=optional_axes(attributes))
         self._interpretable = _is_interpretable(imported.module, [*self.inputs.values(), *self.outputs.values()])
         self._future: Future[Model] = background.submit(compiling)
         with suppress(TimeoutError):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlc.errors import RunError
-from mlc.runtime import exprs
 from mlc.runtime.device_arrays import DeviceArray, device_array
 from mlc.runtime.library import Library
 from mlc.runtime.signature import TensorSpec, check_guards, solve_dims
@@ -32,7 +31,7 @@ def run_device(
     values = solve_dims(specs, [array.shape for array in read], dims)
     check_guards(signature.get("guards", ()), values)
     for (name, spec), array in zip(results.items(), written, strict=True):
-        shape = tuple(exprs.evaluate(size, values) for size in spec.shape)
+        shape = spec.of(values)
         if array.shape != shape:
             raise RunError(f"Output '{name}' must be {spec}, that is {shape}, but has the shape {array.shape}")
     given, made = ([array.address for array in arrays] for arrays in (read, written))

@@ -136,7 +136,7 @@ class Library:
     def plan(self, dims: dict[str, int], inputs: Sequence[Array], outputs: Mapping[str, TensorSpec]) -> Plan:
         """The plan for these values of the symbolic dimensions, and inputs that have them."""
         values = _ffi.new("int64_t[]", list(dims.values()))
-        shapes = [self._shape_of_output(i, len(spec.shape), values) for i, spec in enumerate(outputs.values())]
+        shapes = [self._shape_of_output(i, spec, values) for i, spec in enumerate(outputs.values())]
         dtypes = [POINTERS if spec.dtype == STRINGS else spec.dtype for spec in outputs.values()]
         sizes = map(memory.size_of, shapes, dtypes)
         results = tuple(zip(outputs, shapes, dtypes, strict=True))
@@ -154,11 +154,12 @@ class Library:
         given = tuple((name, a.shape, a.dtype) for name, a in zip(names, inputs, strict=True))
         return Call((self, plan.values), run, model, dims, plan.empty, np.ndarray, given, plan.outputs)
 
-    def _shape_of_output(self, index: int, rank: int, values: Any) -> tuple[int, ...]:
-        shape = _ffi.new("int64_t[]", rank)
-        if self._c.output_shape(index, values, shape) != rank:
+    def _shape_of_output(self, index: int, spec: TensorSpec, values: Any) -> tuple[int, ...]:
+        shape = _ffi.new("int64_t[]", len(spec.shape))
+        rank = self._c.output_shape(index, values, shape)
+        if not len(spec.shape) - len(spec.optional) <= rank <= len(spec.shape):
             raise RunError(f"Cannot compute the shape of output {index}: {self._error()}")
-        return tuple(shape)
+        return tuple(shape)[:rank]
 
     def call(
         self, plan: Plan, inputs: Iterable[Array], out: Mapping[str, Array], times: Any = None

@@ -249,7 +249,7 @@ class Model:
     def _trim(self, results: dict[str, Array], dims: dict[str, int]) -> dict[str, Array]:
         """Outputs with the run-time dimensions of this run, from arrays allocated for their bounds."""
         known = dims | {size: int(results[name]) for size, name in self._runtime_dims.items()}
-        shapes = {name: tuple(exprs.evaluate(d, known) for d in spec.shape) for name, spec in self.outputs.items()}
+        shapes = {name: spec.of(known) for name, spec in self.outputs.items()}
         return {
             name: results[name] if results[name].shape == shape else arrays.leading_elements(results[name], shape)
             for name, shape in shapes.items()

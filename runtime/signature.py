@@ -26,13 +26,27 @@ POINTERS = np.dtype(np.uintp)
 @dataclass(frozen=True)
 class TensorSpec:
     """An input or output: ``dtype`` (of strings: object), and ``shape`` of integers, dimension names and expressions of
-    these."""
+    these.
+
+    An output has the axes ``optional`` only where their extent is not 1: Squeeze and conditions on sizes drop them.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int | str, ...]
+    optional: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return source_names(f"{self.dtype}[{', '.join(map(str, self.shape))}]")
+        return source_names(f"{self.dtype}[{sizes_text(self.shape, self.optional)}]")
+
+    def of(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape for these values of the dimensions."""
+        sizes = enumerate(exprs.evaluate(size, values) for size in self.shape)
+        return tuple(size for n, size in sizes if size != 1 or n not in self.optional)
+
+
+def sizes_text(shape: Sequence[int | str], optional: Sequence[int] = ()) -> str:
+    """The sizes of a shape, separated by commas; ``n?`` is one that a tensor has only where it is not 1."""
+    return ", ".join(f"{size}?" if n in optional else str(size) for n, size in enumerate(shape))
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
@@ -56,7 +70,10 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 def read_specs(entries: Sequence[Mapping[str, Any]]) -> dict[str, TensorSpec]:
     """The ``inputs`` or ``outputs`` of a signature."""
-    return {entry["name"]: TensorSpec(dtype_of(entry["dtype"]), tuple(entry["shape"])) for entry in entries}
+    return {
+        entry["name"]: TensorSpec(dtype_of(entry["dtype"]), tuple(entry["shape"]), tuple(entry.get("optional", ())))
+        for entry in entries
+    }
 
 
 def read_aliases(signature: Mapping[str, Any]) -> dict[str, str]:
@@ -144,7 +161,7 @@ def _axis_of_its_own(name: str, spec: TensorSpec, expected: tuple[int, ...], sha
 
 
 def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:
-    expected = tuple(exprs.evaluate(size, values) for size in spec.shape)
+    expected = spec.of(values)
     if expected != shape:
         known = ", ".join(f"{source_names(dim)}={value}" for dim, value in values.items())
         where = f", that is {expected} for {known}" if known else ""

@@ -11,6 +11,7 @@ import typer
 from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
 from mlc.cli.functions import refuse_function
 from mlc.expressions import source_names
+from mlc.runtime.signature import sizes_text
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
 
@@ -96,7 +97,7 @@ def _show(signature: dict[str, Any]) -> None:
         print(f"guard      {guard.get('message', guard['expr'])}{where}")
     for kind in ("inputs", "outputs"):
         for tensor in signature[kind]:
-            shape = source_names(", ".join(map(str, tensor["shape"])))
+            shape = source_names(sizes_text(tensor["shape"], tensor.get("optional", ())))
             print(f"{kind[:-1]:10} {tensor['name']}  {tensor['dtype']}[{shape}]")
     weights = signature["weights"]
     place = weights["file"] or "inside the library"

@@ -12,7 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, TensorType, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    i64,
+)
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import Pure
@@ -81,6 +90,14 @@ STATE = "graph.state"
 """The attribute of an argument of the main function that lives in the model: the weight of its first value, or ""."""
 ALIAS = "graph.alias"
 """The attribute of a result of the main function: the number of the argument whose memory it takes over."""
+OPTIONAL = "graph.optional"
+"""The attribute of a result of the main function: axes that the caller's tensor has only where they are not 1."""
+
+
+def optional_axes(attributes: DictionaryAttr) -> tuple[int, ...]:
+    """The axes that `OPTIONAL` of a result names."""
+    found = attributes.data.get(OPTIONAL)
+    return tuple(n.value.data for n in found if isinstance(n, IntegerAttr)) if isinstance(found, ArrayAttr) else ()
 
 
 def source_nodes(op: Operation) -> tuple[str, ...]:

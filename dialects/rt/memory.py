@@ -58,23 +58,32 @@ class OutputOp(_BufferSource):
     """The caller's output number ``index``: ``%y = rt.output 0 {bound = ["8", "n"]} : memref<?x?xf32, …>``.
 
     Where run-time dimensions are in its shape, ``bound`` is the largest shape, for which the caller has memory.
+    ``optional``: axes that the caller's tensor has only where they are not 1.
     ``rt.output 0 of %x``: input-output alias. The output is the memory of the input, whose old value is read as ``%x``.
     """
 
     name = "rt.output"
     index = prop_def(IntegerAttr)
     bound = opt_prop_def(ArrayAttr[StringAttr])
+    optional = opt_prop_def(ArrayAttr[IntegerAttr])
     input = opt_operand_def(MemRefType)
     result = result_def(MemRefType)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$index (`of` $input^ `:` type($input) `,`)? attr-dict `:` type($result)"
 
     def __init__(
-        self, index: int, type: Attribute, bound: Sequence[DimLike] | None = None, input: SSAValue | None = None
+        self,
+        index: int,
+        type: Attribute,
+        bound: Sequence[DimLike] | None = None,
+        input: SSAValue | None = None,
+        optional: Sequence[int] = (),
     ):
         properties: dict[str, Attribute] = {"index": IntegerAttr(index, i64)}
         if bound is not None:
             properties["bound"] = ArrayAttr(StringAttr(str(d)) for d in bound)
+        if optional:
+            properties["optional"] = ArrayAttr(IntegerAttr(n, i64) for n in optional)
         super().__init__(operands=[input], properties=properties, result_types=[type])
 
     def verify_(self) -> None:
@@ -85,6 +94,11 @@ class OutputOp(_BufferSource):
     def largest_shape(self) -> tuple[DimLike, ...]:
         """The shape of the memory that the caller gives."""
         return shape_of(self.result) if self.bound is None else tuple(parse_dim(d.data) for d in self.bound)
+
+    @property
+    def optional_axes(self) -> tuple[int, ...]:
+        """Axes that the caller's tensor has only where they are not 1."""
+        return tuple(n.value.data for n in self.optional or ())
 
 
 @irdl_op_definition

@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.graph import ConstantOp, GraphOp, IfOp, LoopOp, NonzeroOp, RoutineOp, SizeOp, WeightOp, YieldOp
+from mlc.dialects.graph.base import optional_axes
 from mlc.dialects.kernel import CallOp
 from mlc.dialects.kernel import FuncOp as KernelOp
 from mlc.dialects.kernel import ReturnOp as KernelReturnOp
@@ -43,7 +44,13 @@ def interpret(
     arguments = [np.asarray(inputs[name]) for name in names(main.arg_attrs)]
     symbols = bind_symbols(main, arguments)
     results = run_block(main.body.block, arguments, weights, symbols, strings_of(main), observer)
-    return dict(zip(names(main.res_attrs), results, strict=True))
+    given = map(_without_ones, results, map(optional_axes, main.res_attrs or ()))
+    return dict(zip(names(main.res_attrs), given, strict=True))
+
+
+def _without_ones(y: Array, optional: Sequence[int]) -> Array:
+    """An output as a caller gets it, without its optional axes of one element."""
+    return y.squeeze(tuple(n for n in optional if y.shape[n] == 1)) if optional else y
 
 
 def main_of(module: ModuleOp) -> FuncOp:

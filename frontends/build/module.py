@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 
 from mlc.dialects.graph import RoutineOp
-from mlc.dialects.graph.base import ALIAS, STATE
+from mlc.dialects.graph.base import ALIAS, OPTIONAL, STATE
 from mlc.dialects.graph.copies import rename_loops
 from mlc.dialects.graph.custom import inline_custom
 from mlc.dialects.semantics.dims import guard_text
@@ -42,11 +42,13 @@ def graph_module(
     outputs: Mapping[str, SSAValue],
     aliases: Iterable[tuple[int, int]] = (),
     states: Mapping[int, str] | None = None,
+    optional: Mapping[str, Iterable[int]] | None = None,
 ) -> ModuleOp:
     """The module whose body ``build`` has made; ``inputs`` are the names of its arguments in order.
 
     ``aliases`` are pairs (result, argument): the result takes over the argument's memory. ``states`` are arguments that
-    live in the model, with the names of the weights that are their first values ("": zeros).
+    live in the model, with the names of the weights that are their first values ("": zeros). ``optional`` are axes of
+    outputs that a caller's tensor does not have where their extent is 1.
     """
     block = build.block
     block.add_op(ReturnOp(*outputs.values()))
@@ -55,6 +57,7 @@ def graph_module(
     types = [a.type for a in block.args], [o.type for o in outputs.values()]
     main = FuncOp("main", types, Region(block), arg_attrs=_names(inputs), res_attrs=_names(list(outputs)))
     _annotate(main, aliases, states or {})
+    _annotate_optional(main, [(optional or {}).get(name, ()) for name in outputs])
     if build.derivatives:
         main.attributes["graph.derivatives"] = UnitAttr()
     if build.guards:
@@ -73,6 +76,15 @@ def _annotate(main: FuncOp, aliases: Iterable[tuple[int, int]], states: Mapping[
     for argument, entry in states.items():
         arguments[argument][STATE] = StringAttr(entry)
     main.res_attrs, main.arg_attrs = (ArrayAttr(map(DictionaryAttr, each)) for each in (results, arguments))
+
+
+def _annotate_optional(main: FuncOp, axes: Sequence[Iterable[int]]) -> None:
+    assert main.res_attrs is not None
+    results = [dict(each.data) for each in main.res_attrs]
+    for result, own in zip(results, axes, strict=True):
+        if found := sorted(own):
+            result[OPTIONAL] = ArrayAttr(IntegerAttr(n, i64) for n in found)
+    main.res_attrs = ArrayAttr(map(DictionaryAttr, results))
 
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

@@ -30,6 +30,7 @@ class Tensor:
     name: str = field(default="", compare=False)  # of its entry in the weight store
     hint: str = field(default="", compare=False)  # its name in the source, and of its SSA value in printed IR
     range: tuple[DimLike | None, DimLike | None] = (None, None)  # of computed integers, as far as it is known
+    optional: frozenset[int] = field(default=frozenset(), compare=False)  # axes that an output has where they are not 1
     trace: Callable[[], Array] | None = field(default=None, compare=False)  # computes its elements as run-time scalars
 
     @staticmethod

@@ -21,7 +21,7 @@ from mlc.frontends.onnx.graphs.choices import Choice
 from mlc.frontends.onnx.graphs.functions import body_of, bound
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
 from mlc.frontends.onnx.mistakes import mistake
-from mlc.frontends.onnx.node import REGISTRY, Import, Node, import_function
+from mlc.frontends.onnx.node import REGISTRY, Import, Make, Node, import_function
 from mlc.frontends.onnx.ops import load_all
 from mlc.frontends.onnx.reading.data import TensorData
 from mlc.frontends.onnx.reading.sparse import dense_tensor
@@ -102,6 +102,10 @@ class Importer:
     def _mistake(self, node: NodeProto, name: str, inputs: Sequence[Any], error: Exception) -> InputError:
         return mistake(node, name, STANDARD.get(node.domain, node.domain), self._opset(node), inputs, error)
 
+    def bound(self, part: Part, index: int) -> Node:
+        """A node on the values of its inputs in ``part``."""
+        return self._bind(part, index, [part.values.get(i) if i else None for i in part.nodes[index].input])
+
     def _bind(self, part: Part, index: int, inputs: list[Value]) -> Node:
         node, name = part.nodes[index], part.name(index)
 
@@ -111,8 +115,8 @@ class Importer:
         def reimport(y: str, given: Mapping[str, Value]) -> Any:
             return self.reimport(part, index, y, given)
 
-        def choose(condition: Tensor, graphs: Sequence[GraphProto]) -> tuple[Any, ...]:
-            return Choice(self, part, condition, graphs).run()
+        def choose(condition: Tensor, makes: Sequence[Make], usual: int | None = None) -> tuple[Any, ...]:
+            return Choice(self, part, condition, makes, usual).run()
 
         return Node(
             node, name, self._opset(node), inputs, self.build, branch, choose, self.data, self.attempt, reimport

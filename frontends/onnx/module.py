@@ -46,13 +46,14 @@ def translated(source: Source, names: DimNames, ranks: Ranks) -> Translated:
     values = importer.tensors(proto.graph)
     inputs = _inputs(proto.graph, importer, names, values, ranks)
     with assuming(build.guards):
-        importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output]))
+        importer.nodes(Part(proto.graph.node, values, results=[o.name for o in proto.graph.output], whole=True))
         outputs = _distinct(pair for o in proto.graph.output for pair in _named(o, values, importer))
     if importer.unsupported:
         return ModuleOp([]), weights, source.name, importer.unsupported
     if not outputs:
         raise InputError("The model has no outputs")
-    return graph_module(build, inputs, outputs), weights, source.name, []
+    optional = {name: value.optional for name, value in values.items() if isinstance(value, Tensor)}
+    return graph_module(build, inputs, outputs, optional=optional), weights, source.name, []
 
 
 def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict[str, Any], ranks: Ranks) -> list[str]:

@@ -37,7 +37,7 @@ class Node:
         inputs: Sequence[Value],
         build: Builder,
         branch: Callable[[GraphProto, Sequence[Value]], list[Any]],
-        choose: Callable[[Tensor, Sequence[GraphProto]], tuple[Any, ...]],
+        choose: Callable[..., tuple[Any, ...]],
         data: TensorData,
         attempt: Callable[[Callable[[], Any]], Any],
         reimport: Callable[[str, Mapping[str, Value]], Value],
@@ -49,7 +49,7 @@ class Node:
         self.inputs = inputs
         self.build = build
         self.branch = branch  # imports a subgraph in place, given its inputs
-        self.choose = choose  # imports the one of two subgraphs that a run-time condition says, or both
+        self.choose = choose  # (condition, makes, usual): the branch that a run-time condition says, or both (Choice)
         self.attempt = attempt  # the result of a function; None, with all effects undone, where that is not supported
         self.reimport = reimport  # the tensor of a name in the graph around it, recomputed from other values
         self.tensor, self._array = data.tensor, data.array  # read a tensor proto
@@ -215,6 +215,7 @@ def _attribute(attr: AttributeProto) -> Any:
 
 
 Import = Callable[[Node], Any]
+Make = Callable[[Node], Sequence[Any]]  # the results of a node, as one of its branches makes them
 REGISTRY: dict[tuple[str, str], list[tuple[int, Import]]] = {}
 
 

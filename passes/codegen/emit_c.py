@@ -161,9 +161,11 @@ def _tensor(name: str, op: Any) -> dict[str, Any]:
 
 
 def _output(name: str, op: rt.OutputOp) -> dict[str, Any]:
-    """An output; ``alias`` is the number of the input whose memory it may be."""
+    """An output; ``alias`` is the number of the input whose memory it may be, ``optional`` are axes that a caller's
+    tensor has only where they are not 1."""
     given = None if op.input is None else rt.root(op.input).owner
-    return _tensor(name, op) | ({"alias": given.index.value.data} if isinstance(given, rt.InputOp) else {})
+    found = _tensor(name, op) | ({"optional": list(op.optional_axes)} if op.optional_axes else {})
+    return found | ({"alias": given.index.value.data} if isinstance(given, rt.InputOp) else {})
 
 
 def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:

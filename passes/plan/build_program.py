@@ -11,6 +11,7 @@ argument is written there where no read of the old value comes after, and else c
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -100,7 +101,7 @@ class Builder:
         self.outputs = [
             self.add(rt.UpdateOp(self.memory[made.aliases[n].old]))
             if n in made.updates
-            else self._output(next(position), value, made.aliases.get(n))
+            else self._output(next(position), value, made.aliases.get(n), made.optional[n])
             for n, value in enumerate(made.returned)
         ]
         self.in_place = {self.outputs[n] for n in self._in_place(made.aliases)}
@@ -111,12 +112,11 @@ class Builder:
         self.block.add_op(op)
         return op.results[0]
 
-    def _output(self, index: int, value: SSAValue, alias: Alias | None) -> SSAValue:
+    def _output(self, index: int, value: SSAValue, alias: Alias | None, optional: Sequence[int]) -> SSAValue:
         shape = shape_of(value)
         bound = [upper(d, self.bounds) for d in shape] if sizes_of(shape) else None
-        return self.add(
-            rt.OutputOp(index, buffer_type(value), bound, None if alias is None else self.memory[alias.old])
-        )
+        memory = None if alias is None else self.memory[alias.old]
+        return self.add(rt.OutputOp(index, buffer_type(value), bound, memory, optional))
 
     def _in_place(self, aliases: dict[int, Alias]) -> list[int]:
         """The results that kernels write into the memory of their arguments."""

@@ -55,10 +55,14 @@ def refused(net: mlc.Model, proto: ModelProto, feed: Feed, match: str) -> None:
         net.run(feed)
 
 
-def test_a_squeeze_of_an_open_size_is_that_of_most_sizes() -> None:
-    proto = built(squeezed(), ["b", 4, "k"])
+def test_an_output_of_either_rank_has_that_of_the_sizes() -> None:
+    agree(built(squeezed(), ["b", 4, "k"]), *({"x": normal(*shape)} for shape in ((2, 4, 5), (1, 4, 2), (2, 4, 1))))
+
+
+def test_outputs_that_differ_otherwise_are_those_of_most_sizes() -> None:
+    proto = built([*squeezed("x", "s"), node("Gather", "s one", "y", axis=-1)], ["b", 4, "k"])
     agree(proto, {"x": normal(2, 4, 5)}, {"x": normal(1, 4, 2)})
-    with pytest.raises(RunError, match=r"accepts only k != 1, but k is 1; If at node 'If.y' .*--dim k=1"):
+    with pytest.raises(RunError, match=r"accepts only k != 1, but k is 1; If at node 'If.s' .*--dim k=1"):
         mlc.compile(proto)(normal(2, 4, 1))
 
 

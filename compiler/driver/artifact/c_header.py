@@ -9,7 +9,7 @@ from typing import Any
 from mlc.driver.artifact.names import comment_text
 from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.runtime.c import paths
-from mlc.runtime.signature import dtype_of
+from mlc.runtime.signature import dtype_of, sizes_text
 
 Signature = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def _contract(signature: Signature) -> str:
     lines = [f" dims: {', '.join(map(comment_text, signature['dims'])) or 'none'}"]
     for kind in ("inputs", "outputs"):
         for index, tensor in enumerate(signature[kind]):
-            shape = ", ".join(comment_text(str(size)) for size in tensor["shape"])
+            shape = comment_text(sizes_text(tensor["shape"], tensor.get("optional", ())))
             alias = f", may be inputs[{tensor['alias']}]" if "alias" in tensor else ""
             lines.append(f"{kind}[{index}]: {comment_text(tensor['name'])} {tensor['dtype']}[{shape}]{alias}")
     for tensor in signature.get("states", ()):
@@ -64,7 +64,7 @@ def _constants(signature: Signature) -> Iterator[str]:
 
 
 def _of_tensor(name: str, tensor: Mapping[str, Any]) -> Iterator[str]:
-    """The rank; where no dimension is symbolic, the shape, elements and bytes too."""
+    """The largest rank; where no dimension is symbolic, the shape, elements and bytes too."""
     shape = tensor["shape"]
     yield f"#define {name}_RANK {len(shape)}"
     if all(isinstance(size, int) for size in shape):

@@ -1,4 +1,4 @@
-"""A branch of an If, with the nodes after it: imported as far as that goes."""
+"""A branch of a node, with the nodes after it: imported as far as that goes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections import ChainMap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from onnx import GraphProto
-
 from mlc.errors import InputError
 from mlc.frontends.build.control.sides import Side
 from mlc.frontends.onnx.errors import Unsupported
 from mlc.frontends.onnx.graphs.subgraph import Part
+from mlc.frontends.onnx.node import Make
 
 if TYPE_CHECKING:
     from mlc.frontends.onnx.importer import Importer
 
 
 class Alternative:
-    """A branch, the nodes after the If as they are after this branch, and why it cannot be imported, if it cannot."""
+    """A branch, the nodes after it as they are after this branch, and why it cannot be imported, if it cannot."""
 
     def __init__(self, importer: Importer, part: Part) -> None:
         self.importer = importer
@@ -53,9 +52,11 @@ class Alternative:
         self.unsupported += noted[before:]
         del noted[before:]
 
-    def begin(self, graph: GraphProto, names: Sequence[str], prefix: str) -> None:
-        def make() -> None:
-            results = self.importer.subgraph(graph, (), self.part.values, prefix)
+    def begin(self, make: Make, names: Sequence[str]) -> None:
+        """Give ``names``, the outputs of the node before ``part.next``, the values that ``make`` makes of it."""
+
+        def values() -> None:
+            results = make(self.importer.bound(self.part, self.part.next - 1))
             self.part.values.update(zip(names, results, strict=False))
 
-        self.attempt(make)
+        self.attempt(values)

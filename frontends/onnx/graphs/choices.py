@@ -1,12 +1,15 @@
-"""An If whose condition is not known: which of its branches a module has.
+"""A node with two branches on a condition that is not known: which of them a module has.
+
+It is an If, or a Squeeze without axes, whose rank follows from whether a dimension is 1.
 
     both branches give values of one rank and type      a branch at run time (``graph.if``)
     only one of them can be imported                    that one, and a guard or a check that the condition says so
-    they give other ranks, types or sequences           the nodes after the If belong to both branches, as long as these
+    they give other ranks, types or sequences           the nodes after it belong to both branches, as long as these
                                                         differ, and the same holds for these longer branches
+    outputs differ by axes of one element alone         a branch at run time, and the model drops the axes (``ones``)
 
-Where they differ up to the end, a condition on sizes is required to be what it is for most sizes. TorchScript's
-``x.squeeze(-1)`` is such an If on ``Shape(x)[-1] == 1``.
+Where they differ otherwise up to the end, a condition on sizes is required to be what it is for most sizes.
+TorchScript's ``x.squeeze(-1)`` is such an If on ``Shape(x)[-1] == 1``.
 """
 
 from __future__ import annotations
@@ -14,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
-
-from onnx import GraphProto
 
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import DimLike, equality_of, evaluate, product, symbols_of
@@ -28,7 +29,9 @@ from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Stack, Tensor
 from mlc.frontends.build.unify_dims import solved
 from mlc.frontends.onnx.graphs.alternative import Alternative
+from mlc.frontends.onnx.graphs.ones import Ones, marked
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
+from mlc.frontends.onnx.node import Make
 
 if TYPE_CHECKING:
     from mlc.frontends.onnx.importer import Importer
@@ -39,27 +42,38 @@ SAMPLED = (*range(1, 65), *(7 << n for n in range(4, 14)))  # sizes of which mos
 
 
 class Choice:
-    """Imports an If, the node before ``part.next``, on a condition that is not known."""
+    """Imports the node before ``part.next``, of which ``makes`` are the branches where a condition holds and does not.
 
-    def __init__(self, importer: Importer, part: Part, condition: Tensor, graphs: Sequence[GraphProto]) -> None:
+    ``usual`` is the branch of most data where the condition depends on these and one has to be taken.
+    """
+
+    def __init__(
+        self, importer: Importer, part: Part, condition: Tensor, makes: Sequence[Make], usual: int | None = None
+    ) -> None:
         self.importer, self.build, self.part = importer, importer.build, part
         self.index = part.next - 1
         if condition.element != "i1" or product(condition.shape) != 1:
             raise NotSupported(f"a condition of type {condition}; it must be one bool")
-        self.condition, self.graphs = condition, graphs
+        self.condition, self.makes, self.usual = condition, makes, usual
         self.changed = dict.fromkeys(part.nodes[self.index].output)  # names that the branches give values
 
     def run(self) -> tuple[Any, ...]:
-        """The values of the If, as far as they are needed after what is imported by now."""
-        prefix = f"{self.part.name(self.index)}/"
-        sizes = guard_of_sizes(self.build, self.condition)
+        """The values of the node, as far as they are needed after what is imported by now."""
+        sizes = self._sizes
         if isinstance(sizes, int):
-            return tuple(self.importer.subgraph(self.graphs[sizes < 0], (), self.part.values, prefix))
-        both = [Alternative(self.importer, self.part) for _ in self.graphs]
-        for each, graph in zip(both, self.graphs, strict=True):
-            each.begin(graph, list(self.changed), prefix)
+            return tuple(self.makes[sizes < 0](self.importer.bound(self.part, self.index)))
+        both = [Alternative(self.importer, self.part) for _ in self.makes]
+        self.importer.choices += 1
+        for each, make in zip(both, self.makes, strict=True):
+            each.begin(make, list(self.changed))
+        self.importer.choices -= 1
         self._follow(both)
         return tuple(self.part.values.get(name) for name in self.part.nodes[self.index].output)
+
+    @cached_property
+    def _sizes(self) -> DimLike | None:
+        """At least 0 where the first branch runs; None where that depends on data."""
+        return guard_of_sizes(self.build, self.condition)
 
     @cached_property
     def _guard(self) -> DimLike:
@@ -69,7 +83,7 @@ class Choice:
     @cached_property
     def _on_data(self) -> bool:
         """Whether the condition depends on other data than sizes."""
-        sizes = guard_of_sizes(self.build, self.condition)
+        sizes = self._sizes
         return sizes is None or bool(values_of([sizes]) or steps_of([sizes]))
 
     def _follow(self, both: list[Alternative]) -> None:
@@ -80,7 +94,7 @@ class Choice:
                 self._take(both, valid)
                 return
             there = all(each.part.next == self.part.next for each in both)
-            if there and self._joined(both, self._pairs(both)):
+            if there and self._joined(both):
                 return
             if self.part.next == len(self.part.nodes) or self._is_long():
                 self._differ(both)
@@ -112,18 +126,24 @@ class Choice:
         """What the branches give to the nodes that follow."""
         return {n: (both[0].part.values.get(n), both[1].part.values.get(n)) for n in self.part.alive(self.changed)}
 
-    def _joined(self, both: Sequence[Alternative], pairs: dict[str, tuple[Any, Any]]) -> bool:
-        """Whether one branch at run time can give all of these values; then it does."""
+    def _joined(self, both: Sequence[Alternative]) -> bool:
+        """Whether one branch at run time can give all values that are needed; then it does."""
+        pairs = self._pairs(both)
         flat = [list(_tensors(*pair)) for pair in pairs.values()]
-        found = Branches(self.build, [each.side for each in both], [])
+        sides = [each.side for each in both]
+        found, ones = Branches(self.build, sides, []), Ones(self.build, sides, self._sizes, self.part.ends)
         for tensors in flat:
             for a, b in tensors:
-                if not isinstance(a, Tensor) or not isinstance(b, Tensor) or not found.fit(a, b):
+                if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+                    return False
+                if ones.dropped(a, b) is None and not found.fit(a, b):
                     return False
                 found.given.append((a, b))
         self._share_guards(both)
+        found.given = [ones.alike(*pair) for pair in found.given]
         scalar = self.build.reshape(self.condition, ())
-        results = iter(found.select(scalar) if found.are_cheap else found.emit(scalar))
+        given = found.select(scalar) if found.are_cheap else found.emit(scalar)
+        results = map(marked, given, found.given)
         for name, tensors, (like, _) in zip(pairs, flat, pairs.values(), strict=True):
             self._set(name, _like(like, [next(results) for _ in tensors]))
         return True
@@ -159,9 +179,9 @@ class Choice:
             self._poison()
             return
         a, b = next((p for p in pairs.values() if not self._same_kind(*p)), (None, None))
-        if self._on_data:
+        if self._on_data and self.usual is None:
             raise NeedsConstant(f"branches with results {a} and {b} on a condition computed at run time")
-        one = self._likely(both)
+        one = both[self.usual] if self._on_data and self.usual is not None else self._likely(both)
         self._enter(both, one, f"its other branch gives {b if one is both[0] else a}")
 
     def _poison(self) -> None:

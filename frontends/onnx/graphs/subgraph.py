@@ -22,7 +22,8 @@ class Part:
 
     ``fixed`` are names whose values are not those that their nodes compute. ``inside``: it is the body of a
     control-flow node, which sees names of other graphs. ``drawn``: the number of random operators before a node.
-    ``results``: names that the graph gives to what is around it. ``next``: the first node that is not imported.
+    ``results``: names that the graph gives to what is around it. ``whole``: these are the outputs of the model.
+    ``next``: the first node that is not imported.
     """
 
     nodes: Sequence[NodeProto]
@@ -30,12 +31,18 @@ class Part:
     prefix: str = ""
     results: Sequence[str] = ()
     inside: bool = False
+    whole: bool = False
     fixed: frozenset[str] = frozenset()
     drawn: dict[int, int] = field(default_factory=dict)
     next: int = 0
 
     def name(self, index: int) -> str:
         return self.prefix + label(self.nodes[index], index)
+
+    @property
+    def ends(self) -> bool:
+        """Whether no node of the model follows."""
+        return self.whole and self.next == len(self.nodes)
 
     def between(self, end: int, y: str) -> list[int]:
         """The nodes before ``end`` that depend on fixed names, and that ``y`` depends on."""

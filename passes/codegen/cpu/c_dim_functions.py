@@ -46,11 +46,20 @@ def output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     cases: dict[int, str] = {}
     for op in program.body.block.ops:
         if isinstance(op, rt.OutputOp):
-            shape = op.largest_shape
-            sets = "if (!shape) return -1; " if shape else ""
-            sets += " ".join(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(shape))
-            cases[op.index.value.data] = f"{sets} return {len(shape)};"
+            check = "if (!shape) return -1; " if op.largest_shape else ""
+            cases[op.index.value.data] = check + _filled(op.largest_shape, op.optional_axes)
     return "\n".join([*lines, *declare(dims, "int64_t", "dim"), *_switch(cases), "  return -1;", "}"])
+
+
+def _filled(shape: Sequence[DimLike], optional: Sequence[int]) -> str:
+    """Fill ``shape`` and return the rank: without the ``optional`` axes that are 1."""
+    if not optional:
+        return " ".join([*(f"shape[{n}] = {c_dim(d)};" for n, d in enumerate(shape)), f" return {len(shape)};"])
+    sets = (
+        f"shape[rank] = {c_dim(d)}; rank += {'shape[rank] != 1' if n in optional else '1'};"
+        for n, d in enumerate(shape)
+    )
+    return " ".join(["{ int rank = 0;", *sets, "return rank; }"])
 
 
 def _switch(cases: Mapping[int, str]) -> list[str]:

@@ -13,6 +13,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Block, SSAValue
 
+from mlc.dialects.graph.base import optional_axes
 from mlc.dialects.graph.loop import size_bounds, size_made
 from mlc.dialects.graph.sizes import room_of
 from mlc.dialects.semantics.dims import DimLike, symbols_of
@@ -45,6 +46,11 @@ class Interface:
     def aliases(self) -> dict[int, Alias]:
         """The results that take over the memory of an argument, by their position."""
         return {each.result: each for each in aliases_of(self.main)}
+
+    @cached_property
+    def optional(self) -> list[tuple[int, ...]]:
+        """Of each result the axes that a caller's tensor has only where they are not 1."""
+        return [*map(optional_axes, self.main.res_attrs)] if self.main.res_attrs else [()] * len(self.returned)
 
     @cached_property
     def updates(self) -> set[int]:

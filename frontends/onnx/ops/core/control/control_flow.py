@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from onnx import GraphProto
 
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.frontends.build.builder import Builder
@@ -29,7 +30,11 @@ def if_(node: Node) -> tuple[Any, ...]:
     condition, names = node[0], ("then_branch", "else_branch")
     if condition.known is not None and not symbolic([condition.known]):
         return tuple(node.branch(node.attr(names[not bool(condition.known.reshape(()))]), ()))
-    return node.choose(condition, [node.attr(name) for name in names])
+    return node.choose(condition, [partial(_branch, node.attr(name)) for name in names])
+
+
+def _branch(graph: GraphProto, node: Node) -> list[Any]:
+    return node.branch(graph, ())
 
 
 @onnx_op("Loop")

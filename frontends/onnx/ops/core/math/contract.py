@@ -16,7 +16,10 @@ def matmul(node: Node) -> Tensor:
 def gemm(node: Node) -> Tensor:
     transposed = bool(node.flag("transA", 0)), bool(node.flag("transB", 0))
     factors = node.attr("alpha", 1.0), node.attr("beta", 1.0)
-    return contraction.gemm(node.build, node[0], node[1], node.get(2), transposed, factors)
+    a = node[0]
+    if a.rank == 1:  # onnxruntime: a row, or of a transposed one a column; both are [1, n] in memory
+        a = node.build.reshape(a, (1, *a.shape))
+    return contraction.gemm(node.build, a, node[1], node.get(2), transposed, factors)
 
 
 @onnx_op("Einsum")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.folding.prove import never_zero
 from mlc.frontends.build.ops.activations import activation, activation_defaults
 from mlc.frontends.build.ops.recurrent.cells import GRU, LSTM, RNN, Cell, Kind, inserted, recurrence
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_extent
 from mlc.frontends.onnx.node import Node, onnx_op
 
 KINDS = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}
@@ -74,12 +76,23 @@ def of_direction(node: Node, n: int, direction: int) -> Tensor | None:
 
 
 def initial_state(node: Node, n: int, direction: int, batch: DimLike, hidden: DimLike, element: str) -> Tensor:
+    """[batch, hidden] of input ``n`` [directions, batch, hidden], else zeros.
+
+    Raises:
+        Fixed: it is of one batch alone.
+        ValueError: it is of another batch or of other hidden states.
+    """
     x, build = node.get(n), node.build
     if x is not None and node.attr("layout", 0):
         x = build.transpose(x, [1, 0, 2])
     if x is None:
         return build.broadcast(build.constant(0, element), (batch, hidden))
-    return build.reshape(build.cut(x, 0, direction, 1), x.shape[1:])
+    state = build.reshape(build.cut(x, 0, direction, 1), x.shape[1:])
+    for axis, (extent, name) in enumerate(((batch, "sequences"), (hidden, "hidden states"))):
+        state = with_extent(build, state, axis, extent)
+        if never_zero(state.shape[axis] - extent):
+            raise ValueError(f"input {n} is of {state.shape[axis]} {name}, not of {extent}")
+    return state
 
 
 def activations_of(node: Node, kind: Kind, direction: int) -> list[str]:

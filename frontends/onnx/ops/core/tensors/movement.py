@@ -6,11 +6,10 @@ from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.ops.shapes import rearrange
 from mlc.frontends.build.ops.shapes import reshape as shapes
-from mlc.frontends.build.ops.shapes.axes import normalize_axis, with_axes, without_axes
+from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.ops.shapes.slices import slices, static_slices
 from mlc.frontends.build.runtime_scalars import any_runtime
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.build.unify_dims import with_extent
 from mlc.frontends.onnx.node import Node, onnx_op
 
 
@@ -30,33 +29,6 @@ def flatten(node: Node) -> Tensor:
 @onnx_op("Transpose")
 def transpose(node: Node) -> Tensor:
     return node.build.transpose(node[0], node.attr("perm", None) or list(reversed(range(node[0].rank))))
-
-
-@onnx_op("Squeeze")
-def squeeze(node: Node) -> Tensor:
-    x = node[0]
-    if node.opset >= 13 and node.has(1) and any_runtime(scalars := node.runtime_scalars(1)):
-        return node.build.reshape(x, without_axes(node.build, x.shape, scalars))
-    axes = node.attr("axes", None) if node.opset < 13 else node.ints(1) if node.has(1) else None
-    gone = {n for n, d in enumerate(x.shape) if d == 1} if axes is None else {normalize_axis(a, x.rank) for a in axes}
-    for n in gone:
-        if isinstance(d := x.shape[n], int) and d != 1:
-            raise ValueError(f"dimension {n} has {d} elements, not 1")
-        x = with_extent(node.build, x, n, 1)
-    return node.build.reshape(x, [d for n, d in enumerate(x.shape) if n not in gone])
-
-
-@onnx_op("Unsqueeze")
-def unsqueeze(node: Node) -> Tensor:
-    x = node[0]
-    if node.opset >= 13 and any_runtime(scalars := node.runtime_scalars(1)):
-        return node.build.reshape(x, with_axes(node.build, x.shape, scalars))
-    axes = node.attr("axes") if node.opset < 13 else node.ints(1)
-    rank = x.rank + len(axes)
-    new, old = {normalize_axis(a, rank) for a in axes}, iter(x.shape)
-    if len(new) != len(axes):
-        raise ValueError(f"axes {list(axes)} name a dimension twice")
-    return node.build.reshape(x, [1 if n in new else next(old) for n in range(rank)])
 
 
 @onnx_op("Expand", since=8)
