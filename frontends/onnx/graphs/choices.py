@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from mlc.dialects.graph.loop import steps_of
-from mlc.dialects.semantics.dims import DimLike, equality_of, evaluate, product, symbols_of
+from mlc.dialects.semantics.dims import DimLike, equality_of, product
 from mlc.expressions import source_names
 from mlc.frontends.build.control.branches import Branches
 from mlc.frontends.build.control.sides import is_local
@@ -29,6 +29,7 @@ from mlc.frontends.build.runtime_scalars import values_of
 from mlc.frontends.build.tensors import Stack, Tensor
 from mlc.frontends.build.unify_dims import solved
 from mlc.frontends.onnx.graphs.alternative import Alternative
+from mlc.frontends.onnx.graphs.likely import likely
 from mlc.frontends.onnx.graphs.ones import Ones, marked
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
 from mlc.frontends.onnx.node import Make
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 MAX_NODES = 256  # that belong to both branches of a condition on sizes; more are compiled for most sizes alone
 MAX_DEPTH = 4  # of conditions whose branches have the nodes after them: 16 copies
-SAMPLED = (*range(1, 65), *(7 << n for n in range(4, 14)))  # sizes of which most decide
 
 
 class Choice:
@@ -162,7 +162,7 @@ class Choice:
     def _take(self, both: Sequence[Alternative], valid: Sequence[Alternative]) -> None:
         """At most one branch is left: the condition has to say so."""
         absent = [] if valid else [each for each in both if not each.absent]
-        one = (valid or absent or [self._likely(both)])[0]
+        one = (valid or absent or [likely(both, self._guard)])[0]
         other = both[both[0] is one]
         self.importer.unsupported += other.absent + one.unsupported
         if one.failure is not None and not other.absent:
@@ -181,7 +181,7 @@ class Choice:
         a, b = next((p for p in pairs.values() if not self._same_kind(*p)), (None, None))
         if self._on_data and self.usual is None:
             raise NeedsConstant(f"branches with results {a} and {b} on a condition computed at run time")
-        one = both[self.usual] if self._on_data and self.usual is not None else self._likely(both)
+        one = both[self.usual] if self._on_data and self.usual is not None else likely(both, self._guard)
         self._enter(both, one, f"its other branch gives {b if one is both[0] else a}")
 
     def _poison(self) -> None:
@@ -216,17 +216,6 @@ class Choice:
             raise fixed
         self.build.require(guard, 0)
 
-    def _likely(self, both: Sequence[Alternative]) -> Alternative:
-        """The branch that most sizes take, of those that can be computed for most of the sizes that take them."""
-        kept = []
-        for each, guard in zip(both, (self._guard, -1 - self._guard), strict=True):
-            symbols = sorted(symbols_of([guard, *each.side.guards]))
-            sizes = [{s: n + 7 * k for k, s in enumerate(symbols)} for n in SAMPLED]
-            taken = [dims for dims in sizes if _holds(guard, dims)]
-            fit = sum(all(_holds(g, dims) for g in each.side.guards) for dims in taken)
-            kept.append((2 * fit >= len(taken), fit))
-        return both[kept[1] > kept[0]]
-
 
 def _way_to(other: DimLike) -> str:
     """How a model is compiled that has the other branch."""
@@ -235,11 +224,6 @@ def _way_to(other: DimLike) -> str:
     return (
         "" if fixed is None else f"; 'mlc compile --dim {source_names(str(fixed).replace(' is ', '='))}' makes that one"
     )
-
-
-def _holds(guard: DimLike, dims: dict[str, DimLike]) -> bool:
-    value = evaluate(guard, dims)
-    return isinstance(value, int) and value >= 0
 
 
 def _tensors(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
