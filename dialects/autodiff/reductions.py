@@ -9,10 +9,11 @@ from xdsl.ir import SSAValue
 from mlc.dialects.autodiff.emitting import WIDE, Adjoints, Emit, mapped, moved_back, reshaped, stretched, summed
 from mlc.dialects.autodiff.operators import derivative
 from mlc.dialects.autodiff.scalar import NoDerivative
-from mlc.dialects.autodiff.statements import through_statements
+from mlc.dialects.autodiff.statements import of_statements, through_statements
 from mlc.dialects.graph import ComputeOp, PoolOp, ReduceOp, TransposeOp, ints_of
-from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.semantics.expr import Expr, Index, substitute
+from mlc.dialects.semantics.statement import Statement, statement
 from mlc.dialects.types import element_of, shape_of
 
 
@@ -24,15 +25,43 @@ def of_reduce(op: ReduceOp, bar: SSAValue, emit: Emit) -> Adjoints:
 @derivative(ComputeOp)
 @derivative(PoolOp)
 def of_compute(op: ComputeOp | PoolOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """A maximum, minimum or product: as the reduction of a tensor of all combined terms."""
+    """A maximum or minimum of a window: of the element that attains it, the first of several. A product: as the
+    reduction of a tensor of all combined terms."""
     (s,) = op.statements()
     if s.monoid in (None, "add"):
         return through_statements(op, bar, emit)
+    if s.monoid in ("max", "min"):
+        return _of_chosen(op, s, bar, emit)
     names: dict[str, Expr] = {name: Index(f"i{n}") for n, name in enumerate(s.iters)}
     every = ComputeOp(str(substitute(s.value, index=lambda i: names.get(i.name, i))), list(op.operands), s.bounds)
     axes = [n for n, reduced in enumerate(s.reduction) if reduced]
     inner = _of_reduced(str(s.monoid), emit(every), op.result, bar, axes, emit)
     return through_statements(every, inner, emit)
+
+
+def _of_chosen(op: ComputeOp | PoolOp, s: Statement, bar: SSAValue, emit: Emit) -> Adjoints:
+    """As PyTorch's and JAX's ``max_pool``: where terms are equal, the one with the first position in the window has all
+    of the adjoint; of NaN the first, too."""
+    value, outer, window = _in_window(s)
+    at, place = [f"i{n}" for n in range(len(outer))], "0"
+    for n, size in enumerate(window):
+        place = f"({place} * ({size}) + r{n})"
+    here = f"x{len(op.operands)}[{', '.join(at) or '()'}]"
+    attained = f"where(({value} == {here}) | ({value} != {value}), {place}, {product(window)})"
+    first = emit(ComputeOp(attained, [*op.operands, op.result], outer, window, "min"))
+    reduced, bounds = " ".join(f"r{n}" for n in range(len(window))), (*outer, *window)
+    chosen = statement(" ".join(at), bounds, f"where({here} == {place}, {value}, 0)", reduce=reduced, monoid="add")
+    return of_statements([chosen], [*op.operands, first], bar, emit)[:-1]
+
+
+def _in_window(s: Statement) -> tuple[Expr, list[DimLike], list[DimLike]]:
+    """The value of a statement in iterators i0, … of the result and r0, … of its window; the extents of both."""
+    inner = [n for n, reduced in enumerate(s.reduction) if reduced]
+    outer = [n for n, reduced in enumerate(s.reduction) if not reduced]
+    names: dict[str, Expr] = {s.iters[n]: Index(f"i{k}") for k, n in enumerate(outer)}
+    names |= {s.iters[n]: Index(f"r{k}") for k, n in enumerate(inner)}
+    value = substitute(s.value, index=lambda i: names.get(i.name, i))
+    return value, [s.bounds[n] for n in outer], [s.bounds[n] for n in inner]
 
 
 def _of_reduced(fn: str, x: SSAValue, y: SSAValue, bar: SSAValue, axes: Sequence[int], emit: Emit) -> SSAValue:

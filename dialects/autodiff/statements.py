@@ -30,15 +30,22 @@ def through_statements(op: StructuredOp, bar: SSAValue, emit: Emit) -> Adjoints:
     Raises:
         NoDerivative: a statement has a monoid other than ``add``.
     """
-    xs = [*op.operands, bar]
+    return of_statements(op.statements(), op.operands, bar, emit)
+
+
+def of_statements(
+    statements: Sequence[Statement], operands: Sequence[SSAValue], bar: SSAValue, emit: Emit
+) -> Adjoints:
+    """As ``through_statements``, of statements over ``operands``."""
+    xs = [*operands, bar]
     elements = [element_of(x) for x in xs]
     found: dict[int, list[SSAValue]] = {}
-    for s in (_renamed(s) for s in op.statements() if 0 not in s.bounds):
+    for s in (_renamed(s) for s in statements if 0 not in s.bounds):
         if s.monoid not in (None, "add"):
             raise NoDerivative(f"a statement that combines by {s.monoid} has no derivative")
-        for part in pullback(s.value, Load(len(op.operands), s.out), elements):
+        for part in pullback(s.value, Load(len(operands), s.out), elements):
             found.setdefault(part[0].operand, []).append(_of_read(s, part, xs, emit))
-    return [added(emit, found.get(n, [])) for n in range(len(op.operands))]
+    return [added(emit, found.get(n, [])) for n in range(len(operands))]
 
 
 def _renamed(s: Statement) -> Statement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.types import is_float
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops.convolution.windows import Window
@@ -25,7 +26,7 @@ def _max_pool(build: Builder, padded: Tensor, window: Window) -> Tensor:
 def max_pool_with_positions(
     build: Builder, x: Tensor, window: Window, columns_first: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The maximum of each window, and where in the flattened input it is (the first of equals)."""
+    """The maximum of each window, and where in the flattened input it is (the first of equals, or of NaN)."""
     padded, rank = window.padded(build, x, lowest(x.element)), len(window.kernel)
     y = _max_pool(build, padded, window)
     inside = [
@@ -38,8 +39,9 @@ def max_pool_with_positions(
     for n in order:
         flat = f"({flat})*({x.shape[2 + n]}) + {inside[n]}"
     valid = " & ".join(f"({t} >= 0) & ({t} < {d})" for t, d in zip(inside, x.shape[2:], strict=True))
-    here = ", ".join(f"i{n}" for n in range(x.rank))
-    text = f"where((x0[{', '.join(at)}] == x1[{here}]) & {valid}, {flat}, {total})"
+    here, read = ", ".join(f"i{n}" for n in range(x.rank)), f"x0[{', '.join(at)}]"
+    found = f"(({read} == x1[{here}]) | ({read} != {read}))" if is_float(x.element) else f"({read} == x1[{here}])"
+    text = f"where({found} & {valid}, {flat}, {total})"
     return y, build.compute(text, [padded, y], y.shape, window.kernel, "min")
 
 

@@ -9,7 +9,7 @@ import torch
 from mlc.dialects.types import is_float, is_unsigned
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops import elementwise
-from mlc.frontends.build.ops.functions import HYPOT, LOGADDEXP, XLOGY
+from mlc.frontends.build.ops.functions import AT_LEAST, AT_MOST, HYPOT, LOGADDEXP, XLOGY
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import TORCH_OF_ELEMENT
 from mlc.frontends.torch.registry import REGISTRY, Call, Operand, aten
@@ -138,8 +138,11 @@ def masked_fill(call: Call, x: Tensor, mask: Tensor, value: Operand) -> Tensor:
 
 @aten("clamp", "clip")
 def clamp(call: Call, x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
-    low, high = (None if bound is None else call.tensor(bound) for bound in (min, max))
-    return elementwise.clip(call.build, call.tensor(x), low, high)
+    y = call.tensor(x)
+    for expr, bound in ((AT_LEAST, min), (AT_MOST, max)):
+        if bound is not None:
+            y = call.build.map(expr, y, call.tensor(bound))
+    return y
 
 
 @aten("clamp_min")

@@ -54,8 +54,15 @@ def extreme_of_two(call: Call, a: Tensor, b: Tensor) -> Tensor:
 
 @aten("max.dim", "min.dim")
 def extreme_with_index(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    axes = call.axes(x, dim)
-    return call.build.reduce(call.op, x, axes, keepdim), index_of_extreme(call, x, dim, keepdim)
+    """The derivative is that of the element at the index, where ``amax`` shares it among equal ones."""
+    (axis,) = call.axes(x, dim) or (None,)
+    if axis is None:
+        return x, call.build.broadcast(call.build.constant(0, "i64"), ())
+    kept = [n for n in range(x.rank) if n != axis]
+    at = ", ".join("r0" if n == axis else f"i{kept.index(n)}" for n in range(x.rank))
+    y = call.build.compute(f"x0[{at}]", [x], [x.shape[n] for n in kept], [x.shape[axis]], call.op)
+    shape = [1 if n == axis else d for n, d in enumerate(x.shape)]
+    return call.build.reshape(y, shape) if keepdim else y, index_of_extreme(call, x, dim, keepdim)
 
 
 @aten("argmax", "argmin")

@@ -168,6 +168,6 @@ def adaptive_max_pool(call: Call, x: Tensor, size: Sizes) -> tuple[Tensor, None]
     if call.wants(1):
         raise NotSupported("positions of an adaptive maximum")
     y = x
-    for axis, extent in enumerate(sizes, x.rank - len(sizes)):
+    for axis, extent in reversed(list(enumerate(sizes, x.rank - len(sizes)))):  # so that of equals the first is chosen
         y = _windowed(call, y, axis, extent, "max")
     return y, None
