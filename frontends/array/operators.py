@@ -160,9 +160,9 @@ def _function(name: str) -> Callable[..., Array]:
 
 
 def _binary(name: str, left: Any, right: Any) -> Any:
-    from mlc.frontends.array.array import Array
+    from mlc.frontends.array.array import Array, as_array
 
     for each in (left, right):
-        if not isinstance(each, Array | bool | int | float | complex | np.generic | np.ndarray | Dim):
+        if not isinstance(each, Array | bool | int | float | complex | np.generic | np.ndarray | Dim | list | tuple):
             return NotImplemented
-    return _function(name)(left, right)
+    return _function(name)(*(as_array(each) if isinstance(each, list | tuple) else each for each in (left, right)))

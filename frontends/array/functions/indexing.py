@@ -45,9 +45,20 @@ def index(x: Array, key: Any) -> Array:
         TraceError: a mask of a traced array, whose number of elements is not known.
     """
     items = [as_array(each) if _is_data(each) else each for each in (key if isinstance(key, tuple) else (key,))]
+    apart = _are_apart(items)
     x, items = _with_masks_as_indices(x, _without_ellipsis(x, items))
     basic, arrays = _basic(x, items)
-    return _advanced(basic, arrays) if arrays else basic
+    if not arrays:
+        return basic
+    before = [each is None or isinstance(each, slice) for each in items].index(False)
+    return _advanced(basic, arrays, 0 if apart else before)
+
+
+def _are_apart(items: list[Any]) -> bool:
+    """Whether something is between index arrays, among which integers are: their dimensions then come first."""
+    kept = [each is None or each is Ellipsis or isinstance(each, slice) for each in items]
+    chosen = [n for n, k in enumerate(kept) if not k]
+    return any(kept[chosen[0] : chosen[-1]]) if chosen else False
 
 
 def _is_data(each: Any) -> bool:
@@ -171,12 +182,10 @@ def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: 
     return build.compute(f"x0[{', '.join(reads)}]", [x, *arrays], shape)
 
 
-def _advanced(x: Array, arrays: dict[int, Array]) -> Array:
+def _advanced(x: Array, arrays: dict[int, Array], first: int) -> Array:
     axes = tuple(arrays)
     shape = broadcast(*(each.shape for each in arrays.values()))
     given = [broadcast_to(_checked(each, x.shape[n]), shape) for n, each in arrays.items()]
-    together = axes == tuple(range(axes[0], axes[-1] + 1))
-    first = axes[0] if together else 0
     result = [d for n, d in enumerate(x.shape) if n not in axes]
     result[first:first] = shape
     if 0 in result:
