@@ -23,6 +23,14 @@ def _power_of_two(x: SSAValue) -> int | None:
     return None
 
 
+def _is_nonzero(x: SSAValue) -> bool:
+    """Whether an integer is a constant other than 0."""
+    match x.owner:
+        case arith.ConstantOp(value=IntegerAttr(value=number)):
+            return number.data != 0
+    return False
+
+
 class ScalarFunctions(Arithmetic):
     """Functions by name; what is not here is one operation (``scalar_ops``)."""
 
@@ -73,13 +81,14 @@ class ScalarFunctions(Arithmetic):
         return self.emit(kernel.LanewiseOp("dot4", [a, b], {}, a.type))
 
     def _mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
-        """Python's modulo: the result has the divisor's sign, a zero too."""
+        """Python's modulo: the result has the divisor's sign, a zero too; of integers it is 0 where the divisor is."""
         if is_float(element):
             return self._float_mod(a, b, element)
         if (bits := _power_of_two(b)) is not None:
             return self._plain("and_", [a, self.constant((1 << bits) - 1, element)], element)
-        quotient = self._floordiv(a, b, element)
-        return self._plain("sub", [a, self._plain("mul", [quotient, b], element)], element)
+        quotient, zero = self._floordiv(a, b, element), self.constant(0, element)
+        rest = self._plain("sub", [a, self._plain("mul", [quotient, b], element)], element)
+        return rest if _is_nonzero(b) else self._select(self._compare("eq", [b, zero], element), zero, rest)
 
     def _float_floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         """The floor of the exact quotient a / b: 1.0 // 0.1 is 9, as the float 0.1 is above 1/10.

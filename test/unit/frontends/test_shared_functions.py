@@ -105,3 +105,29 @@ def test_losses_of_impossible_classes(name: str) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
     gradient = np.asarray(mlc.grad(f)(*given))
     assert np.isfinite(gradient).all()
+
+
+def test_lists_beside_arrays_are_arrays() -> None:
+    x = mnp.asarray([1, 2, 3])
+    for found, expected in (
+        (x == [1, 0, 3], [True, False, True]), (x != (1, 2, 0), [False, False, True]), (x + [1, 1, 1], [2, 3, 4]),
+        ((2, 1, 1) * x, [2, 2, 3]), (x <= (2, 2, 2), [True, True, False]), (mnp.asarray([1, 1, 1]) == [1, 1, 1], True),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(np.asarray(found), expected)
+    assert (x == None) is False and (x != "x") is True  # noqa: E711
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64])
+def test_division_of_integers(dtype: Any) -> None:
+    """By zero it gives 0, quotients and remainders; the least integer by -1 wraps. 37 elements: vectors and a rest."""
+    ends = np.iinfo(dtype)
+    few = np.array([ends.min, ends.max, 0, 1, 7, 100, ends.max - 1, 3], dtype)
+    divisors = np.array([0, 1, 2, ends.max, 5, ends.min, 3, 0 if ends.min == 0 else -1], dtype)
+    a, b = np.resize(np.repeat(few, 8), 101), np.resize(divisors, 101)
+    with np.errstate(all="ignore"):
+        expected = np.floor_divide(a, b), np.remainder(a, b)
+    for f, right in zip((mnp.floor_divide, mnp.remainder), expected, strict=True):
+        for found in both(f, a, b):
+            np.testing.assert_array_equal(found, right)
+    for found in both(lambda x: x % np.zeros(1, dtype), a):
+        np.testing.assert_array_equal(found, 0)
