@@ -65,6 +65,16 @@ class Call:
         """Operands in the element of the result."""
         return [self.tensor(x) for x in xs]
 
+    def scaled(self, expr: str, *xs: Operand) -> Tensor:
+        """``build.formula`` of operands in the element of the result. Beside 16 bits a number or a wider scalar stays
+        f32, as in torch's kernels of products and quotients; those of sums round it to 16 bits."""
+        if self.element not in ("f16", "bf16") or not any(map(self._is_wide, xs)):
+            return self.build.formula(expr, *self.tensors(*xs))
+        return self.build.cast(self.build.map(expr, *(self.tensor(x, "f32") for x in xs)), self.element)
+
+    def _is_wide(self, x: Operand) -> bool:
+        return not isinstance(x, Tensor) or (x.rank == 0 and x.element in ("f32", "f64"))
+
     def promoted(self, *xs: Operand) -> list[Tensor]:
         """Operands in the element that torch promotes them to."""
         element = common_element(xs)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.functions.elementwise import apply_map, operands, where
-from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.functions.elementwise import apply_map, operands
+from mlc.frontends.build.ops import functions
 
-BITS = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}
-
-
-def negative_bits(build: Builder, xs: Sequence[Tensor], integer: str) -> Tensor:
-    return build.map(f"as_{integer}(x0) < 0", *xs)
+BITS = {"f32": "i32", "f64": "i64"}
 
 
 def signbit(x: Any, /) -> Array:
@@ -24,13 +18,13 @@ def signbit(x: Any, /) -> Array:
     given = as_array(x)
     if dtypes.kind(given.element) != 2:
         raise InputError(f"signbit of {given.dtype}", hint="Give floats")
-    return apply(negative_bits, [given], (BITS[given.element],), "i1", given.shape)
+    return apply_map(functions.signbit(given.element), given)
 
 
 def copysign(x1: Any, x2: Any, /) -> Array:
     """``x1`` with the sign of ``x2``."""
     a, b = operands(x1, x2, lowest=2)
-    return where(signbit(b), apply_map("-abs(x0)", a), apply_map("abs(x0)", a))
+    return apply_map(functions.copysign(a.element), a, b)
 
 
 def nextafter(x1: Any, x2: Any, /) -> Array:

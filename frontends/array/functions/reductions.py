@@ -12,7 +12,7 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, formulas, is_complex
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.ops import reduction
+from mlc.frontends.build.ops import norms, reduction
 from mlc.frontends.build.ops.indexing.sorting import cumulative
 from mlc.frontends.build.tensors import Tensor
 
@@ -101,15 +101,23 @@ def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variances along ``axis``: mean squared distances from the mean, divided by the count less ``correction``."""
+    """Variances along ``axis``: squared distances from the mean, their sum divided by the count less ``correction``, or
+    by 0 where that is more than the count."""
     given = _real(x)
-    distance = FUNCTIONS["subtract"](given, mean(given, axis=axis, keepdims=True))
-    return _divided(reduce("sum_square", distance, axis, keepdims), _count(given, axis) - correction)
+    axes = axes_of(given, axis)
+    params = (axes, float(correction), bool(keepdims))
+    return apply(varied, [given], params, given.element, reduced_shape(given, axes, keepdims))
 
 
 def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviations: square roots of ``var``."""
     return FUNCTIONS["sqrt"](var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def varied(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], correction: float, keepdims: bool) -> Tensor:
+    (x,) = xs
+    spread = build.cast(norms.variance(build, x, axes, correction)[1], x.element)
+    return spread if keepdims else build.reshape(spread, [d for n, d in enumerate(x.shape) if n not in axes])
 
 
 def _real(x: Any) -> Array:

@@ -14,6 +14,7 @@ from mlc.frontends.array.functions.indexing import take, take_along_axis
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shaping import broadcast_to, moveaxis, reshape
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.ops.functions import inserted_after
 from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.tensors import Tensor
 
@@ -56,20 +57,13 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     extent = line.shape[0]
     low = broadcast_to(as_array(0), values.shape)
     high = FUNCTIONS["add"](low, extent)
+    test = inserted_after(side, line.element)
     for _ in range(extent.bit_length() if isinstance(extent, int) else 63):
         middle = apply_map("x0 + (x1 - x0) // 2", low, high)
-        after = _is_before(take(line, reshape(middle, (-1,))), reshape(values, (-1,)), side)
+        after = apply_map(test, take(line, reshape(middle, (-1,))), reshape(values, (-1,)))
         after = reshape(after, values.shape) & (low < high)
         low, high = where(after, middle + 1, low), where(after, high, middle)
     return low
-
-
-def _is_before(x: Array, value: Array, side: str) -> Array:
-    """Whether ``value`` belongs after ``x``, in the order in which NaN is last."""
-    test = "x0 < x1" if side == "left" else "x0 <= x1"
-    if dtypes.kind(x.element) == 2:
-        test = f"({test}) | (isnan(x1) & {'not_(isnan(x0))' if side == 'left' else '(x1 != x1)'})"
-    return apply_map(test, x, value)
 
 
 PUBLIC = ("argsort", "searchsorted", "sort")

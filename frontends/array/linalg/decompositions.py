@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.creation import eye, triu, zeros
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, operands, where
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, conj, operands, real, where
 from mlc.frontends.array.functions.products import diagonal, matmul
 from mlc.frontends.array.functions.reductions import count_nonzero, max, prod, sum
 from mlc.frontends.array.functions.shaping import broadcast_to, matrix_transpose
@@ -15,6 +15,7 @@ from mlc.frontends.array.linalg.elimination import cholesky_factor, householder,
 from mlc.frontends.array.linalg.jacobi import hermitian_eigen, singular
 from mlc.frontends.array.linalg.matrices import adjoint, epsilon, extent, matrices, together
 from mlc.frontends.array.linalg.schur import schur, triangular_eigenvectors
+from mlc.frontends.array.transforms.custom import custom_jvp
 
 
 class Eigen(NamedTuple):
@@ -131,15 +132,33 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVD:
 def svdvals(x: Any, /) -> Array:
     """Singular values in descending order."""
     given = matrices("svdvals", x)
-    return singular(given if extent(given, -2) >= extent(given, -1) else adjoint(given))[1]
+    return singular_values(given if extent(given, -2) >= extent(given, -1) else adjoint(given))
+
+
+@custom_jvp
+def singular_values(x: Array) -> Array:
+    """Of x [..., m, n], m >= n. The tangents are u^H dx v of their vectors, those of the ones that are 0 are 0: so the
+    gradient of a sum is the least of the subgradients where ``x`` has not full rank."""
+    return singular(x)[1]
+
+
+@singular_values.defjvp
+def _tangents(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    u, s, v = singular(primals[0])
+    along = real(sum(conj(u[..., : extent(v, -1)]) * (tangents[0] @ v), axis=-2))
+    return s, where(_cut(primals[0], s, None), along, 0)
 
 
 def _cut(x: Array, values: Array, rtol: Any) -> Array:
     """Which singular values are larger than ``rtol`` times the largest; that of the machine by default."""
     if rtol is None:
-        rtol = epsilon(x) * (x.shape[-2] if x.shape[-2] > x.shape[-1] else x.shape[-1])  # type: ignore[operator]
+        rtol = epsilon(x) * _longest(x)
     least = as_array(rtol, values.element)
     return values > (least[..., None] if least.ndim else least) * max(values, axis=-1, keepdims=True)
+
+
+def _longest(x: Array) -> int:
+    return extent(x, -2) if extent(x, -2) > extent(x, -1) else extent(x, -1)
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Array:
@@ -156,9 +175,26 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Array:
     given = matrices("pinv", x)
     if 0 in given.shape[-2:]:
         return matrix_transpose(given)
-    u, s, vh = svd(given, full_matrices=False)
-    inverse = where(_cut(given, s, rtol), 1 / s, 0)
+    least = epsilon(given) * _longest(given) if rtol is None else rtol
+    return _pseudoinverse(given, as_array(least, real(given).element))
+
+
+@custom_jvp
+def _pseudoinverse(x: Array, rtol: Array) -> Array:
+    """Its derivative needs none of singular vectors, which have none where singular values are equal."""
+    u, s, vh = svd(x, full_matrices=False)
+    inverse = where(_cut(x, s, rtol), 1 / s, 0)
     return adjoint(vh) @ (adjoint(u) * inverse[..., None])
+
+
+@_pseudoinverse.defjvp
+def _tangent(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Golub and Pereyra (1973), at a constant rank."""
+    x, along = primals[0], tangents[0]
+    p = _pseudoinverse(*primals)
+    rows = (adjoint(along) - p @ (x @ adjoint(along))) @ adjoint(p) @ p
+    columns = p @ adjoint(p) @ (adjoint(along) - (adjoint(along) @ x) @ p)
+    return p, rows + columns - p @ along @ p
 
 
 def matrix_power(x: Any, n: int, /) -> Array:

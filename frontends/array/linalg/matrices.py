@@ -10,10 +10,11 @@ from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.evaluate import evaluate
 from mlc.frontends.array.functions.creation import arange
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, conj, convert, real, where
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, conj, convert, real, where
 from mlc.frontends.array.functions.reductions import sum
 from mlc.frontends.array.functions.shaping import matrix_transpose
 from mlc.frontends.array.record import where_called
+from mlc.frontends.build.ops.functions import ROOT
 
 
 def matrices(name: str, x: Any, square: bool = False) -> Array:
@@ -70,7 +71,7 @@ def squares(x: Array) -> Array:
 
 def lengths(x: Array, axis: int = -1) -> Array:
     """Euclidean norms along an axis."""
-    return FUNCTIONS["sqrt"](sum(squares(x), axis=axis))
+    return apply_map(ROOT, sum(squares(x), axis=axis))
 
 
 def phase(x: Array) -> Array:

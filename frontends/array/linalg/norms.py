@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions import products
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, operands
-from mlc.frontends.array.functions.reductions import Axis, count_nonzero, max, min, sum
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, convert, is_complex, operands
+from mlc.frontends.array.functions.reductions import Axis, axes_of, max, min, reduced_shape, sum
 from mlc.frontends.array.functions.shaping import expand_dims, moveaxis, roll
 from mlc.frontends.array.linalg.decompositions import svdvals
 from mlc.frontends.array.linalg.matrices import matrices, squares
+from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.ops import norms
+from mlc.frontends.build.ops.functions import ROOT
+from mlc.frontends.build.tensors import Tensor
 
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Array:
     """``(sum |x|^ord)^(1 / ord)``; the largest or least |x| for infinities, the number of elements not 0 for 0."""
     given = as_array(x)
     given = given if dtypes.kind(given.element) >= 2 else convert(given, dtypes.FLOAT)
-    size = FUNCTIONS["abs"](given)
-    if ord == 2:
-        return FUNCTIONS["sqrt"](sum(squares(given), axis=axis, keepdims=keepdims))
-    if ord in (math.inf, -math.inf):
-        return (max if ord > 0 else min)(size, axis=axis, keepdims=keepdims)
-    if ord == 0:
-        return convert(count_nonzero(size, axis=axis, keepdims=keepdims), size.element)
-    if ord == 1:
-        return sum(size, axis=axis, keepdims=keepdims)
-    return sum(size**ord, axis=axis, keepdims=keepdims) ** (1 / ord)
+    if is_complex(given) and ord == 2:
+        return apply_map(ROOT, sum(squares(given), axis=axis, keepdims=keepdims))
+    size, axes = FUNCTIONS["abs"](given) if is_complex(given) else given, axes_of(given, axis)
+    params = (float(ord), axes, bool(keepdims))
+    return apply(normed, [size], params, size.element, reduced_shape(size, axes, keepdims))
+
+
+def normed(build: Builder, xs: Sequence[Tensor], order: float, axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    return norms.norm(build, xs[0], order, axes, keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mlc.dialects.types import bit_width, is_unsigned
+import numpy as np
+
+from mlc.dialects.types import ITEMSIZE, bit_width, is_float, is_unsigned, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops.casts import widened
@@ -13,15 +15,23 @@ POWERS = {2.0: "x0 * x0", 3.0: "x0 * x0 * x0", 0.5: "sqrt(x0)", 1.0: "x0", -1.0:
 
 def power(build: Builder, base: Tensor, exponent: Tensor) -> Tensor:
     """base ** exponent in the element of ``base``, with broadcasting; known small exponents without ``pow``."""
-    known = exponent.known if exponent.known is not None and exponent.known.size == 1 and exponent.rank == 0 else None
-    if known is not None and known.dtype != object and float(known) in POWERS and base.element[0] in "fb":
+    known = exponent.known if exponent.known is not None and exponent.known.dtype != object else None
+    if known is not None and known.size == 1 and known.ndim == 0 and float(known) in POWERS and is_float(base.element):
         return build.formula(POWERS[float(known)], base)
-    if base.element == exponent.element or base.element[0] in "fb":
+    if base.element == exponent.element or _holds(base.element, exponent):
         return build.map("x0 ** x1", base, build.cast(exponent, base.element))
-    wide = "f64" if "f64" in (base.element, exponent.element) or exponent.element[0] != "f" else "f32"
-    if exponent.element[0] != "f":  # whole powers of whole numbers stay exact
-        return build.map("x0 ** x1", base, build.cast(exponent, base.element))
-    return build.cast(build.map(f"{wide}(x0) ** {wide}(x1)", base, exponent), base.element)
+    return build.cast(build.map("f64(x0) ** f64(x1)", base, exponent), base.element)
+
+
+def _holds(element: str, exponent: Tensor) -> bool:
+    """Whether an exponent is one of ``element``: whole powers of whole numbers stay exact, and a float keeps whether a
+    large exponent is odd."""
+    if not is_float(element):
+        return not is_float(exponent.element)
+    if exponent.known is not None and exponent.known.dtype != object:
+        with np.errstate(over="ignore"):
+            return bool((exponent.known.astype(numpy_dtype(element)).astype(np.float64) == exponent.known).all())
+    return element == "f64" or ITEMSIZE[exponent.element] < ITEMSIZE[element]
 
 
 def bit_shift(build: Builder, x: Tensor, amount: Tensor, left: bool) -> Tensor:

@@ -7,6 +7,8 @@ equal arguments, at kinks and where a branch is not taken.
 
 from __future__ import annotations
 
+from mlc.dialects.types import is_float
+
 _LARGE, _SMALL = "max(abs(x0), abs(x1))", "min(abs(x0), abs(x1))"
 _RATIO = f"({_SMALL} / {_LARGE})"
 HYPOT = (
@@ -25,3 +27,24 @@ PROBABLE = "where(x1 == 0, 0, x0 * x1)"
 """A value times its probability: an impossible one, such as a logarithm of 0, counts nothing."""
 AT_LEAST, AT_MOST = "where((x0 < x1) | (x1 != x1), x1, x0)", "where((x0 > x1) | (x1 != x1), x1, x0)"
 """A value moved to a bound, which itself is within: there the derivative is the value's, as PyTorch's of ``clamp``."""
+ROOT = "where(x0 == 0, 0, sqrt(x0))"
+"""The root of a sum of squares: where all are 0 its derivative is 0, as PyTorch's of a norm, and not infinity · 0."""
+
+
+def inserted_after(side: str, element: str) -> str:
+    """Whether x1 is inserted after x0 into a sorted vector: ``left`` before equal elements, ``right`` after them; NaN
+    is last (NumPy, PyTorch)."""
+    test = "x0 < x1" if side == "left" else "x0 <= x1"
+    if not is_float(element):
+        return test
+    return f"({test}) | (isnan(x1) & {'not_(isnan(x0))' if side == 'left' else '(x1 != x1)'})"
+
+
+def signbit(element: str, x: str = "x0") -> str:
+    """Whether a float has its sign set, as -0 and some NaN have."""
+    return f"as_{'i16' if element == 'bf16' else element.replace('f', 'i')}({x}) < 0"
+
+
+def copysign(element: str) -> str:
+    """x0 with the sign of x1."""
+    return f"where({signbit(element, 'x1')}, -abs(x0), abs(x0))"

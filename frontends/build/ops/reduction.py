@@ -11,6 +11,7 @@ from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import is_float, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.element_checks import check_combines
+from mlc.frontends.build.ops.functions import ROOT
 from mlc.frontends.build.ops.shapes.axes import split_axes, without_axes
 from mlc.frontends.build.tensors import Tensor
 
@@ -43,7 +44,7 @@ REDUCTIONS = {
     "max": ("", "max", ""),
     "min": ("", "min", ""),
     "l1": ("abs(x0)", "add", ""),
-    "l2": ("x0 * x0", "add", "sqrt(x0)"),
+    "l2": ("x0 * x0", "add", ROOT),
     "sum_square": ("x0 * x0", "add", ""),
     "log_sum": ("", "add", "log(x0)"),
 }

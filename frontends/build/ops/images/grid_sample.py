@@ -18,7 +18,8 @@ def grid_sample(build: Builder, x: Tensor, grid: Tensor, mode: str, padding: str
     """
     rank = x.rank - 2
     taps = {"nearest": 1, "linear": 2, "cubic": 4}[mode]
-    wide, grid = build.cast(x, "f32"), build.cast(grid, "f32")
+    element = "f64" if "f64" in (x.element, grid.element) else "f32"
+    wide, grid = build.cast(x, element), build.cast(grid, element)
     names = [f"i{n}" for n in range(grid.rank - 1)]
     positions = [
         _position(build, grid, rank - 1 - d, x.shape[2 + d], align_corners, padding, mode) for d in range(rank)
@@ -28,8 +29,8 @@ def grid_sample(build: Builder, x: Tensor, grid: Tensor, mode: str, padding: str
     reads, weights = [], []
     for d in range(rank):
         at = f"x{d + 1}[{here}]"
-        tap, weight = _tap(at, f"r{d}", mode)
-        inside, weight = _inside(tap, weight, x.shape[2 + d], padding, align_corners)
+        tap, weight = _tap(at, f"r{d}", mode, element)
+        inside, weight = _inside(tap, weight, f"{element}({x.shape[2 + d]})", padding, align_corners)
         reads.append(f"i64({inside})")
         weights.append(weight)
     text = f"x0[i0, i1, {', '.join(reads)}] * " + " * ".join(f"({w})" for w in weights)
@@ -40,28 +41,28 @@ def grid_sample(build: Builder, x: Tensor, grid: Tensor, mode: str, padding: str
 def _position(build: Builder, grid: Tensor, n: int, extent: DimLike, corners: bool, padding: str, mode: str) -> Tensor:
     """Coordinate ``n`` of the grid, from [-1, 1] to elements; reflected or clamped for the modes that pad so."""
     part = build.reshape(build.cut(grid, -1, n, 1), grid.shape[:-1])
-    size = f"f32({extent})"
+    size = f"{grid.element}({extent})"
     at = build.map(f"(x0 + 1) * 0.5 * ({size} - 1)" if corners else f"((x0 + 1) * {size} - 1) * 0.5", part)
     if mode == "nearest":
         at = build.map("round(x0)", at)
     if mode == "cubic" or padding == "zeros":
         return at
     if padding == "reflection":
-        at = build.map(_reflected("x0", extent, corners), at)
+        at = build.map(_reflected("x0", size, corners), at)
     return build.map(f"min(max(x0, 0), {size} - 1)", at)
 
 
-def _reflected(at: str, extent: DimLike, corners: bool) -> str:
+def _reflected(at: str, size: str, corners: bool) -> str:
     """``at`` mirrored at the outer elements (corners) or at their outer edges until it is inside."""
-    low, span = ("0", f"f32(max({extent} - 1, 1))") if corners else ("-0.5", f"f32({extent})")
+    low, span = ("0", f"max({size} - 1, 1)") if corners else ("-0.5", size)
     return f"{low} + {span} - abs(({at} - ({low})) % (2 * {span}) - {span})"
 
 
-def _tap(at: str, r: str, mode: str) -> tuple[str, str]:
+def _tap(at: str, r: str, mode: str, element: str) -> tuple[str, str]:
     """(position, weight) of tap ``r`` of an interpolation at ``at``."""
     if mode == "nearest":
-        return at, "f32(1)"
-    tap = f"(floor({at}) + f32({r}{' - 1' if mode == 'cubic' else ''}))"
+        return at, f"{element}(1)"
+    tap = f"(floor({at}) + {element}({r}{' - 1' if mode == 'cubic' else ''}))"
     distance = f"abs({at} - {tap})"
     if mode == "linear":
         return tap, f"1 - {distance}"
@@ -71,11 +72,11 @@ def _tap(at: str, r: str, mode: str) -> tuple[str, str]:
     return tap, f"where({distance} <= 1, {near}, {far})"
 
 
-def _inside(tap: str, weight: str, extent: DimLike, padding: str, corners: bool) -> tuple[str, str]:
+def _inside(tap: str, weight: str, size: str, padding: str, corners: bool) -> tuple[str, str]:
     """The tap clamped to the image; with zero padding its weight is 0 outside."""
-    last = f"f32({extent}) - 1"
+    last = f"{size} - 1"
     if padding == "zeros":
         return f"min(max({tap}, 0), {last})", f"where(({tap} >= 0) & ({tap} <= {last}), {weight}, 0)"
     if padding == "reflection":
-        tap = _reflected(tap, extent, corners)
+        tap = _reflected(tap, size, corners)
     return f"min(max({tap}, 0), {last})", weight

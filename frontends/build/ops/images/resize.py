@@ -17,7 +17,7 @@ from mlc.dialects.semantics.dims import DimLike, floordiv
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.fold import Array, at_least
 from mlc.frontends.build.ops.images.interpolation import Axis, Interpolation, source_positions, taps
-from mlc.frontends.build.ops.images.runtime_resize import resampled, symbolic_axis
+from mlc.frontends.build.ops.images.runtime_resize import interpolated_in, resampled, stored_as, symbolic_axis
 from mlc.frontends.build.tensors import Tensor
 
 MAX_DENOMINATOR = 1000  # of scales as fractions, such as 1/300
@@ -46,6 +46,7 @@ def resize(
     how: Interpolation,
 ) -> Tensor:
     """``x`` with ``axes`` multiplied by ``scales``, or of ``sizes``. ``roi``: starts, then ends of a region, 0 to 1."""
+    element = x.element  # to which what is interpolated is rounded once, after the last axis
     steps: dict[int, tuple[str, DimLike]] = {}  # the index and the length of axes that repeat or skip elements
     for n, axis in _in_order(x, axes, scales, sizes):
         extent = x.shape[axis]
@@ -67,7 +68,7 @@ def resize(
             x = _resampled(build, x, axis, along, how)
         else:
             steps[axis] = step.format(axis), length
-    return _stepped(build, x, steps)
+    return stored_as(build, _stepped(build, x, steps), element)
 
 
 def _in_order(
@@ -124,6 +125,7 @@ def _repeats(extent: DimLike, length: DimLike, how: Interpolation) -> int | None
 
 
 def _resampled(build: Builder, x: Tensor, axis: int, along: Axis, how: Interpolation) -> Tensor:
+    """``x`` resampled along one axis, in the element in which elements are interpolated."""
     position = source_positions(along, how.transform)
     index, weight = taps(position, along, how)
     outside = (position < 0) | (position > along.extent - 1)
@@ -133,12 +135,11 @@ def _resampled(build: Builder, x: Tensor, axis: int, along: Axis, how: Interpola
         at = ", ".join(f"x1[i{n}]" if n == axis else a for n, a in enumerate(names))
         y = build.compute(f"x0[{at}]", [x, _known(index[:, 0])], shape)
     else:
-        wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
+        wide = interpolated_in(build, x)
         at = ", ".join(f"x1[r0, i{n}]" if n == axis else a for n, a in enumerate(names))
         weights = _known(weight.T.astype(wide.dtype))
         text = f"x0[{at}] * x2[r0, i{axis}]"
         y = build.compute(text, [wide, _known(index.T), weights], shape, [index.shape[1]], "add")
-        y = build.cast(y, x.element)
     if how.transform != "tf_crop_and_resize" or not outside.any():
         return y
     mask = _known(outside.reshape([-1 if n == axis else 1 for n in range(x.rank)]))

@@ -25,7 +25,8 @@ def roi_align(
     their images. ``samples`` along each side of a bin; 0: as many as it is long. ``half_pixel``: pixel n is centred at
     n + 0.5.
     """
-    wide, rois = build.cast(x, "f32"), build.cast(rois, "f32")
+    element = "f64" if "f64" in (x.element, rois.element) else "f32"
+    wide, rois = build.cast(x, element), build.cast(rois, element)
     regions = [_extent(n, literal(scale), half_pixel) for n in (1, 0)]
     sides = list(zip(bins, x.shape[2:], regions, strict=True))
     if samples <= 0:
@@ -40,13 +41,13 @@ def _taps(
     build: Builder, rois: Tensor, samples: int, bins: int, extent: DimLike, region: tuple[str, str]
 ) -> tuple[Tensor, Tensor]:
     """[regions, bins, 2 * samples]: both neighbours of each sample of a bin along an axis, and their weights."""
-    first, size = region
-    at = f"({first} + {size} * (f32(i1) + (f32(i2 // 2) + 0.5) / {float(samples)}) / {float(bins)})"
-    low, far = _bilinear(at, extent)
+    (first, size), element = region, rois.element
+    at = f"({first} + {size} * ({element}(i1) + ({element}(i2 // 2) + 0.5) / {float(samples)}) / {float(bins)})"
+    low, far = _bilinear(at, f"{element}({extent})")
     shape = (rois.shape[0], bins, 2 * samples)
     pixels = build.compute(f"min(i64({low}) + i2 % 2, {extent} - 1)", [rois], shape)
     weight = f"where(i2 % 2 == 0, 1 - {far}, {far})"
-    return pixels, build.compute(f"where(({at} >= -1) & ({at} <= f32({extent})), {weight}, 0)", [rois], shape)
+    return pixels, build.compute(f"where(({at} >= -1) & ({at} <= {element}({extent})), {weight}, 0)", [rois], shape)
 
 
 def _sampled(
@@ -62,9 +63,9 @@ def _sampled(
     return build.map(f"x0 * {literal(4 / taps**2)}", y) if fn == "add" else y  # type: ignore[operator]
 
 
-def _bilinear(at: str, extent: DimLike) -> tuple[str, str]:
+def _bilinear(at: str, size: str) -> tuple[str, str]:
     """(lower neighbour, distance to it) of a coordinate clamped to the image."""
-    inside = f"min(max({at}, 0), f32({extent}) - 1)"
+    inside = f"min(max({at}, 0), {size} - 1)"
     return f"floor({inside})", f"({inside} - floor({inside}))"
 
 
@@ -84,8 +85,9 @@ class _Side:
     def __init__(self, build: Builder, rois: Tensor, bins: int, extent: DimLike, region: tuple[str, str]) -> None:
         first, size = region
         regions, self.bins, self.extent, self.most = rois.shape[0], bins, extent, 2 * extent + 4
+        self.element, self.size = rois.element, f"{rois.element}({extent})"
         length = f"({size}) / {float(bins)}"
-        start = build.compute(f"{first} + f32(i1) * ({length})", [rois], (regions, bins))
+        start = build.compute(f"{first} + {self.element}(i1) * ({length})", [rois], (regions, bins))
         count = build.compute(f"max(ceil({length}), 0)", [rois], (regions,))
         step = build.compute(f"{length} / max(x1[i0], 1)", [rois, count], (regions,))
         skipped = "max(ceil((-1 - x0[i0, i1]) / max(x1[i0], 1e-30) - 0.5) - 1, 0)"
@@ -99,14 +101,14 @@ class _Side:
 
     def sample(self, bin_: str, first: int = 0) -> tuple[str, str]:
         """The coordinate of sample r0, and whether it is there and inside of the image."""
-        number = f"(x{first + 3}[i0, {bin_}] + f32(r0))"
+        number = f"(x{first + 3}[i0, {bin_}] + {self.element}(r0))"
         at = self.at(number, bin_, first)
-        return at, f"({number} < x{first + 2}[i0]) & ({at} >= -1) & ({at} <= f32({self.extent}))"
+        return at, f"({number} < x{first + 2}[i0]) & ({at} >= -1) & ({at} <= {self.size})"
 
     def weights(self, build: Builder) -> Tensor:
         """[regions, bins, extent]: how much a pixel counts in the mean of a bin."""
         at, counts = self.sample("i1")
-        near = f"max(1 - abs(min(max({at}, 0), f32({self.extent}) - 1) - f32(i2)), 0)"
+        near = f"max(1 - abs(min(max({at}, 0), {self.size} - 1) - {self.element}(i2)), 0)"
         shape = (self.tensors[0].shape[0], self.bins, self.extent)
         total = build.compute(f"where({counts}, {near}, 0)", self.tensors, shape, (self.most,), "add")
         return build.compute("x0[i0, i1, i2] / max(x1[i0], 1)", [total, self.tensors[2]], shape)
@@ -114,7 +116,7 @@ class _Side:
     def outside(self, build: Builder) -> Tensor:
         """[regions, bins]: 0 where a sample is outside of the image, which is one like others; else minus infinity."""
         first, last = self.at("0", "i1"), self.at("(x2[i0] - 1)", "i1")
-        text = f"where((x2[i0] == 0) | ({first} < -1) | ({last} > f32({self.extent})), f32(0), -inf)"
+        text = f"where((x2[i0] == 0) | ({first} < -1) | ({last} > {self.size}), {self.element}(0), -inf)"
         return build.compute(text, self.tensors, self.tensors[0].shape)
 
 
@@ -131,17 +133,17 @@ def _adaptive_max(build: Builder, x: Tensor, batch: Tensor, rows: _Side, columns
     """The maximum of all samples' weighted neighbours: along the columns first, as weights are not negative."""
     at, counts = rows.sample("i2", 2)
     regions, (_, channels, _, width) = batch.shape[0], x.shape
-    text = _larger(at, counts, "x0[x1[i0], i1, i64({pixel}), i3]", rows.extent)
+    text = _larger(at, counts, "x0[x1[i0], i1, i64({pixel}), i3]", rows.size)
     tall = build.compute(text, [x, batch, *rows.tensors], (regions, channels, rows.bins, width), (rows.most,), "max")
     tall = build.compute("max(x0[i0, i1, i2, i3], x1[i0, i2])", [tall, rows.outside(build)], tall.shape)
     at, counts = columns.sample("i3", 1)
-    text, shape = _larger(at, counts, "x0[i0, i1, i2, i64({pixel})]", columns.extent), (*tall.shape[:3], columns.bins)
+    text, shape = _larger(at, counts, "x0[i0, i1, i2, i64({pixel})]", columns.size), (*tall.shape[:3], columns.bins)
     y = build.compute(text, [tall, *columns.tensors], shape, (columns.most,), "max")
     return build.compute("max(x0[i0, i1, i2, i3], x1[i0, i3])", [y, columns.outside(build)], shape)
 
 
-def _larger(at: str, counts: str, read: str, extent: DimLike) -> str:
+def _larger(at: str, counts: str, read: str, size: str) -> str:
     """The larger one of the two weighted neighbours of a sample that counts."""
-    low, far = _bilinear(at, extent)
-    high = f"min({low} + 1, f32({extent}) - 1)"
+    low, far = _bilinear(at, size)
+    high = f"min({low} + 1, {size} - 1)"
     return f"where({counts}, max({read.format(pixel=low)} * (1 - {far}), {read.format(pixel=high)} * {far}), -inf)"

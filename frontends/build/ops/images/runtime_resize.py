@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlc.dialects.semantics.dims import DimLike, ceildiv
+from mlc.dialects.types import ITEMSIZE, is_float, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import larger
@@ -67,9 +68,10 @@ def runtime_resize(
     """As ``resize``, with vectors computed at run time; ``policy``: how ``sizes`` keep the ratio of the extents."""
     ratio = _one_scale(build, x, axes, sizes, policy) if policy != "stretch" and sizes is not None else None
     given = [_runtime_axis(build, x, axis, n, scales, sizes, roi, ratio) for n, axis in enumerate(axes)]
+    element = x.element
     for along in given:
         x = resampled(build, x, along, how)
-    return x
+    return stored_as(build, x, element)
 
 
 def symbolic_axis(
@@ -132,7 +134,7 @@ def _one_scale(build: Builder, x: Tensor, axes: Sequence[int], sizes: Tensor, po
 
 
 def resampled(build: Builder, x: Tensor, along: RuntimeAxis, how: Interpolation) -> Tensor:
-    """``x`` resampled along one axis."""
+    """``x`` resampled along one axis, in the element in which elements are interpolated."""
     at = _positions(build, along, how.transform)
     index, weight = _taps(build, at, along, how)
     shape = [along.length if n == along.axis else d for n, d in enumerate(x.shape)]
@@ -141,15 +143,30 @@ def resampled(build: Builder, x: Tensor, along: RuntimeAxis, how: Interpolation)
     if weight is None:
         y = build.compute(f"x0[{reads}]", [x, index], shape)
     else:
-        wide = build.wide(x) if x.element[0] in "fb" else build.cast(x, "f32")
+        wide = interpolated_in(build, x)
         xs = [wide, index, build.cast(weight, wide.element)]
         y = build.compute(f"x0[{reads}] * x2[r0, i{along.axis}]", xs, shape, [index.shape[0]], "add")
-        y = build.cast(y, x.element)
     if how.transform != "tf_crop_and_resize":
         return y
     inside = f"(x0[i0] >= 0) & (x0[i0] <= f64({along.extent}) - 1)"
     mask = build.reshape(build.compute(inside, [at], at.shape), [along.length, *[1] * (x.rank - 1 - along.axis)])
     return build.map("where(x0, x1, x2)", mask, y, build.constant(how.extrapolation, y.element))
+
+
+def interpolated_in(build: Builder, x: Tensor) -> Tensor:
+    """``x`` in floats that hold its integers: f32, or f64 for those of 32 bits and more."""
+    if is_float(x.element):
+        return build.wide(x)
+    return build.cast(x, "f32" if ITEMSIZE[x.element] < 4 else "f64")
+
+
+def stored_as(build: Builder, x: Tensor, element: str) -> Tensor:
+    """What was interpolated as ``element``; integers are cut, and clamped, as cubic weights lead beyond their range."""
+    if x.element == element or is_float(element) or element == "i1":
+        return build.cast(x, element)
+    least, most = (float(end) for end in (np.iinfo(numpy_dtype(element)).min, np.iinfo(numpy_dtype(element)).max))
+    most = np.nextafter(most, 0).item() if ITEMSIZE[element] == 8 else most  # the largest of f64 in the range
+    return build.map(f"{element}(min(max(x0, {least}), {most}))", x)
 
 
 def _positions(build: Builder, along: RuntimeAxis, transform: str) -> Tensor:

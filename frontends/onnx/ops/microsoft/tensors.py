@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import at_least
 from mlc.frontends.build.ops import linalg
+from mlc.frontends.build.ops.functions import ROOT
 from mlc.frontends.build.ops.images.crop_and_resize import crop_and_resize
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.ops.signal.alignment import time_warping
@@ -29,7 +30,7 @@ def cdist(node: Node) -> Tensor:
         raise NotSupported(f"metric '{metric}' of {a} and {b}; euclidean or sqeuclidean of matrices")
     difference = "(x0[i0, r0] - x1[i1, r0])"
     y = build.compute(f"{difference} * {difference}", [a, b], (a.shape[0], b.shape[0]), [a.shape[1]], "add")
-    return build.map("sqrt(x0)", y) if metric == "euclidean" else y
+    return build.map(ROOT, y) if metric == "euclidean" else y
 
 
 @onnx_op("UnfoldTensor", domain=DOMAIN)

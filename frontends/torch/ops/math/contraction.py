@@ -8,7 +8,7 @@ from typing import Any
 from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
-from mlc.frontends.build.ops import attention, contraction
+from mlc.frontends.build.ops import attention, contraction, norms
 from mlc.frontends.build.ops.indexing.sorting import computable
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
@@ -74,15 +74,7 @@ def bilinear(call: Call, a: Tensor, b: Tensor, weight: Tensor, bias: Tensor | No
 
 @aten("cdist", "_cdist_forward")
 def distances(call: Call, a: Tensor, b: Tensor, p: float = 2, *_: Any) -> Tensor:
-    """The norm of order ``p`` of the difference of each row of ``a`` [.., P, M] and of ``b`` [.., R, M]."""
-    build = call.build
-    left = build.reshape(a, (*a.shape[:-1], 1, a.shape[-1]))
-    right = build.reshape(b, (*b.shape[:-2], 1, *b.shape[-2:]))
-    apart = build.map("x0 - x1", left, right)
-    if p == 2:
-        return build.map("sqrt(x0)", build.reduce("add", build.map("x0 * x0", apart), [-1]))
-    powers = build.map(f"abs(x0) ** {literal(float(p))}", apart)
-    return build.map(f"x0 ** {literal(1 / p)}", build.reduce("add", powers, [-1]))
+    return norms.distances(call.build, *call.tensors(a, b), p)
 
 
 @aten("scaled_dot_product_attention")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import torch
 
-from mlc.dialects.types import is_float, is_unsigned
+from mlc.dialects.types import is_float, is_unsigned, numpy_dtype
 from mlc.frontends.build.folding.literals import literal
-from mlc.frontends.build.ops import elementwise
+from mlc.frontends.build.ops import elementwise, functions
 from mlc.frontends.build.ops.functions import AT_LEAST, AT_MOST, HYPOT, LOGADDEXP, XLOGY
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import TORCH_OF_ELEMENT
@@ -33,7 +34,6 @@ ARITHMETIC = {
     "bitwise_and": "x0 & x1",
     "bitwise_or": "x0 | x1",
     "bitwise_xor": "x0 ^ x1",
-    "copysign": "where((x1 < 0) | (1 / x1 < 0), -abs(x0), abs(x0))",
     "fmax": "where(x0 == x0, where(x1 == x1, max(x0, x1), x0), x1)",
     "fmin": "where(x0 == x0, where(x1 == x1, min(x0, x1), x0), x1)",
     "fmod": "fmod(x0, x1)",
@@ -77,27 +77,26 @@ def whole(call: Call, x: Tensor) -> Tensor:
 def add(call: Call, a: Operand, b: Operand, alpha: float = 1) -> Tensor:
     if call.op == "rsub":
         a, b = b, a
-    right = "x1" if alpha == 1 else f"x1 * {literal(alpha)}"
+    factor = np.asarray(alpha, numpy_dtype(call.element)).item() if call.is_real() else alpha  # torch rounds it, too
+    right = "x1" if alpha == 1 else f"x1 * {literal(factor)}"
     sign = "+" if call.op == "add" else "-"
-    left, other = call.tensors(a, b)
     if call.element == "i1":  # the sum of predicates is their disjunction
-        return call.build.map("x0 | x1", left, other)
-    return call.build.map(f"x0 {sign} {right}", left, other)
+        return call.build.map("x0 | x1", *call.tensors(a, b))
+    return call.build.formula(f"x0 {sign} {right}", *call.tensors(a, b))
 
 
 @aten("mul")
 def multiply(call: Call, a: Operand, b: Operand) -> Tensor:
-    return call.build.map("x0 & x1" if call.element == "i1" else "x0 * x1", *call.tensors(a, b))
+    return call.scaled("x0 & x1" if call.element == "i1" else "x0 * x1", a, b)
 
 
 @aten("div", "divide", "true_divide")
 def divide(call: Call, a: Operand, b: Operand, rounding_mode: str | None = None) -> Tensor:
-    x, y = call.tensors(a, b)
     if rounding_mode == "floor":
-        return call.build.formula("x0 // x1", x, y)
+        return call.scaled("x0 // x1", a, b)
     if rounding_mode is None or not call.is_real():
-        return call.build.map("x0 / x1", x, y)
-    return call.build.formula(f"{rounding_mode}(x0 / x1)", x, y)
+        return call.scaled("x0 / x1", a, b)
+    return call.scaled(f"{rounding_mode}(x0 / x1)", a, b)
 
 
 @aten("floor_divide")
@@ -158,7 +157,7 @@ def clamp_max(call: Call, x: Tensor, max: Operand) -> Tensor:
 @aten("lerp")
 def lerp(call: Call, a: Tensor, b: Tensor, weight: Operand) -> Tensor:
     text = "where(abs(x2) < 0.5, x0 + x2 * (x1 - x0), x1 - (x1 - x0) * (1 - x2))"
-    return call.build.formula(text, *call.tensors(a, b, weight))
+    return call.scaled(text, a, b, weight)
 
 
 @aten("addcmul", "addcdiv")
@@ -183,4 +182,9 @@ def nan_to_num(
 def signbit(call: Call, x: Tensor) -> Tensor:
     if is_unsigned(x.element):
         return call.build.map("x0 != x0", x)
-    return call.build.map("(x0 < 0) | (1 / x0 < 0)" if is_float(x.element) else "x0 < 0", x)
+    return call.build.map(functions.signbit(x.element) if is_float(x.element) else "x0 < 0", x)
+
+
+@aten("copysign")
+def copysign(call: Call, a: Operand, b: Operand) -> Tensor:
+    return call.build.map(functions.copysign(call.element), *call.tensors(a, b))

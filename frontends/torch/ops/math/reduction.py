@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mlc.dialects.semantics.dims import product
+from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.types import is_float
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.literals import literal
+from mlc.frontends.build.ops import norms
 from mlc.frontends.build.ops.indexing import sorting
-from mlc.frontends.build.ops.normalization import mean_and_variance
+from mlc.frontends.build.ops.indexing.gather import gather_elements
 from mlc.frontends.build.ops.reduction import Axes, arg_extreme, log_sum_exp, reduce, reduce_mean
 from mlc.frontends.build.ops.shapes.axes import around_axis
 from mlc.frontends.build.tensors import Tensor
@@ -85,11 +86,7 @@ def variance(
     call: Call, x: Tensor, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
     build, axes = call.build, call.axes(x, dim)
-    middle, spread = mean_and_variance(build, build.wide(x), axes)
-    count = product(x.shape[a] for a in axes)
-    less = 1 if correction is None else correction
-    if less:
-        spread = build.map(f"x0 * ({spread.element}({count}) / {spread.element}({count} - {literal(less)}))", spread)
+    middle, spread = norms.variance(build, x, axes, 1 if correction is None else correction)
     if call.op.startswith("std"):
         spread = build.map("sqrt(x0)", spread)
     if not keepdim:
@@ -102,16 +99,7 @@ def variance(
 def vector_norm(
     call: Call, x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    build, axes, wide = call.build, call.axes(x, dim), call.tensor(x)
-    if ord in (1, 2):
-        return reduce(build, f"l{int(ord)}", wide, Axes(axes, keepdim))
-    if abs(ord) == float("inf"):
-        return build.reduce("max" if ord > 0 else "min", build.map("abs(x0)", wide), axes, keepdim)
-    wide = build.wide(wide)
-    if ord == 0:
-        return build.reduce("add", build.map(f"{wide.element}(x0 != 0)", wide), axes, keepdim)
-    total = build.reduce("add", build.map(f"abs(x0) ** {literal(float(ord))}", wide), axes, keepdim)
-    return build.map(f"x0 ** {literal(1 / ord)}", total)
+    return norms.norm(call.build, call.tensor(x), ord, call.axes(x, dim), keepdim)
 
 
 @aten("cumsum", "cumprod")
@@ -128,16 +116,57 @@ def count_nonzero(call: Call, x: Tensor, dim: Dims = None) -> Tensor:
     return call.build.reduce("add", call.build.cast(call.predicate(x), "i64"), call.axes(x, dim))
 
 
-@aten("median.dim", "kthvalue")
-def ranked(call: Call, x: Tensor, *args: Any) -> Sequence[Tensor]:
-    """The element of rank k along an axis, and its index; the median is the lower one of two."""
-    given = args[1:] if call.op == "kthvalue" else args
-    dim, keepdim = (*given, False)[:2] if len(given) < 2 else given[:2]
-    axis = call.axes(x, dim if given else -1)[0]
+@aten("kthvalue")
+def ranked(call: Call, x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Sequence[Tensor]:
+    """The element of rank k along an axis, and its index; NaN is the greatest."""
+    if not x.rank:
+        return x, call.build.constant(0, "i64")
+    return _dropped(call, _ranked(call, x, call.axes(x, dim)[0], k), call.axes(x, dim)[0], keepdim)
+
+
+@aten("median.dim", "nanmedian.dim")
+def median(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> Sequence[Tensor]:
+    """The lower one of two, and its index; NaN where there is one, or of the others (``nanmedian``)."""
+    if not x.rank:
+        return x, call.build.constant(0, "i64")
+    axis = call.axes(x, dim)[0]
+    find = _median_of_numbers if call.op == "nanmedian" else _median
+    return _dropped(call, find(call, x, axis), axis, keepdim)
+
+
+@aten("median.default", "nanmedian.default")
+def median_of_all(call: Call, x: Tensor) -> Tensor:
+    return median(call, call.build.reshape(x, (product(x.shape),)), 0)[0]
+
+
+def _median(call: Call, x: Tensor, axis: int) -> Sequence[Tensor]:
+    build, extent = call.build, x.shape[axis]
+    value, index = _ranked(call, x, axis, (extent + 1) // 2)
+    if not is_float(x.element):
+        return value, index
+    top, first = build.reduce("max", x, [axis], True), arg_extreme(build, "max", x, axis)
+    first = build.reshape(first, index.shape)
+    return build.map("where(isnan(x0), x0, x1)", top, value), build.map("where(isnan(x0), x1, x2)", top, first, index)
+
+
+def _ranked(call: Call, x: Tensor, axis: int, rank: DimLike) -> Sequence[Tensor]:
     extent = x.shape[axis]
     if not isinstance(extent, int):
         raise NotSupported(f"the median of {extent} elements; fix their number with dims={{name: size}}")
-    rank = args[0] if call.op == "kthvalue" else (extent + 1) // 2
-    found = [call.build.cut(y, axis, rank - 1, 1) for y in sorting.top_k(call.build, x, axis, rank, largest=False)]
-    shape = [d for n, d in enumerate(x.shape) if n != axis]
+    found = sorting.top_k(call.build, x, axis, rank, largest=False)
+    return [call.build.cut(y, axis, rank - 1, 1) for y in found]
+
+
+def _median_of_numbers(call: Call, x: Tensor, axis: int) -> Sequence[Tensor]:
+    if not is_float(x.element):
+        return _median(call, x, axis)
+    numbers = call.build.reduce("add", call.build.map("i64(not_(isnan(x0)))", x), [axis], True)
+    at = call.build.map("max(x0 - 1, 0) // 2", numbers)
+    found = sorting.top_k(call.build, x, axis, x.shape[axis], largest=False)
+    return [gather_elements(call.build, y, at, axis) for y in found]
+
+
+def _dropped(call: Call, found: Sequence[Tensor], axis: int, keepdim: bool) -> Sequence[Tensor]:
+    """Tensors without an axis of 1, unless it is kept."""
+    shape = [d for n, d in enumerate(found[0].shape) if n != axis]
     return found if keepdim else [call.build.reshape(y, shape) for y in found]

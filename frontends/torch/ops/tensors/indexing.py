@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
+from mlc.frontends.build.ops.functions import inserted_after
 from mlc.frontends.build.ops.indexing import gather as reads
 from mlc.frontends.build.ops.indexing import scatter as writes
 from mlc.frontends.build.ops.indexing import selection, sorting
@@ -155,15 +157,20 @@ def masked_scatter(call: Call, x: Tensor, mask: Tensor, source: Tensor) -> Tenso
 
 
 @aten("bucketize", "searchsorted")
-def insertion_points(call: Call, a: Operand, b: Operand, *, right: bool = False, side: Any = None, **_: Any) -> Tensor:
-    """How many of sorted boundaries [.., N] are below each value (``right``: or equal to it)."""
+def insertion_points(
+    call: Call, a: Operand, b: Operand, *, right: bool = False, side: Any = None, sorter: Any = None, **_: Any
+) -> Tensor:
+    """How many of sorted boundaries [.., N] each value is inserted after (``right``: after equal ones, too)."""
     build = call.build
     values, boundaries = call.promoted(a, b) if call.op == "bucketize" else reversed(call.promoted(a, b))
+    if sorter is not None:
+        boundaries = reads.gather_elements(build, boundaries, sorter, boundaries.rank - 1)
     outer = [f"i{n}" for n in range(boundaries.rank - 1)]
-    here = ", ".join(f"i{n}" for n in range(values.rank)) or "()"
-    read, sign = f"x0[{', '.join([*outer, 'r0'])}]", "<=" if right or side == "right" else "<"
-    text, count = f"i64({read} {sign} x1[{here}])", boundaries.shape[-1:]
-    return build.compute(text, [boundaries, values], values.shape, count, "add")
+    here = f"x1[{', '.join(f'i{n}' for n in range(values.rank)) or '()'}]"
+    after = inserted_after("right" if right or side == "right" else "left", values.element)
+    load = {"x0": f"x0[{', '.join([*outer, 'r0'])}]", "x1": here}
+    text = re.sub("x[01]", lambda found: load[found[0]], after)
+    return build.compute(f"i64({text})", [boundaries, values], values.shape, boundaries.shape[-1:], "add")
 
 
 @aten("nonzero")
