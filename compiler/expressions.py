@@ -17,6 +17,7 @@ _ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|room\d+|value\d+|step\d+|branch\d
 _RESERVED = """
     auto char const default double do else enum extern float goto inline int long register restrict return short signed
     sizeof static struct switch typedef union unsigned void volatile dim buf tid threads NULL
+    offset host place shape bytes arena mark part
 """
 
 

@@ -21,7 +21,7 @@ from mlc.runtime.sealed import SONAME_ROOM
 from mlc.target import GpuTarget, Target
 
 CFLAGS = (
-    *("-O2", "-g0", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-pthread"),
+    *("-g0", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-pthread"),
     *("-fPIC", "-fvisibility=hidden", "-ffunction-sections"),
 )
 # Options that not every compiler knows. Kernels are vectorized already. Where gcc vectorizes the loop of a reduction
@@ -52,10 +52,11 @@ class Toolchain:
     cuda: CudaCompiler | None = None
     more: tuple[str, ...] = ()
 
-    def flags(self, target: Target, isa: Sequence[str]) -> tuple[str, ...]:
-        """Flags to compile one unit, in order; ``isa`` are those that choose the instruction set."""
+    def flags(self, target: Target, isa: Sequence[str], level: str = "-O2") -> tuple[str, ...]:
+        """Flags to compile one unit, in order; ``isa`` are those that choose the instruction set, ``level`` says how
+        much the compiler optimizes."""
         names = [name for flag in isa for name in ZIG_NAMES.get(flag, (flag,))] if self._is_zig else isa
-        triple, wanted = self.triple(target), [*CFLAGS, *OPTIONAL[:2], *names]
+        triple, wanted = self.triple(target), [level, *CFLAGS, *OPTIONAL[:2], *names]
         optional = OPTIONAL_OF_ZIG if self._is_zig else OPTIONAL
         asked, command = [flag for flag in wanted if flag in optional], (*self.command, *triple)
         if not accepts(command, *asked):  # together, as a probe is a process

@@ -21,7 +21,9 @@ LAUNCHES = 64
 def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str, str]) -> str:
     """``body``. ``symbols`` maps kernels to C functions."""
     fails = any(isinstance(o, rt.SizeOp) for o in rt.walk(program.body.block))
-    body = _Body(symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), fails=fails)
+    body = _Body(
+        symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), dims=dims, fails=fails
+    )
     body.block(program.body.block, "  ")
     functions, lines = _divided(body.lines, body.ends) if _is_straight(program, dims) else ([], body.lines)
     return "\n".join([*functions, *start_body(program, dims), *lines, "  (void)c;", "}"])
@@ -45,6 +47,7 @@ def _divided(lines: Sequence[str], ends: Sequence[int]) -> tuple[list[str], list
 
 @dataclass
 class _Body(HostProgram):
+    dims: Sequence[str] = ()  # the symbolic dimensions of the model
     fails: bool = False  # a run-time dimension may be out of bounds, which ends the run
     ends: list[int] = field(default_factory=list)  # of groups of consecutive phases: the number of the next line
     begun: int = 0  # launches before the last group
@@ -78,14 +81,18 @@ class _Body(HostProgram):
             case rt.LaunchOp():
                 name = op.callee.root_reference.data
                 args = ", ".join(self.pointers[a] for a in op.args)
-                values = ", ".join(dim.data for dim in op.dims or ()) or "0"
                 self.launches += 1
-                call = f"{self.symbols[name]}((void *[]){{{args}}}, (int64_t[]){{{values}}}, part, c->parts);"
+                call = f"{self.symbols[name]}((void *[]){{{args}}}, {self._dims(op)}, part, c->parts);"
                 return [call, f"mlc_mark(c, {self.launches - 1});"]
             case rt.CopyOp():
                 target, source = self.pointers[op.target], self.pointers[op.source]
                 return [f"if (part == 0) memcpy({target}, {source}, (size_t){c_dim(bytes_of(op.target))});"]
         return [f"if (part == 0) {self._host_step(op)}"]
+
+    def _dims(self, op: rt.LaunchOp) -> str:
+        """The dimensions of a launch: those of the call, where it has the first of these."""
+        names = [dim.data for dim in op.dims or ()]
+        return "c->dim" if names == self.dims[: len(names)] else f"(int64_t[]){{{', '.join(names)}}}"
 
     def _decide(self, op: rt.LoopConditionOp) -> str:
         """The condition of one iteration. A loop is identified by the phase after its first condition, also for threads

@@ -5,14 +5,15 @@ Each prints one of ``mlc_program``, with the dimensions as its parameter ``dim``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 
 from xdsl.dialects.builtin import StringAttr
 
 from mlc.dialects import rt
-from mlc.dialects.semantics.dims import DimLike, condition, dim_max, parse_dim, parse_guard
+from mlc.dialects.semantics.dims import Dim, DimLike, condition, dim_max, parse_dim, parse_guard
 from mlc.dialects.types import bytes_of, shape_of
-from mlc.passes.codegen.c_like.c_dims import c_dim
+from mlc.passes.codegen.c_like.c_dims import c_dim, shared_atoms
 from mlc.passes.codegen.c_like.c_program import declare, output_in
 from mlc.passes.codegen.c_like.c_string import c_string
 from mlc.passes.plan.program.arena import ALIGN, aligned, buffers_of, placement_order
@@ -21,24 +22,41 @@ BYTE_WORK = 4  # operations in the time of a byte: the unit of work of SHARED_WO
 
 
 def offsets(program: rt.ProgramOp, dims: Sequence[str]) -> str:
-    """``workspace`` and, for symbolic dimensions, ``place``: the offsets of the buffers, and where their arena ends."""
-    lines = [*declare(dims, "__int128", "dim"), "  __int128 end[2] = {0};"]
+    """``place`` and ``workspace``: the offsets of the buffers, and where their arena ends. The runtime walks a table:
+    184 buffers were 1,900 lines of statements."""
     buffers = buffers_of(program)
-    for n in placement_order(buffers):
-        op = buffers[n]
-        size = c_dim(aligned(parse_dim(op.bytes.data)))
-        lines.append(f"  __int128 o{n} = {op.offset.value.data if op.offset is not None else 0}, e{n};")
-        for below in op.after or ():
-            lines.append(f"  if (e{below.value.data} > o{n}) o{n} = e{below.value.data};")
-        lines.append(f"  e{n} = {size};")  # below 0 in a branch that does not run for these dimensions
-        lines.append(f"  e{n} = o{n} + (e{n} > 0 ? e{n} : 0);" if "-" in size else f"  e{n} += o{n};")
-        end = f"end[{int(rt.on_host(op.result))}]"
-        lines.append(f"  if (e{n} > {end}) {end} = e{n};")
-        lines.append(f"  if (offset) offset[{n}] = (int64_t)o{n};")
-    lines.append("  return end[host] > MLC_WORKSPACE_LIMIT ? -1 : (int64_t)end[host];")
-    head = "static int64_t place(const int64_t *dim, int64_t *offset, int host) {\n  (void)dim, (void)offset;"
+    sizes = [aligned(parse_dim(op.bytes.data)) for op in buffers]
+    distinct = list(dict.fromkeys(sizes)) or [0]
+    variables, names = shared_atoms(distinct, "__int128")
+    rows, after = _rows_of_buffers(buffers, [distinct.index(size) for size in sizes])
+    lines = ["static int64_t place(const int64_t *dim, int64_t *offset, int host) {", "  (void)dim;"]
+    lines += [*declare(dims, "__int128", "dim"), *variables]
+    lines += ["  const __int128 sz[] = {", *(f"    {c_dim(size, names)}," for size in distinct), "  };"]
+    lines += _table("int af", map(str, after)) + _table("mlc_buffer bs", rows)
+    lines.append(f"  return mlc_place(bs, {len(rows)}, sz, af, offset, host);")
     workspace = "static int64_t workspace(const int64_t *dim) { return place(dim, 0, 0); }"
-    return "\n".join([head, *lines, "}", workspace])
+    return "\n".join([*lines, "}", workspace])
+
+
+def _rows_of_buffers(buffers: Sequence[rt.BufferOp], sizes: Sequence[int]) -> tuple[list[str], list[int]]:
+    """The table of ``mlc_place``, and after which of its rows' buffers others begin."""
+    rows: list[str] = []
+    after: list[int] = []
+    row_of: dict[int, int] = {}
+    for n in placement_order(buffers):
+        op, first, row_of[n] = buffers[n], len(after), len(rows)
+        after += [row_of[below.value.data] for below in op.after or ()]
+        start = op.offset.value.data if op.offset is not None else 0
+        row = (n, int(rt.on_host(op.result)), sizes[n], start, first, len(after))
+        rows.append(f"{{{', '.join(map(str, row))}}}")
+    return rows, after
+
+
+def _table(name: str, items: Iterable[str]) -> list[str]:
+    """The definition of a constant array, of one element at least: C has no empty ones."""
+    indent = " " * 4
+    rows = wrap(", ".join(items) or "0", 100, initial_indent=indent, subsequent_indent=indent)
+    return [f"  static const {name}[] = {{", *rows, "  };"]
 
 
 def output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
@@ -144,16 +162,24 @@ def work(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     share, or its bytes as BYTE_WORK operations each, of which there are more (the roofline)."""
     launches = [o for o in rt.walk(program.body.block) if isinstance(o, rt.LaunchOp)]
     total = sum((_shared(o) for o in launches), 0)
-    count = c_dim(sum((_count(o.iterations, 1) for o in launches), 0)) if launches else "1"
-    lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *declare(dims, "__int128", "dim")]
-    return "\n".join([*lines, f"  return (double){c_dim(total)} / (double){count};", "}"])
+    count = sum((_count(o.iterations, 1) for o in launches), 0) if launches else 1
+    variables, names = shared_atoms([total, count], "__int128")
+    lines = ["static double work(const int64_t *dim) {", "  (void)dim;", *declare(dims, "__int128", "dim"), *variables]
+    return "\n".join([*lines, f"  return (double){c_dim(total, names)} / (double){c_dim(count, names)};", "}"])
 
 
 def _shared(launch: rt.LaunchOp) -> DimLike:
     if launch.serial is not None:
         return 0
     moved = _count(launch.bytes, 0) * (1 if launch.resident is not None else BYTE_WORK)
-    return dim_max(_count(launch.flops, 0), moved)
+    return _larger(_count(launch.flops, 0), moved)
+
+
+def _larger(a: DimLike, b: DimLike) -> DimLike:
+    """The larger of two numbers of operations: where no term's coefficient is larger in the other one, it is known."""
+    difference = a - b
+    signs = {c > 0 for _, c in difference.terms} if isinstance(difference, Dim) else set()
+    return dim_max(a, b) if len(signs) > 1 or isinstance(difference, int) else a if True in signs else b
 
 
 def _count(text: StringAttr | None, default: int) -> DimLike:

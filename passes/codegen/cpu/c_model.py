@@ -23,7 +23,6 @@ _HEAD = """#include <string.h>
 #define mlc_floordiv_i64(a, b) ((b) ? (a) / (b) - ((a) % (b) < 0) : 0)
 #define mlc_maximum_i64(a, b) ((a) > (b) ? (a) : (b))
 #define mlc_minimum_i64(a, b) ((a) < (b) ? (a) : (b))
-#define MLC_WORKSPACE_LIMIT ((__int128)1 << 60)
 """
 
 

@@ -71,6 +71,21 @@ typedef struct {
   int64_t bytes, copied, from;
 } mlc_state_table;
 
+/* A buffer of an arena: its number, its memory space, and which size it has. It begins at `at`, or at the last end of
+ * those buffers before it in the table that after[first..last) lists. */
+typedef struct {
+  int number, on_host, size;
+  int64_t at;
+  int first, last;
+} mlc_buffer;
+
+#define MLC_WORKSPACE_LIMIT ((__int128)1 << 60)
+
+/* Writes the offset of each buffer (none where `offset` is NULL), and returns the bytes of the arena of one memory space;
+ * -1: more than MLC_WORKSPACE_LIMIT. Sizes have 128 bits, so that none overflows; one is negative in a branch that does not
+ * run for these dimensions. */
+int64_t mlc_place(const mlc_buffer *buffers, int count, const __int128 *size, const int *after, int64_t *offset, int host);
+
 /* How the launches of a program run on a device. A model for CPUs refers to none of these, so the linker omits them. */
 typedef struct {
   mlc_device *(*open)(const mlc_program *program, const char *weights); /* uploads the weights; NULL on failure */

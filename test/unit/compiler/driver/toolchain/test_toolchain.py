@@ -132,6 +132,14 @@ def test_flags_of_the_environment_are_the_last_and_part_of_the_version(monkeypat
     assert changed.version == f"{plain.version} -O1 '-DNAME=a b'"
 
 
+def test_the_host_program_is_optimized_less_than_kernels() -> None:
+    found = find(None, CPU)
+    levels = {
+        unit: [f for f in flags_of(unit, CPU, found) if f.startswith("-O")] for unit in ("model.c", "kernels_0.c")
+    }
+    assert levels == {"model.c": ["-O1"], "kernels_0.c": ["-O2"]}
+
+
 def test_generated_code_is_never_compiled_with_fast_math() -> None:
     flags = flags_of("kernels.c", CPU, find(None, CPU))
     assert {"-O2", "-ffp-contract=fast", "-fvisibility=hidden"} <= set(flags)
