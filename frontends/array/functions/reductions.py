@@ -12,8 +12,9 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, formulas, is_complex
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.ops import norms, reduction
+from mlc.frontends.build.ops import reduction
 from mlc.frontends.build.ops.indexing.sorting import cumulative
+from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.tensors import Tensor
 
 Axis = int | tuple[int, ...] | None

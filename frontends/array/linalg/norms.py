@@ -16,8 +16,8 @@ from mlc.frontends.array.functions.shaping import expand_dims, moveaxis, roll
 from mlc.frontends.array.linalg.decompositions import svdvals
 from mlc.frontends.array.linalg.matrices import matrices, squares
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.ops import norms
 from mlc.frontends.build.ops.functions import ROOT
+from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.tensors import Tensor
 
 

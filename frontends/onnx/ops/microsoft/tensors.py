@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import at_least
-from mlc.frontends.build.ops import linalg
 from mlc.frontends.build.ops.functions import ROOT
 from mlc.frontends.build.ops.images.crop_and_resize import crop_and_resize
+from mlc.frontends.build.ops.linalg import elimination
 from mlc.frontends.build.ops.shapes.axes import normalize_axis
 from mlc.frontends.build.ops.signal.alignment import time_warping
 from mlc.frontends.build.tensors import Tensor
@@ -18,7 +18,7 @@ from mlc.frontends.onnx.ops.microsoft import DOMAIN
 def inverse(node: Node) -> Tensor:
     """The inverses of matrices [.., n, n]."""
     node.only()
-    return linalg.inverse(node.build, node[0])
+    return elimination.inverse(node.build, node[0])
 
 
 @onnx_op("CDist", domain=DOMAIN)

@@ -8,8 +8,9 @@ from typing import Any
 from mlc.dialects.semantics.dims import product
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
-from mlc.frontends.build.ops import attention, contraction, norms
+from mlc.frontends.build.ops import attention, contraction
 from mlc.frontends.build.ops.indexing.sorting import computable
+from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 

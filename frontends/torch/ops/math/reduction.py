@@ -8,9 +8,9 @@ from typing import Any
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import is_float
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.ops import norms
 from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.ops.indexing.gather import gather_elements
+from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.ops.reduction import Axes, arg_extreme, log_sum_exp, reduce, reduce_mean
 from mlc.frontends.build.ops.shapes.axes import around_axis
 from mlc.frontends.build.tensors import Tensor

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mlc.frontends.build.ops import contraction, linalg
+from mlc.frontends.build.ops import contraction
+from mlc.frontends.build.ops.linalg import elimination
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op
 
@@ -29,4 +30,4 @@ def einsum(node: Node) -> Tensor:
 
 @onnx_op("Det", since=11)
 def determinant(node: Node) -> Tensor:
-    return linalg.determinant(node.build, node[0])
+    return elimination.determinant(node.build, node[0])

@@ -10,7 +10,7 @@ from mlc.frontends.build.ops.contraction import gemm
 from mlc.frontends.build.ops.convolution.col2im import col2im
 from mlc.frontends.build.ops.elementwise import bit_shift, shrink
 from mlc.frontends.build.ops.indexing.selection import nonzero, unique
-from mlc.frontends.build.ops.linalg import determinant
+from mlc.frontends.build.ops.linalg.elimination import determinant
 from mlc.frontends.build.ops.random.distributions import bernoulli, normal, uniform
 from mlc.frontends.build.ops.reduction import Axes, log_sum_exp, reduce
 from mlc.frontends.build.ops.shapes.rearrange import depth_to_space, space_to_depth, tile, triangle

@@ -1,0 +1,1 @@
+"""Elimination, norms and variances."""
