@@ -66,6 +66,17 @@ def test_outputs_that_differ_otherwise_are_those_of_most_sizes() -> None:
         mlc.compile(proto)(normal(2, 4, 1))
 
 
+def test_what_both_branches_need_does_not_decide_on_the_likely_one() -> None:
+    """Three sizes in four do not fit a Reshape that follows both branches of a squeeze."""
+    positive = [node("ReduceSum", "x", "sum", keepdims=0), node("Greater", "sum zero", "p")]
+    rows = side(node("Reshape", "z four", "zt"))
+    other = side(node("Neg", "z", "zn"), node("Reshape", "zn four", "ze"))
+    nodes = [*squeezed(), *positive, node("If", "p", "w", then_branch=rows, else_branch=other)]
+    proto = model(nodes, {"x": (FLOAT, ["b", "k"]), "z": (FLOAT, ["m"])}, {"y": (FLOAT, None), "w": (FLOAT, None)},
+                  CONSTANTS | {"four": np.array([-1, 4])}, opset=18)  # fmt: skip
+    agree(proto, *({"x": normal(2, k), "z": normal(m)} for k, m in ((5, 4), (2, 12))))
+
+
 @pytest.mark.parametrize("size", [1, 5])
 def test_a_condition_vanishes_where_sizes_are_given(size: int) -> None:
     proto = built(squeezed(), ["b", 4, "k"])

@@ -181,6 +181,7 @@ class Choice:
         a, b = next((p for p in pairs.values() if not self._same_kind(*p)), (None, None))
         if self._on_data and self.usual is None:
             raise NeedsConstant(f"branches with results {a} and {b} on a condition computed at run time")
+        self._share_guards(both)  # they say nothing on which branch is the likely one
         one = both[self.usual] if self._on_data and self.usual is not None else likely(both, self._guard)
         self._enter(both, one, f"its other branch gives {b if one is both[0] else a}")
 
