@@ -79,6 +79,13 @@ def with_extent(build: Movement, x: Tensor, axis: int, extent: DimLike) -> Tenso
     return build.cut(x, axis, 0, extent)
 
 
+def with_shape(build: Movement, x: Tensor, shape: Sequence[DimLike]) -> Tensor:
+    """``x`` of that shape, which guards require; as it is where it cannot be. Raises Fixed, as ``with_extent``."""
+    for axis, extent in enumerate(shape if len(shape) == x.rank else ()):
+        x = with_extent(build, x, axis, extent)
+    return x
+
+
 def fix(build: Movement, difference: DimLike) -> None:
     """Raises Fixed where a dimension of the inputs is decided by ``difference`` being 0.
 

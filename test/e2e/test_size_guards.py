@@ -31,6 +31,9 @@ BLOCKS = f"""
 """
 SPLIT = "o = Constant<value_ints=[0,-1,4]>() y = Reshape(x, o)"
 PART = "s = Shape(z) o = Constant<value_ints=[0]>() p = Slice(x, o, s) y = Add(p, z)"
+TO_THREE = 'o = Constant<value_ints=[3]>() y = Resize<mode="nearest",axes=[1]>(x,,,o)'
+PADDED = "y = MaxPool<kernel_shape=[3],strides=[2],pads=[2,2]>(x)"
+EDGES = 'o = Constant<value_ints=[0,1,0,1]>() y = Pad<mode="edge">(x, o)'
 FAR = "o = Constant<value_ints=[1]>() e = Constant<value_ints=[1000000000]>() y = Slice(x, o, e)"
 
 CASES: dict[str, tuple[str, str, list[str], str, list[list[tuple[int, ...]]], list[list[tuple[int, ...]]]]] = {
@@ -53,6 +56,11 @@ CASES: dict[str, tuple[str, str, list[str], str, list[list[tuple[int, ...]]], li
     ),
     "part": ("float[n] x, float[m] z", PART, ["m <= n"], "m <= n", [[(5,), (3,)], [(4,), (4,)]], [[(3,), (5,)]]),
     "far end": ("float[n] x", FAR, ["n <= 1000000000", "n >= 1"], "", [[(5,)], [(1,)]], []),
+    "resize of nothing": ("float[b,n] x", TO_THREE, ["n >= 1"], "n >= 1", [[(2, 5)], [(0, 2)]], [[(2, 0)]]),
+    "padding alone": (
+        "float[b,2,n] x", PADDED, ["n >= 1 or (n+1)//2+1 <= 0"], "n >= 1", [[(2, 2, 5)], [(0, 2, 1)]], [[(1, 2, 0)]],
+    ),
+    "edges of nothing": ("float[b,n] x", EDGES, ["n >= 1"], "n >= 1", [[(2, 5)], [(0, 2)]], [[(2, 0)]]),
 }  # fmt: skip
 
 

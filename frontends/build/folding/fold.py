@@ -17,7 +17,7 @@ import numpy as np
 from mlc.dialects.graph.loop import local_symbols
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv, product
 from mlc.dialects.semantics.evaluate import evaluate_expr
-from mlc.dialects.semantics.expr import CASTS, Call, Const, Expr, Load
+from mlc.dialects.semantics.expr import CASTS, Call, Const, Expr, Index, Load, walk
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.build.folding.prove import always_zero, implied, lower_bound, never_negative, never_zero
@@ -157,8 +157,11 @@ def fold_expr(expr: Expr, arrays: Sequence[Array], element: str, ratios: bool = 
     """Value of an elementwise expression of known arrays; with ``ratios`` floats of dimensions are fractions of these.
 
     Raises:
-        Undecided: a function has no meaning on symbols, or its result depends on their values.
+        Undecided: a function has no meaning on symbols, or its result depends on their values; or the expression
+            names one.
     """
+    if any(isinstance(part, Index) for part in walk(expr)):
+        raise Undecided
     with np.errstate(all="ignore"):
         value = _symbolic_expr(expr, arrays, ratios) if symbolic(arrays) else evaluate_expr(expr, arrays, {})
         return normal(np.broadcast_to(value, np.broadcast_shapes(*(a.shape for a in arrays))), element)

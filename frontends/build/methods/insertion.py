@@ -11,13 +11,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from mlc.dialects.graph import with_nodes
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.graph.sizes import sizes_of
-from mlc.dialects.semantics.dims import Dim, DimLike, condition, equality, evaluate, pretty
+from mlc.dialects.semantics.dims import Dim, DimLike, condition, dim_max, equality, evaluate, pretty
 from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
 from mlc.frontends.build.folding.fold import at_least, divisors, needs_nonempty
-from mlc.frontends.build.folding.prove import always_zero, never_zero
+from mlc.frontends.build.folding.prove import always_zero, implied, never_zero
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
 from mlc.frontends.build.tensors import Tensor
@@ -188,6 +188,19 @@ class Insertion:
             raise NotSupported(f"an extent of {pretty(lhs)} where {pretty(rhs)} is needed")
         if not always_zero(difference) and (guard := equality(difference)) not in self.guards:
             self._guard(guard)
+
+    def require_elements(self, extent: DimLike, results: DimLike) -> None:
+        """Each of ``results`` elements reads some of ``extent``: there is one, or there are no results.
+
+        Raises:
+            NotSupported: it is known that none is there, but results are.
+        """
+        guard = dim_max(extent - 1, -results)
+        if isinstance(guard, Dim):
+            if guard not in self.guards and not implied(guard, ()):
+                self._guard(guard)
+        elif guard < 0:
+            raise NotSupported(f"a dimension without elements, of which {pretty(results)} are made")
 
     def _guard(self, guard: DimLike) -> None:
         """Callers keep ``guard`` at 0 or above; the run fails where it is below."""

@@ -8,7 +8,7 @@ from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.contraction import add_channel_bias
 from mlc.frontends.build.ops.convolution.windows import Window
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.build.unify_dims import with_extent
+from mlc.frontends.build.unify_dims import with_extent, with_shape
 
 
 def deform_conv(
@@ -27,6 +27,7 @@ def deform_conv(
     ``x`` [N, C, D…], ``w`` [F, C/groups, K…], ``offset`` [N, offset_groups · taps · dimensions, out…], ``mask`` (a
     weight of each tap) [N, offset_groups · taps, out…], ``bias`` [F].
     """
+    x = with_extent(build, x, 1, w.shape[1] * groups)
     if not all(isinstance(d, int) for d in (x.shape[1], *w.shape)):
         raise NotSupported(f"symbolic channels or filters: {x} and {w}; fix them with dims={{name: size}}")
     columns = _columns(build, x, offset, mask, window, offset_groups)
@@ -42,8 +43,8 @@ def deform_conv(
 def _columns(build: Builder, x: Tensor, offset: Tensor, mask: Tensor | None, window: Window, groups: int) -> Tensor:
     """[N, C, taps, out…]: the element of each channel that each tap of each window reads (im2col)."""
     taps, rank, wide = product(window.kernel), x.rank - 2, build.wide(x)
-    offset = with_extent(build, offset, 1, groups * taps * rank)
-    mask = None if mask is None else with_extent(build, mask, 1, groups * taps)
+    offset = with_shape(build, offset, (x.shape[0], groups * taps * rank, *offset.shape[2:]))
+    mask = None if mask is None else with_shape(build, mask, (x.shape[0], groups * taps, *offset.shape[2:]))
     here = ", ".join(f"i{n + 3}" for n in range(rank))
     group = f"(i1 // {x.shape[1] // groups})"
     reads, weights = [], []

@@ -16,11 +16,15 @@ from mlc.frontends.build.tensors import Tensor
 
 def max_pool(build: Builder, x: Tensor, window: Window) -> Tensor:
     """The maximum of each window."""
-    return _max_pool(build, window.padded(build, x, lowest(x.element)), window)
+    return _pool(build, "max", x, window.padded(build, x, lowest(x.element)), window)
 
 
-def _max_pool(build: Builder, padded: Tensor, window: Window) -> Tensor:
-    return build.pool("max", padded, window.kernel, window.strides, window.dilations)
+def _pool(build: Builder, fn: str, x: Tensor, padded: Tensor, window: Window) -> Tensor:
+    """Windows of ``padded`` by a monoid; of an ``x`` without elements there is none that padding alone makes."""
+    y = build.pool(fn, padded, window.kernel, window.strides, window.dilations)
+    for extent, windows in zip(x.shape[2:], y.shape[2:], strict=True):
+        build.require_elements(extent, windows)
+    return y
 
 
 def max_pool_with_positions(
@@ -28,7 +32,7 @@ def max_pool_with_positions(
 ) -> tuple[Tensor, Tensor]:
     """The maximum of each window, and where in the flattened input it is (the first of equals, or of NaN)."""
     padded, rank = window.padded(build, x, lowest(x.element)), len(window.kernel)
-    y = _max_pool(build, padded, window)
+    y = _pool(build, "max", x, padded, window)
     inside = [
         f"(i{n + 2}*{s} + r{n}*{d} - ({p}))"
         for n, (s, d, p) in enumerate(zip(window.strides, window.dilations, window.low, strict=True))
@@ -47,7 +51,7 @@ def max_pool_with_positions(
 
 def average_pool(build: Builder, x: Tensor, window: Window, include_padding: bool) -> Tensor:
     """The mean of each window, of its elements inside the input or, with ``include_padding``, of all."""
-    total = build.pool("add", window.padded(build, build.wide(x), "0"), window.kernel, window.strides, window.dilations)
+    total = _pool(build, "add", x, window.padded(build, build.wide(x), "0"), window)
     return build.cast(averaged(build, x, window, total, include_padding), x.element)
 
 
@@ -80,7 +84,7 @@ def _reciprocal_counts(
 def lp_pool(build: Builder, x: Tensor, window: Window, p: float) -> Tensor:
     """The norm of order ``p`` of each window."""
     powers = window.padded(build, _powers(build, x, p), "0")
-    return _root(build, build.pool("add", powers, window.kernel, window.strides, window.dilations), p, x.element)
+    return _root(build, _pool(build, "add", x, powers, window), p, x.element)
 
 
 def global_lp_pool(build: Builder, x: Tensor, p: float) -> Tensor:

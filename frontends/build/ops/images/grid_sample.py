@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_extent
 
 CUBIC = -0.75  # Keys' coefficient a
 
@@ -17,6 +18,7 @@ def grid_sample(build: Builder, x: Tensor, grid: Tensor, mode: str, padding: str
     the outer elements, else their outer edges.
     """
     rank = x.rank - 2
+    grid = with_extent(build, grid, 0, x.shape[0])
     taps = {"nearest": 1, "linear": 2, "cubic": 4}[mode]
     element = "f64" if "f64" in (x.element, grid.element) else "f32"
     wide, grid = build.cast(x, element), build.cast(grid, element)

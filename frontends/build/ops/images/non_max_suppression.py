@@ -13,6 +13,7 @@ from mlc.dialects.semantics.dims import DimLike, product
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_shape
 
 KINDS = ("f32", "f32", "i64", "f32", "f32")  # of boxes, scores and limits
 
@@ -38,6 +39,7 @@ def non_max_suppression(
     kinds = [kind if x is None else x.element for x, kind in zip(operands, KINDS, strict=True)]
     if kinds != list(KINDS):
         raise NotSupported(f"boxes, scores and limits of {', '.join(kinds)}; cast them to {', '.join(KINDS)}")
+    boxes = with_shape(build, boxes, (images, count, 4))
     if boxes.shape != (images, count, 4):
         raise NotSupported(f"boxes {boxes.shape} for scores {scores.shape}")
     if bound == 0:

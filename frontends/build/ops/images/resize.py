@@ -24,9 +24,7 @@ MAX_DENOMINATOR = 1000  # of scales as fractions, such as 1/300
 CHECKED_SIZES = 1 << 16  # for which products by a fraction and in f32 are compared
 
 
-def keep_ratio(
-    extents: Sequence[int], sizes: Sequence[int], policy: str
-) -> tuple[list[float], list[DimLike]]:
+def keep_ratio(extents: Sequence[int], sizes: Sequence[int], policy: str) -> tuple[list[float], list[DimLike]]:
     """(scales, sizes) of one scale for all axes: the largest that fits into ``sizes``, or the smallest that covers it.
 
     ``policy`` is not_larger or not_smaller.
@@ -45,7 +43,11 @@ def resize(
     roi: Sequence[float] | None,
     how: Interpolation,
 ) -> Tensor:
-    """``x`` with ``axes`` multiplied by ``scales``, or of ``sizes``. ``roi``: starts, then ends of a region, 0 to 1."""
+    """``x`` with ``axes`` multiplied by ``scales``, or of ``sizes``. ``roi``: starts, then ends of a region, 0 to 1.
+
+    Raises:
+        NotSupported: an axis without elements gets some.
+    """
     element = x.element  # to which what is interpolated is rounded once, after the last axis
     steps: dict[int, tuple[str, DimLike]] = {}  # the index and the length of axes that repeat or skip elements
     for n, axis in _in_order(x, axes, scales, sizes):
@@ -54,6 +56,7 @@ def resize(
         length = sizes[n] if sizes is not None else _scaled(build, extent, scale)  # type: ignore[arg-type]
         if length == extent and scale in (None, 1) and roi is None:
             continue
+        build.require_elements(extent, length)
         bounds = (roi[n], roi[n + len(axes)]) if roi else (0.0, 1.0)
         if not isinstance(extent, int) or not isinstance(length, int):
             repeated = None if roi else _repeats(extent, length, how)

@@ -18,6 +18,7 @@ from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.fold import larger
 from mlc.frontends.build.ops.images.interpolation import Interpolation
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_extent
 
 MAX_RADIUS = 2  # taps on each side of a position, of cubic interpolation
 
@@ -66,6 +67,7 @@ def runtime_resize(
     policy: str = "stretch",
 ) -> Tensor:
     """As ``resize``, with vectors computed at run time; ``policy``: how ``sizes`` keep the ratio of the extents."""
+    roi = None if roi is None else with_extent(build, roi, 0, 2 * len(axes))
     ratio = _one_scale(build, x, axes, sizes, policy) if policy != "stretch" and sizes is not None else None
     given = [_runtime_axis(build, x, axis, n, scales, sizes, roi, ratio) for n, axis in enumerate(axes)]
     element = x.element
@@ -113,6 +115,7 @@ def _runtime_axis(
         assert sizes is not None
         length = build.dim(build.scalars.of(sizes).item(n), what)
         scale = build.compute(f"f64(f32({length}) / f32({extent}))", [], ())
+    build.require_elements(extent, length)
     ends = None if roi is None else [build.compute(f"f64(x0[{n + k}])", [roi], ()) for k in (0, _half(roi))]
     return RuntimeAxis(axis, extent, length, scale, None if ends is None else (ends[0], ends[1]))
 

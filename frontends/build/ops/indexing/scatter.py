@@ -13,12 +13,14 @@ from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.indexing.gather import wrapped
 from mlc.frontends.build.ops.indexing.sorting import computable
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import with_shape
 
 
 def scatter_elements(
     build: Builder, x: Tensor, indices: Tensor, updates: Tensor, axis: int, reduction: str = "none"
 ) -> Tensor:
     """data[.., index[.., r, ..], ..] = update[.., r, ..] for every r; the last of equal indices wins."""
+    updates = with_shape(build, updates, indices.shape)
     names = [f"i{n}" for n in range(x.rank)]
     at = [wrapped(indices, f"x0[{', '.join(names)}]", x.shape[axis]) if n == axis else i for n, i in enumerate(names)]
     return _scattered(build, x, _linear(at, x.shape), indices, indices.shape, updates, 1, reduction)
@@ -29,6 +31,7 @@ def scatter_nd(build: Builder, x: Tensor, indices: Tensor, updates: Tensor, redu
     depth = indices.shape[-1]
     if not isinstance(depth, int):
         raise NotSupported("index tuples of symbolic length")
+    updates = with_shape(build, updates, (*indices.shape[:-1], *x.shape[depth:]))
     flat = build.reshape(indices, (product(indices.shape[:-1]), depth))
     at = [wrapped(flat, f"x0[i0, {n}]", x.shape[n]) for n in range(depth)]
     width = product(x.shape[depth:])

@@ -68,6 +68,9 @@ def pad_with_elements(build: Builder, x: Tensor, low: Sequence[Scalar], high: Se
         raise NotSupported(f"padding mode '{mode}'; it is constant, {', '.join(MODES)}")
     rest: list[tuple[Scalar, Scalar]] = []
     for axis, (a, b) in enumerate(zip(low, high, strict=True)):
+        if a == 0 and b == 0:  # no element of this axis is needed: it may be empty
+            rest.append((0, 0))
+            continue
         near = isinstance(a, int) and isinstance(b, int) and min(a, b) >= 0 and _has(x.shape[axis], max(a, b), mode)
         x = build.concat(_borders(build, x, axis, mode, a, b), axis) if near else x  # type: ignore[arg-type]
         rest.append((0, 0) if near else (a, b))

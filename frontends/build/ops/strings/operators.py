@@ -12,6 +12,7 @@ from mlc.frontends.build.ops.strings.automaton import automaton
 from mlc.frontends.build.ops.strings.regex import parse
 from mlc.frontends.build.ops.strings.regex_tree import RegexError
 from mlc.frontends.build.tensors import Tensor
+from mlc.frontends.build.unify_dims import unify_dims, with_extent
 
 PIECES = 1024  # of one string, where the model says no number; memory is planned for as many
 CASES = ("NONE", "LOWER", "UPPER")
@@ -26,7 +27,8 @@ def _checked(x: Tensor) -> Tensor:
 
 def concat_strings(build: Builder, a: Tensor, b: Tensor) -> Tensor:
     """The strings of both operands concatenated, broadcast."""
-    shape = broadcast_shapes([_checked(a).shape, _checked(b).shape])
+    a, b = unify_dims(build, [_checked(a), _checked(b)], [range(-a.rank, 0), range(-b.rank, 0)])
+    shape = broadcast_shapes([a.shape, b.shape])
     return build.string_routine("concat", build.broadcast(a, shape), build.broadcast(b, shape), element=STRING)
 
 
@@ -48,7 +50,8 @@ def normalize_strings(build: Builder, x: Tensor, case: str, stop_words: list[str
 
     ``case`` is NONE, LOWER or UPPER; with ``exact`` stop words are compared as they are written.
     """
-    if _checked(x).rank not in (1, 2) or (x.rank == 2 and x.shape[0] != 1) or case not in CASES:
+    x = with_extent(build, x, 0, 1) if _checked(x).rank == 2 else x
+    if x.rank not in (1, 2) or (x.rank == 2 and x.shape[0] != 1) or case not in CASES:
         raise NotSupported(f"case_change_action '{case}' of {x}; it takes [C] or [1, C], and NONE, LOWER or UPPER")
     flat = build.reshape(x, x.shape[-1:])
     if stop_words:

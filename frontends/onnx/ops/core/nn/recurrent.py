@@ -52,6 +52,7 @@ def _direction(node: Node, kind: Kind, x: Tensor, n: int, backward: bool) -> tup
     """(hidden states of all steps [S, B, H], last states) of one direction."""
     bias, weight, hidden_weight = (of_direction(node, k, n) for k in (3, 1, 2))
     assert weight is not None and hidden_weight is not None
+    weight = with_extent(node.build, weight, 0, kind.gates * hidden_weight.shape[1])
     cell = Cell(
         build=node.build,
         hidden=hidden_weight.shape[1],

@@ -11,8 +11,9 @@ from single import single
 from xdsl.ir import Block
 
 import mlc
-from mlc.dialects.semantics.dims import Dim
+from mlc.dialects.semantics.dims import Dim, condition
 from mlc.dialects.semantics.expr import parse
+from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError, RunError
 from mlc.frontends.build.builder import Builder
@@ -82,13 +83,19 @@ def test_an_index_that_leaves_its_tensor_is_refused(text: str) -> None:
         Builder(Block(), WeightStore()).compute(text, [DATA], EXTENTS.values())
 
 
-def test_an_index_of_symbolic_range_is_a_condition() -> None:
-    """The grid is one for all images, so there may be but one."""
+def test_an_index_of_symbolic_range_is_a_guard() -> None:
+    build = Builder(Block(), WeightStore())
+    build.compute("x0[i0 + 1, i1]", [Tensor.of(build.block.insert_arg(tensor("f32", (5, 3)), 0))], (N, 3))
+    assert [condition(guard) for guard in build.guards] == ["n <= 4"]
+
+
+def test_the_images_of_one_grid_are_one() -> None:
     model = graph([node("GridSample", "x g", "y")], {"x": ["n", 1, 3, 4], "g": [1, 2, 2, 2]}, ["y"])
     net = mlc.compile(model)
     assert net(np.zeros((1, 1, 3, 4), np.float32), np.zeros((1, 2, 2, 2), np.float32)).shape == (1, 1, 2, 2)
-    with pytest.raises(RunError, match="only n <= 1"):
+    with pytest.raises(RunError, match=r"must be float32\[1, 1, 3, 4\]"):
         net(np.zeros((2, 1, 3, 4), np.float32), np.zeros((1, 2, 2, 2), np.float32))
+
 
 
 def test_indices_out_of_range_read_the_nearest_element() -> None:
