@@ -35,10 +35,10 @@ def programs() -> list[rt.ProgramOp]:
 
 def compiled(programs: list[rt.ProgramOp], folder: Path) -> ctypes.CDLL:
     """A library with the function ``place`` of each program as ``place_0``, ``place_1``, …"""
-    texts = [offsets(program, [d.data for d in program.dims]) for program in programs]
-    exported = [re.sub(r"static int64_t (\w+)\(", rf"MLC_EXPORT int64_t \1_{n}(", text) for n, text in enumerate(texts)]
+    sources = [offsets(program, [d.data for d in program.dims]) for program in programs]
+    exported = [re.sub(r"static int64_t (\w+)\(", rf"MLC_EXPORT int64_t \1_{n}(", c) for n, c in enumerate(sources)]
     parts = [c_model._HEAD, *(text.replace("return place(", f"return place_{n}(") for n, text in enumerate(exported))]
-    source, library = folder / "places.c", folder / "places.so"
+    source, library = folder / "offsets.c", folder / "offsets.so"
     source.write_text("\n".join(parts))
     units = [str(source), str(paths()["mlc_place.c"])]
     subprocess.run(["gcc", "-shared", "-fPIC", *include_flags(), *units, "-o", str(library)], check=True)
