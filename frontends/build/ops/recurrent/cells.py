@@ -156,15 +156,18 @@ def stepped(
 
 
 def iterated(
-    build: Builder, xs: Tensor, states: list[Tensor], step: Numbered, backward: bool = False
+    build: Builder, xs: Tensor, states: list[Tensor], step: Numbered, backward: bool = False, unrolled: int = UNROLLED
 ) -> tuple[Tensor, list[Tensor]]:
-    """Run ``step(t, xs[t], states)``, which gives a result and the new states, along dimension 0 of ``xs``."""
+    """Run ``step(t, xs[t], states)``, which gives a result and the new states, along dimension 0 of ``xs``.
+
+    Up to ``unrolled`` steps there is no loop.
+    """
 
     def at(t: DimLike, before: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         y, new = step(t, row_at(build, xs, t), before)
         return [y], new
 
-    (ys,), last = run_steps(build, xs.shape[0], states, at, backward)
+    (ys,), last = run_steps(build, xs.shape[0], states, at, backward, unrolled)
     return ys, last
 
 

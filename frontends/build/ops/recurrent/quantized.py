@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.control.unroll import UNROLLED
 from mlc.frontends.build.ops.quantization import dynamic_matmul
 from mlc.frontends.build.ops.recurrent.cells import Cell, iterated, lstm_step, while_running
 from mlc.frontends.build.tensors import Tensor
@@ -57,7 +58,7 @@ def quantized_lstm(
         seen = build.map("where(x0, x1, 0)", there, before[0])
         return while_running(build, t, lengths, lstm_step(cell, x_t, [seen, before[1]]), before)
 
-    ys, last = iterated(build, inputs, states, at)
+    ys, last = iterated(build, inputs, states, at, unrolled=UNROLLED)  # a step is some 25 operators
     return _reversed(build, ys, lengths) if backward else ys, last
 
 
