@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from mlc.frontends.array.transforms.jacobians import hessian as hessian
     from mlc.frontends.array.transforms.jacobians import jacfwd as jacfwd
     from mlc.frontends.array.transforms.jacobians import jacrev as jacrev
+    from mlc.frontends.array.transforms.scans import associative_scan as associative_scan
+    from mlc.frontends.array.transforms.scans import map as map
     from mlc.frontends.array.trees import tree_map as tree_map
     from mlc.onnxruntime.session import InferenceSession as InferenceSession
     from mlc.options import Options as Options
@@ -72,6 +74,7 @@ _HOMES = {
     "function": "mlc.tracing.function",
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "stop_gradient"), f"{_TRANSFORMS}.custom"),
     **dict.fromkeys(("hessian", "jacfwd", "jacrev"), f"{_TRANSFORMS}.jacobians"),
+    **dict.fromkeys(("associative_scan", "map"), f"{_TRANSFORMS}.scans"),
     "vmap": f"{_TRANSFORMS}.batching",
     "tree_map": "mlc.frontends.array.trees",
     "compile": "mlc.api",

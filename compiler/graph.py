@@ -27,7 +27,7 @@ from mlc import nn
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.operators import Operators
+from mlc.frontends.array.methods.operators import Operators
 from mlc.frontends.array.transforms.gradients import grad
 from mlc.tracing.jit import jit
 

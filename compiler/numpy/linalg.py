@@ -1,5 +1,6 @@
 """``mlc.numpy.linalg``: the linear algebra of the Array API standard 2025.12."""
 
+from mlc.frontends.array.compositions.matrices import cond, lstsq, multi_dot, norm
 from mlc.frontends.array.functions.products import matmul, outer, tensordot, vecdot
 from mlc.frontends.array.functions.shaping import matrix_transpose
 from mlc.frontends.array.linalg.decompositions import (
@@ -23,8 +24,10 @@ from mlc.frontends.array.linalg.norms import cross, diagonal, matrix_norm, trace
 from mlc.frontends.array.public import publish
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
+    "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot",
+    "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
     "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 

@@ -234,8 +234,8 @@ def jit(
 
     It is traced once for each structure, shapes and types of its arguments. ``static`` names parameters whose values
     are part of the program. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
-    The first calls of a program with fixed shapes and at most 2^22 scalar operations run in the reference interpreter,
-    until it is compiled in the background; others, and all with ``wait``, wait for the compiler.
+    The first calls of a program with fixed shapes that takes the interpreter at most 0.3 s run there, until it is
+    compiled in the background; others, and all with ``wait``, wait for the compiler.
     ``donate`` names or numbers parameters that a call may overwrite: a result of equal type takes over the memory of
     each array in them, which has no elements afterwards. All calls then wait for the compiler.
     ``state`` names the first parameters, whose new values ``f`` returns first: they live in the compiled program, and

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.dialects.semantics.interpreter import interpret
+from mlc.dialects.semantics.prepared import Interpreted, interpreted
 from mlc.driver.cache.digest import of_bytes
 from mlc.driver.compile import lower_source
 from mlc.frontends.array import trees
@@ -83,12 +83,12 @@ class Traced:
         return background.submit(lambda: compiled(self.source, self.options))
 
     @functools.cached_property
-    def _interpreted(self) -> Imported | None:
-        """The module for the interpreter; None where calls wait for the compiler."""
+    def _interpreted(self) -> Interpreted | None:
+        """The program for the interpreter; None where calls wait for the compiler."""
         if self.wait or "model" in self.__dict__:
             return None
         found = self.imported()
-        return found if is_interpretable(found.module) else None
+        return interpreted(found.module, found.weights) if is_interpretable(found.module) else None
 
     def ir(self, stage: str = "graph") -> str:
         """The text of the module after a stage, such as ``graph``, ``fuse``, ``kernel``, ``loops`` or ``plan``."""
@@ -109,8 +109,7 @@ class Traced:
         given = self._interpreted
         if given is None or self.is_compiled:
             return self.results(self.model(*values))
-        found = interpret(given.module, given.weights, dict(zip(self.inputs, values, strict=True)))
-        return self.results(tuple(_own(each, values) for each in found.values()))
+        return self.results(tuple(_own(each, values) for each in given(values)))
 
     def update(self, values: Sequence[Data]) -> Any:
         """The results, those with an alias in the memory of ``values``, which the call overwrites."""

@@ -71,6 +71,8 @@ class ScatterOp(LibraryOp):
         data, indices, updates = operands
         y = data.copy()
         inside = (indices >= 0) & (indices < len(data))
-        for place, update in zip(indices[inside], updates[inside], strict=True):
-            y[place] = update if self.reduction.data == "none" else REDUCTIONS[self.reduction.data](y[place], update)
+        if self.reduction.data == "none":
+            y[indices[inside]] = updates[inside]  # in order, so that the last of equal indices stays
+        else:
+            REDUCTIONS[self.reduction.data].at(y, indices[inside], updates[inside])
         return y

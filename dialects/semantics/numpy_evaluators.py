@@ -7,6 +7,7 @@ evaluates all other operators.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.semantics.evaluate import Array, evaluate_expr, evaluate_statement
 from mlc.dialects.semantics.expr import parse
 from mlc.dialects.semantics.statement import MONOIDS
+from mlc.dialects.semantics.whole_arrays import closure_of
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 
 Kernel = Callable[..., Array]
@@ -49,8 +51,11 @@ def kernel_of(op: StructuredOp) -> Kernel:
 
 
 def evaluator_of(op: StructuredOp) -> Kernel | None:
-    """As ``kernel_of``; None for an operator that has no function of its own."""
-    return _KERNELS[type(op)](op) if type(op) in _KERNELS else None
+    """As ``kernel_of``, and products by BLAS; None for an operator that has no function of its own."""
+    if isinstance(op, ContractOp):
+        return _multiplied(op)
+    make = _KERNELS.get(type(op))
+    return make(op) if make else None
 
 
 def _general(op: StructuredOp) -> Kernel:
@@ -83,6 +88,37 @@ def _contract(op: ContractOp) -> Kernel:
         return total
 
     return run
+
+
+def _multiplied(op: ContractOp) -> Kernel | None:
+    """One ``matmul``: [batch, left, summed] @ [batch, summed, right], whose sums BLAS makes in an order of its own."""
+    (lhs, rhs, out), extents = op.terms, cast("dict[str, int]", op.extents())
+    shapes = zip((lhs, rhs), (_static(op.lhs), _static(op.rhs)), strict=True)
+    stretched = any(extents[c] != n for letters, shape in shapes for c, n in zip(letters, shape, strict=True))
+    plain = not op.layouts and not op.product and element_of(op.result) in ("f32", "f64", "i32", "i64")
+    if not plain or stretched or any(len(set(letters)) < len(letters) for letters in (lhs, rhs)):
+        return None
+    batch, left, right, summed = _roles(lhs, rhs, out)
+    if set(lhs + rhs) - set(batch + left + right + summed):  # summed in one operand alone
+        return None
+    a, b = _matrices(lhs, extents, batch, left, summed), _matrices(rhs, extents, batch, summed, right)
+    made = [extents[c] for c in batch + left + right]
+    perm = [(batch + left + right).index(c) for c in out]
+    return lambda x, y: np.matmul(a(x), b(y)).reshape(made).transpose(perm)
+
+
+def _roles(lhs: str, rhs: str, out: str) -> tuple[str, str, str, str]:
+    """The letters of (batch, left, right, summed) dimensions."""
+    both = [c for c in lhs if c in rhs]
+    left, right = ("".join(c for c in letters if c in out and c not in both) for letters in (lhs, rhs))
+    return "".join(c for c in both if c in out), left, right, "".join(c for c in both if c not in out)
+
+
+def _matrices(letters: str, extents: Mapping[str, int], batch: str, rows: str, columns: str) -> Kernel:
+    """An operand as an array of matrices [batch…, rows, columns]."""
+    perm = [letters.index(c) for c in batch + rows + columns]
+    shape = (*(extents[c] for c in batch), *(prod(extents[c] for c in side) for side in (rows, columns)))
+    return lambda x: x.transpose(perm).reshape(shape)
 
 
 def _spread(x: Array, letters: str, at: Mapping[str, int], out: str) -> Array:
@@ -144,12 +180,12 @@ def _concat(op: ConcatOp) -> Kernel:
 
 
 def _map(op: MapOp) -> Kernel:
-    expr, shape, dtype = op.scalar, _static(op.result), numpy_dtype(element_of(op.result))
+    value_of, shape, dtype = closure_of(op.scalar), _static(op.result), numpy_dtype(element_of(op.result))
 
     def run(*xs: Array) -> Array:
         with np.errstate(all="ignore"):
-            value = np.asarray(evaluate_expr(expr, xs, {}))
-        return np.broadcast_to(value.astype(dtype, copy=False), shape)
+            value = np.asarray(value_of(xs, {})).astype(dtype, copy=False)
+        return value if value.shape == shape else np.broadcast_to(value, shape)
 
     return run
 

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects.graph import (
     ConstantOp,
+    ContractOp,
     GraphOp,
     IfOp,
     LoopOp,
@@ -33,10 +34,11 @@ from mlc.dialects.graph import (
 )
 from mlc.dialects.graph.map import MapOp
 from mlc.dialects.semantics.dims import evaluate
-from mlc.dialects.semantics.evaluate import Array, evaluate_statement
+from mlc.dialects.semantics.evaluate import Array
 from mlc.dialects.semantics.expr import Index, walk
-from mlc.dialects.semantics.interpreter import iterated, main_of
+from mlc.dialects.semantics.interpreter import interpret, iterated, main_of, names
 from mlc.dialects.semantics.numpy_evaluators import evaluator_of
+from mlc.dialects.semantics.whole_arrays import WholeArrays
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
 
@@ -45,7 +47,20 @@ Run = Callable[[Sequence[Array], Symbols], Sequence[Array]]
 UNPREPARED = (RoutineOp, NonzeroOp, SizeOp)  # they define run-time dimensions, or need the table of strings
 
 
-def prepared(module: ModuleOp, weights: WeightStore) -> Callable[[Sequence[Array]], Sequence[Array]] | None:
+Interpreted = Callable[[Sequence[Array]], Sequence[Array]]
+"""A program without symbols in its signature, as a function of its arguments in order."""
+
+
+def interpreted(module: ModuleOp, weights: WeightStore) -> Interpreted:
+    """``@main`` as a function of its arguments: prepared, or in the reference interpreter where that is needed."""
+    fast = prepared(module, weights)
+    if fast is not None:
+        return fast
+    inputs = names(main_of(module).arg_attrs)
+    return lambda given: list(interpret(module, weights, dict(zip(inputs, given, strict=True))).values())
+
+
+def prepared(module: ModuleOp, weights: WeightStore) -> Interpreted | None:
     """``@main`` as a function of its arguments, in order; None where the reference interpreter is needed."""
     main = main_of(module)
     if any(isinstance(op, UNPREPARED) for op in main.walk()) or not all(map(_is_static, main.args)):
@@ -111,13 +126,15 @@ def _structured(op: StructuredOp) -> Run:
         evaluator = evaluator_of(op)
         if evaluator is not None:
             return lambda operands, symbols: [evaluator(*operands)]
-    statements, dims = op.statements(), shape_of(op.results[0])
+    if type(op).evaluate is not StructuredOp.evaluate and not isinstance(op, ContractOp):
+        return lambda operands, symbols: [op.evaluate(operands, symbols)]
+    statements, dims = [WholeArrays(each) for each in op.statements()], shape_of(op.results[0])
     dtype = numpy_dtype(element_of(op.results[0]))
 
     def run(operands: Sequence[Array], symbols: Symbols) -> Sequence[Array]:
         result = np.zeros(tuple(cast(int, evaluate(d, symbols)) for d in dims), dtype)
         for statement in statements:
-            evaluate_statement(statement, operands, result, symbols)
+            statement(operands, result, symbols)
         return [result]
 
     return run

@@ -16,8 +16,9 @@ from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.conversions import Conversions
-from mlc.frontends.array.operators import Operators
+from mlc.frontends.array.methods.conversions import Conversions
+from mlc.frontends.array.methods.numpy_names import Methods
+from mlc.frontends.array.methods.operators import Operators
 from mlc.frontends.array.record import Emit, Record, check_not_donated, dimension, of_data, record, where_called
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
@@ -27,8 +28,11 @@ class TraceError(InputError):
     """A traced function asks for what is known only when it runs."""
 
 
-class Array(Operators, Conversions):
-    """A lazy n-dimensional array. Made by ``mlc.numpy.asarray`` and by operators on arrays; never mutated."""
+class Array(Operators, Methods, Conversions):
+    """A lazy n-dimensional array. Made by ``mlc.numpy.asarray`` and by operators on arrays.
+
+    Its elements never change: ``x[key] = v`` gives ``x`` others.
+    """
 
     __slots__ = ("__weakref__", "_record", "value")
     __array_priority__ = 100
@@ -50,6 +54,16 @@ class Array(Operators, Conversions):
             assert self.value is not None
             self._record = of_data(self.value)
         return self._record
+
+    def become(self, other: Array) -> None:
+        """Take over the elements of another array: ``x[key] = v``. Those who hold the old ones keep them."""
+        self._record, self.value = other._record, other.value
+
+    def same(self) -> Array:
+        """Another array of these elements, which does not change where this one does."""
+        made = Array.of(self.value) if self.value is not None else Array(self.record)
+        made._record = self._record
+        return made
 
     def give_away(self, to: str) -> None:
         """Leave the elements to a call that overwrites them; ``to`` says which, for the error of a later use."""

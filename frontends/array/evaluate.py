@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mlc.dialects.graph import LoopOp
-from mlc.dialects.semantics.interpreter import interpret
-from mlc.dialects.semantics.prepared import prepared
+from mlc.dialects.semantics.prepared import interpreted
 from mlc.frontends.array.array import Array, TraceError
 from mlc.frontends.array.lowering import import_trace
 from mlc.frontends.array.record import Body, Emit, Record, Unique, Variables, new_argument, ordered, where_called
@@ -38,7 +36,7 @@ class Program:
         names = {each: f"x{n}" for n, each in enumerate(inputs)}
         self.imported = import_trace(*_without_data(names, outputs), "eager")
         module, weights = self.imported.module, self.imported.weights
-        self.prepared = prepared(module, weights) if any(isinstance(op, LoopOp) for op in module.walk()) else None
+        self.interpreted = interpreted(module, weights)
 
     def __call__(self, inputs: Arrays) -> Arrays:
         self.uses += 1
@@ -46,10 +44,7 @@ class Program:
             self.compiled = compiler[0](self.text, self.again)
         if self.compiled is not None and self.compiled.done() and self.compiled.exception() is None:
             return self.compiled.result()(inputs)
-        if self.prepared is not None:
-            return self.prepared(inputs)
-        given = {f"x{n}": x for n, x in enumerate(inputs)}
-        return list(interpret(self.imported.module, self.imported.weights, given).values())
+        return self.interpreted(inputs)
 
     def again(self) -> Imported:
         """A module of its own: compilation changes it."""

@@ -4,30 +4,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlc.dialects.types import numpy_dtype
-from mlc.frontends.array import dtypes
+from mlc.frontends.array import dtypes, eager
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.compositions import (
+    arithmetic,
+    arranging,
+    comparisons,
+    construction,
+    insertion,
+    matrices,
+    missing_values,
+    selection,
+    signals,
+    statistics,
+)
+from mlc.frontends.array.compositions import sets as numpy_sets
+from mlc.frontends.array.compositions.aliases import ALIASES
 from mlc.frontends.array.functions import (
     creation,
     elementwise,
     floats,
     indexing,
+    positions,
     products,
     reductions,
-    sets,
+    running,
     shaping,
     sorting,
 )
-from mlc.frontends.array.functions.indexing import take, take_along_axis
+from mlc.frontends.array.functions.expressions import BINARY, COMPARISONS, LOGICAL, REAL_BINARY
 from mlc.frontends.array.inspection import DTYPES, __array_namespace_info__
 from mlc.frontends.array.public import public
+from mlc.frontends.array.selecting import known, sets
+from mlc.frontends.array.selecting.taking import take, take_along_axis
 
-CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
+CONSTANTS = {
+    "e": math.e,
+    "euler_gamma": np.euler_gamma,
+    "inf": math.inf,
+    "nan": math.nan,
+    "newaxis": None,
+    "pi": math.pi,
+}
 
 
 def positive(x: Any, /) -> Array:
@@ -90,21 +115,36 @@ def _public(module: ModuleType) -> dict[str, Callable[..., Any]]:
     return {name: getattr(module, name) for name in module.PUBLIC}
 
 
-_NAMESPACE: dict[str, Callable[..., Any]] = {
+_SMALL: dict[str, Callable[..., Any]] = {
     **elementwise.FUNCTIONS,
-    **_public(creation),
-    **_public(floats),
     **_public(products),
     **_public(shaping),
     **_public(reductions),
+    **_public(positions),
+    **_public(running),
+    "any": reductions.any_,
+    "astype": elementwise.astype,
+    **{name: f for module in (arithmetic, arranging, comparisons, missing_values, signals, statistics)
+       for name, f in _public(module).items()},
+}  # fmt: skip
+"""Functions that are evaluated at once where arrays are small: what they do depends on types and shapes alone."""
+_OTHERS: dict[str, Callable[..., Any]] = {
+    **_public(creation),
+    **_public(floats),
     **_public(sets),
     **_public(sorting),
-    "any": reductions.any_,
     **{f.__name__: f for f in (positive, result_type, isdtype, can_cast, finfo, iinfo, take, take_along_axis)},
-    "astype": elementwise.astype,
+    **{name: f for module in (construction, insertion, matrices, numpy_sets, selection)
+       for name, f in _public(module).items()},
     "__array_namespace_info__": __array_namespace_info__,
+}  # fmt: skip
+_NUMBERS = frozenset([*BINARY, *REAL_BINARY, *COMPARISONS, *LOGICAL]) - {"floor_divide"}
+"""Of which a number beside an array is an argument, and no part of the program."""
+NAMESPACE = {
+    **{n: public(f"mlc.numpy.{n}", f, partial(eager.call, scalars=n in _NUMBERS)) for n, f in _SMALL.items()},
+    **{n: public(f"mlc.numpy.{n}", f) for n, f in _OTHERS.items()},
 }
-NAMESPACE = {name: public(f"mlc.numpy.{name}", f) for name, f in _NAMESPACE.items()}
-index = public("mlc.numpy.Array.__getitem__", indexing.index)
+NAMESPACE |= {name: NAMESPACE[meant] for name, meant in ALIASES.items()}
+index = public("mlc.numpy.Array.__getitem__", indexing.index, known.read)
 
 __all__ = ["CONSTANTS", "DTYPES", "NAMESPACE", "index"]

@@ -30,16 +30,23 @@ class ArgumentError(InputError, TypeError, ValueError, IndexError):
     """A function cannot take these arguments; also Python's errors, as those of the Array API standard."""
 
 
-def public(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+Eager = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+"""The value of a call, or None where it is to be recorded."""
+
+
+def public(name: str, f: Callable[..., Any], eager: Eager | None = None) -> Callable[..., Any]:
     """``f`` as ``name``, such as ``mlc.numpy.sum``: raises ArgumentError in place of Python's errors.
 
-    Errors of the user's own code, which a function may call, stay.
+    Errors of the user's own code, which a function may call, stay. ``eager`` is asked first.
     """
 
     @functools.wraps(f)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if eager is not None and (at_once := eager(f, args, kwargs)) is not None:
+            return at_once
         try:
-            return f(*args, **kwargs)
+            found: Any = f(*args, **kwargs)
+            return found.same() if args and found is args[0] and isinstance(found, Array) else found
         except PYTHONS as error:
             within = isinstance(error, ArgumentError) and error.__cause__  # of a function that this one calls
             if (isinstance(error, InputError) and not within) or _of_user(error.__traceback__):

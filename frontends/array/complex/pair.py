@@ -35,6 +35,13 @@ class ComplexArray(Array):
         """
         raise InputError(f"{where_called()}: an array of {self.dtype} in place of a real one", hint="Use real or imag")
 
+    def become(self, other: Array) -> None:
+        assert isinstance(other, ComplexArray)
+        self.re, self.im, self.value = other.re, other.im, other.value
+
+    def same(self) -> Array:
+        return ComplexArray(self.re, self.im)
+
     def is_varied(self) -> bool:
         return self.re.is_varied() or self.im.is_varied()
 

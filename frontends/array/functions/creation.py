@@ -13,17 +13,17 @@ import numpy as np
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max
 from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
-from mlc.frontends.array import dtypes
+from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, apply, as_array, from_numpy
-from mlc.frontends.array.functions.elementwise import astype, convert, where
+from mlc.frontends.array.functions.elementwise import astype, convert, operands, where
 from mlc.frontends.array.functions.shapes import Extents, extents, of_matrices, sizes
-from mlc.frontends.array.functions.shaping import broadcast_to, reshape
+from mlc.frontends.array.functions.shaping import broadcast_to, moveaxis, reshape, stack
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.tensors import Tensor
 
 
-def asarray(value: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None) -> Array:
-    """An array of NumPy's, of DLPack's, of nested lists, of a number; a copy, since arrays are never mutated.
+def asarray(value: Any, /, dtype: Any = None, *, device: str | None = None, copy: bool | None = None) -> Array:
+    """An array of NumPy's, of DLPack's, of a number, of nested lists, in which arrays may be; a copy of others' memory.
 
     ``copy=False`` shares the memory of another library's array, which may not change afterwards.
 
@@ -33,6 +33,8 @@ def asarray(value: Any, /, *, dtype: Any = None, device: str | None = None, copy
     """
     if isinstance(value, Array):
         return value if dtype is None else astype(value, dtype)
+    if isinstance(value, list | tuple) and any(isinstance(x, Array) for x in trees.leaves(value)):
+        return asarray(stack([asarray(each) for each in value]), dtype)
     data = np.from_dlpack(value) if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray) else value
     given = np.array(data, copy=copy is None or copy)
     if dtype is None and not isinstance(data, np.ndarray | np.generic):
@@ -63,7 +65,7 @@ def _of_indices(expr: str, element: str, shape: Sequence[DimLike]) -> Array:
     return apply(filled, [], (expr, tuple(shape)), element, shape)
 
 
-def full(shape: Extents, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+def full(shape: Extents, fill_value: Any, dtype: Any = None, *, device: str | None = None) -> Array:
     """``fill_value`` everywhere."""
     value = as_array(fill_value)
     return broadcast_to(value if dtype is None else _as(fill_value, dtypes.element(dtype)), extents(shape))
@@ -73,30 +75,32 @@ def _as(value: Any, element: str) -> Array:
     return convert(value, element) if isinstance(value, Array) else as_array(numpy_dtype(element).type(value))
 
 
-def zeros(shape: Extents, *, dtype: Any = None, device: str | None = None) -> Array:
+def zeros(shape: Extents, dtype: Any = None, *, device: str | None = None) -> Array:
     """0 everywhere."""
     return full(shape, 0, dtype=dtype or float)
 
 
-def ones(shape: Extents, *, dtype: Any = None, device: str | None = None) -> Array:
+def ones(shape: Extents, dtype: Any = None, *, device: str | None = None) -> Array:
     """1 everywhere."""
     return full(shape, 1, dtype=dtype or float)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
-    """``fill_value`` in the shape and type of ``x``."""
+def full_like(
+    x: Any, /, fill_value: Any, dtype: Any = None, *, shape: Extents | None = None, device: str | None = None
+) -> Array:
+    """``fill_value`` in the shape and type of ``x``, or in those given."""
     given = as_array(x)
-    return full(given.shape, fill_value, dtype=dtype or given.dtype)
+    return full(given.shape if shape is None else shape, fill_value, dtype=dtype or given.dtype)
 
 
-def zeros_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+def zeros_like(x: Any, /, dtype: Any = None, *, shape: Extents | None = None, device: str | None = None) -> Array:
     """0 in the shape and type of ``x``."""
-    return full_like(x, 0, dtype=dtype)
+    return full_like(x, 0, dtype, shape=shape)
 
 
-def ones_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+def ones_like(x: Any, /, dtype: Any = None, *, shape: Extents | None = None, device: str | None = None) -> Array:
     """1 in the shape and type of ``x``."""
-    return full_like(x, 1, dtype=dtype)
+    return full_like(x, 1, dtype, shape=shape)
 
 
 empty, empty_like = zeros, zeros_like
@@ -106,7 +110,7 @@ def _is_finite(n: Any) -> bool:
     return isinstance(n, numbers.Real | np.bool) and math.isfinite(n)
 
 
-def arange(start: Any, /, stop: Any = None, step: float = 1, *, dtype: Any = None, device: str | None = None) -> Array:
+def arange(start: Any, /, stop: Any = None, step: float = 1, dtype: Any = None, *, device: str | None = None) -> Array:
     """``start``, ``start + step``, … before ``stop``; from 0 where only one is given. ``stop`` may be a dimension."""
     start, stop = (0, start) if stop is None else (start, stop)
     if not all(isinstance(n, Dim) or _is_finite(n) for n in (start, stop, step)) or step == 0:
@@ -128,19 +132,44 @@ def arange(start: Any, /, stop: Any = None, step: float = 1, *, dtype: Any = Non
 
 
 def linspace(
-    start: float, stop: float, /, num: DimLike, *, dtype: Any = None, device: str | None = None, endpoint: bool = True
-) -> Array:
-    """``num`` values at equal distances from ``start`` to ``stop``, which is one of them for ``endpoint``."""
+    start: Any,
+    stop: Any,
+    /,
+    num: DimLike = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: str | None = None,
+) -> Any:
+    """``num`` values at equal distances from ``start`` to ``stop``, which is one of them for ``endpoint``, along
+    ``axis`` of arrays; ``retstep``: their distance as well.
+    """
     (num,) = sizes(num)
     parts = dim_max(num - 1 if endpoint else num, 1)
-    step = f"{(stop - start) / parts!r}" if isinstance(parts, int) else f"{float(stop - start)!r} / f64({parts})"
-    expr = f"f64(i0) * ({step}) + ({float(start)!r})"
-    last = f"where(i0 == {parts}, {float(stop)!r}, {expr})" if endpoint and num != 1 else expr
+    if all(isinstance(x, int | float | np.number) for x in (start, stop)):
+        found = _spaced(float(start), float(stop), num, parts, endpoint, dtype)
+        distance: Any = (stop - start) / parts
+    else:
+        first, last = operands(start, stop, lowest=2)
+        distance = (last - first) / parts
+        at = reshape(convert(arange(num), first.element), (-1, *[1] * max(first.ndim, last.ndim)))
+        found = moveaxis(first + at * distance, 0, axis)
+        found = where(moveaxis(at == parts, 0, axis), last, found) if endpoint else found
+        found = found if dtype is None else astype(found, dtype)
+    return (found, distance) if retstep else found
+
+
+def _spaced(start: float, stop: float, num: DimLike, parts: DimLike, endpoint: bool, dtype: Any) -> Array:
+    step = f"{(stop - start) / parts!r}" if isinstance(parts, int) else f"{stop - start!r} / f64({parts})"
+    expr = f"f64(i0) * ({step}) + ({start!r})"
+    last = f"where(i0 == {parts}, {stop!r}, {expr})" if endpoint and num != 1 else expr
     return convert(_of_indices(last, "f64", (num,)), dtypes.FLOAT if dtype is None else dtypes.element(dtype))
 
 
 def eye(
-    n_rows: DimLike, n_cols: DimLike | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+    n_rows: DimLike, n_cols: DimLike | None = None, /, k: int = 0, dtype: Any = None, *, device: Any = None
 ) -> Array:
     """1 on diagonal ``k``, 0 elsewhere."""
     element = dtypes.element(dtype or float)
@@ -154,12 +183,12 @@ def _triangle(name: str, x: Any, relation: str, k: int) -> Array:
     return where(inside, given, full_like(given, 0))
 
 
-def tril(x: Any, /, *, k: int = 0) -> Array:
+def tril(x: Any, /, k: int = 0) -> Array:
     """The elements on and below diagonal ``k`` of the last two dimensions, 0 above."""
     return _triangle("tril", x, "<=", k)
 
 
-def triu(x: Any, /, *, k: int = 0) -> Array:
+def triu(x: Any, /, k: int = 0) -> Array:
     """The elements on and above diagonal ``k`` of the last two dimensions, 0 below."""
     return _triangle("triu", x, ">=", k)
 

@@ -207,17 +207,21 @@ def pow(x1: Any, x2: Any, /) -> Array:
     return apply(powered, [a, b], (), a.element, broadcast(a.shape, b.shape))
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Array:
-    """``x1`` where the condition holds, ``x2`` elsewhere."""
+def where(condition: Any, x1: Any = None, x2: Any = None, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """``x1`` where the condition holds, ``x2`` elsewhere; of the condition alone what ``nonzero`` is."""
+    if x1 is None and x2 is None:
+        from mlc.frontends.array.selecting.sets import nonzero
+
+        return nonzero(condition, size=size, fill_value=fill_value)
     chosen, a, b = convert(as_array(condition), "i1"), *operands(x1, x2)
     if is_complex(a):
         return formulas().by_parts(lambda *parts: apply_map("where(x0, x1, x2)", *parts), chosen, a, b)
     return apply_map("where(x0, x1, x2)", chosen, a, b)
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
+def clip(x: Any, /, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Array:
     """``x`` moved into [min, max], in its own type; a bound may be absent or an array."""
-    given = as_array(x)
+    given, min, max = as_array(x), a_min if min is None else min, a_max if max is None else max
     for expr, bound in (("max(x0, x1)", min), ("min(x0, x1)", max)):
         if bound is not None:
             given = apply_map(expr, given, convert(as_array(bound, given.element), given.element))

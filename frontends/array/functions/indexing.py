@@ -1,4 +1,4 @@
-"""Indexing: integers, slices, None, ellipsis, integer arrays, masks; take, take_along_axis. Source: NumPy's rules."""
+"""Indexing: integers, slices, None, ellipsis, integer arrays, masks. Source: NumPy's rules."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, TraceError, apply, as_array, linear
 from mlc.frontends.array.functions.creation import zeros
 from mlc.frontends.array.functions.elementwise import broadcast
-from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.fold import at_least, larger, smaller
-from mlc.frontends.build.ops.indexing.gather import gather, gather_elements, wrapped_read
+from mlc.frontends.build.ops.indexing.gather import wrapped_read
 from mlc.frontends.build.tensors import Tensor
 
 
@@ -44,14 +43,24 @@ def index(x: Array, key: Any) -> Array:
         IndexError: an index that the shape does not have.
         TraceError: a mask of a traced array, whose number of elements is not known.
     """
+    basic, arrays, first = parts(x, key)
+    return gathered(basic, arrays, first) if arrays else basic
+
+
+def parts(x: Array, key: Any) -> tuple[Array, dict[int, Array], int]:
+    """``x`` cut by the basic indices of a key, its index arrays by the dimension of that which they index, and where
+    their dimensions are in the result.
+
+    Raises:
+        IndexError: an index that the shape does not have.
+        TraceError: a mask of a traced array, whose number of elements is not known.
+    """
     items = [as_array(each) if _is_data(each) else each for each in (key if isinstance(key, tuple) else (key,))]
     apart = _are_apart(items)
     x, items = _with_masks_as_indices(x, _without_ellipsis(x, items))
     basic, arrays = _basic(x, items)
-    if not arrays:
-        return basic
-    before = [each is None or isinstance(each, slice) for each in items].index(False)
-    return _advanced(basic, arrays, 0 if apart else before)
+    kept = [each is None or isinstance(each, slice) for each in items]
+    return basic, arrays, kept.index(False) if arrays and not apart else 0
 
 
 def _are_apart(items: list[Any]) -> bool:
@@ -182,10 +191,11 @@ def indexed(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], first: 
     return build.compute(f"x0[{', '.join(reads)}]", [x, *arrays], shape)
 
 
-def _advanced(x: Array, arrays: dict[int, Array], first: int) -> Array:
+def gathered(x: Array, arrays: dict[int, Array], first: int) -> Array:
+    """``x`` at index arrays, by the dimension that each indexes; their dimensions are at ``first`` of the result."""
     axes = tuple(arrays)
     shape = broadcast(*(each.shape for each in arrays.values()))
-    given = [broadcast_to(_checked(each, x.shape[n]), shape) for n, each in arrays.items()]
+    given = [broadcast_to(checked_indices(each, x.shape[n]), shape) for n, each in arrays.items()]
     result = [d for n, d in enumerate(x.shape) if n not in axes]
     result[first:first] = shape
     if 0 in result:
@@ -193,7 +203,7 @@ def _advanced(x: Array, arrays: dict[int, Array], first: int) -> Array:
     return apply(indexed, [x, *given], (axes, first), x.element, result)
 
 
-def _checked(indices: Array, extent: DimLike) -> Array:
+def checked_indices(indices: Array, extent: DimLike) -> Array:
     """Indices whose values are known are within the dimension; those of a run are clamped, as in ``index_clamping``."""
     if dtypes.kind(indices.element) != 1:
         raise IndexError(f"an index of type {indices.dtype}; give integers or a mask")
@@ -203,39 +213,3 @@ def _checked(indices: Array, extent: DimLike) -> Array:
         if low < -extent or high >= extent:
             raise IndexError(f"indices from {low} to {high} of a dimension of {extent}")
     return indices
-
-
-@linear
-def taken(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
-    return gather(build, xs[0], xs[1], axis)
-
-
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Array:
-    """The slices of ``x`` at ``indices`` along ``axis``."""
-    given = as_array(x)
-    if axis is None and given.ndim != 1:
-        raise InputError(f"take from an array of shape {given.shape} without an axis", hint="Give axis")
-    (at,) = axes_of(given, 0 if axis is None else axis)
-    where = _checked(as_array(indices), given.shape[at])
-    shape = (*given.shape[:at], *where.shape, *given.shape[at + 1 :])
-    return apply(taken, [given, where], (at,), given.element, shape)
-
-
-@linear
-def taken_along(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
-    return gather_elements(build, xs[0], xs[1], axis)
-
-
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Array:
-    """One element for each index, whose other coordinates are those of the index."""
-    given, where = as_array(x), as_array(indices)
-    (at,) = axes_of(given, axis)
-    if given.ndim != where.ndim:
-        raise InputError(f"Indices of shape {where.shape} for an array of shape {given.shape}")
-    others = [1 if n == at else d for n, d in enumerate(given.shape)]
-    shape = broadcast(others, tuple(1 if n == at else d for n, d in enumerate(where.shape)))
-    own = broadcast_to(given, [given.shape[at] if n == at else d for n, d in enumerate(shape)])
-    at_ = broadcast_to(
-        _checked(where, given.shape[at]), [where.shape[at] if n == at else d for n, d in enumerate(shape)]
-    )
-    return apply(taken_along, [own, at_], (at,), given.element, at_.shape)

@@ -70,7 +70,7 @@ def matmul(x1: Any, x2: Any, /) -> Array:
     return contract(f"{left},{right}->{outer}{rows}{columns}".replace("k", "K"), a, b)
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+def tensordot(x1: Any, x2: Any, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
     """Sums of products over ``axes``: the last and first so many, or two lists."""
     a, b = operands(x1, x2)
     over = (range(a.ndim - axes, a.ndim), range(axes)) if isinstance(axes, int) else axes
@@ -103,14 +103,21 @@ def outer(x1: Any, x2: Any, /) -> Array:
     return contract("a,b->ab", reshape(a, (-1,)), reshape(b, (-1,)))
 
 
-def einsum(equation: str, /, *arrays: Any) -> Array:
+def einsum(equation: Any, /, *arrays: Any, optimize: Any = None, precision: Any = None) -> Array:
     """Sums of products by index letters, such as ``"bij,bjk->bik"``; several arrays from left to right.
 
+    ``...`` stands for further dimensions, which are broadcast; a letter that an array has twice is its diagonal. In
+    place of an equation, arrays may each be followed by a list of integers, and the result's come last.
+
     Raises:
-        InputError: the equation does not fit the arrays, or an index occurs twice in one of them.
+        InputError: the equation does not fit the arrays.
     """
+    if not isinstance(equation, str):
+        equation, arrays = _of_lists((equation, *arrays))
     given = operands(*arrays)
     inputs, result = _parsed(equation, given)
+    pairs = [_without_repeats(t, x) for t, x in zip(inputs, given, strict=True)]
+    inputs, given = [t for t, _ in pairs], [x for _, x in pairs]
     letters, x = inputs[0], given[0]
     for n, (other, y) in enumerate(zip(inputs[1:], given[1:], strict=True), 2):
         needed = set(result).union(*inputs[n:])
@@ -122,18 +129,52 @@ def einsum(equation: str, /, *arrays: Any) -> Array:
     return permute_dims(x, [letters.index(c) for c in result])
 
 
+def _of_lists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The equation of arrays with lists of numbers."""
+    arrays, lists = given[: len(given) // 2 * 2 : 2], given[1::2]
+    words = ["".join("..." if n is Ellipsis else string.ascii_letters[n] for n in each) for each in lists]
+    result = "".join("..." if n is Ellipsis else string.ascii_letters[n] for n in given[-1])
+    return ",".join(words) + (f"->{result}" if len(given) % 2 else ""), arrays
+
+
+def _without_repeats(letters: str, x: Array) -> tuple[str, Array]:
+    """An operand as its diagonal along letters that it has twice."""
+    twice = next((c for c in letters if letters.count(c) > 1), None)
+    if twice is None:
+        return letters, x
+    first, second = letters.index(twice), letters.rindex(twice)
+    if x.shape[first] != x.shape[second]:
+        raise InputError(f"einsum: index {twice} of shape {x.shape} is {x.shape[first]} and {x.shape[second]}")
+    rest = [n for n in range(x.ndim) if n not in (first, second)]
+    diagonals = diagonal(permute_dims(x, [*rest, first, second]))
+    return _without_repeats("".join(letters[n] for n in rest) + twice, diagonals)
+
+
 def _parsed(equation: str, given: list[Array]) -> tuple[list[str], str]:
     text = equation.replace(" ", "")
     left, arrow, result = text.partition("->")
     inputs = left.split(",")
+    if len(inputs) == len(given):
+        inputs, result = _spelled_out(inputs, result, bool(arrow), given)
     fits = len(inputs) == len(given) and all(len(t) == x.ndim for t, x in zip(inputs, given, strict=False))
-    if not fits or any(not t.isalpha() and t for t in (*inputs, result)):
+    if not fits or any(not t.isalpha() and t for t in (*inputs, result)) or set(result) - set("".join(inputs)):
         shapes = ", ".join(str(x.shape) for x in given)
         raise InputError(f"einsum '{equation}' of shapes {shapes}", hint="Give one letter a dimension")
-    if any(len(set(t)) < len(t) for t in (*inputs, result)):
-        raise InputError(f"einsum '{equation}' repeats an index in one array", hint="Take its diagonal first")
-    every = "".join(inputs)
-    return inputs, result if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
+    if len(set(result)) < len(result):
+        raise InputError(f"einsum '{equation}' repeats an index in the result", hint="Use diag of the result")
+    return inputs, result
+
+
+def _spelled_out(inputs: list[str], result: str, arrow: bool, given: list[Array]) -> tuple[list[str], str]:
+    """Letters in place of ``...``, and the result's where there is no arrow: those that occur once, in order."""
+    free = [c for c in string.ascii_letters if c not in "".join(inputs) + result]
+    counts = [x.ndim - len(t.replace("...", "")) for t, x in zip(inputs, given, strict=True)]
+    most = max([n for t, n in zip(inputs, counts, strict=True) if "..." in t], default=0)
+    more = "".join(free[:most])
+    full = [t.replace("...", more[len(more) - n :] if n > 0 else "") for t, n in zip(inputs, counts, strict=True)]
+    every = "".join(t.replace("...", "") for t in inputs)
+    once = "".join(sorted(c for c in set(every) if every.count(c) == 1))
+    return full, result.replace("...", more) if arrow else more + once
 
 
 def _summed(letters: str, x: Array, needed: set[str]) -> tuple[str, Array]:
@@ -158,9 +199,4 @@ def diagonals(build: Builder, xs: Sequence[Tensor], size: int) -> Tensor:
     return build.compute(f"x0[{', '.join([*names, names[-1]])}]", [x], (*x.shape[:-2], size))
 
 
-def trace(x: Any, /) -> Array:
-    """The sums of the main diagonals of the last two dimensions."""
-    return reduce("sum", diagonal(x), -1, False)
-
-
-PUBLIC = ("einsum", "matmul", "outer", "tensordot", "vecdot", "diagonal", "trace")
+PUBLIC = ("einsum", "matmul", "outer", "tensordot", "vecdot")

@@ -7,8 +7,9 @@ from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike, floordiv, product
 from mlc.errors import InputError
+from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array, linear
-from mlc.frontends.array.functions.elementwise import broadcast, operands
+from mlc.frontends.array.functions.elementwise import broadcast, convert, operands
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shapes import Extents, extents, of_matrices, sizes
 from mlc.frontends.build.builder import Builder
@@ -20,13 +21,17 @@ def reshaped(build: Builder, xs: Sequence[Tensor], shape: tuple[DimLike, ...]) -
     return build.reshape(xs[0], shape)
 
 
-def reshape(x: Any, /, shape: Extents, *, copy: bool | None = None) -> Array:
-    """The elements in row-major order in another shape; one extent may be -1: what the others leave.
+def reshape(x: Any, /, shape: Extents, order: str = "C", *, copy: bool | None = None) -> Array:
+    """The elements in row-major order in another shape; one extent may be -1: what the others leave. Order F is
+    column-major.
 
     Raises:
         InputError: the shapes have different numbers of elements.
     """
     given, wanted = as_array(x), list(extents(shape))
+    if order == "F":
+        flipped = permute_dims(given, range(given.ndim)[::-1])
+        return permute_dims(reshape(flipped, wanted[::-1]), range(len(wanted))[::-1])
     if wanted.count(-1) > 1:
         raise InputError(f"A shape {tuple(wanted)} with two unknown extents")
     if -1 in wanted:
@@ -109,14 +114,14 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Array:
     return reshape(given, [1 if n in new else next(dims) for n in range(rank)])
 
 
-def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Array:
-    """``x`` without dimensions of 1.
+def squeeze(x: Any, /, axis: int | tuple[int, ...] | None = None) -> Array:
+    """``x`` without dimensions of 1: all of them, or those at ``axis``.
 
     Raises:
         ValueError: one of them is not 1 (the standard's error).
     """
     given = as_array(x)
-    gone = axes_of(given, axis)
+    gone = [n for n, d in enumerate(given.shape) if d == 1] if axis is None else axes_of(given, axis)
     if any(given.shape[a] != 1 for a in gone):
         raise ValueError(f"axis {axis} of an array of shape {given.shape} is not 1")
     return reshape(given, [d for n, d in enumerate(given.shape) if n not in gone])
@@ -127,11 +132,13 @@ def joined(build: Builder, xs: Sequence[Tensor], axis: int) -> Tensor:
     return build.concat(xs, axis)
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
-    """Arrays one after the other along ``axis``, in their common type; flat for None."""
+def concat(arrays: Sequence[Any], /, axis: int | None = 0, dtype: Any = None) -> Array:
+    """Arrays one after the other along ``axis``, in their common type or ``dtype``; flat for None."""
     if not len(arrays):
         raise InputError("mlc.numpy.concat and stack of no arrays", hint="Give one array at least")
     given = operands(*arrays)
+    if dtype is not None:
+        given = [convert(x, dtypes.element(dtype)) for x in given]
     if axis is None:
         given, axis = [reshape(x, (-1,)) for x in given], 0
     (at,) = axes_of(given[0], axis)
@@ -146,24 +153,24 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
     return apply(joined, given, (at,), given[0].element, shape)
 
 
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Array:
+def stack(arrays: Sequence[Any], /, axis: int = 0, dtype: Any = None) -> Array:
     """Arrays of one shape along a new dimension."""
-    return concat([expand_dims(x, axis=axis) for x in arrays], axis=axis)
+    return concat([expand_dims(x, axis=axis) for x in arrays], axis=axis, dtype=dtype)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: Any, /, axis: int = 0) -> tuple[Array, ...]:
     """The arrays along ``axis``, without it."""
     return tuple(moveaxis(as_array(x), axis, 0))
 
 
-def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: Any, /, axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements along ``axis`` in the opposite order."""
     given = as_array(x)
     axes = axes_of(given, axis)
     return given[tuple(slice(None, None, -1) if n in axes else slice(None) for n in range(given.ndim))]
 
 
-def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: Any, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements along ``axis`` shifted; those that leave come in at the other end."""
     given = as_array(x)
     if axis is None:
@@ -191,26 +198,16 @@ def rolled(build: Builder, xs: Sequence[Tensor], by: int, axis: int) -> Tensor:
     return build.compute(f"x0[{', '.join(reads)}]", xs, xs[0].shape)
 
 
-def tile(x: Any, repetitions: Sequence[int], /) -> Array:
-    """``x`` repeated as a whole along each dimension."""
-    given = as_array(x)
-    rank = max(given.ndim, len(repetitions))
-    times = [*[1] * (rank - len(repetitions)), *repetitions]
+def tile(x: Any, repetitions: int | Sequence[int], /) -> Array:
+    """``x`` repeated as a whole along each dimension; one number is for the last one."""
+    given, wanted = as_array(x), extents(repetitions)
+    rank = max(given.ndim, len(wanted))
+    times = [*[1] * (rank - len(wanted)), *wanted]
     shape = [*[1] * (rank - given.ndim), *given.shape]
     pairs = [d for pair in zip([1] * rank, shape, strict=True) for d in pair]
     wide = [d for pair in zip(times, shape, strict=True) for d in pair]
     whole = broadcast_to(reshape(given, pairs), wide)
     return reshape(whole, [n * d for n, d in zip(times, shape, strict=True)])
-
-
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
-    """The differences of neighbours along ``axis``, ``n`` times, with arrays before and after joined to it at first."""
-    given = concat([as_array(each) for each in (prepend, x, append) if each is not None], axis=axis)
-    before = (slice(None),) * axes_of(given, axis)[0]
-    for _ in range(n):
-        after, first = given[(*before, slice(1, None))], given[(*before, slice(None, -1))]
-        given = after ^ first if given.element == "i1" else after - first
-    return given
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[DimLike, ...]:
@@ -227,7 +224,6 @@ PUBLIC = (
     "broadcast_shapes",
     "broadcast_to",
     "concat",
-    "diff",
     "expand_dims",
     "flip",
     "matrix_transpose",

@@ -10,9 +10,9 @@ from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, operands, where
-from mlc.frontends.array.functions.indexing import take, take_along_axis
 from mlc.frontends.array.functions.reductions import axes_of
 from mlc.frontends.array.functions.shaping import broadcast_to, moveaxis, reshape
+from mlc.frontends.array.selecting.taking import take, take_along_axis
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.functions import inserted_after
 from mlc.frontends.build.ops.indexing import sorting
@@ -26,9 +26,9 @@ def ordering(build: Builder, xs: Sequence[Tensor], descending: bool) -> Tensor:
     return build.reshape(sorting.argsort(build, rows, x.shape[-1], descending), x.shape)
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The indices of the elements along ``axis`` in order; equal elements keep theirs. int64."""
-    given = as_array(x)
+def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
+    """The indices, int64, that sort along ``axis``, or the flat array for None; equal elements keep their order."""
+    given, axis = (reshape(as_array(x), (-1,)), -1) if axis is None else (as_array(x), axis)
     if dtypes.kind(given.element) == 3:
         raise InputError("Complex numbers have no order", hint="Sort by abs, real or imag")
     (at,) = axes_of(given, axis)
@@ -36,13 +36,13 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return moveaxis(apply(ordering, [rows], (bool(descending),), "i64", rows.shape), -1, at)
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The elements along ``axis`` in order."""
-    given = as_array(x)
+def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
+    """The elements along ``axis`` in order; of the flat array for None."""
+    given, axis = (reshape(as_array(x), (-1,)), -1) if axis is None else (as_array(x), axis)
     return take_along_axis(given, argsort(given, axis=axis, descending=descending), axis=axis)
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Array:
+def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) -> Array:
     """Where each element of ``x2`` is inserted into the sorted vector ``x1``: before equal ones, or after (right).
 
     Binary search of all elements at once.

@@ -11,10 +11,11 @@ from typing import NamedTuple
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.functions.creation import eye, ones, zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, broadcast, conj, real, where
-from mlc.frontends.array.functions.indexing import take_along_axis
-from mlc.frontends.array.functions.reductions import argmax, max, sum
+from mlc.frontends.array.functions.positions import argmax
+from mlc.frontends.array.functions.reductions import max, sum
 from mlc.frontends.array.functions.shaping import broadcast_to
 from mlc.frontends.array.linalg.matrices import adjoint, apply_matrix, counts, extent, outer_products, phase, squares
+from mlc.frontends.array.selecting.taking import take_along_axis
 from mlc.frontends.array.transforms.control import fori_loop
 
 

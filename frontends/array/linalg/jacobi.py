@@ -15,13 +15,13 @@ import numpy as np
 from mlc.frontends.array.array import Array, as_array, from_numpy
 from mlc.frontends.array.functions.creation import eye, ones
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, conj, real, where
-from mlc.frontends.array.functions.indexing import take_along_axis
 from mlc.frontends.array.functions.products import diagonal
 from mlc.frontends.array.functions.reductions import max, sum
 from mlc.frontends.array.functions.shaping import broadcast_to, concat
 from mlc.frontends.array.functions.sorting import argsort
 from mlc.frontends.array.linalg.elimination import householder
 from mlc.frontends.array.linalg.matrices import counts, epsilon, extent, lengths, phase, squares
+from mlc.frontends.array.selecting.taking import take_along_axis
 from mlc.frontends.array.transforms.control import fori_loop, while_loop
 
 SWEEPS = 40  # at most; ten are enough for matrices of thousands of rows

@@ -10,10 +10,10 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.creation import arange
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, convert, operands, where
-from mlc.frontends.array.functions.indexing import take
 from mlc.frontends.array.functions.products import contract
 from mlc.frontends.array.nn.activations import softmax
 from mlc.frontends.array.random.distributions import bernoulli
+from mlc.frontends.array.selecting.taking import take
 
 
 def dot_product_attention(

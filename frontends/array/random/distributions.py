@@ -13,11 +13,11 @@ from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.creation import arange
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, convert
-from mlc.frontends.array.functions.indexing import take
-from mlc.frontends.array.functions.reductions import argmax
+from mlc.frontends.array.functions.positions import argmax
 from mlc.frontends.array.functions.shapes import Extents, extents
 from mlc.frontends.array.functions.sorting import argsort
 from mlc.frontends.array.random.threefry import bits, split
+from mlc.frontends.array.selecting.taking import take
 
 NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503) + (
     -0.00417768164, 0.246640727, 1.50140941,
@@ -28,7 +28,8 @@ FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.0057395
 """Coefficients of the inverse of erf, from Giles, "Approximating the erfinv function" (2010)."""
 
 
-def _float(dtype: Any) -> str:
+def float_element(dtype: Any) -> str:
+    """InputError where numbers are not drawn in this type."""
     element = dtypes.element(dtype)
     if element not in ("f32", "f64"):
         raise InputError(f"Random numbers as {dtype}", hint="Give float32 or float64, and convert by astype")
@@ -37,7 +38,7 @@ def _float(dtype: Any) -> str:
 
 def uniform(key: Any, shape: Extents = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Array:
     """From ``minval`` to before ``maxval``, of 23 random bits (float64: 52)."""
-    element = _float(dtype)
+    element = float_element(dtype)
     width, digits = (32, 23) if element == "f32" else (64, 52)
     fraction = apply_map(
         f"{element}(i64(x0 >> {width - digits})) * {element}({2.0**-digits!r})", bits(key, shape, f"uint{width}")
@@ -50,9 +51,14 @@ def uniform(key: Any, shape: Extents = (), dtype: Any = float, minval: Any = 0.0
 
 def normal(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
     """Normal numbers of mean 0 and variance 1: the quantiles of uniform numbers."""
-    element = _float(dtype)
+    return erfinv(open_uniform(key, shape, dtype)) * math.sqrt(2)
+
+
+def open_uniform(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
+    """Between -1 and 1, both left out."""
+    element = float_element(dtype)
     lowest = float(np.nextafter(numpy_dtype(element).type(-1), numpy_dtype(element).type(0)))
-    return erfinv(uniform(key, shape, dtype, lowest, 1.0)) * math.sqrt(2)
+    return uniform(key, shape, dtype, lowest, 1.0)
 
 
 def erfinv(x: Array) -> Array:
@@ -96,7 +102,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Extents | None = None) -> Array:
 
 def gumbel(key: Any, shape: Extents = (), dtype: Any = float) -> Array:
     """Numbers of the distribution of Gumbel: the largest of ``logits + gumbel`` is a choice by their probabilities."""
-    least = float(np.finfo(numpy_dtype(_float(dtype))).tiny)
+    least = float(np.finfo(numpy_dtype(float_element(dtype))).tiny)
     return apply_map("-log(-log(x0))", uniform(key, shape, dtype, least, 1.0))
 
 

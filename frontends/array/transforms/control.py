@@ -16,7 +16,8 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.functions.elementwise import FUNCTIONS
+from mlc.frontends.array.functions.creation import arange
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Body, Record, new_argument
 from mlc.frontends.array.transforms.bodies import results_like, results_of, traced
@@ -74,8 +75,13 @@ def while_loop(
     return trees.unflatten(tree, results_like(loop_while, states, (test, step, most), step.outputs))
 
 
-def fori_loop(lower: DimLike, upper: DimLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
-    """``state = body(i, state)`` for each i from ``lower`` to before ``upper``, which may be dimensions."""
+def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """``state = body(i, state)`` for each i from ``lower`` to before ``upper``.
+
+    The bounds are integers or dimensions; where one is an array it is a ``while_loop``, without derivatives in reverse.
+    """
+    if isinstance(lower, Array) or isinstance(upper, Array):
+        return _between(lower, upper, body, init)
     first, end = (n if isinstance(n, Dim) else operator.index(n) for n in (lower, upper))
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]
@@ -88,18 +94,41 @@ def fori_loop(lower: DimLike, upper: DimLike, body: Callable[[Any, Any], Any], i
     return trees.unflatten(tree, made)
 
 
-def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, unroll: bool = False) -> tuple[Any, Any]:
+def _between(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """A loop whose bounds are known when it runs."""
+    first, end = (convert(as_array(n), "i64") for n in (lower, upper))
+    return while_loop(lambda s: s[0] < end, lambda s: (s[0] + 1, body(s[0], s[1])), (first, init))[1]
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: DimLike | None = None,
+    reverse: bool = False,
+    unroll: bool | int = False,
+) -> tuple[Any, Any]:
     """``state, y = f(state, x)`` for each slice x of ``xs`` along its first axis: the last state, and all y together.
 
-    ``unroll``: straight-line code of each iteration.
+    Without ``xs``, ``length`` times with None. ``reverse``: from the last slice to the first. ``unroll``: straight-line
+    code of each iteration; a number is a hint that is not needed.
 
     Raises:
-        InputError: no ``xs``, of different lengths, or another state is returned than taken.
+        InputError: neither ``xs`` nor ``length``, different lengths, or another state is returned than taken.
     """
+    if not trees.leaves(xs):
+        if length is None:
+            raise InputError("scan without xs", hint="Give length, the number of iterations")
+        return scan(lambda state, _: f(state, xs), init, arange(length), reverse=reverse, unroll=unroll)
     slices = [as_array(x) for x in trees.leaves(xs)]
-    if not slices or len({x.shape[:1] for x in slices}) > 1 or not slices[0].shape:
-        raise InputError(f"scan over arrays of shapes {[x.shape for x in slices]}", hint="Give one first extent")
-    if unroll:
+    if len({x.shape[:1] for x in slices}) > 1 or not slices[0].shape or length not in (None, slices[0].shape[0]):
+        what = f"scan over arrays of shapes {[x.shape for x in slices]}"
+        raise InputError(what, hint="Give arrays of one first extent, and that as length or none")
+    if reverse:
+        flipped = trees.unflatten(trees.flatten(xs)[1], [x[::-1] for x in slices])
+        state, ys = scan(f, init, flipped, unroll=unroll)
+        return state, trees.tree_map(lambda y: y[::-1], ys)
+    if unroll is True:
         return _unrolled(f, init, xs, len(slices[0]))
     leaves, tree = trees.flatten(init)
     states = [as_array(x) for x in leaves]

@@ -94,7 +94,7 @@ def value_and_grad(
         given = list(args)
         leaves, tree = trees.flatten(chosen_arguments(args, chosen))
         variables = [_variable(x) for x in leaves]
-        for n, each in zip(chosen, trees.unflatten(tree, variables), strict=True):
+        for n, each in zip(chosen, trees.unflatten(tree, [x.same() for x in variables]), strict=True):
             given[n] = each
         result = f(*given, **kwargs)
         _close(variables)
@@ -142,7 +142,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     """The value of ``f`` and its pullback: cotangents of the results become those of ``primals``."""
     leaves, tree = trees.flatten(primals)
     variables = [_variable(x) for x in leaves]
-    value = f(*trees.unflatten(tree, variables))
+    value = f(*trees.unflatten(tree, [x.same() for x in variables]))
     results = [as_array(y).record for y in trees.leaves(value)]
     _close(variables)
 
@@ -157,7 +157,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     """The value of ``f``, and its derivative as a function of tangents: many directions, one trace."""
     leaves, tree = trees.flatten(primals)
     variables = [_variable(x) for x in leaves]
-    value = f(*trees.unflatten(tree, variables))
+    value = f(*trees.unflatten(tree, [x.same() for x in variables]))
     results, out = trees.flatten(value)
     ys = [Array(as_array(y).record) for y in results]
     _close(variables)

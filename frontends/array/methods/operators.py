@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlc.dialects.semantics.dims import Dim
-from mlc.errors import InputError
-from mlc.frontends.array.record import where_called
 
 if TYPE_CHECKING:
     from mlc.frontends.array.array import Array
@@ -132,20 +131,28 @@ class Operators:
         return _function("index")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        hint = "Make a new one: x.at[...].set(y), or mlc.numpy.where"
-        raise InputError(f"{where_called()}: an array is not mutated by x[...] = y", hint=hint)
+        """This array, and no other, has ``value`` at ``key`` from now on: that of ``x.at[key].set(value)``."""
+        from mlc.frontends.array.selecting.updates import assign
+
+        assign(self, key, value)  # type: ignore[arg-type]
+
+    def __divmod__(self, other: Any) -> tuple[Array, Array]:
+        return _binary("floor_divide", self, other), _binary("remainder", self, other)
+
+    def __round__(self, decimals: int = 0) -> Array:
+        return _function("round")(self, decimals)
 
     @property
     def at(self) -> Any:
         """Updates: ``x.at[key].set(values)``, and ``add``, ``multiply``, ``min``, ``max``, each a new array."""
-        from mlc.frontends.array.functions.updates import Indexer
+        from mlc.frontends.array.selecting.updates import Indexer
 
         return Indexer(self)  # type: ignore[arg-type]
 
     @property
     def T(self) -> Array:
-        """The transpose of a matrix."""
-        return _function("matrix_transpose")(self)
+        """The dimensions in the opposite order."""
+        return _function("transpose")(self)
 
     @property
     def mT(self) -> Array:
@@ -153,16 +160,24 @@ class Operators:
         return _function("matrix_transpose")(self)
 
 
+@cache
 def _function(name: str) -> Callable[..., Array]:
     from mlc.frontends.array.namespace import NAMESPACE, index
 
     return index if name == "index" else NAMESPACE[name]
 
 
-def _binary(name: str, left: Any, right: Any) -> Any:
-    from mlc.frontends.array.array import Array, as_array
+@cache
+def _operands() -> tuple[type, ...]:
+    from mlc.frontends.array.array import Array
 
-    for each in (left, right):
-        if not isinstance(each, Array | bool | int | float | complex | np.generic | np.ndarray | Dim | list | tuple):
-            return NotImplemented
-    return _function(name)(*(as_array(each) if isinstance(each, list | tuple) else each for each in (left, right)))
+    return (Array, bool, int, float, complex, np.generic, np.ndarray, Dim)
+
+
+def _binary(name: str, left: Any, right: Any) -> Any:
+    given = _operands()
+    if isinstance(left, given) and isinstance(right, given):
+        return _function(name)(left, right)
+    if not all(isinstance(each, (*given, list, tuple)) for each in (left, right)):
+        return NotImplemented
+    return _function(name)(*(_function("asarray")(x) if isinstance(x, list | tuple) else x for x in (left, right)))

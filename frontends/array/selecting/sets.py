@@ -10,10 +10,12 @@ import numpy as np
 
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array, from_numpy
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, arrays_of
-from mlc.frontends.array.functions.indexing import take
+from mlc.frontends.array.functions.creation import arange, full
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, arrays_of, convert, where
 from mlc.frontends.array.functions.reductions import any_
+from mlc.frontends.array.functions.running import cumsum
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
+from mlc.frontends.array.selecting.taking import take
 
 
 class UniqueAll(NamedTuple):
@@ -33,13 +35,30 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def nonzero(x: Any, /) -> tuple[Array, ...]:
+def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of the elements that are not 0, an array for each dimension, in row-major order.
 
+    With ``size`` so many, the first ones, or filled up by ``fill_value`` (0): works on traced arrays.
+
     Raises:
-        TraceError: the elements of ``x`` are not known while a function is traced.
+        TraceError: the elements of ``x`` are not known while a function is traced, and there is no ``size``.
     """
-    return tuple(from_numpy(at.astype(np.int64)) for at in np.nonzero(as_array(x).numpy()))
+    if size is None:
+        return tuple(from_numpy(at.astype(np.int64)) for at in np.nonzero(as_array(x).numpy()))
+    return _nonzero_sized(as_array(x), size, fill_value)
+
+
+def _nonzero_sized(x: Array, size: int, fill_value: Any) -> tuple[Array, ...]:
+    holds = convert(reshape(x, (-1,)), "i1")
+    place = where(holds, cumsum(holds) - 1, size)
+    found = full((size,), -1, dtype="int64").at[place].set(arange(holds.shape[0]), mode="drop")
+    fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * x.ndim
+    coordinates: list[Array] = []
+    rest = found
+    for d, fill in zip(reversed(x.shape), reversed(fills), strict=True):
+        coordinates.append(where(found < 0, fill, rest % d))
+        rest = rest // d
+    return tuple(reversed(coordinates))
 
 
 def unique_all(x: Any, /) -> UniqueAll:
@@ -76,7 +95,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     return FUNCTIONS["logical_not"](found) if invert else found
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Array:
+def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Array:
     """Each element along ``axis`` so many times; an array says how many times each, whose elements must be known."""
     given = as_array(x)
     given, at = (reshape(given, (-1,)), 0) if axis is None else (given, axis % given.ndim)

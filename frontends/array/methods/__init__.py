@@ -1,0 +1,1 @@
+"""What Python and NumPy call on arrays: operators, conversions, methods."""

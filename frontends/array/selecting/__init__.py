@@ -1,0 +1,1 @@
+"""Elements chosen and changed at indices: take, updates, and functions whose results have as many as data says."""
