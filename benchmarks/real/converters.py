@@ -16,7 +16,7 @@ import skl2onnx
 import xgboost
 from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
 from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
-from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
 from skl2onnx.common.shape_calculator import (
     calculate_linear_classifier_output_shapes,
     calculate_linear_regressor_output_shapes,
@@ -120,7 +120,8 @@ def fitted(name: str) -> tuple[Any, list[tuple[str, Any]], dict[str, Any]]:
         400, COLUMNS, n_informative=6, n_redundant=1, n_classes=3, random_state=3
     )
     rows = rows.astype(np.float32)
-    numbers = [("x", FloatTensorType([None, COLUMNS]))]
+    kind = DoubleTensorType if name == "process" else FloatTensorType  # its sum of 400 terms of 18,000 is 6
+    numbers = [("x", kind([None, COLUMNS]))]
     if name in CLASSIFIERS:
         model = CLASSIFIERS[name]().fit(rows, classes)
         return model, numbers, {} if name == "logistic" else {"zipmap": False}
