@@ -75,7 +75,8 @@ def bilinear(call: Call, a: Tensor, b: Tensor, weight: Tensor, bias: Tensor | No
 
 @aten("cdist", "_cdist_forward")
 def distances(call: Call, a: Tensor, b: Tensor, p: float = 2, *_: Any) -> Tensor:
-    return norms.distances(call.build, *call.tensors(a, b), p)
+    left, right = call.tensors(a, b)
+    return norms.distances(call.build, left, right, p)
 
 
 @aten("scaled_dot_product_attention")
