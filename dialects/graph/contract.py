@@ -80,14 +80,15 @@ class ContractOp(LayoutOp):
         return (statement(" ".join(out), bounds, value, reduce=" ".join(reduce), monoid="add"),)
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
-        """The statement's result, by ``np.einsum`` (BLAS) where the operands are floats without broadcast."""
+        """The statement's result, by ``np.einsum`` (BLAS) in f64 where the operands are floats without broadcast."""
         shapes = shape_of(self.lhs), shape_of(self.rhs)
         extents = self.extents()
         named = (pair for t, s in zip(self.terms, shapes, strict=False) for pair in zip(t, s, strict=False))
         stretched = any(extents[letter] != size for letter, size in named)
         if self.data_layouts or self.product or stretched or operands[0].dtype not in (np.float32, np.float64):
             return super().evaluate(operands, symbols)
-        return np.asarray(np.einsum(self.equation.data, *operands, optimize=True))
+        wide = [x.astype(np.float64, copy=False) for x in operands]  # of f32, too: BLAS sums it in f32
+        return np.asarray(np.einsum(self.equation.data, *wide, optimize=True)).astype(operands[0].dtype, copy=False)
 
 
 def term(product: StringAttr | None, lhs: str, rhs: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.dims import evaluate as evaluate_dim
 from mlc.dialects.semantics.expr import CASTS, REINTERPRETATIONS, Const, Expr, Index, Load
-from mlc.dialects.semantics.statement import MONOIDS, Statement
+from mlc.dialects.semantics.statement import MONOIDS, Monoid, Statement
 from mlc.dialects.types import NARROW, NUMPY_NAMES, bit_width, is_narrow, numpy_dtype
 
 Array = np.ndarray[Any, Any]
@@ -176,15 +176,23 @@ def evaluate_statement(
         env[statement.iters[n]] = np.arange(extents[n]).reshape([-1] + [1] * (len(parallel) - axis - 1))
     at = tuple(np.asarray(evaluate_expr(i, operands, env)) for i in statement.out)
     whole = np.broadcast_shapes(tuple(extents[n] for n in parallel), *(a.shape for a in at))
-    combine = None
+    combine = total = None
     if statement.monoid:
         combine = MONOIDS[statement.monoid]
-        _assign(result, at, np.full(whole, combine.identity(result.dtype), dtype=result.dtype))
+        total = np.full(whole, combine.identity(result.dtype), accumulator(combine, result.dtype))
     for point in itertools.product(*(range(extents[n]) for n in reduce)):
         env.update(zip((statement.iters[n] for n in reduce), point, strict=True))
         value = np.broadcast_to(np.asarray(evaluate_expr(statement.value, operands, env)), whole)
         value = value.astype(result.dtype, copy=False)
-        _assign(result, at, value if combine is None else combine.numpy(result[at].reshape(whole), value))
+        total = value if combine is None else combine.numpy(total, value)
+    if total is not None:
+        _assign(result, at, total.astype(result.dtype, copy=False))
+
+
+def accumulator(monoid: Monoid, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which terms of ``dtype`` are combined: sums of f32 are made in f64, and rounded once, as the error of
+    an order of summation says nothing about compiled code, which has another."""
+    return np.dtype(np.float64) if monoid.fn == "add" and dtype == np.float32 else dtype
 
 
 def _assign(result: Array, at: tuple[Array, ...], value: Array) -> None:

@@ -28,7 +28,7 @@ from mlc.dialects.graph import (
     dims_of,
     ints_of,
 )
-from mlc.dialects.semantics.evaluate import Array, evaluate_expr, evaluate_statement
+from mlc.dialects.semantics.evaluate import Array, accumulator, evaluate_expr, evaluate_statement
 from mlc.dialects.semantics.expr import parse
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.semantics.whole_arrays import closure_of
@@ -82,10 +82,10 @@ def _contract(op: ContractOp) -> Kernel:
     points = [dict(zip(reduced, p, strict=True)) for p in np.ndindex(*(cast(int, extents[c]) for c in reduced))]
 
     def run(a: Array, b: Array) -> Array:
-        total = np.zeros(shape, numpy_dtype(element))
+        total = np.zeros(shape, np.float64)  # of f32 too: see accumulator
         for at in points:
             total += _spread(a, lhs, at, out) * _spread(b, rhs, at, out)
-        return total
+        return total.astype(numpy_dtype(element), copy=False)
 
     return run
 
@@ -193,8 +193,14 @@ def _map(op: MapOp) -> Kernel:
 def _reduce(op: ReduceOp) -> Kernel:
     monoid, axes, shape = MONOIDS[op.fn.data], ints_of(op.axes), _static(op.result)
     dtype = numpy_dtype(element_of(op.result))
-    identity = monoid.identity(dtype)
-    return lambda x: np.asarray(monoid.numpy.reduce(x, axes, initial=identity, dtype=dtype)).reshape(shape)
+    identity, wide = monoid.identity(dtype), accumulator(monoid, dtype)
+
+    @np.errstate(all="ignore")
+    def run(x: Array) -> Array:
+        total = np.asarray(monoid.numpy.reduce(x, axes, initial=identity, dtype=wide))
+        return total.astype(dtype, copy=False).reshape(shape)
+
+    return run
 
 
 _KERNELS: dict[type[StructuredOp], Callable[[Any], Kernel]] = {

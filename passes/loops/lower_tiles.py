@@ -231,4 +231,4 @@ class _Lowering:
             beyond = masked_beyond(nest, [*self.statements.values()])
             return TileBody(members, replace(values, in_registers=False, beyond=beyond), initial=initial)
         ahead = None if nest.streamed else Prefetch(self.buffers, nest, self.target)
-        return TileBody(members, values, ahead, initial=initial)
+        return TileBody(members, values, ahead, chunked=True, initial=initial)

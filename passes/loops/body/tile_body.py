@@ -9,14 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from mlc.dialects.poly import TiledLoop
-from mlc.dialects.semantics.dims import dim_min
+from mlc.dialects.semantics.dims import DimLike, dim_min
 from mlc.passes.loops.body.combine import bare, combine, horizontal, initial, masked
+from mlc.passes.loops.body.long_sums import Chunks, block_size, chunks_of, narrowed, widened
 from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.body.prefetch import Prefetch
 from mlc.passes.loops.body.running import continued
@@ -27,6 +29,7 @@ from mlc.passes.loops.index.index_builder import IndexBuilder
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 Loops = Sequence[TiledLoop]
+Span = tuple[DimLike, DimLike]
 Lane = tuple[TiledLoop, Piece]
 """The loop over the vectorized iterator, and the range of it."""
 
@@ -43,6 +46,7 @@ class TileBody:
     values: TileValues
     prefetch: Prefetch | None = None
     before: Sequence[StatementView] = ()  # statements fused into the loops of a reduction, before its term
+    chunked: bool = False  # long sums are made in chunks
     initial: bool = False  # writes the initial values of running reductions, and executes no statement
 
     def emit(self, out: IndexBuilder, context: TileContext, inner: Sequence[TiledLoop]) -> None:
@@ -115,24 +119,32 @@ class TileBody:
         if lane is not None and lane[1].once and not loops and bare(s):
             here = lane[1].at(out, context, lane[0], lane[1].start)
             return Value(broadcast(out, self._term(out, s, here), axes, here), axes)
-        start = broadcast(out, Value(initial(out, s)), axes, TileContext(context.at, shape_axes))
-        return Value(self._reduce_loops(out, s, context, loops, lane, axes, start), axes)
+        shape = TileContext(context.at, shape_axes)
+        start = Value(broadcast(out, Value(initial(out, s)), axes, shape), axes)
+        chunks = chunks_of(s, context, loops, lane) if self.chunked else None
+        start = widened(out, start, shape) if chunks else start
+        total = Value(self._reduce_loops(out, s, context, loops, lane, axes, start.ssa, chunks), axes)
+        return narrowed(out, total, shape) if chunks else total
 
     def _reduce_loops(
         self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
-        axes: frozenset[str], total: SSAValue,
+        axes: frozenset[str], total: SSAValue, chunks: Chunks | None = None, span: Span | None = None,
     ) -> SSAValue:  # fmt: skip
+        """``span``: the part of the first loop's range, where that is in ``chunks``."""
+        first = [*loops, *(lane[:1] if lane else ())][:1]
+        if chunks is not None and chunks.iterator in (loop.iterator for loop in first):
+            return self._chunked(out, s, context, loops, lane, axes, total, chunks.points)
         if loops and loops[0].partial_sums:
-            return self._partial_sums(out, s, context, loops, lane, axes, total)
-        if loops and lane is None and _iterations(s, context, loops) <= UNROLLED:
+            return self._partial_sums(out, s, context, loops, lane, axes, total, span)
+        if loops and lane is None and not chunks and not span and _iterations(s, context, loops) <= UNROLLED:
             return self._unrolled(out, s, context, loops, axes, total)
         if loops:
             item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
-            with_loop = open_for(out, 0, extent, 1, (total,))
+            with_loop = open_for(out, *(span or (0, extent)), 1, (total,))
             if item.staged:
                 with_loop.op.attributes[STAGED] = IntegerAttr(item.staged, i64)
             here = context.extended(item.iterator, with_loop.variable)
-            inside = self._reduce_loops(with_loop.inside, s, here, loops[1:], lane, axes, with_loop.carried[0])
+            inside = self._reduce_loops(with_loop.inside, s, here, loops[1:], lane, axes, with_loop.carried[0], chunks)
             return with_loop.close((inside,))[0]
         if lane is not None:
             return self._lane_loop(out, s, context, lane, axes, total)
@@ -161,23 +173,43 @@ class TileBody:
 
     def _partial_sums(
         self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
-        axes: frozenset[str], total: SSAValue,
+        axes: frozenset[str], total: SSAValue, span: Span | None = None,
     ) -> SSAValue:  # fmt: skip
         """Blocked summation: the first loop in blocks, each with its own partial sums in registers."""
         item, extent = loops[0], context.resolve(s.bounds[loops[0].iterator])
-        blocks = open_for(out, 0, extent, item.size, (total,))
+        size = block_size(s, item, extent) if self.chunked else item.size
+        first, end = span or (0, extent)
+        blocks = open_for(out, first, end, size, (total,))
         inside = blocks.inside
         part = broadcast(inside, Value(initial(inside, s)), axes, context)
-        if item.size == 1:
+        if size == 1:
             here = context.extended(item.iterator, blocks.variable)
             part = self._reduce_loops(inside, s, here, loops[1:], lane, axes, part)
         else:
-            stop = dim_min(blocks.variable + item.size, extent)
+            stop = dim_min(blocks.variable + size, end)
             run = open_for(inside, blocks.variable, stop, 1, (part,))
             here = context.extended(item.iterator, run.variable)
             part = run.close((self._reduce_loops(run.inside, s, here, loops[1:], lane, axes, run.carried[0]),))[0]
         sum_ = combine(inside, s, Value(blocks.carried[0], axes), Value(part, axes))
         return blocks.close((sum_.ssa,))[0]
+
+    def _chunked(
+        self, out: IndexBuilder, s: StatementView, context: TileContext, loops: Loops, lane: Lane | None,
+        axes: frozenset[str], total: SSAValue, points: int,
+    ) -> SSAValue:  # fmt: skip
+        """The first loop in chunks of ``points``: the sum of each is added to ``total``, in f64."""
+        whole: Span = (0, context.resolve(s.bounds[loops[0].iterator])) if loops else (0, 0)
+        first, stop = (lane[1].start, lane[1].stop) if lane and not loops else whole
+        run = open_for(out, first, stop, points, (total,))
+        inside, span = run.inside, (run.variable, dim_min(run.variable + points, stop))
+        shape = context
+        if lane is not None:
+            shape = replace(context, axes=(*context.axes, Axis(lane[0].iterator, lane[1].size)))
+            lane = lane if loops else (lane[0], replace(lane[1], start=span[0], stop=span[1]))
+        part = broadcast(inside, Value(initial(inside, s)), axes, shape)
+        part = self._reduce_loops(inside, s, context, loops, lane, axes, part, span=span if loops else None)
+        sum_ = arith.AddfOp(run.carried[0], widened(inside, Value(part, axes), shape).ssa)
+        return run.close((inside.emit(sum_),))[0]
 
     def _lane_loop(
         self,

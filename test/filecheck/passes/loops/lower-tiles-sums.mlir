@@ -68,3 +68,23 @@ kernel.func @window(%0: memref<6x9xf32>, %1: memref<4xf32>, %2: memref<6x8xf32>)
 // CHECK:      [[TWO:%\w+]] = arith.addf [[ONE]], {{.*}}: vector<8xf32>
 // CHECK-NOT:  scf.for
 // CHECK:      kernel.write [[TWO]]
+
+// -----
+
+// A long sum is made in chunks of 32 vectors, each added to a total in f64.
+
+kernel.func @long_sum(%0: memref<100000xf32>, %1: memref<1xf32>) attributes {schedule = #poly.schedule<"rows: S0 | i | j/8v">} {
+  poly.statement "S0" ins(%0 : memref<100000xf32>) outs(%1 : memref<1xf32>) {domain = #poly.domain<"0 <= i < 1 and 0 <= j < 100000">, accesses = [#poly.access<"b0[j]">, #poly.access<"b1[i]">], monoid = "add", init = 0.0 : f32} do {
+  ^bb0(%x: f32):
+    poly.yield %x : f32
+  }
+  kernel.return
+}
+
+// CHECK:      kernel.func @long_sum(
+// CHECK:      [[TOTAL:%\w+]] = scf.for [[J:%\w+]] = {{.*}} step %c256 iter_args([[ACC:%\w+]] = {{.*}}) -> (vector<8xf64>) {
+// CHECK:      [[STOP:%\w+]] = arith.minsi {{.*}}, %c100000 : index
+// CHECK:      [[PART:%\w+]] = scf.for {{.*}} = [[J]] to [[STOP]] step {{.*}} -> (vector<8xf32>) {
+// CHECK:      [[WIDE:%\w+]] = arith.extf [[PART]] : vector<8xf32> to vector<8xf64>
+// CHECK-NEXT: arith.addf [[ACC]], [[WIDE]] : vector<8xf64>
+// CHECK:      arith.truncf [[TOTAL]] : vector<8xf64> to vector<8xf32>
