@@ -17,15 +17,15 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects.poly import TiledLoop
 from mlc.dialects.semantics.dims import DimLike, dim_min
-from mlc.passes.loops.body.combine import bare, combine, horizontal, initial, masked
-from mlc.passes.loops.body.long_sums import Chunks, block_size, chunks_of, narrowed, widened
 from mlc.passes.loops.body.open_loops import Piece, each_piece, open_for, pieces
 from mlc.passes.loops.body.prefetch import Prefetch
-from mlc.passes.loops.body.running import continued
 from mlc.passes.loops.body.statement_fusion import fusable_groups
 from mlc.passes.loops.body.tile_context import Axis, TileContext, Value, broadcast
 from mlc.passes.loops.body.tile_values import TileValues
 from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.loops.reductions.combine import bare, combine, horizontal, initial, masked
+from mlc.passes.loops.reductions.long_sums import Chunks, block_size, chunks_of, narrowed, widened
+from mlc.passes.loops.reductions.running import continued
 from mlc.passes.schedule.polyhedral.statement_view import StatementView
 
 Loops = Sequence[TiledLoop]

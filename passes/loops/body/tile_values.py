@@ -15,7 +15,6 @@ from mlc.dialects.semantics.dims import Dim, DimLike, evaluate
 from mlc.dialects.types import element_name, element_of, elements_in
 from mlc.passes.kernel.lowering.casts import signless
 from mlc.passes.kernel.lowering.scalars import region_of
-from mlc.passes.loops.body.combine import initial
 from mlc.passes.loops.body.comparisons import difference, only_compared
 from mlc.passes.loops.body.strided_loads import is_strided, read_strided
 from mlc.passes.loops.body.tile_context import (
@@ -32,6 +31,7 @@ from mlc.passes.loops.body.tile_context import (
     vector_type,
 )
 from mlc.passes.loops.index.index_builder import IndexBuilder, mentions_axis, simplify, split_axes
+from mlc.passes.loops.reductions.combine import initial
 from mlc.passes.schedule.polyhedral.masks import MASK
 from mlc.passes.schedule.polyhedral.running_reductions import NOTHING, Running
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mlc.passes.loops.body.combine import combine
 from mlc.passes.loops.body.tile_context import TileContext, Value, broadcast, factor_of
 from mlc.passes.loops.body.tile_values import TileValues
 from mlc.passes.loops.index.index_builder import IndexBuilder
+from mlc.passes.loops.reductions.combine import combine
 from mlc.passes.schedule.polyhedral.statement_view import Access, StatementView
 
 FACTOR = "where(x0 == x1, 1.0, exp(x0 - x1))"
