@@ -26,13 +26,15 @@ def mlc(path: Path, threads: int) -> Run:
     return load(path, threads).run
 
 
-def onnxruntime(path: Path, threads: int) -> Run:
-    """onnxruntime's CPU provider with all graph optimizations, as its sessions are by default."""
+def onnxruntime(path: Path, threads: int, optimized: bool = True) -> Run:
+    """onnxruntime's CPU provider with all graph optimizations, as its sessions are by default, or with none."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
+    if not optimized:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return lambda inputs: dict(zip(names, session.run(names, dict(inputs)), strict=True))

@@ -106,4 +106,5 @@ def _tolerances(rows: Sequence[tuple[Real, Any]]) -> str:
         if model.tolerance != TOLERANCE:
             groups.setdefault((model.tolerance, model.reason), []).append(f"`{model.name}`")
     lines = [f"- {tolerance:g}, {reason}: {', '.join(names)}." for (tolerance, reason), names in groups.items()]
+    lines += [f"- `{model.name}`: {_plain(text)}" for model, result in rows for text in result.get("unsteady", ())]
     return "\n".join(lines)
