@@ -8,17 +8,27 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+from collections.abc import Callable
 from threading import Lock
 
 _lock = Lock()
-# Names of iterators, run-time dimensions, loop indices and run-time scalars.
-_ITERATOR = re.compile(r"[a-z]{1,2}\d*|size\d+|room\d+|value\d+|step\d+|branch\d+|state\d+|max|min|inf|nan")
-# Words of C and names of the generated code, whose variables symbols become.
-_RESERVED = """
-    auto char const default double do else enum extern float goto inline int long register restrict return short signed
-    sizeof static struct switch typedef union unsigned void volatile dim buf tid threads NULL
-    offset host place shape bytes arena mark part
+# Names of the IR: iterators, loop indices and run-time scalars; and what no dimension expression can say.
+_ITERATOR = re.compile(r"[a-z]{1,2}\d*|inf|nan")
+_COMPUTED = re.compile(r"(size|room|value|step|branch|state)\d+|max|min")
+# Macros and types of C's headers (`EOF`, `PRId64`, `int8_t`), and names of the C compiler and of mlc's runtime.
+_MACRO = re.compile(
+    r"_.*|[A-Z][A-Z0-9_]+|I|(PRI|SCN)[A-Za-z0-9]+|(mlc|si|sa|bit|signature|pthread|atomic)_.*|\w+_t|[a-z]+\d+x\d+"
+)
+# Words of C with GNU's, of its macros in lower case, and names of the generated code, whose variables symbols become.
+_WORDS = """
+    alignas alignof asm auto bool case char const constexpr default double do else enum extern false float fortran goto
+    inline int long nullptr register restrict return short signed sizeof static static_assert struct switch thread_local
+    true
+    typedef typeof typeof_unqual union unsigned void volatile
+    assert errno i386 linux math_errhandling stderr stdin stdout unix
+    dim buf tid threads end host offset shape place bytes arena mark part
 """
+_RESERVED = frozenset(_WORDS.split())
 
 
 def parse_expression(text: str) -> ast.expr:
@@ -35,12 +45,40 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether generated code uses the name itself, so that a dimension of this name becomes ``name_``."""
-    return bool(_ITERATOR.fullmatch(name)) or keyword.iskeyword(name) or name in _RESERVED.split()
+    """Whether generated code uses the name itself, so that a dimension of this name becomes ``name_``. So is ``name_``,
+    and no two names become one.
+    """
+    stem = name.rstrip("_") or name
+    used = _ITERATOR.fullmatch(stem) or _MACRO.fullmatch(stem) or stem in _RESERVED
+    return bool(used) or _is_unspeakable(stem)
+
+
+def _is_unspeakable(name: str) -> bool:
+    """Whether no expression can have the name, or a model's signature has it for something else."""
+    return keyword.iskeyword(name) or bool(_COMPUTED.fullmatch(name))
 
 
 def source_names(text: str) -> str:
     """An expression with the names of dimensions as the user wrote them, and brackets only where they say something:
     ``((s_)//(2))`` is ``(s//2)``."""
-    named = re.sub(r"\b([A-Za-z]\w*)_\b", lambda found: found[1] if is_reserved(found[1]) else found[0], text)
-    return re.sub(r"(?<!\w)\((\w+)\)", r"\1", named)
+    return _without_brackets(_renamed(text, is_reserved))
+
+
+def signature_names(text: str) -> str:
+    """An expression as a model's signature has it: with the user's names, unless an expression cannot have them, as
+    ``if``."""
+    return _renamed(text, lambda name: is_reserved(name) and not _is_unspeakable(name.rstrip("_")))
+
+
+def shown_names(text: str) -> str:
+    """An expression of a model's signature, for people: ``if_`` is ``if``."""
+    return _without_brackets(_renamed(text, lambda name: _is_unspeakable(name.rstrip("_"))))
+
+
+def _renamed(text: str, is_changed: Callable[[str], bool]) -> str:
+    """Without the last ``_`` of names that had been changed."""
+    return re.sub(r"\b([A-Za-z_]\w*)_\b", lambda found: found[1] if is_changed(found[1]) else found[0], text)
+
+
+def _without_brackets(text: str) -> str:
+    return re.sub(r"(?<!\w)\((\w+)\)", r"\1", text)

@@ -45,6 +45,7 @@ _TYPES = {
     "set_state": "int(*)(void *, const char *, const void *)",
     "error": "const char *(*)(void)",
 }
+_NO_WORKSPACE = ("cannot allocate the ", "more memory than can be addressed")  # of mlc_runtime.c
 _RUN_DEVICE = "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)"
 
 # ctypes would take 3 us more for a call, most of it for the addresses of the arrays.
@@ -63,6 +64,10 @@ class NeedsCapacity(Exception):
     def __init__(self, symbol: str, size: int) -> None:
         super().__init__(symbol, size)
         self.symbol, self.size = symbol, size
+
+
+class NoRoom(RunError):
+    """There is no memory for an output or the workspace, so the model has not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +205,9 @@ class Library:
 
     def raise_failure(self) -> NoReturn:
         """Raises the RunError of this thread's last run."""
-        raise RunError(f"Model '{self.signature['name']}' failed: {self._error()}")
+        error = self._error()
+        kind = NoRoom if any(text in error for text in _NO_WORKSPACE) else RunError
+        raise kind(f"Model '{self.signature['name']}' failed: {error}")
 
     def seed(self, number: int) -> None:
         """Set the run counter."""
@@ -241,7 +248,7 @@ def _release(destroy: Any, model: Any, handle: int) -> None:
 
 def _too_large(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RunError:
     message = f"Cannot allocate output '{name}' of the shape {shape}, {memory.size_of(shape, dtype)} bytes"
-    return RunError(message, hint="Check the shapes of the inputs")
+    return NoRoom(message, hint="Give inputs that make a smaller output")
 
 
 def _os_path(path: Path | None) -> Any:

@@ -16,8 +16,9 @@ from mlc.errors import InputError, RunError
 from mlc.runtime import arrays, describe, exprs
 from mlc.runtime.calls import Queue
 from mlc.runtime.files import copy_artifact, existing
-from mlc.runtime.library import MOST_THREADS, Library, NeedsCapacity, Plan, nothing, strings
+from mlc.runtime.library import MOST_THREADS, Library, NeedsCapacity, NoRoom, Plan, nothing, strings
 from mlc.runtime.signature import (
+    LARGEST_DIMENSION,
     STRINGS,
     TensorSpec,
     check_guards,
@@ -287,25 +288,51 @@ class Model:
             raise RunError(message, hint="Take the array that the call returns")
 
     def _with_capacity(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
-        """The result of ``run``, repeated with more capacity where a run-time dimension needs it; later calls keep
-        it."""
+        """The result of ``run``, repeated with more capacity where a run-time dimension needs it. Later calls keep it,
+        unless the run fails; where capacities of several runs are too much together, this run begins with the least.
+        """
+        try:
+            return self._grown(library, plan, given, run)
+        except NoRoom:
+            if not any(size > INITIAL_CAPACITY for size in self._capacity.values()):
+                raise
+            self._keep(dict.fromkeys(self._capacity, INITIAL_CAPACITY))
+            return self._grown(library, self._plan(library, given), given, run)
+
+    def _grown(self, library: Library, plan: Plan, given: Sequence[Array], run: Any) -> tuple[Plan, Any]:
+        capacity = self._capacity
         while True:
             try:
-                return plan, run(plan, given)
+                result = run(plan, given)
             except NeedsCapacity as need:
-                self._capacity[need.symbol] = max(self._capacity[need.symbol], need.size + need.size // 8)
-                self._plans = {}
-                plan = self._plan(library, given)
+                capacity = {**capacity, need.symbol: self._enough(need, capacity)}
+                plan = self._plan_with(capacity, library, given)
+            else:
+                if capacity is not self._capacity:
+                    self._keep({symbol: max(size, self._capacity[symbol]) for symbol, size in capacity.items()})
+                return plan, result
+
+    def _keep(self, capacity: dict[str, int]) -> None:
+        self._capacity, self._plans = capacity, {}
+
+    def _enough(self, need: NeedsCapacity, capacity: Mapping[str, int]) -> int:
+        if need.size > LARGEST_DIMENSION:
+            message = f"Model '{self.name}' computes a dimension of {need.size} elements, too large for any memory"
+            raise NoRoom(message, hint="Check the values of the inputs, which decide on that dimension")
+        return max(capacity[need.symbol], need.size + need.size // 8)
 
     def _plan(self, library: Library, inputs: Sequence[Array]) -> Plan:
-        dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
-        check_guards(self.signature.get("guards", ()), dims)
-        dims |= self._capacity
         if len(self._plans) >= _MAX_PLANS:
             self._plans = {}
-        plan = self._plans[arrays.layouts(inputs)] = library.plan(dims, inputs, self._all_outputs)
+        plan = self._plans[arrays.layouts(inputs)] = self._plan_with(self._capacity, library, inputs)
+        return plan
+
+    def _plan_with(self, capacity: Mapping[str, int], library: Library, inputs: Sequence[Array]) -> Plan:
+        dims = solve_dims(self.inputs, [array.shape for array in inputs], self.dims)
+        check_guards(self.signature.get("guards", ()), dims)
+        plan = library.plan({**dims, **capacity}, inputs, self._all_outputs)
         if self._runtime_dims or not self._has_no_strings:
-            plan = self._plans[arrays.layouts(inputs)] = replace(plan, repeat=nothing, repeat_named=nothing)
+            return replace(plan, repeat=nothing, repeat_named=nothing)
         return plan
 
 

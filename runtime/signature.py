@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from mlc.errors import ArtifactError, InputError, RunError
-from mlc.expressions import source_names
+from mlc.expressions import shown_names
 from mlc.runtime import exprs
 
-_MAX_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
-
-
+LARGEST_DIMENSION = 1 << 48  # far beyond any address space; keeps the artifact's 64-bit arithmetic from overflowing
 _SEARCHED = 1024  # sizes smaller and larger than the given one, among which an error names those that fit
 
 STRINGS = np.dtype(object)
@@ -36,7 +34,7 @@ class TensorSpec:
     optional: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return source_names(f"{self.dtype}[{sizes_text(self.shape, self.optional)}]")
+        return shown_names(f"{self.dtype}[{sizes_text(self.shape, self.optional)}]")
 
     def of(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """The shape for these values of the dimensions."""
@@ -117,7 +115,7 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
     for guard in guards:
         if exprs.evaluate(guard["expr"], dims) < 0:
             names = sorted(exprs.names(guard["expr"]))
-            used = ", ".join(f"{source_names(dim)} is {dims[dim]}" for dim in names)
+            used = ", ".join(f"{shown_names(dim)} is {dims[dim]}" for dim in names)
             condition = guard.get("message", f"{guard['expr']} >= 0")
             where = f"; {guard['node']} needs that" if "node" in guard else ""
             what = f"The model accepts only {condition}, but {used}{where}"
@@ -126,7 +124,7 @@ def check_guards(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int]) -
 
 def _way_out(guards: Sequence[Mapping[str, str]], dims: Mapping[str, int], names: Sequence[str]) -> str:
     """Sizes near the given ones that the guards allow, one dimension changed."""
-    fits = [f"{source_names(name)}={size}" for name in names for size in _nearest(guards, dims, name)]
+    fits = [f"{shown_names(name)}={size}" for name in names for size in _nearest(guards, dims, name)]
     if not fits:
         return "Give inputs of other shapes"
     alone = f". 'mlc compile --dim {fits[0]}' makes a model of that size alone" if len(names) == 1 else ""
@@ -155,7 +153,7 @@ def _axis_of_its_own(name: str, spec: TensorSpec, expected: tuple[int, ...], sha
     """How a model is made whose dimension differs between axes of one name; None where no name is the cause."""
     for axis, (dim, wanted, given) in enumerate(zip(spec.shape, expected, shape, strict=False)):
         if isinstance(dim, str) and wanted != given:
-            one = f"'{source_names(dim)}' is one size in all inputs"
+            one = f"'{shown_names(dim)}' is one size in all inputs"
             return f"{one}. 'mlc compile --dim {name}:{axis}={given}' makes this axis another dimension"
     return None
 
@@ -163,9 +161,9 @@ def _axis_of_its_own(name: str, spec: TensorSpec, expected: tuple[int, ...], sha
 def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Mapping[str, int]) -> None:
     expected = spec.of(values)
     if expected != shape:
-        known = ", ".join(f"{source_names(dim)}={value}" for dim, value in values.items())
+        known = ", ".join(f"{shown_names(dim)}={value}" for dim, value in values.items())
         where = f", that is {expected} for {known}" if known else ""
         what = f"Input '{name}' must be {spec}{where}, but has the shape {shape}"
         raise RunError(what, hint=_axis_of_its_own(name, spec, expected, shape))
-    if max(shape, default=0) > _MAX_DIMENSION:
+    if max(shape, default=0) > LARGEST_DIMENSION:
         raise RunError(f"Input '{name}' has the shape {shape}, too large for any memory")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlc.errors import InputError
-from mlc.expressions import source_names
+from mlc.expressions import shown_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,12 +41,12 @@ def gather_inputs(model: Model, pairs: list[str], seed: int | None, dims: dict[s
 
 def known_dims(model: Model, dims: Mapping[str, int]) -> dict[str, int]:
     """Sizes by the model's names of its symbolic dimensions; InputError for one that it does not have."""
-    names = {alias: dim for dim in model.dims for alias in (dim.rstrip("_"), dim)}
+    names = {shown_names(dim): dim for dim in model.dims} | {dim: dim for dim in model.dims}
     for name, spec in model.inputs.items():  # x:2 is axis 2 of x
         names |= {f"{name}:{axis}": str(dim) for axis, dim in enumerate(spec.shape) if dim in model.dims}
     for name in dims.keys() - names.keys():
         near = get_close_matches(name, names, 1)
-        listed = source_names(", ".join(model.dims))
+        listed = shown_names(", ".join(model.dims))
         has = f"Its symbolic dimensions: {listed}" if model.dims else "It has no symbolic dimensions"
         hint = f"Did you mean '{near[0]}'? {has}" if near else has
         raise InputError(f"Model '{model.name}' has no symbolic dimension '{name}'", hint=hint)
@@ -58,7 +58,7 @@ def _agreeing(model: Model, name: str, array: Array, sizes: dict[str, int]) -> d
     found = dict(sizes)
     for dim, size in zip(model.inputs[name].shape, array.shape, strict=False):  # a wrong rank is the run's error
         if dim in model.dims and found.setdefault(str(dim), size) != size:
-            what = f"Dimension '{source_names(str(dim))}'"
+            what = f"Dimension '{shown_names(str(dim))}'"
             both = f"{what} is {found[str(dim)]}, but {size} in the array of input '{name}'"
             raise InputError(both, hint="Leave out --dim, or give an array of that size")
     return found

@@ -10,7 +10,7 @@ import typer
 
 from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
 from mlc.cli.functions import refuse_function
-from mlc.expressions import source_names
+from mlc.expressions import shown_names
 from mlc.runtime.signature import sizes_text
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
@@ -97,12 +97,12 @@ def _show(signature: dict[str, Any]) -> None:
         print(f"guard      {guard.get('message', guard['expr'])}{where}")
     for kind in ("inputs", "outputs"):
         for tensor in signature[kind]:
-            shape = source_names(sizes_text(tensor["shape"], tensor.get("optional", ())))
+            shape = shown_names(sizes_text(tensor["shape"], tensor.get("optional", ())))
             print(f"{kind[:-1]:10} {tensor['name']}  {tensor['dtype']}[{shape}]")
     weights = signature["weights"]
     place = weights["file"] or "inside the library"
     print(f"weights    {weights['bytes']:,} bytes  {place}  sha256 {weights['sha256'][:12]}")
-    at = source_names(", ".join(f"{name}={size}" for name, size in signature.get("arena_at", {}).items()))
+    at = shown_names(", ".join(f"{name}={size}" for name, size in signature.get("arena_at", {}).items()))
     arena, bound = (int(signature[name]) for name in ("arena", "arena_bound"))
     print(f"arena      {arena:,} bytes{f' at {at}' if at else ''}  (live at once: {bound:,} bytes)")
     console().print(_kernels(signature))
@@ -111,7 +111,7 @@ def _show(signature: dict[str, Any]) -> None:
 def _with_axes(signature: dict[str, Any], dim: str) -> str:
     """A dimension with the axes of inputs that it is: ``batch (x:0, y:0)``."""
     axes = [f"{x['name']}:{n}" for x in signature["inputs"] for n, size in enumerate(x["shape"]) if size == dim]
-    return f"{source_names(dim)} ({', '.join(axes)})" if axes else source_names(dim)
+    return f"{shown_names(dim)} ({', '.join(axes)})" if axes else shown_names(dim)
 
 
 def _kernels(signature: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlc.errors import InputError
-from mlc.expressions import source_names
+from mlc.expressions import shown_names
 from mlc.runtime import Model, TensorSpec
 from mlc.runtime.exprs import evaluate
 
@@ -47,7 +47,7 @@ def memory_of_machine() -> int:
 
 
 def _too_large(name: str, spec: TensorSpec, shape: tuple[int, ...], needed: int) -> InputError:
-    opened = [source_names(str(size)) for size in spec.shape if not isinstance(size, int)]
+    opened = [shown_names(str(size)) for size in spec.shape if not isinstance(size, int)]
     has = f"this machine has {memory_of_machine() / 1e9:,.1f} GB of memory"
     message = f"Random values for input '{name}' of the shape {shape} need {needed / 1e9:,.1f} GB, and {has}"
     hint = f"Give a smaller {' or '.join(opened)} by --dim" if opened else "Compile the model for smaller inputs"

@@ -17,6 +17,7 @@ from mlc.dialects.poly import schedule_of, schedule_text
 from mlc.dialects.semantics.dims import condition, parse_guard
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
+from mlc.expressions import signature_names
 from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
 from mlc.passes.codegen.cpu.header_parts import parts_of
@@ -125,7 +126,7 @@ def signature_of(
     called: dict[str, Any] = {
         "abi": 2,
         "name": prefix,
-        "dims": [d.data for d in program.dims],
+        "dims": [signature_names(d.data) for d in program.dims],
         "inputs": inputs,
         "outputs": outputs,
         "sizes": _sizes(program),
@@ -143,7 +144,7 @@ def signature_of(
 
 def _guard(text: str) -> dict[str, str]:
     guard, where = parse_guard(text)
-    return {"expr": str(guard), "message": condition(guard)} | ({"node": where} if where else {})
+    return {"expr": signature_names(str(guard)), "message": condition(guard)} | ({"node": where} if where else {})
 
 
 def _interface(called: dict[str, Any]) -> str:
@@ -156,7 +157,7 @@ def _of(ops: Sequence[Any], kind: type) -> list[Any]:
 
 
 def _tensor(name: str, op: Any) -> dict[str, Any]:
-    shape = [d if isinstance(d, int) else str(d) for d in shape_of(op.result)]
+    shape = [d if isinstance(d, int) else signature_names(str(d)) for d in shape_of(op.result)]
     return {"name": name, "dtype": NUMPY_NAMES[element_of(op.result)], "shape": shape}
 
 
@@ -173,7 +174,7 @@ def _sizes(program: rt.ProgramOp) -> list[dict[str, Any]]:
     names = [s.data for s in program.sizes or ()]
     bounds = program.bound_of
     numbers = enumerate(names, len(program.outputs) - len(names))
-    entries = [{"name": name, "output": n, "bound": str(bounds[name])} for n, name in numbers]
+    entries = [{"name": name, "output": n, "bound": signature_names(str(bounds[name]))} for n, name in numbers]
     return [entry | ({"grows": True} if ROOM.fullmatch(str(entry["bound"])) else {}) for entry in entries]
 
 
@@ -186,8 +187,8 @@ def _launch(op: rt.LaunchOp, functions: dict[str, kernel.FuncOp], symbols: dict[
         "schedule": schedule_text(schedule_of(functions[name])),
         **({"tuned": True} if TUNED in functions[name].attributes else {}),
         **({"iterations": op.iterations.data} if op.iterations is not None else {}),
-        "flops": op.flops.data if op.flops is not None else "",
-        "bytes": op.bytes.data if op.bytes is not None else "",
+        "flops": signature_names(op.flops.data) if op.flops is not None else "",
+        "bytes": signature_names(op.bytes.data) if op.bytes is not None else "",
     }
 
 
@@ -196,7 +197,8 @@ def _arena(program: rt.ProgramOp) -> dict[str, Any]:
     assert program.arena is not None
     size, live, at = (program.arena.data[name] for name in ("bytes", "live", "at"))
     assert isinstance(size, IntegerAttr) and isinstance(live, IntegerAttr) and isinstance(at, DictionaryAttr)
-    typical = {name: value.value.data for name, value in at.data.items() if isinstance(value, IntegerAttr)}
+    sizes = {name: value.value.data for name, value in at.data.items() if isinstance(value, IntegerAttr)}
+    typical = {signature_names(name): n for name, n in sizes.items()}
     return {"arena": str(size.value.data), "arena_bound": str(live.value.data), "arena_at": typical}
 
 

@@ -82,3 +82,25 @@ def test_from_c(net: mlc.Model, tmp_path: Path) -> None:
     subprocess.run([*compiler, "main.c", "./found.so", "-Wl,-rpath,$ORIGIN", "-o", "main"], cwd=tmp_path, check=True)
     result = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout == "at most 6, 3: 1 4 5"
+
+
+@pytest.fixture(scope="module")
+def filled() -> mlc.Model:
+    """Twos of a shape that is an input."""
+    shape = helper.make_tensor_value_info("shape", TensorProto.INT64, [2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])
+    two = helper.make_tensor("two", TensorProto.FLOAT, [1], [2.0])
+    graph = helper.make_graph([helper.make_node("ConstantOfShape", ["shape"], ["y"], value=two)], "g", [shape], [y])
+    return mlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), threads=1)
+
+
+@pytest.mark.parametrize("size", [10**11, 1 << 40, 1 << 48, 1 << 62, (1 << 63) - 1])
+def test_a_run_that_needs_too_much_memory_spoils_no_later_one(filled: mlc.Model, size: int) -> None:
+    with pytest.raises(RunError, match=r"Cannot allocate|too large for any memory|more memory than"):
+        filled(np.array([size, size]))
+    np.testing.assert_array_equal(filled(np.array([2, 3])), np.full((2, 3), 2, np.float32), strict=True)
+
+
+def test_capacities_of_several_runs_are_not_needed_together(filled: mlc.Model) -> None:
+    for shape in [(1_000_000, 2), (2, 1_000_000), (3, 5)]:
+        assert filled(np.array(shape)).shape == shape

@@ -9,10 +9,14 @@ from functools import cached_property
 
 from mlc.dialects.semantics.dims import Dim, DimLike, Monomial, minimum_of, quotient_of
 
+ISL_WORDS = "exists and or implies not infty infinity nan min max rat true false ceild floord mod ceil floor"
+"""What isl's parser reads as no name, in upper or lower case."""
+
 
 @dataclass(eq=False)
 class Params:
     """The isl parameters of a kernel: one for each symbol, and one for each product of symbols (which is not affine).
+    A symbol that is a word of isl is ``p0``, as products are.
 
     ``dims``: all dimensions in the kernel's statements; ``iters``: the iterators, which are no parameters.
     """
@@ -24,8 +28,10 @@ class Params:
     def names(self) -> dict[Monomial, str]:
         """The parameter of each monomial that needs one, in the order of the statements."""
         found = dict.fromkeys(m for dim in self.dims for m in _parameters(dim, self.iters))
-        symbols: dict[Monomial, str] = {m: m[0] for m in found if len(m) == 1 and isinstance(m[0], str)}
-        free = (name for n in itertools.count() if (name := f"p{n}") not in symbols.values())
+        single = {m: m[0] for m in found if len(m) == 1 and isinstance(m[0], str)}
+        symbols = {m: name for m, name in single.items() if name.lower() not in ISL_WORDS.split()}
+        taken = {*symbols.values(), *self.iters}
+        free = (name for n in itertools.count() if (name := f"p{n}") not in taken)
         return {m: symbols[m] if m in symbols else next(free) for m in found}
 
     @cached_property
@@ -41,7 +47,8 @@ class Params:
     @cached_property
     def context(self) -> str:
         """The constraints on parameters: no symbolic dimension is negative."""
-        return " and ".join(f"{name} >= 0" for monomial, name in self.names.items() if monomial == (name,))
+        symbols = (name for m, name in self.names.items() if len(m) == 1 and isinstance(m[0], str))
+        return " and ".join(f"{name} >= 0" for name in symbols)
 
     def text(self, dim: DimLike) -> str:
         """``dim`` as an isl expression."""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mlc.expressions import parse_expression, source_names
+from mlc.expressions import parse_expression, shown_names, signature_names, source_names
 
 DEEP = "(" * 60 + "x0" + " + 1)" * 60
 
@@ -37,6 +37,11 @@ def busy_collector() -> Iterator[None]:
 
 def test_names_are_shown_as_the_source_has_them() -> None:
     assert source_names("2*n_ + seq_ <= long_ + a_b_") == "2*n + seq_ <= long + a_b_"
+
+
+def test_a_signature_has_the_names_that_an_expression_can_have() -> None:
+    assert signature_names("2*n_ + n__ + if_ + size0_ + EOF_ + seq_") == "2*n + n_ + if_ + size0_ + EOF + seq_"
+    assert shown_names("2*n + n_ + if_ + size0_") == "2*n + n_ + if + size0"
 
 
 def test_threads_parse_at_the_same_time(busy_collector: None) -> None:
