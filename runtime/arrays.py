@@ -32,7 +32,7 @@ def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
 
     Raises RunError where it is not an array or its dtype differs.
     """
-    array = value if type(value) is np.ndarray else _convert(name, value)
+    array = value if type(value) is np.ndarray else as_numpy(name, value)
     if spec.dtype == STRINGS:
         return pointers(name, spec, array)
     if array.dtype != spec.dtype:
@@ -51,7 +51,8 @@ def _compact(name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         raise RunError(what, hint="Give a contiguous array, or a smaller one") from None
 
 
-def _convert(name: str, value: Any) -> np.ndarray[Any, Any]:
+def as_numpy(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """Any array as NumPy's, a view where it has DLPack. Raises RunError where that fails."""
     if hasattr(value, "__cuda_array_interface__"):
         raise RunError(f"Input '{name}' is in a GPU's memory", hint="Use run_device, or copy it to the host's memory")
     try:

@@ -17,6 +17,7 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.located import defined_at, located
 from mlc.frontends.array.public import ArgumentError
 from mlc.frontends.array.record import Record, new_argument, ordered, where_called
@@ -24,7 +25,9 @@ from mlc.frontends.build.symbols import parse_open_dim
 from mlc.keywords import keywords_checked
 from mlc.options import Options
 from mlc.runtime import TensorSpec
+from mlc.runtime.arrays import as_numpy
 from mlc.runtime.signature import GuardError
+from mlc.tracing import methods
 from mlc.tracing.donation import Aliases, check_distinct, given_away, matched
 from mlc.tracing.repeat import Repeat, never, repeated
 from mlc.tracing.stateful import Stateful
@@ -34,6 +37,16 @@ LARGE = 64 << 20  # bytes of captured arrays, of which a user is warned
 
 Type = tuple[str, Shape]
 Key = tuple[Any, ...]
+
+
+class Default:
+    """The value of a parameter that a call leaves out, which is part of the program."""
+
+    def __repr__(self) -> str:
+        return "its default"
+
+
+DEFAULT = Default()
 
 
 class Jitted:
@@ -53,26 +66,35 @@ class Jitted:
             raise InputError(f"jit of {what}", hint='Give a function, and shapes such as {"x": ("batch", 784)}')
         functools.update_wrapper(self, f)
         self.function, self.static, self.shapes, self.options = f, frozenset(static), dict(shapes), options
-        self.wait, self.where = wait, defined_at(f)
+        self.wait, self.where, self.is_method = wait, defined_at(f), False
         self.again: Repeat = never
         self.signature = inspect.signature(f)
         kinds = {each.kind for each in self.signature.parameters.values()}
         named = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self.positional = named and not static
         self.programs: dict[Key, Traced] = {}
-        self.names: dict[trees.Tree, list[str]] = {}
+        self.names: dict[Key, list[str]] = {}
         self.reasons: list[str] = []
         self.donate = frozenset(_named(f, self.signature, each) for each in donate)
         unknown = (self.static | self.donate | set(self.shapes)) - set(self.signature.parameters)
         if unknown:
             raise InputError(f"jit: {_name(f)} has no parameter {', '.join(sorted(unknown))}")
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.is_method = True
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method of ``instance``."""
+        return self if instance is None else methods.Bound(self, instance)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and (found := self.again(args)) is not None:
             return found
+        if args and (self.is_method or isinstance(args[0], type)):  # a type: of a class method
+            args = (methods.owner(args[0]), *args[1:])
         key, leaves = self._key(args, kwargs)
         if any(isinstance(x, Array) and ((x.value is None and x.traced) or x.is_varied()) for x in leaves):
-            return self.function(*args, **kwargs)  # part of the trace, or of the derivative, around it
+            return self.function(*methods.plain(args), **kwargs)  # part of the trace, or derivative, around it
         traced = self.programs.get(key)
         if traced is None:
             traced = self._trace(key)
@@ -83,7 +105,7 @@ class Jitted:
                 result = traced([elements(x) for x in leaves])
             except GuardError as error:
                 return self._of_none(key, leaves, error)
-        if self.positional and traced.is_compiled:
+        if self.positional and not kwargs and traced.is_compiled:
             self.again = repeated(traced, key[1])
         return result
 
@@ -109,7 +131,7 @@ class Jitted:
         to = f"{_name(self.function)} at {where_called()}"
         donated = {argument for _, argument in traced.aliases}
         check_distinct([x for n, x in enumerate(leaves) if n in donated], list(leaves))
-        names = self._names(key[1])
+        names = self._names(key)
 
         def value(n: int, x: Any) -> np.ndarray[Any, Any]:
             if n not in donated:
@@ -134,29 +156,32 @@ class Jitted:
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, list[Any]]:
         static, dynamic = self._bound(args, kwargs)
         leaves, tree = trees.flatten(dynamic)
-        names = self.names.get(tree)
+        names = self.names.get((static, tree))
         if names is None:
-            names = self.names[tree] = self._names(tree)
+            names = self.names[static, tree] = self._names((static, tree))
         types = tuple(self._type(name, x) for name, x in zip(names, leaves, strict=True))
         return (static, tree, types), leaves
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, tuple[Any, ...]]:
-        """The static arguments by name, and the others in the order of the parameters."""
+        """The static arguments by name, those left out too, and the others in the order of the parameters."""
         if self.positional and not kwargs and len(args) == len(self.signature.parameters):
             return (), args
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise ArgumentError(f"{self.where}: {_name(self.function)}{self.signature}: {error}") from None
-        bound.apply_defaults()
         given = bound.arguments.items()
-        static = tuple((name, _hashable(name, x)) for name, x in given if name in self.static)
-        return static, tuple(x for name, x in given if name not in self.static)
+        values = {name: each.default for name, each in self.signature.parameters.items()} | bound.arguments
+        static = tuple((name, _hashable(name, x)) for name, x in values.items() if name in self.static)
+        left_out = values.keys() - bound.arguments.keys() - self.static
+        omitted = tuple((name, DEFAULT) for name in values if name in left_out)
+        return (*static, *omitted), tuple(x for name, x in given if name not in self.static)
 
-    def _names(self, tree: trees.Tree) -> list[str]:
+    def _names(self, key: Key) -> list[str]:
         """A name for each array: ``params.layers.0`` where parameter ``params`` is a tree."""
-        names = [name for name in self.signature.parameters if name not in self.static]
-        paths = trees.paths(tree)
+        static = dict(key[0])
+        names = [name for name in self.signature.parameters if name not in static]
+        paths = trees.paths(key[1])
         return [".".join([names[path[0]], *map(str, path[1:])]) for path in paths]
 
     def _type(self, name: str, x: Any) -> Type:
@@ -167,31 +192,32 @@ class Jitted:
     def _trace(self, key: Key) -> Traced:
         static, tree, types = key
         self.reasons.append(self._reason(key))
-        inputs = {name: new_argument(e, shape, True) for name, (e, shape) in zip(self._names(tree), types, strict=True)}
+        inputs = {name: new_argument(e, shape, True) for name, (e, shape) in zip(self._names(key), types, strict=True)}
         dynamic = iter(trees.unflatten(tree, [Array(each) for each in inputs.values()]))
         fixed = dict(static)
         bound = self.signature.bind_partial()
         for name in self.signature.parameters:
-            bound.arguments[name] = fixed[name] if name in fixed else next(dynamic)
+            if (value := fixed[name] if name in fixed else next(dynamic)) is not DEFAULT:
+                bound.arguments[name] = value
         with located(self.where, traced=True):
-            result = self.function(*bound.args, **bound.kwargs)
+            result = with_tables(self.function)(*bound.args, **bound.kwargs)
         outputs, out = trees.flatten(result)
         records = [_result(self.function, x).operand() for x in outputs]
         self._warn_of_captured(records)
-        aliases = self._aliases(tree, list(inputs.values()), out, records)
+        aliases = self._aliases(key, list(inputs.values()), out, records)
         wait = self.wait or bool(aliases)  # the interpreter's results may differ in the last bit
         traced = self.programs[key] = Traced(_name(self.function), inputs, records, out, self.options, wait, aliases)
         return traced
 
     def _aliases(
-        self, tree: trees.Tree, inputs: Sequence[Record], out: trees.Tree, results: Sequence[Record]
+        self, key: Key, inputs: Sequence[Record], out: trees.Tree, results: Sequence[Record]
     ) -> Aliases:
         """Which results take over the memory of which donated arguments; warns of arguments that none can take over."""
         if not self.donate:
             return ()
-        names = self._names(tree)
+        names = self._names(key)
         donated = [n for n, name in enumerate(names) if name.partition(".")[0] in self.donate]
-        arguments = list(zip(trees.paths(tree), inputs, strict=True))
+        arguments = list(zip(trees.paths(key[1]), inputs, strict=True))
         found = matched(donated, arguments, list(zip(trees.paths(out), results, strict=True)))
         if unused := [names[n] for n in donated if n not in {argument for _, argument in found}]:
             what = f"no result has the type of the donated {', '.join(unused)}: the call does not overwrite it"
@@ -214,7 +240,7 @@ class Jitted:
             return f"{name}: the structure of the arguments is {key[1]}, it was {tree}"
         if key[0] != static:
             return f"{name}: static arguments are {dict(key[0])}, they were {dict(static)}"
-        pairs = zip(self._names(tree), key[2], types, strict=True)
+        pairs = zip(self._names(key), key[2], types, strict=True)
         changes = [f"{argument} is {dtypes.text(*a)}, it was {dtypes.text(*b)}" for argument, a, b in pairs if a != b]
         return f"{name}: {'; '.join(changes)}"
 
@@ -232,8 +258,10 @@ def jit(
 ) -> Any:
     """Compile a function on arrays (and trees of them) when it is called; a decorator.
 
-    It is traced once for each structure, shapes and types of its arguments. ``static`` names parameters whose values
-    are part of the program. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
+    It is traced once for each structure, shapes and types of its arguments: arrays of mlc, NumPy and packages with
+    DLPack, numbers, and trees of them. ``static`` names parameters whose values are part of the program, as are those
+    that a call leaves out. ``shapes`` opens dimensions: ``{"x": ("batch", 784)}`` makes one program for every batch.
+    Of a method, ``self`` is an argument: the arrays among its attributes, or its leaves where it is a tree.
     The first calls of a program with fixed shapes that takes the interpreter at most 0.3 s run there, until it is
     compiled in the background; others, and all with ``wait``, wait for the compiler.
     ``donate`` names or numbers parameters that a call may overwrite: a result of equal type takes over the memory of
@@ -270,7 +298,14 @@ def _named(f: Callable[..., Any], signature: inspect.Signature, parameter: str |
 
 def elements(x: Any) -> np.ndarray[Any, Any]:
     """An argument as NumPy's array."""
-    return x.numpy() if isinstance(x, Array) else np.asarray(x, _dtype(x))
+    if isinstance(x, Array):
+        return x.numpy()
+    return _foreign(x) if dtypes.is_array_like(x) else np.asarray(x, _dtype(x))
+
+
+def _foreign(x: Any) -> np.ndarray[Any, Any]:
+    """Another package's array as NumPy's, a view where it has DLPack."""
+    return x if isinstance(x, np.ndarray) else as_numpy("x", x)
 
 
 def _hashable(name: str, value: Any) -> Any:
@@ -291,7 +326,7 @@ def _name(f: Callable[..., Any]) -> str:
 
 
 def _dtype(x: Any) -> np.dtype[Any]:
-    return x.dtype if isinstance(x, np.ndarray) else numpy_dtype(dtypes.element_of_scalar(x))
+    return numpy_dtype(dtypes.element_of_scalar(x))
 
 
 def _type_of(name: str, x: Any) -> Type:
@@ -301,6 +336,9 @@ def _type_of(name: str, x: Any) -> Type:
         return dtypes.element(x.dtype), tuple(d if isinstance(d, int) else parse_open_dim(d) for d in x.shape)
     if isinstance(x, bool | int | float | np.generic):
         return dtypes.element_of_scalar(x), ()
+    if dtypes.is_array_like(x):
+        array = as_numpy(name, x)
+        return dtypes.element(array.dtype), array.shape
     raise InputError(
         f"jit: argument '{name}' is a {type(x).__name__}", hint=f'Name it in static="{name}" or give an array'
     )

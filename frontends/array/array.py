@@ -131,8 +131,8 @@ class Array(Operators, Methods, Conversions):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.traced:
-            hint = "Use the function of mlc.numpy in place of NumPy's"
-            raise TraceError(f"{where_called()}: a traced array has no elements that NumPy could read", hint=hint)
+            hint = "Use the function of mlc.numpy in place of NumPy's; to index a NumPy array, mlc.numpy.asarray(a)[i]"
+            raise TraceError(f"{where_called()}: NumPy asks for the elements of a traced array", hint=hint)
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:

@@ -117,3 +117,8 @@ def accumulator(name: str) -> str:
 def limits(name: str) -> np.finfo[Any]:
     """The limits of a float type, or of the parts of a complex type."""
     return np.finfo(numpy_dtype(PART.get(name, name)))
+
+
+def is_array_like(x: Any) -> bool:
+    """Whether ``x`` is an array: of NumPy, of mlc, or of another package that has DLPack."""
+    return isinstance(x, np.ndarray) or hasattr(x, "__dlpack__")

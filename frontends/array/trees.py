@@ -1,4 +1,4 @@
-"""Trees of arrays: nested tuples, lists, dictionaries, named tuples and registered classes, through optree."""
+"""Trees of arrays: nested tuples, lists, dictionaries, named tuples, dataclasses and registered classes, by optree."""
 
 from __future__ import annotations
 
@@ -7,18 +7,30 @@ from typing import Any
 
 import optree
 
+from mlc.frontends.array import dataclass_trees
+from mlc.frontends.array.dataclass_trees import NAMESPACE
+
 Tree = optree.PyTreeSpec
-NAMESPACE = "mlc"
-"""optree's namespace of classes that only mlc takes for trees, beside those that are registered for all."""
 
 
 def flatten(tree: Any) -> tuple[list[Any], Tree]:
     """The leaves of a tree, and its structure; None is a tree without leaves."""
-    return optree.tree_flatten(tree, namespace=NAMESPACE)
+    while True:
+        found, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+        if not _register_dataclasses(found):
+            return found, structure
 
 
 def leaves(tree: Any) -> list[Any]:
-    return optree.tree_leaves(tree, namespace=NAMESPACE)
+    return flatten(tree)[0]
+
+
+def _register_dataclasses(leaves: Sequence[Any]) -> bool:
+    """Whether classes among the leaves are trees from now on."""
+    found = {type(leaf) for leaf in leaves if dataclass_trees.is_unknown(leaf)}
+    for cls in found:
+        dataclass_trees.register(cls)
+    return bool(found)
 
 
 def unflatten(structure: Tree, values: Sequence[Any]) -> Any:
@@ -50,12 +62,14 @@ def tree_map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
     None is a tree without leaves, and stays. Modules, tuples, lists, dictionaries and registered classes are trees.
     """
+    leaves(tree)  # knows the dataclasses in it
     return optree.tree_map(function, tree, *rest, namespace=NAMESPACE)
 
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:
     """The key, index or name of each child of a tree's root, and the child; None for a leaf."""
-    if optree.tree_is_leaf(tree, namespace=NAMESPACE):
+    is_leaf = optree.tree_is_leaf(tree, namespace=NAMESPACE)
+    if is_leaf and not _register_dataclasses([tree]):
         return None
     found, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
     return list(zip(entries, found, strict=True))

@@ -16,6 +16,7 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.functions.shapes import Extents, sizes
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Record, Unique, record
@@ -58,7 +59,7 @@ def compute(shape: Extents, f: Callable[..., Any]) -> Array:
     """
     wanted = sizes(shape)
     iterators = _iterators(wanted)
-    value = as_array(f(*map(Array, iterators)))
+    value = as_array(with_tables(f)(*map(Array, iterators)))
     names = {each: f"i{n}" for n, each in enumerate(iterators)}
     return _statement(value.operand(), names, wanted)
 
@@ -72,7 +73,7 @@ def reduce(monoid: str, over: Extents, f: Callable[..., Any]) -> Array:
         raise InputError(f"reduce by '{monoid}'", hint=f"Use one of {', '.join(MONOIDS)}")
     wanted = sizes(over)
     iterators = _iterators(wanted)
-    value = as_array(f(*map(Array, iterators)))
+    value = as_array(with_tables(f)(*map(Array, iterators)))
     made = record(reduction, [value.operand(), *iterators], (wanted, monoid), value.element, ())
     return Array(made)
 

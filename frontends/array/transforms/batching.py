@@ -16,6 +16,7 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.functions.shaping import moveaxis
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Body, Unique, new_argument
@@ -53,7 +54,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
         flags = tuple(a is not None for a in axes)
         shapes = [x.shape[1:] if flag else x.shape for x, flag in zip(moved, flags, strict=True)]
         arguments = [new_argument(x.element, shape, True) for x, shape in zip(xs, shapes, strict=True)]
-        body, out = traced_on(lambda args, kwargs: f(*args, **kwargs), tree, arguments)
+        body, out = traced_on(lambda args, kwargs: with_tables(f)(*args, **kwargs), tree, arguments)
         types = [(y.element, (size, *y.shape)) for y in body.outputs]
         made = results_of(mapped, moved, (body, flags, size), types)
         return _placed(trees.unflatten(out, made), out_axes)

@@ -7,6 +7,7 @@ from typing import Any
 
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.record import Body, Emit, Record, Unique, item, new_argument, record
 
 
@@ -18,7 +19,7 @@ def traced(f: Callable[..., Any], operands: Sequence[Any]) -> tuple[Body, trees.
 
 def traced_on(f: Callable[..., Any], tree: trees.Tree, arguments: Sequence[Record]) -> tuple[Body, trees.Tree]:
     """A function traced on a tree of ``arguments``, and the tree of its results."""
-    results, out = trees.flatten(f(*trees.unflatten(tree, [Array(x) for x in arguments])))
+    results, out = trees.flatten(with_tables(f)(*trees.unflatten(tree, [Array(x) for x in arguments])))
     return Body(arguments, [as_array(y).operand() for y in results]), out
 
 

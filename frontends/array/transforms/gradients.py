@@ -14,6 +14,7 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.functions.creation import zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype
 from mlc.frontends.array.functions.reductions import sum
@@ -96,7 +97,7 @@ def value_and_grad(
         variables = [_variable(x) for x in leaves]
         for n, each in zip(chosen, trees.unflatten(tree, [x.same() for x in variables]), strict=True):
             given[n] = each
-        result = f(*given, **kwargs)
+        result = with_tables(f)(*given, **kwargs)
         _close(variables)
         value = result[0] if has_aux else result
         found = trees.unflatten(tree, _derivatives(_scalar(value), variables))
@@ -142,7 +143,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     """The value of ``f`` and its pullback: cotangents of the results become those of ``primals``."""
     leaves, tree = trees.flatten(primals)
     variables = [_variable(x) for x in leaves]
-    value = f(*trees.unflatten(tree, [x.same() for x in variables]))
+    value = with_tables(f)(*trees.unflatten(tree, [x.same() for x in variables]))
     results = [as_array(y).record for y in trees.leaves(value)]
     _close(variables)
 
@@ -157,7 +158,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     """The value of ``f``, and its derivative as a function of tangents: many directions, one trace."""
     leaves, tree = trees.flatten(primals)
     variables = [_variable(x) for x in leaves]
-    value = f(*trees.unflatten(tree, [x.same() for x in variables]))
+    value = with_tables(f)(*trees.unflatten(tree, [x.same() for x in variables]))
     results, out = trees.flatten(value)
     ys = [Array(as_array(y).record) for y in results]
     _close(variables)
