@@ -17,10 +17,10 @@ from mlc.dialects.types import Shape, numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.located import defined_at, located
 from mlc.frontends.array.public import ArgumentError
 from mlc.frontends.array.record import Record, new_argument, ordered, where_called
+from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.build.symbols import parse_open_dim
 from mlc.keywords import keywords_checked
 from mlc.options import Options

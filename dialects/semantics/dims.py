@@ -15,6 +15,7 @@ from math import gcd
 from xdsl.utils.exceptions import VerifyException
 
 from mlc.expressions import parse_expression, source_names
+from mlc.expressions import signature_names as signature_names
 
 Atom = str | tuple["str", "Dim", "Dim"]  # a symbol, or ("//" | "max" | "min" | "%", lhs, rhs)
 Monomial = tuple[Atom, ...]

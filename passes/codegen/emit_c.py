@@ -14,10 +14,9 @@ from mlc.dialects import kernel, rt
 from mlc.dialects.graph import source_nodes
 from mlc.dialects.graph.sizes import ROOM
 from mlc.dialects.poly import schedule_of, schedule_text
-from mlc.dialects.semantics.dims import condition, parse_guard
+from mlc.dialects.semantics.dims import condition, parse_guard, signature_names
 from mlc.dialects.types import NUMPY_NAMES, element_of, shape_of
 from mlc.dialects.weights import WeightStore
-from mlc.expressions import signature_names
 from mlc.passes.codegen.cpu.c_kernel import print_kernel
 from mlc.passes.codegen.cpu.c_model import Weights, print_model
 from mlc.passes.codegen.cpu.header_parts import parts_of

@@ -16,11 +16,11 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.functions.shapes import Extents, sizes
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Record, Unique, record
 from mlc.frontends.array.statements.expressions import Expressions
+from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor

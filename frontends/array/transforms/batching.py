@@ -16,11 +16,11 @@ from mlc.dialects.semantics.dims import DimLike
 from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.functions.shaping import moveaxis
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Body, Unique, new_argument
 from mlc.frontends.array.transforms.bodies import results_of, traced_on
+from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.array.transforms.regions import inside
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported

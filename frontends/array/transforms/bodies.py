@@ -7,8 +7,8 @@ from typing import Any
 
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.record import Body, Emit, Record, Unique, item, new_argument, record
+from mlc.frontends.array.transforms.captured import with_tables
 
 
 def traced(f: Callable[..., Any], operands: Sequence[Any]) -> tuple[Body, trees.Tree]:

@@ -14,12 +14,12 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes, trees
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.captured import with_tables
 from mlc.frontends.array.functions.creation import zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype
 from mlc.frontends.array.functions.reductions import sum
 from mlc.frontends.array.public import publish
 from mlc.frontends.array.record import Record, Unique, Variables, item, record
+from mlc.frontends.array.transforms.captured import with_tables
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.training.gradient import gradients_of, leaf, tangents_of
 from mlc.frontends.build.tensors import Tensor
