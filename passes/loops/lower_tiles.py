@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from mlc.dialects import kernel, poly
 from mlc.dialects.poly import LoopNest, ScheduleError, groups_of, schedule_of
 from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import shape_of
 from mlc.passes.context import machine_of
 from mlc.passes.loops.body.local_arrays import Arrays
 from mlc.passes.loops.body.prefetch import Prefetch
@@ -64,6 +65,11 @@ class LowerTiles(ModulePass):
             _Lowering(fn, target).run()
 
 
+def _has_symbols(fn: kernel.FuncOp) -> bool:
+    """Whether an argument has a symbolic extent."""
+    return any(not isinstance(extent, int) for value in fn.block.args for extent in shape_of(value))
+
+
 def _undo(fn: kernel.FuncOp, before: Sequence[Operation]) -> None:
     """Erase the operations of a kernel except the statements and local arrays that it had ``before``."""
     tiles = [o for o in before if isinstance(o, poly.TileOp)]
@@ -87,7 +93,7 @@ class _Lowering:
         self.nests = schedule_of(fn)
         self._check_blocks_of_threads()
         old = list(fn.block.ops)
-        entry = IndexBuilder(fn.block, self.env)
+        entry = IndexBuilder(fn.block, self.env, hoists=isinstance(self.target, CpuTarget) and _has_symbols(fn))
         for name, dim in next(iter(self.statements.values())).params.values.items():
             self.env[name] = entry.dim(dim)
         self.running = running_of(self.nests, self.statements)

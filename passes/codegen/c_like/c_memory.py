@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlc.dialects.types import is_narrow
 from mlc.passes.codegen.c_like.c_types import TRANSPOSABLE, Chunk, Layout, Tile, c_scalar, vector_name
@@ -14,7 +14,13 @@ _LOADS = {"1": "mlc_load", "2": "mlc_load_every_2", "3": "mlc_load_every_3", "4"
 def clamped(leading: Sequence[int], valid: Mapping[int, str]) -> list[int | str]:
     """The indices of a point of leading axes, of which those beyond a number of valid ones are the last valid one: a
     read needs no branch, and what it returns there is not used."""
-    return [f"mlc_minimum_i64({i}, {valid[n]} - 1)" if i and n in valid else i for n, i in enumerate(leading)]
+    return [f"{valid[n]}_{i}" if i and n in valid else i for n, i in enumerate(leading)]
+
+
+def clamped_rows(points: str, count: int) -> Iterator[str]:
+    """The declarations of the indices of ``count`` rows, of which the first ``points`` are valid."""
+    for i in range(1, count):
+        yield f"const int64_t {points}_{i} = mlc_minimum_i64({i}, {points} - 1);"
 
 
 def inside(leading: Sequence[int], valid: Mapping[int, str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.graph import dims_of
@@ -47,6 +47,7 @@ class _Printer(KernelMemory):
             self.line(f"const int64_t {name} = dim[{n}];")
         if SERIAL in self.fn.attributes:
             self.line("if (tid) return;")
+        self.count_rows()
         self.block(self.fn.block)
         head = f"void {self.symbol}(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) {{"
         unused = "  (void)buf, (void)dim, (void)tid, (void)threads;"
@@ -54,7 +55,15 @@ class _Printer(KernelMemory):
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
+    def block(self, block: Block) -> None:
+        self.name_rows(block.args)
+        super().block(block)
+
     def op(self, op: Operation) -> None:
+        self.print(op)
+        self.name_rows(op.results)
+
+    def print(self, op: Operation) -> None:
         match op:
             case arith.ConstantOp():
                 self.constant(op)

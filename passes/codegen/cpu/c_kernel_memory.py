@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from xdsl.ir import SSAValue
 
 from mlc.dialects import kernel
 from mlc.dialects.kernel.access import valid_of
@@ -15,7 +17,26 @@ from mlc.passes.codegen.cpu.c_kernel_values import KernelValues
 
 @dataclass
 class KernelMemory(KernelValues):
-    """Prints accesses to buffers, which ``pointers`` names."""
+    """Prints accesses to buffers, which ``pointers`` names. ``rows``: of values that say how many rows of a tile are
+    valid, the most rows that a read has."""
+
+    rows: dict[SSAValue, int] = field(default_factory=dict)
+
+    def count_rows(self) -> None:
+        """Find the reads of tiles of which some rows may not be valid."""
+        for op in (o for o in self.fn.walk() if isinstance(o, kernel.ReadOp)):
+            for axis, points in valid_of(op).items():
+                self.rows[points] = max(self.rows.get(points, 0), layout(op.result.type, self.lanes).shape[axis])
+
+    def name_rows(self, values: Sequence[SSAValue]) -> None:
+        """Declare the indices of rows once, before the loops that read them."""
+        for points in filter(self.rows.__contains__, values):
+            text = self.scalar(points)
+            if not text.isidentifier():
+                self.line(f"const int64_t {(name := self.name())} = {text};")
+                self.alias(points, [name])
+            for line in c_memory.clamped_rows(self.scalar(points), self.rows[points]):
+                self.line(line)
 
     def local(self, op: kernel.LocalOp) -> None:
         name, size = self.name(), elements_in(op.result)

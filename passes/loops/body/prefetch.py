@@ -32,18 +32,11 @@ class Prefetch:
     nest: LoopNest
     target: CpuTarget
 
-    def prepare(self, out: IndexBuilder, s: StatementView, context: TileContext) -> None:
-        """Build, before the loops of a tile, the divisions by a symbolic number of rows that they share."""
-        if (weights := self._weights(s, context)) and not isinstance(weights.all_rows, int):
-            for _, _, length in weights.next_panels():
-                out.dim(floordiv(length, weights.all_rows))
-            out.dim(weights.pace)
-
     def emit(self, out: IndexBuilder, s: StatementView, context: TileContext) -> None:
         """Prefetch the slice of this step of the innermost loop."""
         if (weights := self._weights(s, context)) and weights.prefetches():
             for first, step, length in weights.next_panels():
-                offset = first + weights.before * floordiv(length, weights.all_rows) + weights.share(step)
+                offset = first + weights.before * floordiv(length, weights.all_rows) + weights.share(out, step)
                 out.block.add_op(kernel.PrefetchOp(weights.buffer.value, out.dim(offset)))
 
     def _weights(self, s: StatementView, context: TileContext) -> _Weights | None:
@@ -119,12 +112,12 @@ class _Weights:
     def _in_blocks(self, iterator: str) -> bool:
         return self.s.bounds[iterator] != self.rows[iterator]
 
-    def share(self, step: DimLike) -> DimLike:
+    def share(self, out: IndexBuilder, step: DimLike) -> DimLike:
         """``step * tile_rows // all_rows``; in fixed point for symbolic ``all_rows``, so that the division is
         loop-invariant."""
         if isinstance(self.all_rows, int):
             return floordiv(step * self.tile_rows, self.all_rows)
-        return floordiv(step * self.pace, POINT)
+        return floordiv(out.named(step) * out.named(self.pace), POINT)
 
     @property
     def pace(self) -> DimLike:
@@ -142,9 +135,10 @@ class _Weights:
         return evaluate(self.context.at[iterator], {a.symbol: 0 for a in self.context.axes})
 
     def prefetches(self) -> bool:
-        """Whether the tile prefetches anything in this step."""
+        """Whether the tile prefetches anything in this step; of a symbolic number of rows, if there are as few as
+        tiles prefetch for at all."""
         if not isinstance(self.all_rows, int):
-            return True
+            return self._reaches_a_line(2 * self.tile_rows)
         most = FEW * self.tile_rows if any(map(self._in_blocks, self.rows)) else self.all_rows
         return 2 * self.tile_rows <= self.all_rows <= most and self._reaches_a_line(self.all_rows)
 

@@ -76,8 +76,6 @@ class TileBody:
             if self.initial:
                 self.values.write(out, s, context, Value(initial(out, s)))
                 return
-            if self.prefetch:
-                self.prefetch.prepare(out, s, context)
             value = self._accumulate(out, s, context, loops)
             self.values.write(out, s, context, continued(out, self.values, s, context, value))
             return

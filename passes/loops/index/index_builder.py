@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from functools import reduce
-from types import MappingProxyType
+from math import gcd
 from typing import Any
 
 from xdsl.dialects import arith, vector
@@ -12,33 +12,59 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.semantics.dims import Atom, Dim, DimLike, floordiv
+from mlc.dialects.semantics.dims import Atom, Dim, DimLike, Monomial, floordiv, symbols_of
 
 AXIS = "@"  # prefix of the symbol of an axis of the register tile
-EMPTY: Mapping[tuple[Hashable, ...], SSAValue] = MappingProxyType({})
 
 
 class IndexBuilder:
     """Appends operations to ``block``. ``env`` maps the names of loop variables to index values; ``known`` maps index
-    arithmetic to existing values, so that neighbouring offsets share all but a constant."""
+    arithmetic to existing values, so that neighbouring offsets share all but a constant. ``outer``: the builder of the
+    block around this one. A builder that ``hoists`` puts index arithmetic into the outermost block that has its
+    operands, before what is nested there; no division traps."""
 
-    def __init__(self, block: Block, env: dict[str, SSAValue], known: Mapping[tuple[Hashable, ...], SSAValue] = EMPTY):
-        self.block, self.env, self.known = block, env, dict(known)
+    def __init__(
+        self, block: Block, env: dict[str, SSAValue], outer: IndexBuilder | None = None, hoists: bool = False
+    ) -> None:
+        self.block, self.env, self.hoists = block, env, hoists
+        self.around: tuple[IndexBuilder, ...] = (*outer.around, self) if outer else (self,)
+        self.known: dict[tuple[Hashable, ...], SSAValue] = {}
 
     def at(self, block: Block) -> IndexBuilder:
-        """A builder for a block nested in this one; to which nothing may be added until the nested block is
-        complete."""
-        return IndexBuilder(block, self.env, self.known)
+        """A builder for a block nested in the last operation of this one; to which nothing may be added until the
+        nested block is complete."""
+        return IndexBuilder(block, self.env, self, self.hoists)
 
     def _index(self, kind: Callable[..., Operation], *operands: Any) -> SSAValue:
         key = (kind, *operands)
-        if key not in self.known:
-            self.known[key] = self.emit(kind(*operands))
-        return self.known[key]
+        for builder in reversed(self.around):
+            if key in builder.known:
+                return builder.known[key]
+        depth = max(map(self._depth, operands)) if self.hoists else len(self.around) - 1
+        home = self.around[depth]
+        home.known[key] = value = self.emit(kind(*operands)) if home is self else home.emit_before(kind(*operands))
+        return value
 
     def emit(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
         return op.results[0]
+
+    def emit_before(self, op: Operation) -> SSAValue:
+        """Put ``op`` before the operation in which a nested block is being built."""
+        assert (nest := self.block.last_op) is not None
+        self.block.insert_op_before(op, nest)
+        return op.results[0]
+
+    def arithmetic(self, kind: Callable[..., Operation], *operands: SSAValue) -> SSAValue:
+        """An operation of a loop bound or a tile's coordinate."""
+        return self._index(kind, *operands) if self.hoists else self.emit(kind(*operands))
+
+    def _depth(self, operand: Any) -> int:
+        """The number of blocks around the one that has a value; 0 of what is no value."""
+        if not isinstance(operand, SSAValue) or isinstance(operand.owner, arith.ConstantOp):
+            return 0
+        block = operand.owner if isinstance(operand.owner, Block) else operand.owner.parent
+        return next((n for n, builder in enumerate(self.around) if builder.block is block), len(self.around) - 1)
 
     def constant(self, value: int) -> SSAValue:
         return self._index(_constant, value)
@@ -47,6 +73,8 @@ class IndexBuilder:
         """``value`` as an ``index``; a name is a loop variable, else a symbolic dimension."""
         if isinstance(value, int):
             return self.constant(value)
+        if self.hoists:
+            return self._by_depth(value)
         total: SSAValue | None = None
         for monomial, c in sorted(value.terms, key=lambda term: not term[0]):  # the constant last
             factors = [self._atom(a) for a in monomial]
@@ -58,6 +86,63 @@ class IndexBuilder:
             total = term if total is None else self._index(arith.AddiOp, total, term)
         assert total is not None
         return total
+
+    def named(self, value: DimLike) -> DimLike:
+        """A symbol for ``value``, which is computed here: what multiplies it stays a short polynomial."""
+        if isinstance(value, int):
+            return value
+        made = self.dim(value)
+        name = next((name for name, known in self.env.items() if known is made), f"n{len(self.env)}")
+        self.env[name] = made
+        return Dim.symbol(name)
+
+    def _by_depth(self, value: Dim) -> SSAValue:
+        """``value`` as a sum over loop variables, those of outer loops first, each times a stride: ``y * (w+2) + x``,
+        of which ``y * (w+2)`` is computed once in the loop over y. The constant is the last term."""
+        strides: dict[tuple[int, Monomial], DimLike] = {}
+        for monomial, c in value.terms:
+            depths = {atom: self._depth_of(atom) for atom in monomial}
+            depth = max(depths.values(), default=len(self.around))
+            inner = tuple(atom for atom in monomial if depths[atom] == depth > 0)
+            rest = tuple(atom for atom in monomial if depths[atom] < depth or depth == 0)
+            strides[depth, inner] = strides.get((depth, inner), 0) + Dim.of({rest: c})
+        terms = [
+            self._product(inner, stride) for (_, inner), stride in sorted(strides.items(), key=lambda item: item[0][0])
+        ]
+        return reduce(lambda a, b: self._index(arith.AddiOp, a, b), terms)
+
+    def _product(self, variables: Monomial, stride: DimLike) -> SSAValue:
+        factors = [self._atom(atom) for atom in variables]
+        if stride != 1 or not factors:
+            factors.append(self._polynomial(stride) if self._is_outermost(stride) else self.dim(stride))
+        return reduce(lambda a, b: self._index(arith.MuliOp, a, b), factors)
+
+    def _is_outermost(self, value: DimLike) -> bool:
+        """Whether no loop variable is in ``value``."""
+        return isinstance(value, int) or not any(self._depth_of(atom) for m, _ in value.terms for atom in m)
+
+    def _polynomial(self, value: DimLike) -> SSAValue:
+        """A polynomial of symbolic dimensions in few operations: ``16*h*w + 32*h`` as ``h * (w + 2) * 16``."""
+        if isinstance(value, int):
+            return self.constant(value)
+        content = gcd(*(c for _, c in value.terms))
+        if content > 1:
+            primitive = Dim.of({m: c // content for m, c in value.terms})
+            return self._index(arith.MuliOp, self._polynomial(primitive), self.constant(content))
+        atoms = [atom for monomial, _ in value.terms for atom in dict.fromkeys(monomial)]
+        atom = max(atoms, key=atoms.count)
+        of_atom = {m: c for m, c in value.terms if atom in m}
+        factor, rest = Dim.of({_without(atom, m): c for m, c in of_atom.items()}), value - Dim.of(of_atom)
+        multiple = None if rest == 0 or factor == 1 else _multiple(rest, factor)
+        other = self._atom(atom)
+        if multiple is not None:
+            other, rest = self._index(arith.AddiOp, other, self.constant(multiple)), 0
+        product = other if factor == 1 else self._index(arith.MuliOp, other, self._polynomial(factor))
+        return product if rest == 0 else self._index(arith.AddiOp, product, self._polynomial(rest))
+
+    def _depth_of(self, atom: Atom) -> int:
+        names = {atom} if isinstance(atom, str) else symbols_of(atom[1:])
+        return max((self._depth(self.env.get(name)) for name in names), default=0)
 
     def _atom(self, atom: Atom) -> SSAValue:
         if isinstance(atom, str):
@@ -102,6 +187,18 @@ class IndexBuilder:
             self.lanes(s, shapes, full) if mentions_axis(s) else self._splat(self.dim(s), full) for s in (lhs, rhs)
         ]
         return self.emit(op(sides[0], sides[1]))
+
+
+def _without(atom: Atom, monomial: Monomial) -> Monomial:
+    """``monomial`` divided by ``atom``."""
+    n = monomial.index(atom)
+    return monomial[:n] + monomial[n + 1 :]
+
+
+def _multiple(value: DimLike, factor: DimLike) -> int | None:
+    """The integer that times ``factor`` is ``value``; None where there is none."""
+    first, other = (d.terms[0][1] if isinstance(d, Dim) else d for d in (value, factor))
+    return first // other if factor * (first // other) == value else None
 
 
 def _constant(value: int) -> Operation:

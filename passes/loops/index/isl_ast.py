@@ -39,14 +39,14 @@ def ast_expr(expr: isl.AstExpr, out: IndexBuilder) -> SSAValue:
     op = expr.get_op_type()
     args = [ast_expr(expr.get_op_arg(n), out) for n in range(expr.get_op_n_arg())]
     if op == OP.minus:
-        return out.emit(arith.SubiOp(out.constant(0), args[0]))
+        return out.arithmetic(arith.SubiOp, out.constant(0), args[0])
     if op in _COMPARE:
         return out.emit(arith.CmpiOp(args[0], args[1], _COMPARE[op]))
     if op in (OP.cond, OP.select):
         return out.emit(arith.SelectOp(args[0], args[1], args[2]))
     total = args[0]
     for arg in args[1:]:
-        total = out.emit((_BINARY.get(op) or _LOGIC[op])(total, arg))
+        total = out.arithmetic(_BINARY.get(op) or _LOGIC[op], total, arg)
     return total
 
 
@@ -85,7 +85,7 @@ def loop_bounds(node: isl.AstNode, out: IndexBuilder) -> tuple[SSAValue, SSAValu
 
 
 def _plus_one(value: SSAValue, out: IndexBuilder) -> SSAValue:
-    return out.emit(arith.AddiOp(value, out.constant(1)))
+    return out.arithmetic(arith.AddiOp, value, out.constant(1))
 
 
 def iterator_name(node: isl.AstNode) -> str:

@@ -24,32 +24,30 @@ void predicate(void *const *buf, const int64_t *dim, int64_t tid, int64_t thread
     mlc_store_i8x8(b2 + v5, mlc_narrow_i32x8(-v12_0));
     mlc_store_i8x8(b2 + v5 + 8, mlc_narrow_i32x8(-v12_1));
   }
-  int64_t v13 = mlc_floordiv_i64((batch), 16);
-  int64_t v14 = 16 * v13;
-  int64_t v15 = v14 + 1;
-  uint8_t v16 = (batch) >= v15;
-  if (v16) {
-    const int64_t v17 = (1 - 0);
-    for (int64_t v18 = v17 * tid / threads; v18 < v17 * (tid + 1) / threads; v18++) {
-      const int64_t v19 = 0 + v18;
-      int64_t v20 = mlc_floordiv_i64((batch), 16);
-      int64_t v21 = v20 * (-16);
-      int64_t v22 = v21 + (batch);
-      int64_t v23 = v20 * 16;
-      f32x8 v24_0 = mlc_load_n_f32x8(b0 + v23, mlc_clamp(v22 - 0, 8));
-      f32x8 v24_1 = mlc_load_n_f32x8(b0 + v23 + 8, mlc_clamp(v22 - 8, 8));
-      i64x8 v25_0 = mlc_load_n_i64x8(b1 + v23, mlc_clamp(v22 - 0, 8));
-      i64x8 v25_1 = mlc_load_n_i64x8(b1 + v23 + 8, mlc_clamp(v22 - 8, 8));
-      f32x8 v26 = mlc_fill_f32x8(0.5f);
-      i32x8 v27_0 = v24_0 > v26;
-      i32x8 v27_1 = v24_1 > v26;
-      i64x8 v28 = mlc_fill_i64x8(3);
-      i32x8 v29_0 = mlc_eq_i64x8(v25_0, v28);
-      i32x8 v29_1 = mlc_eq_i64x8(v25_1, v28);
-      i32x8 v30_0 = v27_0 & v29_0;
-      i32x8 v30_1 = v27_1 & v29_1;
-      mlc_store_n_i8x8(b2 + v23, mlc_narrow_i32x8(-v30_0), mlc_clamp(v22 - 0, 8));
-      mlc_store_n_i8x8(b2 + v23 + 8, mlc_narrow_i32x8(-v30_1), mlc_clamp(v22 - 8, 8));
+  int64_t v13 = 16 * v1;
+  int64_t v14 = v13 + 1;
+  uint8_t v15 = (batch) >= v14;
+  int64_t v16 = v1 * (-16);
+  int64_t v17 = v16 + (batch);
+  int64_t v18 = v1 * 16;
+  if (v15) {
+    const int64_t v19 = (1 - 0);
+    for (int64_t v20 = v19 * tid / threads; v20 < v19 * (tid + 1) / threads; v20++) {
+      const int64_t v21 = 0 + v20;
+      f32x8 v22_0 = mlc_load_n_f32x8(b0 + v18, mlc_clamp(v17 - 0, 8));
+      f32x8 v22_1 = mlc_load_n_f32x8(b0 + v18 + 8, mlc_clamp(v17 - 8, 8));
+      i64x8 v23_0 = mlc_load_n_i64x8(b1 + v18, mlc_clamp(v17 - 0, 8));
+      i64x8 v23_1 = mlc_load_n_i64x8(b1 + v18 + 8, mlc_clamp(v17 - 8, 8));
+      f32x8 v24 = mlc_fill_f32x8(0.5f);
+      i32x8 v25_0 = v22_0 > v24;
+      i32x8 v25_1 = v22_1 > v24;
+      i64x8 v26 = mlc_fill_i64x8(3);
+      i32x8 v27_0 = mlc_eq_i64x8(v23_0, v26);
+      i32x8 v27_1 = mlc_eq_i64x8(v23_1, v26);
+      i32x8 v28_0 = v25_0 & v27_0;
+      i32x8 v28_1 = v25_1 & v27_1;
+      mlc_store_n_i8x8(b2 + v18, mlc_narrow_i32x8(-v28_0), mlc_clamp(v17 - 0, 8));
+      mlc_store_n_i8x8(b2 + v18 + 8, mlc_narrow_i32x8(-v28_1), mlc_clamp(v17 - 8, 8));
     }
   }
 }

@@ -72,30 +72,28 @@ void repeat(void *const *buf, const int64_t *dim, int64_t tid, int64_t threads) 
     mlc_store_f32x8(b1 + v20 + 78, v19_6);
     mlc_store_n_f32x4(b1 + v20 + 86, v19_7, 2);
   }
-  int64_t v21 = mlc_floordiv_i64((n), 4);
-  int64_t v22 = 4 * v21;
-  int64_t v23 = (n) - v22;
-  const int64_t v24 = (v23 - 0);
-  for (int64_t v25 = v24 * tid / threads; v25 < v24 * (tid + 1) / threads; v25++) {
-    const int64_t v26 = 0 + v25;
-    int64_t v27 = mlc_floordiv_i64((n), 4);
-    int64_t v28 = v27 * 52;
-    int64_t v29 = v26 * 13;
-    int64_t v30 = v28 + v29;
-    int64_t v31 = (int64_t)v30;
-    f32x8 v32_0 = MLC_SHUFFLE(f32x8, 8, mlc_load_n_f32x8(b0 + v31 + 0, 4), mlc_load_n_f32x8(b0 + v31 + 0, 4), 0, 0, 1, 1, 2, 2, 3, 3);
-    f32x8 v32_1 = MLC_SHUFFLE(f32x8, 8, mlc_load_n_f32x8(b0 + v31 + 4, 4), mlc_load_n_f32x8(b0 + v31 + 4, 4), 0, 0, 1, 1, 2, 2, 3, 3);
-    int64_t v33 = v27 * 104;
-    int64_t v34 = v26 * 26;
-    int64_t v35 = v33 + v34;
-    mlc_store_f32x8(b1 + v35, v32_0);
-    mlc_store_f32x8(b1 + v35 + 8, v32_1);
-    int64_t v36 = v30 + 8;
-    int64_t v37 = (int64_t)v36;
-    f32x8 v38_0 = MLC_SHUFFLE(f32x8, 8, mlc_load_n_f32x8(b0 + v37 + 0, 4), mlc_load_n_f32x8(b0 + v37 + 0, 4), 0, 0, 1, 1, 2, 2, 3, 3);
-    f32x4 v38_1 = (f32x4){b0[v37 + 4 + 0 * 0], b0[v37 + 4 + 1 * 0]};
-    int64_t v39 = v35 + 16;
-    mlc_store_f32x8(b1 + v39, v38_0);
-    mlc_store_n_f32x4(b1 + v39 + 8, v38_1, 2);
+  int64_t v21 = 4 * v1;
+  int64_t v22 = (n) - v21;
+  int64_t v23 = v1 * 52;
+  int64_t v24 = v1 * 104;
+  const int64_t v25 = (v22 - 0);
+  for (int64_t v26 = v25 * tid / threads; v26 < v25 * (tid + 1) / threads; v26++) {
+    const int64_t v27 = 0 + v26;
+    int64_t v28 = v27 * 13;
+    int64_t v29 = v23 + v28;
+    int64_t v30 = (int64_t)v29;
+    f32x8 v31_0 = MLC_SHUFFLE(f32x8, 8, mlc_load_n_f32x8(b0 + v30 + 0, 4), mlc_load_n_f32x8(b0 + v30 + 0, 4), 0, 0, 1, 1, 2, 2, 3, 3);
+    f32x8 v31_1 = MLC_SHUFFLE(f32x8, 8, mlc_load_n_f32x8(b0 + v30 + 4, 4), mlc_load_n_f32x8(b0 + v30 + 4, 4), 0, 0, 1, 1, 2, 2, 3, 3);
+    int64_t v32 = v27 * 26;
+    int64_t v33 = v24 + v32;
+    mlc_store_f32x8(b1 + v33, v31_0);
+    mlc_store_f32x8(b1 + v33 + 8, v31_1);
+    int64_t v34 = v29 + 8;
+    int64_t v35 = (int64_t)v34;
+    f32x8 v36_0 = MLC_SHUFFLE(f32x8, 8, mlc_load_n_f32x8(b0 + v35 + 0, 4), mlc_load_n_f32x8(b0 + v35 + 0, 4), 0, 0, 1, 1, 2, 2, 3, 3);
+    f32x4 v36_1 = (f32x4){b0[v35 + 4 + 0 * 0], b0[v35 + 4 + 1 * 0]};
+    int64_t v37 = v33 + 16;
+    mlc_store_f32x8(b1 + v37, v36_0);
+    mlc_store_n_f32x4(b1 + v37 + 8, v36_1, 2);
   }
 }

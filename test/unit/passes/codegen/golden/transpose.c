@@ -20,67 +20,56 @@ void transpose(void *const *buf, const int64_t *dim, int64_t tid, int64_t thread
     mlc_store_f32x8(b1 + v7 + 6 * (n), v6[6]);
     mlc_store_f32x8(b1 + v7 + 7 * (n), v6[7]);
   }
-  int64_t v8 = mlc_floordiv_i64((n), 8);
-  int64_t v9 = 8 * v8;
-  int64_t v10 = v9 + 1;
-  uint8_t v11 = (n) >= v10;
-  if (v11) {
-    const int64_t v12 = (1 - 0);
-    for (int64_t v13 = v12 * tid / threads; v13 < v12 * (tid + 1) / threads; v13++) {
-      const int64_t v14 = 0 + v13;
-      int64_t v15 = mlc_floordiv_i64((n), 8);
-      int64_t v16 = v15 * (-8);
-      int64_t v17 = v16 + (n);
-      int64_t v18 = v15 * 88;
-      f32x8 v19[8] = {mlc_load_n_f32x8(b0 + v18, v17 > 0 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 11, v17 > 1 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 22, v17 > 2 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 33, v17 > 3 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 44, v17 > 4 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 55, v17 > 5 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 66, v17 > 6 ? 8 : 0), mlc_load_n_f32x8(b0 + v18 + 77, v17 > 7 ? 8 : 0)};
-      mlc_transpose_f32x8(v19);
-      int64_t v20 = v15 * 8;
-      mlc_store_n_f32x8(b1 + v20, v19[0], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 1 * (n), v19[1], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 2 * (n), v19[2], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 3 * (n), v19[3], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 4 * (n), v19[4], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 5 * (n), v19[5], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 6 * (n), v19[6], mlc_clamp(v17 - 0, 8));
-      mlc_store_n_f32x8(b1 + v20 + 7 * (n), v19[7], mlc_clamp(v17 - 0, 8));
+  int64_t v8 = 8 * v1;
+  int64_t v9 = v8 + 1;
+  uint8_t v10 = (n) >= v9;
+  int64_t v11 = v1 * (-8);
+  int64_t v12 = v11 + (n);
+  int64_t v13 = v1 * 88;
+  int64_t v14 = v1 * 8;
+  if (v10) {
+    const int64_t v15 = (1 - 0);
+    for (int64_t v16 = v15 * tid / threads; v16 < v15 * (tid + 1) / threads; v16++) {
+      const int64_t v17 = 0 + v16;
+      f32x8 v18[8] = {mlc_load_n_f32x8(b0 + v13, v12 > 0 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 11, v12 > 1 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 22, v12 > 2 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 33, v12 > 3 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 44, v12 > 4 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 55, v12 > 5 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 66, v12 > 6 ? 8 : 0), mlc_load_n_f32x8(b0 + v13 + 77, v12 > 7 ? 8 : 0)};
+      mlc_transpose_f32x8(v18);
+      mlc_store_n_f32x8(b1 + v14, v18[0], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 1 * (n), v18[1], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 2 * (n), v18[2], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 3 * (n), v18[3], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 4 * (n), v18[4], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 5 * (n), v18[5], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 6 * (n), v18[6], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v14 + 7 * (n), v18[7], mlc_clamp(v12 - 0, 8));
     }
   }
-  int64_t v21 = mlc_floordiv_i64((n), 8);
-  const int64_t v22 = (v21 - 0);
-  for (int64_t v23 = v22 * tid / threads; v23 < v22 * (tid + 1) / threads; v23++) {
-    const int64_t v24 = 0 + v23;
-    int64_t v25 = v24 * 88;
-    int64_t v26 = v25 + 8;
-    f32x8 v27[8] = {mlc_load_n_f32x8(b0 + v26, 3), mlc_load_n_f32x8(b0 + v26 + 11, 3), mlc_load_n_f32x8(b0 + v26 + 22, 3), mlc_load_n_f32x8(b0 + v26 + 33, 3), mlc_load_n_f32x8(b0 + v26 + 44, 3), mlc_load_n_f32x8(b0 + v26 + 55, 3), mlc_load_n_f32x8(b0 + v26 + 66, 3), mlc_load_n_f32x8(b0 + v26 + 77, 3)};
-    mlc_transpose_f32x8(v27);
-    int64_t v28 = (n) * 8;
-    int64_t v29 = v24 * 8;
-    int64_t v30 = v28 + v29;
-    mlc_store_f32x8(b1 + v30, v27[0]);
-    mlc_store_f32x8(b1 + v30 + 1 * (n), v27[1]);
-    mlc_store_f32x8(b1 + v30 + 2 * (n), v27[2]);
+  int64_t v19 = (n) * 8;
+  const int64_t v20 = (v1 - 0);
+  for (int64_t v21 = v20 * tid / threads; v21 < v20 * (tid + 1) / threads; v21++) {
+    const int64_t v22 = 0 + v21;
+    int64_t v23 = v22 * 88;
+    int64_t v24 = v23 + 8;
+    f32x8 v25[8] = {mlc_load_n_f32x8(b0 + v24, 3), mlc_load_n_f32x8(b0 + v24 + 11, 3), mlc_load_n_f32x8(b0 + v24 + 22, 3), mlc_load_n_f32x8(b0 + v24 + 33, 3), mlc_load_n_f32x8(b0 + v24 + 44, 3), mlc_load_n_f32x8(b0 + v24 + 55, 3), mlc_load_n_f32x8(b0 + v24 + 66, 3), mlc_load_n_f32x8(b0 + v24 + 77, 3)};
+    mlc_transpose_f32x8(v25);
+    int64_t v26 = v22 * 8;
+    int64_t v27 = v19 + v26;
+    mlc_store_f32x8(b1 + v27, v25[0]);
+    mlc_store_f32x8(b1 + v27 + 1 * (n), v25[1]);
+    mlc_store_f32x8(b1 + v27 + 2 * (n), v25[2]);
   }
-  int64_t v31 = mlc_floordiv_i64((n), 8);
-  int64_t v32 = 8 * v31;
-  int64_t v33 = v32 + 1;
-  uint8_t v34 = (n) >= v33;
-  if (v34) {
-    const int64_t v35 = (1 - 0);
-    for (int64_t v36 = v35 * tid / threads; v36 < v35 * (tid + 1) / threads; v36++) {
-      const int64_t v37 = 0 + v36;
-      int64_t v38 = mlc_floordiv_i64((n), 8);
-      int64_t v39 = v38 * (-8);
-      int64_t v40 = v39 + (n);
-      int64_t v41 = v38 * 88;
-      int64_t v42 = v41 + 8;
-      f32x8 v43[8] = {mlc_load_n_f32x8(b0 + v42, v40 > 0 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 11, v40 > 1 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 22, v40 > 2 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 33, v40 > 3 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 44, v40 > 4 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 55, v40 > 5 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 66, v40 > 6 ? 3 : 0), mlc_load_n_f32x8(b0 + v42 + 77, v40 > 7 ? 3 : 0)};
-      mlc_transpose_f32x8(v43);
-      int64_t v44 = v38 * 8;
-      int64_t v45 = (n) * 8;
-      int64_t v46 = v44 + v45;
-      mlc_store_n_f32x8(b1 + v46, v43[0], mlc_clamp(v40 - 0, 8));
-      mlc_store_n_f32x8(b1 + v46 + 1 * (n), v43[1], mlc_clamp(v40 - 0, 8));
-      mlc_store_n_f32x8(b1 + v46 + 2 * (n), v43[2], mlc_clamp(v40 - 0, 8));
+  uint8_t v28 = (n) >= v9;
+  int64_t v29 = v13 + 8;
+  int64_t v30 = v1 + (n);
+  int64_t v31 = v30 * 8;
+  if (v28) {
+    const int64_t v32 = (1 - 0);
+    for (int64_t v33 = v32 * tid / threads; v33 < v32 * (tid + 1) / threads; v33++) {
+      const int64_t v34 = 0 + v33;
+      f32x8 v35[8] = {mlc_load_n_f32x8(b0 + v29, v12 > 0 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 11, v12 > 1 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 22, v12 > 2 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 33, v12 > 3 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 44, v12 > 4 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 55, v12 > 5 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 66, v12 > 6 ? 3 : 0), mlc_load_n_f32x8(b0 + v29 + 77, v12 > 7 ? 3 : 0)};
+      mlc_transpose_f32x8(v35);
+      mlc_store_n_f32x8(b1 + v31, v35[0], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v31 + 1 * (n), v35[1], mlc_clamp(v12 - 0, 8));
+      mlc_store_n_f32x8(b1 + v31 + 2 * (n), v35[2], mlc_clamp(v12 - 0, 8));
     }
   }
 }
