@@ -6,6 +6,7 @@ evaluates all other operators.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, cast
@@ -35,6 +36,7 @@ from mlc.dialects.semantics.whole_arrays import closure_of
 from mlc.dialects.types import element_of, numpy_dtype, shape_of
 
 Kernel = Callable[..., Array]
+LONG = 4096  # terms of a product's sum in f32, which BLAS adds in that type; longer ones are made in f64
 
 
 def _static(value: SSAValue) -> tuple[int, ...]:
@@ -104,7 +106,11 @@ def _multiplied(op: ContractOp) -> Kernel | None:
     a, b = _matrices(lhs, extents, batch, left, summed), _matrices(rhs, extents, batch, summed, right)
     made = [extents[c] for c in batch + left + right]
     perm = [(batch + left + right).index(c) for c in out]
-    return lambda x, y: np.matmul(a(x), b(y)).reshape(made).transpose(perm)
+    dtype = numpy_dtype(element_of(op.result))
+    if dtype != np.float32 or math.prod(extents[c] for c in summed) <= LONG:
+        return lambda x, y: np.matmul(a(x), b(y)).reshape(made).transpose(perm)
+    wide = np.float64
+    return lambda x, y: np.matmul(a(x), b(y), dtype=wide).reshape(made).transpose(perm).astype(dtype)
 
 
 def _roles(lhs: str, rhs: str, out: str) -> tuple[str, str, str, str]:
