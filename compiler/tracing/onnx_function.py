@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import ModelProto, helper, numpy_helper
 
+from mlc.dialects.graph.base import optional_axes
+from mlc.dialects.semantics.interpreter import main_of
 from mlc.driver.cache.digest import of_bytes
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.functions.shaping import squeeze
 from mlc.frontends.array.transforms.modules import Module, call
 from mlc.frontends.onnx import import_model
 
@@ -46,7 +49,17 @@ class OnnxFunction:
             raise InputError(f"{name} takes {', '.join(self.inputs)}, not {len(inputs)} arrays")
         given = {**self.weights, **(weights or {})}
         results = call(self.module, [as_array(x) for x in (*inputs, *(given[name] for name in self.weights))])
+        optional = map(optional_axes, main_of(self.module.imported.module).res_attrs or ())
+        results = [self._without_ones(y, axes) for y, axes in zip(results, optional, strict=True)]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _without_ones(self, y: Array, optional: Sequence[int]) -> Array:
+        """A result without its optional axes of one element, as a compiled model gives it."""
+        if unknown := [n for n in optional if not isinstance(y.shape[n], int)]:
+            what = f"{self.module.imported.name}: axis {unknown[0]} of {list(y.shape)} is only there where it is not 1"
+            raise InputError(what, hint="Give the function arrays of known sizes, or dims={...} that fix this one")
+        gone = tuple(n for n in optional if y.shape[n] == 1)
+        return squeeze(y, gone) if gone else y
 
 
 def _opened(model: ModelProto) -> tuple[ModelProto, dict[str, Array]]:

@@ -124,3 +124,14 @@ def test_known_sizes_need_no_branch() -> None:
     for n in (1, 2):
         module = import_model(proto, {"n": n}).module
         assert "graph.if" not in str(module) and "graph.optional" not in str(module)
+
+
+def test_a_function_on_arrays_has_the_rank_of_the_sizes() -> None:
+    f = mlc.function(built([SQUEEZE, node("Exp", "s", "y")], ["n", 4]))
+    for shape in ((3, 4), (1, 4)):
+        x = normal(*shape)
+        y = f(x)
+        assert y.shape == x.squeeze().shape
+        np.testing.assert_allclose(np.asarray(y), np.exp(x.squeeze()), rtol=1e-5)
+        slopes = np.asarray(mlc.grad(lambda given: f(given).sum())(x))
+        np.testing.assert_allclose(slopes, np.exp(x), rtol=1e-5)

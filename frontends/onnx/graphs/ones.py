@@ -60,7 +60,8 @@ class Ones:
         x, y = (a, b) if self.at == 0 else (b, a)
         with self.sides[self.at].inside():
             x = self.build.reshape(x, self._shape(y))
-            x = self.build.slice(x, [0] * y.rank, y.shape)  # as long: this branch only runs where the dimension is 1
+            more = [d - e for d, e in zip(y.shape, self._shape(y), strict=True)]  # 0 where this branch runs
+            x = self.build.pad(x, [0] * y.rank, more)
         optional = y.optional | {*axes}
         x, y = replace(x, optional=optional), replace(y, optional=optional)
         return (x, y) if self.at == 0 else (y, x)
