@@ -3,7 +3,7 @@
 The derivative of a graph operator consists of graph operators, so it has derivatives itself.
 """
 
-from mlc.dialects.autodiff import branches, custom, loops, moves, products, reductions  # their rules
+from mlc.dialects.autodiff import branches, custom, loops, moves, products, reductions, scatters  # their rules
 from mlc.dialects.autodiff.forward import pushforward
 from mlc.dialects.autodiff.reverse import gradients, pullback
 from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative

@@ -1,4 +1,4 @@
-"""Derivatives of data movement, scatters and running sums."""
+"""Derivatives of data movement and running sums."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from xdsl.ir import SSAValue
 from mlc.dialects.autodiff.emitting import (
     Adjoints,
     Emit,
-    computed,
     cut,
     filled,
     moved_back,
@@ -20,13 +19,11 @@ from mlc.dialects.autodiff.operators import derivative
 from mlc.dialects.autodiff.scalar import NoDerivative
 from mlc.dialects.graph import (
     BroadcastOp,
-    ComputeOp,
     ConcatOp,
     ForestOp,
     PadOp,
     ReshapeOp,
     ScanOp,
-    ScatterOp,
     SliceOp,
     TransposeOp,
     dims_of,
@@ -80,33 +77,6 @@ def of_concat(op: ConcatOp, bar: SSAValue, emit: Emit) -> Adjoints:
         found.append(cut(emit, bar, starts, shape_of(x), [1] * len(shape)))
         start = start + shape_of(x)[axis]
     return list(found)
-
-
-@derivative(ScatterOp)
-def of_scatter(op: ScatterOp, bar: SSAValue, emit: Emit) -> Adjoints:
-    """Updates get the adjoint at their indices; data gets 0 at overwritten indices.
-
-    Where one index is written several times, the last update alone gets the adjoint, as its value alone is kept.
-    """
-    kind, cells = op.reduction.data, shape_of(op.data)[0]
-    if kind not in ("none", "add"):
-        raise NoDerivative(f"{op.name} that combines by {kind} has no derivative")
-    inside = f"(x1[i0] >= 0) & (x1[i0] < {cells})"
-    read = f"where({inside}, x0[min(max(x1[i0], 0), {cells} - 1), i1], 0)"
-    if kind == "add":
-        return [bar, None, computed(emit, read, [bar, op.indices], shape_of(op.updates))]
-    last = f"x2[min(max(x1[i0], 0), {cells} - 1), 0] == i0"
-    operands = [bar, op.indices, _writers(op, emit)]
-    updates = computed(emit, f"where({last}, {read}, 0)", operands, shape_of(op.updates))
-    zeros = filled(emit, 0, element_of(bar), shape_of(op.updates))
-    return [emit(ScatterOp("none", bar, op.indices, zeros)), None, updates]
-
-
-def _writers(op: ScatterOp, emit: Emit) -> SSAValue:
-    """[rows of the data, 1]: the number of the update that is kept in each row."""
-    rows, count = shape_of(op.data)[0], shape_of(op.indices)[0]
-    none, numbers = filled(emit, -1, "i64", (rows, 1)), emit(ComputeOp("i0", [], (count, 1)))
-    return emit(ScatterOp("none", none, op.indices, numbers))
 
 
 @derivative(ScanOp)

@@ -83,6 +83,16 @@ CASES: dict[str, tuple[Maker, Sequence[Array]]] = {
     "running sums": (lambda x: ScanOp("add", x, False, True), [normal(2, 3, 2)]),
     "running sums before": (lambda x: ScanOp("add", x, True, False), [normal(1, 4, 2)]),
     "scatter": (lambda x, i, u: ScatterOp("none", x, i, u), [normal(5, 2), positions(3, 0, 7), normal(3, 2)]),
+    "scatter, multiplied": (
+        lambda x, i, u: ScatterOp("mul", x, i, u),
+        [normal(4, 2), positions(3, 0, 3, 9, 3), normal(5, 2)],
+    ),
+    "scatter, multiplied by 0": (
+        lambda x, i, u: ScatterOp("mul", x, i, u),
+        [normal(3, 2), positions(0, 1, 1, 1, 1), np.array([[0, 1], [2, 0], [0, 0], [3, 2], [2, 3.0]])],
+    ),
+    "scatter, greatest": (lambda x, i, u: ScatterOp("max", x, i, u), [normal(4, 2), positions(3, 0, 3), normal(3, 2)]),
+    "scatter, least": (lambda x, i, u: ScatterOp("min", x, i, u), [normal(4, 2), positions(3, 0, 7), normal(3, 2)]),
     "scatter, added": (lambda x, i, u: ScatterOp("add", x, i, u), [normal(4, 2), positions(3, 0, 3), normal(3, 2)]),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from mlc.frontends.build.tensors import Tensor
 Walk = Callable[..., list[Any]]
 WAY_OUT = (
     "sums, products, convolutions, elementwise operators, reductions, pooling and data movement have one; "
-    "name in xs a tensor after this node, or export the model without it"
+    "differentiate by a tensor after this node, or leave the node out"
 )
 
 

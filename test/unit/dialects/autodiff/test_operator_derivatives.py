@@ -120,7 +120,6 @@ def _named(op: Operation) -> Operation:
 
 
 @pytest.mark.parametrize("op", [
-    lambda x, i: ScatterOp("max", x, i, x),
     lambda x, i: MapOp("as_f64(as_i64(x0))", [x]),
 ])  # fmt: skip
 def test_no_derivative(op: Maker) -> None:
