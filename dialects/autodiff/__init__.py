@@ -10,5 +10,5 @@ from mlc.dialects.autodiff.scalar import DIFFERENTIABLE, NoDerivative
 
 __all__ = [
     "DIFFERENTIABLE", "NoDerivative", "branches", "custom", "gradients", "loops", "moves", "products", "pullback",
-    "pushforward", "reductions",
+    "pushforward", "reductions", "scatters",
 ]  # fmt: skip

@@ -68,7 +68,10 @@ class ChooseSchedule(ModulePass):
 def schedules(
     statements: Sequence[StatementView], target: Target, rules: Sequence[Rule] = RULES, joint: Joint = fused
 ) -> Iterator[ScheduleAttr]:
-    """Candidates, the best first: one nest for all statements if a rule has one, else one nest for each component."""
+    """Candidates, the best first: one nest for all statements if a rule has one, else one nest for each component; a
+    plain one where a statement has no instances, for which no rule has tiles."""
+    if any(extent == 0 for s in statements for extent in s.bounds.values()):
+        return iter([ScheduleAttr(serial(statements))])
     whole = ([nest] for nest in candidates(statements, target, rules))
     return (ScheduleAttr(nests) for nests in first_of([whole, _nests(statements, target, rules, joint)]))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlc.dialects.semantics.dims import DimLike, product
+from mlc.dialects.semantics.dims import DimLike, dim_max, product
 from mlc.dialects.types import Shape
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import larger
 from mlc.frontends.build.runtime_scalars import Scalar
 from mlc.frontends.build.tensors import Tensor
 
@@ -63,7 +62,7 @@ def split_axes(build: Builder, x: Tensor, axes: Sequence[DimLike]) -> tuple[Tens
     kept: list[DimLike] = []
     split: list[DimLike] = []
     for n, d in enumerate(x.shape):
-        here, most = is_among(n, x.rank, axes), larger(d, 1)
+        here, most = is_among(n, x.rank, axes), dim_max(d, 1)  # an extent that may be 0
         kept.append(1 if d == 1 else build.dim(f"where({here}, 1, {d})", "an extent", most))
         split += [kept[-1], 1 if d == 1 else build.dim(f"where({here}, {d}, 1)", "an extent", most)]
     return build.reshape(x, split), list(range(1, 2 * x.rank, 2)), kept

@@ -24,7 +24,6 @@ from mlc.dialects.graph import (
     PoolOp,
     ReduceOp,
     ReshapeOp,
-    ScatterOp,
     SliceOp,
     with_nodes,
 )
