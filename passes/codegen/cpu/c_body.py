@@ -11,7 +11,7 @@ from mlc.dialects import rt
 from mlc.dialects.semantics.dims import parse_dim
 from mlc.dialects.types import bytes_of
 from mlc.passes.codegen.c_like.c_dims import c_dim
-from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, start_body
+from mlc.passes.codegen.c_like.c_program import HostProgram, buffer_numbers, decisions_of, declare, start_body
 from mlc.passes.plan.program.arena import buffers_of
 
 LAUNCHES = 64
@@ -25,24 +25,25 @@ def print_body(program: rt.ProgramOp, dims: Sequence[str], symbols: Mapping[str,
         symbols, buffer_numbers(program), list(program.bound_of), decisions_of(program), dims=dims, fails=fails
     )
     body.block(program.body.block, "  ")
-    functions, lines = _divided(body.lines, body.ends) if _is_straight(program, dims) else ([], body.lines)
+    functions, lines = _divided(body, program, dims) if _is_straight(program) else ([], body.lines)
     return "\n".join([*functions, *start_body(program, dims), *lines, "  (void)c;", "}"])
 
 
-def _is_straight(program: rt.ProgramOp, dims: Sequence[str]) -> bool:
-    """Whether no phase reads a variable that an earlier line of the body declares."""
-    fixed = all(buffer.offset is not None for buffer in buffers_of(program))
-    nested = any(isinstance(op, rt.NESTS) for op in program.body.block.ops)
-    return fixed and not (nested or dims or program.bound_of)
+def _is_straight(program: rt.ProgramOp) -> bool:
+    """Whether no phase reads a variable that another phase declares."""
+    return not (program.bound_of or any(isinstance(op, rt.NESTS) for op in program.body.block.ops))
 
 
-def _divided(lines: Sequence[str], ends: Sequence[int]) -> tuple[list[str], list[str]]:
+def _divided(body: _Body, program: rt.ProgramOp, dims: Sequence[str]) -> tuple[list[str], list[str]]:
     """The groups of phases, which end before the lines ``ends``, as functions, and their calls with the rest."""
     functions: list[str] = []
-    for n, (first, last) in enumerate(zip((0, *ends), ends, strict=False)):
-        functions += [f"static MLC_NOINLINE void body_{n}(mlc_call *c) {{", *lines[first:last], "}", ""]
-    rest = lines[ends[-1] :] if ends else lines
-    return functions, [*(f"  body_{n}(c);" for n in range(len(ends))), *rest]
+    fixed = all(buffer.offset is not None for buffer in buffers_of(program))
+    parameter, argument = ("", "") if fixed else (", const int64_t *offset", ", offset")
+    for n, (first, last) in enumerate(zip((0, *body.ends), body.ends, strict=False)):
+        head = f"static MLC_NOINLINE void body_{n}(mlc_call *c{parameter}) {{"
+        functions += [head, *declare(dims, "int64_t", "c->dim"), *body.lines[first:last], "}", ""]
+    rest = body.lines[body.ends[-1] :] if body.ends else body.lines
+    return functions, [*(f"  body_{n}(c{argument});" for n in range(len(body.ends))), *rest]
 
 
 @dataclass

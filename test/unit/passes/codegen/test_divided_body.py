@@ -29,7 +29,10 @@ def chain(factors: list[np.ndarray], rows: int | str) -> bytes:
     return proto.SerializeToString()  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("rows", "launches", "functions"), [(3, 2, 2), (3, 1, 5), (3, 64, 0), ("n", 1, 0)])
+CASES = [(3, 2, 2), (3, 1, 5), (3, 64, 0), ("n", 1, 5), ("n", 2, 2)]
+
+
+@pytest.mark.parametrize(("rows", "launches", "functions"), CASES)
 def test_the_parts_of_a_body_run_in_order(
     rows: int | str, launches: int, functions: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
