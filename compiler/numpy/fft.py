@@ -2,25 +2,29 @@
 
 from mlc.frontends.array.fft.functions import (
     fft,
+    fft2,
     fftfreq,
     fftn,
     fftshift,
     hfft,
     ifft,
+    ifft2,
     ifftn,
     ifftshift,
     ihfft,
     irfft,
+    irfft2,
     irfftn,
     rfft,
+    rfft2,
     rfftfreq,
     rfftn,
 )
 from mlc.frontends.array.public import publish
 
 __all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 publish(globals(), __all__)

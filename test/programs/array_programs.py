@@ -1,0 +1,67 @@
+"""Runs array programs on NumPy and on mlc.numpy, and compares: ``array_programs.py [--seed N] [NAME ...]``.
+
+Each program takes the array module and a framework with derivatives and loops; only the import differs. The reference
+is NumPy in float64, with derivatives by differences. A name selects the programs that begin with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy_framework
+import programs_of_learning
+import programs_of_physics
+import programs_of_signals
+from program_table import PROGRAMS
+
+import mlc
+import mlc.numpy as mnp
+from mlc.frontends.array.array import Array
+
+MODULES = (programs_of_learning, programs_of_physics, programs_of_signals)
+TOLERANCE = 3e-4  # the default type is float32, and the reference's derivatives are differences
+
+
+def check(name: str, seed: int) -> None:
+    """AssertionError where the results differ."""
+    f, given = PROGRAMS[name]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        wanted = _leaves(f(np, numpy_framework, np.random.default_rng(seed), **given))
+    found = _leaves(f(mnp, mlc, np.random.default_rng(seed), **given))
+    assert len(found) == len(wanted), (len(found), len(wanted))
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert np.shape(ours) == np.shape(theirs), (np.shape(ours), np.shape(theirs))
+        np.testing.assert_allclose(ours, theirs, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+def _leaves(found: Any) -> list[Any]:
+    if isinstance(found, list | tuple):
+        return [leaf for each in found for leaf in _leaves(each)]
+    return [np.asarray(found) if isinstance(found, Array) else found]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    names = [n for n in PROGRAMS if not given.names or n.startswith(tuple(given.names))]
+    failed, start = 0, time.process_time()
+    for name in names:
+        try:
+            check(name, given.seed)
+        except Exception as error:
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    print(f"{len(names) - failed} of {len(names)} programs agree, {time.process_time() - start:.1f} CPU s")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
