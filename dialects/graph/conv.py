@@ -108,7 +108,7 @@ class ConvOp(LayoutOp):
         plain = self.data_layouts is None and not self.product and x.dtype in (np.float32, np.float64)
         if not plain or not x.size or not w.size:
             return super().evaluate(operands, symbols)
-        return _by_windows(x, w, *self.window, self.groups.value.data)
+        return _by_windows(x, w, *self.window, int(self.groups.value.data))
 
     def _dense(self, at: list[str], spatial: list[str], kernel: list[str]) -> Statement:
         groups, w, out = self.groups.value.data, self.plain_shape(1), self.plain_shape(-1)

@@ -49,11 +49,14 @@ def kernel_of(op: StructuredOp) -> Kernel:
     Data movements return views of their operand where NumPy does.
     """
     make: Callable[[Any], Kernel] | None = _KERNELS.get(type(op))
-    return make(op) if make else _general(op)
+    return np.errstate(all="ignore")(make(op)) if make else _general(op)
 
 
 def evaluator_of(op: StructuredOp) -> Kernel | None:
-    """As ``kernel_of``, and products by BLAS; None for an operator that has no function of its own."""
+    """As ``kernel_of``, and products by BLAS; None for an operator that has no function of its own.
+
+    For callers that expect infinities and NaN (``np.errstate``).
+    """
     if isinstance(op, ContractOp):
         return _multiplied(op)
     make = _KERNELS.get(type(op))
@@ -189,8 +192,8 @@ def _map(op: MapOp) -> Kernel:
     value_of, shape, dtype = closure_of(op.scalar), _static(op.result), numpy_dtype(element_of(op.result))
 
     def run(*xs: Array) -> Array:
-        with np.errstate(all="ignore"):
-            value = np.asarray(value_of(xs, {})).astype(dtype, copy=False)
+        value = np.asarray(value_of(xs, {}))
+        value = value if value.dtype is dtype else value.astype(dtype, copy=False)
         return value if value.shape == shape else np.broadcast_to(value, shape)
 
     return run

@@ -66,10 +66,22 @@ def prepared(module: ModuleOp, weights: WeightStore) -> Interpreted | None:
     if any(isinstance(op, UNPREPARED) for op in main.walk()) or not all(map(_is_static, main.args)):
         return None
     body = _Body.of(main.body.block, weights)
+    if body.is_one_call():
+        return _one_call(body)
 
     def run(arguments: Sequence[Array]) -> Sequence[Array]:
         with np.errstate(all="ignore"):  # infinities and NaN are valid results
             return body(arguments, {})
+
+    return run
+
+
+def _one_call(body: _Body) -> Interpreted:
+    ((call, _),) = body.calls
+
+    def run(arguments: Sequence[Array]) -> Sequence[Array]:
+        with np.errstate(all="ignore"):
+            return call(arguments, {})
 
     return run
 
@@ -93,6 +105,11 @@ class _Body:
             for result in op.results:
                 at[result] = len(at)
         return _Body(tuple(calls), ())
+
+    def is_one_call(self) -> bool:
+        """Whether it is one operator of all arguments in order."""
+        count = len(self.calls[0][1]) if len(self.calls) == 1 else -1
+        return count >= 0 and self.calls[0][1] == tuple(range(count)) and self.results == (count,)
 
     def __call__(self, arguments: Sequence[Array], symbols: Symbols) -> list[Array]:
         values = list(arguments)

@@ -102,10 +102,11 @@ def _program(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     types = [x.dtype for x in given if isinstance(x, Array)]
     if any(isinstance(x, NUMBERS) for x in args) and scalars:
         run = _with_numbers(run, types)
+    of, asarray = Array.of, np.asarray
     if several:
         kind = type(result)
-        return lambda data: kind([Array.of(np.asarray(y)) for y in run(data)])
-    return lambda data: Array.of(np.asarray(run(data)[0]))
+        return lambda data: kind([of(asarray(y)) for y in run(data)])
+    return lambda data: of(asarray(run(data)[0]))
 
 
 def _with_numbers(run: Interpreted, types: Sequence[np.dtype[Any]]) -> Interpreted:

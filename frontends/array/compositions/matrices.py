@@ -14,6 +14,7 @@ from mlc.frontends.array.functions.creation import ones, zeros
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, operands, where
 from mlc.frontends.array.functions.products import matmul, tensordot, vecdot
 from mlc.frontends.array.functions.reductions import Axis, axes_of, sum
+from mlc.frontends.array.functions.shapes import of_matrices
 from mlc.frontends.array.functions.shaping import concat, expand_dims, moveaxis, reshape
 from mlc.frontends.array.linalg import norms
 from mlc.frontends.array.linalg.decompositions import eigvals, inv, svd, svdvals
@@ -23,7 +24,7 @@ from mlc.frontends.array.linalg.norms import matrix_norm, vector_norm
 
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals of the planes of two axes, ``offset`` columns right of the main ones, along the last axis."""
-    return norms.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+    return norms.diagonal(moveaxis(of_matrices("diagonal", x), (axis1, axis2), (-2, -1)), offset=offset)
 
 
 def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:

@@ -150,7 +150,7 @@ def linspace(
     parts = dim_max(num - 1 if endpoint else num, 1)
     if all(isinstance(x, int | float | np.number) for x in (start, stop)):
         found = _spaced(float(start), float(stop), num, parts, endpoint, dtype)
-        distance: Any = (stop - start) / parts
+        distance: Any = (stop - start) / parts if isinstance(parts, int) else None
     else:
         first, last = operands(start, stop, lowest=2)
         distance = (last - first) / parts

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.functions.elementwise import apply_map, operands
+from mlc.frontends.array.array import Array, apply, as_array
+from mlc.frontends.array.functions.elementwise import apply_map, broadcast, operands
+from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops import functions
+from mlc.frontends.build.tensors import Tensor
 
 BITS = {"f32": "i32", "f64": "i64"}
+
+
+def unwidened(build: Builder, xs: Sequence[Tensor], expr: str) -> Tensor:
+    """An expression of the bits of operands as they are: formulas of halves are computed in float32."""
+    return build.map(expr, *xs)
 
 
 def signbit(x: Any, /) -> Array:
@@ -18,13 +26,13 @@ def signbit(x: Any, /) -> Array:
     given = as_array(x)
     if dtypes.kind(given.element) != 2:
         raise InputError(f"signbit of {given.dtype}", hint="Give floats")
-    return apply_map(functions.signbit(given.element), given)
+    return apply(unwidened, [given], (functions.signbit(given.element),), "i1", given.shape)
 
 
 def copysign(x1: Any, x2: Any, /) -> Array:
     """``x1`` with the sign of ``x2``."""
     a, b = operands(x1, x2, lowest=2)
-    return apply_map(functions.copysign(a.element), a, b)
+    return apply(unwidened, [a, b], (functions.copysign(a.element),), a.element, broadcast(a.shape, b.shape))
 
 
 def nextafter(x1: Any, x2: Any, /) -> Array:

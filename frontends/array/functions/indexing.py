@@ -11,7 +11,7 @@ import numpy as np
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, TraceError, apply, as_array, linear
+from mlc.frontends.array.array import Array, TraceError, apply, as_array, elements_known, linear
 from mlc.frontends.array.functions.creation import zeros
 from mlc.frontends.array.functions.elementwise import broadcast
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
@@ -207,7 +207,7 @@ def checked_indices(indices: Array, extent: DimLike) -> Array:
     """Indices whose values are known are within the dimension; those of a run are clamped, as in ``index_clamping``."""
     if dtypes.kind(indices.element) != 1:
         raise IndexError(f"an index of type {indices.dtype}; give integers or a mask")
-    data = indices.value
+    data = elements_known(indices)
     if data is not None and isinstance(extent, int) and data.size:
         low, high = data.min(), data.max()
         if low < -extent or high >= extent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,7 @@ class Methods:
         return iter(_function("ravel")(self))
 
 
+@cache
 def _function(name: str) -> Callable[..., Any]:
     return import_module("mlc.frontends.array.namespace").NAMESPACE[name]
 

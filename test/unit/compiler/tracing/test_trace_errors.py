@@ -82,19 +82,6 @@ def test_leaked_tracers() -> None:
     check(caught.value, where, made.removesuffix(": "))
 
 
-def test_mutation() -> None:
-    def argument(x: Any) -> Any:
-        x[0] = 1
-        return x
-
-    where = line(-3)
-    with pytest.raises(InputError) as caught:
-        mlc.jit(argument)(X)
-    check(caught.value, where, "not mutated", "mlc.numpy.where")
-    with pytest.raises(InputError, match="not mutated.*where"):
-        mnp.asarray(X)[0] = 1
-
-
 def test_large_closures(monkeypatch: pytest.MonkeyPatch) -> None:
     captured = np.ones((512, 600), "f4")
     monkeypatch.setattr(jit, "LARGE", captured.nbytes)
