@@ -203,14 +203,6 @@ def known(value: Any, element: str) -> Array:
     return Array(record(constant, (), (element, data.shape, data.tobytes()), element, data.shape))
 
 
-def elements_known(x: Array) -> np.ndarray[Any, Any] | None:
-    """The elements of an array that has been evaluated, or is a constant of the program."""
-    if x.value is not None or x.record.emit is not constant:
-        return x.value
-    element, shape, data = x.record.params
-    return np.frombuffer(data, numpy_dtype(element)).reshape(shape)
-
-
 def as_array(value: Any, beside: str | None = None) -> Array:
     """An operand as an array; a Python scalar takes the type of the array ``beside`` it.
 

@@ -40,7 +40,7 @@ from mlc.frontends.array.functions import (
     sorting,
 )
 from mlc.frontends.array.functions.expressions import BINARY, COMPARISONS, LOGICAL, REAL_BINARY
-from mlc.frontends.array.inspection import DTYPES, __array_namespace_info__
+from mlc.frontends.array.methods.inspection import DTYPES, __array_namespace_info__
 from mlc.frontends.array.public import public
 from mlc.frontends.array.selecting import known, sets
 from mlc.frontends.array.selecting.taking import take, take_along_axis

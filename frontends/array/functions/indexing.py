@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.semantics.dims import Dim, DimLike
+from mlc.dialects.types import numpy_dtype
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
-from mlc.frontends.array.array import Array, TraceError, apply, as_array, elements_known, linear
+from mlc.frontends.array.array import Array, TraceError, apply, as_array, constant, linear
 from mlc.frontends.array.functions.creation import zeros
 from mlc.frontends.array.functions.elementwise import broadcast
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
@@ -201,6 +202,14 @@ def gathered(x: Array, arrays: dict[int, Array], first: int) -> Array:
     if 0 in result:
         return zeros(result, dtype=x.dtype)
     return apply(indexed, [x, *given], (axes, first), x.element, result)
+
+
+def elements_known(x: Array) -> np.ndarray[Any, Any] | None:
+    """The elements of an array that has been evaluated, or is a constant of the program."""
+    if x.value is not None or x.record.emit is not constant:
+        return x.value
+    element, shape, data = x.record.params
+    return np.frombuffer(data, numpy_dtype(element)).reshape(shape)
 
 
 def checked_indices(indices: Array, extent: DimLike) -> Array:

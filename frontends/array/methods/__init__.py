@@ -1,1 +1,1 @@
-"""What Python and NumPy call on arrays: operators, conversions, methods."""
+"""What Python and other packages call on arrays: operators, conversions, methods, inspection."""
