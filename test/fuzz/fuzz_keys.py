@@ -71,8 +71,8 @@ def differences(seed: int, compiled: bool) -> Iterator[str]:
     values = np.float32(Draw(seed).randint(100, 200))
     cases: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         "read": (lambda x: x[key], lambda x: x[key]),
-        "set": (lambda x: x.at[key].set(values), lambda x: _assigned(x, key, values)),
-        "add": (lambda x: x.at[key].add(values), lambda x: _added(x, key, values)),
+        "set": (lambda x: _written(x, key, values), lambda x: _assigned(x, key, values)),
+        "add": (lambda x: x.at[key].add(values, mode="check"), lambda x: _added(x, key, values)),
     }
     for name, (ours, theirs) in cases.items():
         expected, found = _of(lambda f=theirs: f(x.copy())), _of(lambda f=ours: f(mnp.asarray(x)))
@@ -84,6 +84,11 @@ def differences(seed: int, compiled: bool) -> Iterator[str]:
             again = _of(lambda f=ours: mlc.jit(f, wait=True)(x))
             if not _equal(again, expected):
                 yield f"{name} x{list(x.shape)}[{key!r}], compiled: {again!r} in place of {expected!r}"
+
+
+def _written(x: Any, key: Any, values: Any) -> Any:
+    x[key] = values
+    return x
 
 
 def _assigned(x: np.ndarray, key: Any, values: np.float32) -> np.ndarray:

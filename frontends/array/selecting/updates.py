@@ -122,6 +122,8 @@ def _check(mode: Mode) -> None:
 
 def _moved(indices: Array, extent: DimLike, mode: Mode) -> Array:
     """Indices within their dimension."""
+    if 0 in indices.shape:
+        return indices
     if mode != "check":
         return inside(indices, extent, mode or "clip")
     outside = least(convert(is_inside(indices, extent), "i64")) - 1
