@@ -14,6 +14,7 @@ from mlc.tools.tables import table
 if TYPE_CHECKING:
     from rich.table import Table
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Region
 
 
 class DumpIR(Instrument):
@@ -88,4 +89,15 @@ class Timer(Instrument):
 
 
 def _count(module: ModuleOp | None) -> int:
-    return 0 if module is None else sum(1 for _ in module.walk())
+    """The operations of a module: without a generator for each, which took a tenth of the time of all passes."""
+    return 0 if module is None else 1 + sum(_count_inside(region) for region in module.regions)
+
+
+def _count_inside(region: Region) -> int:
+    count = 0
+    for block in region.blocks:
+        op = block.first_op
+        while op is not None:
+            count += 1 + sum(map(_count_inside, op.regions)) if op.regions else 1
+            op = op.next_op
+    return count

@@ -31,6 +31,7 @@ def _key(monomial: Monomial) -> tuple[int, str]:
     return -len(monomial), str([atom if isinstance(atom, str) else atom_text(atom) for atom in monomial])
 
 
+@lru_cache(maxsize=1 << 14)
 def atom_text(atom: Atom) -> str:
     if isinstance(atom, str):
         return atom
@@ -64,10 +65,7 @@ class Dim:
         return self._hash
 
     def __add__(self, other: DimLike) -> DimLike:
-        total = dict(self.terms)
-        for monomial, c in _terms(other).items():
-            total[monomial] = total.get(monomial, 0) + c
-        return Dim.of(total)
+        return self if other == 0 else sum_of((self, other))
 
     __radd__ = __add__
 
@@ -117,21 +115,18 @@ class Dim:
 
     def symbols(self) -> set[str]:
         """The names of all symbols."""
-        found: set[str] = set()
-        for monomial, _ in self.terms:
-            for atom in monomial:
-                found |= {atom} if isinstance(atom, str) else symbols_of(atom[1:])
-        return found
+        return set(self._symbols)
+
+    @cached_property
+    def _symbols(self) -> frozenset[str]:
+        atoms = {atom for monomial, _ in self.terms for atom in monomial}
+        return frozenset().union(*({a} if isinstance(a, str) else symbols_of(a[1:]) for a in atoms))
 
     def evaluate(self, values: Mapping[str, DimLike]) -> DimLike:
         """Replace symbols by values (ints or other dims); symbols without a value remain."""
-        total: DimLike = 0
-        for monomial, c in self.terms:
-            term: DimLike = c
-            for atom in monomial:
-                term = term * _evaluate_atom(atom, values)
-            total = total + term
-        return total
+        if values.keys().isdisjoint(self._symbols):
+            return self
+        return sum_of(product([c, *(_evaluate_atom(a, values) for a in monomial)]) for monomial, c in self.terms)
 
 
 DimLike = int | Dim
@@ -139,6 +134,15 @@ DimLike = int | Dim
 
 def _terms(value: DimLike) -> dict[Monomial, int]:
     return dict(value.terms) if isinstance(value, Dim) else {(): value}
+
+
+def sum_of(values: Iterable[DimLike]) -> DimLike:
+    """The sum of dimensions; of many at once, so that terms are put in order once."""
+    total: dict[Monomial, int] = {}
+    for value in values:
+        for monomial, c in value.terms if isinstance(value, Dim) else (((), value),):
+            total[monomial] = total.get(monomial, 0) + c
+    return Dim.of(total)
 
 
 def _evaluate_atom(atom: Atom, values: Mapping[str, DimLike]) -> DimLike:
@@ -156,8 +160,8 @@ def evaluate(value: DimLike, values: Mapping[str, DimLike]) -> DimLike:
 def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
     """Floor division in canonical form: what divides is taken out, and nested divisions become one.
 
-        (4*h+5)//4 → h+1+1//4 → h+1       (2*h+4)//4 → (h+2)//2       ((h+1)//2+1)//2 → (h+3)//4
-        (-h)//2 → -((h+1)//2)             (2*a+2)//(a+1) → 2
+    (4*h+5)//4 → h+1+1//4 → h+1       (2*h+4)//4 → (h+2)//2       ((h+1)//2+1)//2 → (h+3)//4
+    (-h)//2 → -((h+1)//2)             (2*a+2)//(a+1) → 2
     """
     if isinstance(lhs, int) and isinstance(rhs, int):
         return lhs // rhs

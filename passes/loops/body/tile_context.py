@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
-from mlc.dialects.semantics.dims import DimLike, evaluate
+from mlc.dialects.semantics.dims import DimLike, evaluate, product, sum_of
 from mlc.passes.loops.index.index_builder import AXIS, IndexBuilder, simplify
 
 
@@ -77,11 +77,12 @@ class Buffer:
     kept: tuple[int, ...]
     forwarded: bool = False
 
+    @cached_property
+    def strides(self) -> tuple[DimLike, ...]:
+        return tuple(product(self.shape[n + 1 :]) for n in range(len(self.kept)))
+
     def linear(self, index: Sequence[DimLike]) -> DimLike:
-        offset: DimLike = 0
-        for n, extent in zip(self.kept, self.shape, strict=True):
-            offset = offset * extent + index[n]
-        return offset
+        return sum_of(index[n] * stride for n, stride in zip(self.kept, self.strides, strict=True))
 
 
 def factor_of(array: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd
 from typing import Any
 
@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from mlc.dialects import kernel
-from mlc.dialects.semantics.dims import Atom, Dim, DimLike, Monomial, floordiv, symbols_of
+from mlc.dialects.semantics.dims import Atom, Dim, DimLike, Monomial, floordiv, product, sum_of, symbols_of
 
 AXIS = "@"  # prefix of the symbol of an axis of the register tile
 
@@ -28,7 +28,8 @@ class IndexBuilder:
     ) -> None:
         self.block, self.env, self.hoists = block, env, hoists
         self.around: tuple[IndexBuilder, ...] = (*outer.around, self) if outer else (self,)
-        self.known: dict[tuple[Hashable, ...], SSAValue] = {}
+        known = outer.known if outer else {}
+        self.known: dict[tuple[Hashable, ...], SSAValue] = known if hoists else dict(known)
 
     def at(self, block: Block) -> IndexBuilder:
         """A builder for a block nested in the last operation of this one; to which nothing may be added until the
@@ -37,12 +38,10 @@ class IndexBuilder:
 
     def _index(self, kind: Callable[..., Operation], *operands: Any) -> SSAValue:
         key = (kind, *operands)
-        for builder in reversed(self.around):
-            if key in builder.known:
-                return builder.known[key]
-        depth = max(map(self._depth, operands)) if self.hoists else len(self.around) - 1
-        home = self.around[depth]
-        home.known[key] = value = self.emit(kind(*operands)) if home is self else home.emit_before(kind(*operands))
+        value = self.known.get(key)
+        if value is None:
+            home = self.around[max(map(self._depth, operands))] if self.hoists else self
+            value = self.known[key] = self.emit(kind(*operands)) if home is self else home.emit_before(kind(*operands))
         return value
 
     def emit(self, op: Operation) -> SSAValue:
@@ -61,9 +60,10 @@ class IndexBuilder:
 
     def _depth(self, operand: Any) -> int:
         """The number of blocks around the one that has a value; 0 of what is no value."""
-        if not isinstance(operand, SSAValue) or isinstance(operand.owner, arith.ConstantOp):
+        owner = getattr(operand, "owner", None)
+        if owner is None or type(owner) is arith.ConstantOp:
             return 0
-        block = operand.owner if isinstance(operand.owner, Block) else operand.owner.parent
+        block = owner if type(owner) is Block else owner.parent
         return next((n for n, builder in enumerate(self.around) if builder.block is block), len(self.around) - 1)
 
     def constant(self, value: int) -> SSAValue:
@@ -74,7 +74,7 @@ class IndexBuilder:
         if isinstance(value, int):
             return self.constant(value)
         if self.hoists:
-            return self._by_depth(value)
+            return self._remembered(value, self._by_depth)
         total: SSAValue | None = None
         for monomial, c in sorted(value.terms, key=lambda term: not term[0]):  # the constant last
             factors = [self._atom(a) for a in monomial]
@@ -95,6 +95,13 @@ class IndexBuilder:
         name = next((name for name, known in self.env.items() if known is made), f"n{len(self.env)}")
         self.env[name] = made
         return Dim.symbol(name)
+
+    def _remembered(self, value: Dim, build: Callable[[Dim], SSAValue]) -> SSAValue:
+        """What ``build`` makes of ``value``, which is where all that has its symbols finds it."""
+        key = (build.__name__, value)
+        if key not in self.known:
+            self.known[key] = build(value)
+        return self.known[key]
 
     def _by_depth(self, value: Dim) -> SSAValue:
         """``value`` as a sum over loop variables, those of outer loops first, each times a stride: ``y * (w+2) + x``,
@@ -123,8 +130,9 @@ class IndexBuilder:
 
     def _polynomial(self, value: DimLike) -> SSAValue:
         """A polynomial of symbolic dimensions in few operations: ``16*h*w + 32*h`` as ``h * (w + 2) * 16``."""
-        if isinstance(value, int):
-            return self.constant(value)
+        return self.constant(value) if isinstance(value, int) else self._remembered(value, self._factored)
+
+    def _factored(self, value: Dim) -> SSAValue:
         content = gcd(*(c for _, c in value.terms))
         if content > 1:
             primitive = Dim.of({m: c // content for m, c in value.terms})
@@ -206,20 +214,18 @@ def _constant(value: int) -> Operation:
 
 
 def mentions_axis(value: DimLike) -> bool:
-    return isinstance(value, Dim) and any(s.startswith(AXIS) for s in value.symbols())
+    return isinstance(value, Dim) and any(_varies(atom) for monomial, _ in value.terms for atom in monomial)
 
 
 def simplify(value: DimLike, sizes: Mapping[str, int]) -> DimLike:
     """Remove floor divisions that are 0 because axis symbols are below their tile size: (@n)//32 with @n < 32."""
     if isinstance(value, int):
         return value
-    total: DimLike = 0
-    for monomial, c in value.terms:
-        term: DimLike = c
-        for atom in monomial:
-            term = term * _simplify_atom(atom, sizes)
-        total = total + term
-    return total
+    divided = [(m, c) for m, c in value.terms if not all(isinstance(atom, str) for atom in m)]
+    if not divided:
+        return value
+    plain = Dim.of({m: c for m, c in value.terms if all(isinstance(atom, str) for atom in m)})
+    return sum_of([plain, *(product([c, *(_simplify_atom(atom, sizes) for atom in m)]) for m, c in divided)])
 
 
 def _simplify_atom(atom: Atom, sizes: Mapping[str, int]) -> DimLike:
@@ -250,16 +256,20 @@ def _span(value: DimLike, sizes: Mapping[str, int]) -> tuple[int, int] | None:
 
 def split_axes(value: DimLike, axes: tuple[str, ...]) -> tuple[DimLike, tuple[DimLike, ...]] | None:
     """``base + Σ stride·axis``, or None where the value is not linear in the axes."""
-    base: DimLike = 0
-    strides: list[DimLike] = [0] * len(axes)
+    base: dict[Monomial, int] = {}
+    strides: dict[Atom, dict[Monomial, int]] = {axis: {} for axis in axes}
     for monomial, c in value.terms if isinstance(value, Dim) else (((), value),):
-        term = Dim.of({monomial: c})
-        if not mentions_axis(term):
-            base = base + term
-            continue
-        plain = [a for a in monomial if isinstance(a, str) and a in axes]
-        rest = tuple(a for a in monomial if a not in plain)
-        if len(plain) != 1 or mentions_axis(Dim.of({rest: 1})):
+        varying = [atom for atom in monomial if _varies(atom)]
+        if not varying:
+            base[monomial] = c
+        elif len(varying) == 1 and varying[0] in strides:
+            strides[varying[0]][_without(varying[0], monomial)] = c
+        else:
             return None
-        strides[axes.index(plain[0])] = strides[axes.index(plain[0])] + Dim.of({rest: c})
-    return base, tuple(strides)
+    return Dim.of(base), tuple(map(Dim.of, strides.values()))
+
+
+@lru_cache(maxsize=1 << 14)
+def _varies(atom: Atom) -> bool:
+    names = (atom,) if isinstance(atom, str) else symbols_of(atom[1:])
+    return any(name.startswith(AXIS) for name in names)
