@@ -16,6 +16,7 @@ from mlc.frontends.array.nn import activations as _activations
 from mlc.frontends.array.nn import attention as _attention
 from mlc.frontends.array.nn import convolutions as _convolutions
 from mlc.frontends.array.nn import embedding_losses as _embedding_losses
+from mlc.frontends.array.nn import further_activations as _further_activations
 from mlc.frontends.array.nn import losses as _losses
 from mlc.frontends.array.nn import normalizations as _normalizations
 from mlc.frontends.array.public import publish
@@ -62,7 +63,10 @@ from mlc.nn.module import static as static
 
 _FUNCTIONS = {
     name: getattr(module, name)
-    for module in (_activations, _convolutions, _normalizations, _attention, _losses, _embedding_losses)
+    for module in (
+        *(_activations, _further_activations, _convolutions, _normalizations, _attention, _losses),
+        _embedding_losses,
+    )
     for name in module.PUBLIC
 }
 MODULES = tuple(

@@ -151,6 +151,15 @@ def nan_to_num(x: Any, /, copy: bool = True, nan: Any = 0.0, posinf: Any = None,
     return where(found == math.inf, high, where(found == -math.inf, low, found))
 
 
+def bitwise_count(x: Any, /) -> Array:
+    """How many bits of the absolute value of an integer are 1; uint8."""
+    (given,) = _integers("bitwise_count", x)
+    rest, found = FUNCTIONS["abs"](given), given * 0
+    for _ in range(8 * given.itemsize):
+        found, rest = found + (rest & 1), rest >> 1
+    return convert(found, "ui8")
+
+
 def gcd(x1: Any, x2: Any, /) -> Array:
     """The greatest common divisors of integers, by Euclid's algorithm."""
     a, b = (FUNCTIONS["abs"](x) for x in _integers("gcd", x1, x2))
@@ -193,5 +202,5 @@ PUBLIC = (
         "heaviside",
         "divmod",
     ),
-    *("modf", "float_power", "ldexp", "sinc", "angle", "nan_to_num", "gcd", "lcm"),
+    *("modf", "float_power", "ldexp", "sinc", "angle", "nan_to_num", "bitwise_count", "gcd", "lcm"),
 )

@@ -133,6 +133,12 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     return (arange(n),) * ndim
 
 
+def diag_indices_from(x: Any, /) -> tuple[Array, ...]:
+    """``diag_indices`` of the shape of an array with equal extents."""
+    given = as_array(x)
+    return diag_indices(given.shape[0], given.ndim)  # type: ignore[arg-type]
+
+
 def _of_numpy(found: Sequence[Any]) -> tuple[Array, ...]:
     return tuple(from_numpy(np.asarray(each, np.int64)) for each in found)
 
@@ -184,5 +190,6 @@ def bartlett(m: int, /) -> Array:
 PUBLIC = (
     *("array", "copy", "identity", "tri", "diag", "diagflat", "vander", "logspace", "geomspace", "fromfunction"),
     *("indices", "ix_", "tril_indices", "triu_indices", "tril_indices_from", "triu_indices_from", "diag_indices"),
+    "diag_indices_from",
     *("unravel_index", "ravel_multi_index", "hanning", "hamming", "blackman", "bartlett"),
 )

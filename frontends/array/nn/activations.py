@@ -49,7 +49,7 @@ def gelu(x: Any, /, *, approximate: bool = False) -> Array:
     return apply_map(activation("gelu_tanh" if approximate else "gelu"), float_array(x))
 
 
-def glu(x: Any, /, *, axis: int = -1) -> Array:
+def glu(x: Any, /, axis: int = -1) -> Array:
     """Gated linear unit: the first half along an axis times the sigmoid of the second (Dauphin et al., 2016)."""
     moved = moveaxis(float_array(x), axis, -1)
     half = moved.shape[-1] // 2
@@ -67,7 +67,7 @@ def _finite(x: Array) -> Array:
     return apply_map("where(abs(x0) < inf, x0, 0)", x)
 
 
-def logsumexp(x: Any, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def logsumexp(x: Any, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> Array:
     """The logarithm of the sum of exponentials, without overflow; -inf of a row of -inf, inf of one with inf."""
     given = float_array(x)
     top = _finite(_top(given, axis))
@@ -76,14 +76,14 @@ def logsumexp(x: Any, /, *, axis: int | tuple[int, ...] | None = None, keepdims:
     return found if keepdims else reductions.sum(found, axis=axis)
 
 
-def softmax(x: Any, /, *, axis: int = -1) -> Array:
+def softmax(x: Any, /, axis: int = -1) -> Array:
     """exp(x) over its sum along an axis."""
     given = float_array(x)
     exponents = apply_map("exp(x0 - x1)", given, _top(given, axis))
     return apply_map("x0 * (1 / x1)", exponents, reductions.sum(exponents, axis=axis, keepdims=True))
 
 
-def log_softmax(x: Any, /, *, axis: int = -1) -> Array:
+def log_softmax(x: Any, /, axis: int = -1) -> Array:
     """The logarithm of softmax: x - log(sum of exp(x))."""
     given = float_array(x)
     shifted = apply_map("x0 - x1", given, _top(given, axis))

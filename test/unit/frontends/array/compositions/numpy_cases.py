@@ -124,6 +124,8 @@ SMOOTH: list[Case] = [
 EXACT: list[Case] = [
     lambda np, i, **_: np.gcd(i, 4) + np.lcm(i, 6),
     lambda np, i, **_: np.divmod(i, 4),
+    lambda np, i, **_: [np.bitwise_count(i), *np.diag_indices_from(i[:, 1:]), i[np.s_[1:3, ::2]]],
+    lambda np, v, **_: [np.mgrid[0:3, 1:2:4j], *np.ogrid[0:3, 2:9:2], np.r_[1:4, 0.5, v], np.c_[v, v], np.mgrid[:4]],
     lambda np, x, **_: np.divmod(x, 0.7),
     lambda np, x, **_: np.fmod(x, 0.7),
     lambda np, i, **_: np.fmod(i, 4),
