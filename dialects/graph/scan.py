@@ -56,7 +56,9 @@ class ScanOp(LibraryOp):
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int] | None = None) -> Array:
         function, first = (np.cumsum, 0) if self.monoid.data == "add" else (np.cumprod, 1)
         x = operands[0][:, ::-1] if self.reverse else operands[0]
-        y = function(x, axis=1, dtype=x.dtype)
+        wide = np.float64 if x.dtype == np.float32 else x.dtype  # as compiled code: each result is rounded once
+        y = function(x, axis=1, dtype=wide)
+        y = (y + 0 if first == 0 else y).astype(x.dtype)  # it begins with 0.0, to which -0.0 adds nothing
         if self.exclusive:
             y = np.concatenate([np.full_like(y[:, :1], first), y[:, :-1]], axis=1)
         return np.ascontiguousarray(y[:, ::-1] if self.reverse else y)

@@ -25,8 +25,8 @@ _NARROW_NAMES = frozenset(NUMPY_NAMES[e] for e in NARROW)
 
 def _div(a: Array, b: Array) -> Array:
     if np.issubdtype(np.result_type(a, b), np.integer):  # truncates, as C and ONNX do
-        quotient = np.floor_divide(np.abs(a), np.abs(b))
-        return (quotient * np.sign(a) * np.sign(b)).astype(np.result_type(a, b))
+        below = (np.remainder(a, b) != 0) & (np.less(a, 0) != np.less(b, 0))  # where it is no whole number
+        return np.asarray(np.floor_divide(a, b) + below, np.result_type(a, b))
     return np.divide(a, b)
 
 
@@ -53,6 +53,16 @@ def _sigmoid(x: Array) -> Array:
     return np.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype)
 
 
+def _widened(x: Array) -> Array:
+    """Floats of 16 bits as f32, in which the steps of a function are made."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+
+
+def _in_float(fn: Any, a: Array, b: Array) -> Array:
+    element = np.result_type(a, b)
+    return np.asarray(fn(*(_widened(np.asarray(x)) for x in (a, b)))).astype(element, copy=False)
+
+
 def _power(x: Array, n: Array) -> Array:
     """``x ** n``; of integers with negative ``n`` the quotient 1 / x⁻ⁿ rounded towards 0, and 0 of x = 0."""
     if np.result_type(x, n).kind not in "i" or not np.any(np.less(n, 0)):
@@ -72,8 +82,8 @@ NUMPY: dict[str, Any] = {
     "sub": np.subtract,
     "mul": np.multiply,
     "div": _div,
-    "floordiv": np.floor_divide,
-    "mod": np.mod,
+    "floordiv": lambda a, b: _in_float(np.floor_divide, a, b),
+    "mod": lambda a, b: _in_float(np.mod, a, b),
     "fmod": np.fmod,
     "max": np.maximum,
     "min": np.minimum,
@@ -93,12 +103,13 @@ NUMPY: dict[str, Any] = {
     "neg": np.negative,
     "not_": np.invert,
     "abs": np.abs,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "rsqrt": lambda x: (1 / np.sqrt(_widened(x))).astype(x.dtype),
     "erf": _erf,
     "erfc": _erfc,
     "log10": _log10,
     "sigmoid": _sigmoid,
     "round": np.rint,
+    "sign": lambda x: np.where(x == 0, np.zeros_like(x), np.sign(x)),
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,

@@ -204,6 +204,7 @@ def pow(x1: Any, x2: Any, /) -> Array:
     a, b = operands(x1, x2)
     if is_complex(a):
         return formulas().elementwise("pow", a, b)
+    check_kind("pow", a.element)
     return apply(powered, [a, b], (), a.element, broadcast(a.shape, b.shape))
 
 

@@ -80,5 +80,5 @@ def check_kind(name: str, element: str) -> None:
     kind = dtypes.kind(element)
     if name.startswith("bitwise_") and kind >= 2:
         raise InputError(f"mlc.numpy.{name} of {element}", hint="Give integers or booleans")
-    if name in ("negative", "sign") and kind == 0:
+    if name in ("negative", "sign", "subtract", "floor_divide", "remainder", "pow") and kind == 0:
         raise InputError(f"mlc.numpy.{name} of booleans", hint="Use logical_not, or astype to a type of numbers")

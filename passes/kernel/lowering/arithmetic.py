@@ -32,6 +32,7 @@ class Arithmetic:
         return self.emit(arith.ConstantOp(IntegerAttr(wrapped, type_)))
 
     def _plain(self, fn: str, args: list[SSAValue], element: str) -> SSAValue:
+        fn = {"add": "or_", "mul": "and_"}.get(fn, fn) if element == "i1" else fn
         if fn in BINARY:
             kind = 0 if is_float(element) else 2 if is_unsigned(element) else 1
             op = BINARY[fn][kind]

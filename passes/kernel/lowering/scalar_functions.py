@@ -53,7 +53,8 @@ class ScalarFunctions(Arithmetic):
         if is_unsigned(element):
             return self._select(positive, one, zero)
         negative = self._compare("lt", [x, zero], element)
-        return self._select(positive, one, self._select(negative, self.constant(-1, element), x))
+        other = self._plain("add", [x, zero], element) if is_float(element) else x  # of -0.0 it is 0.0, NaN stays
+        return self._select(positive, one, self._select(negative, self.constant(-1, element), other))
 
     def _sigmoid(self, x: SSAValue, y: SSAValue, element: str) -> SSAValue:
         """x sigmoid(y) as x / (1 + exp(-y)), which saves a multiplication."""
@@ -69,6 +70,15 @@ class ScalarFunctions(Arithmetic):
         if (bits := _power_of_two(b)) is None:
             return self._plain("floordiv", [a, b], element)
         return self._plain("shr", [a, self.constant(bits, element)], element) if bits else a
+
+    def _pow(self, x: SSAValue, n: SSAValue, element: str) -> SSAValue:
+        """The operation takes exponents with a sign: of unsigned ones it gets the half, and the rest is squared."""
+        if not is_unsigned(element):
+            return self._plain("pow", [x, n], element)
+        one = self.constant(1, element)
+        root = self._plain("pow", [x, self._plain("shr", [n, one], element)], element)
+        odd = self._compare("ne", [self._plain("and_", [n, one], element), self.constant(0, element)], element)
+        return self._plain("mul", [self._plain("mul", [root, root], element), self._select(odd, x, one)], element)
 
     def _fmod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
         if not is_float(element):

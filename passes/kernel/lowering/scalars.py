@@ -58,6 +58,10 @@ def _natural(args: tuple[Expr, ...]) -> str:
     return "i64" if all(isinstance(c.value, int) for a in args for c in walk(a) if isinstance(c, Const)) else "f32"
 
 
+COMPOSED = ("floordiv", "mod", "sigmoid")
+"""Functions of several operations, each of which would round."""
+
+
 class ScalarBuilder(ScalarFunctions, Casts):
     """Appends the operations of an expression to a block.
 
@@ -112,6 +116,9 @@ class ScalarBuilder(ScalarFunctions, Casts):
             return self._compare(expr.fn, args, element), "i1"
         if expr.fn == "isnan":
             return self.emit(arith.CmpfOp(args[0], args[0], "uno")), "i1"
+        if expr.fn in COMPOSED and element in ("f16", "bf16"):  # the steps are in f32, and rounded once
+            wide = [self.cast(x, element, "f32")[0] for x in args]
+            return self.cast(getattr(self, f"_{expr.fn}")(*wide, "f32"), "f32", element)
         special = getattr(self, f"_{expr.fn}", None)
         if special:
             return special(*args, element), element
