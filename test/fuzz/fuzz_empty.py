@@ -59,15 +59,21 @@ def cases(count: int, seed: int) -> list[tuple[str, ModelProto, dict[str, Any], 
     return found
 
 
-def _drawn(case: Any, random: Random) -> tuple[str, ModelProto, dict[str, Any], list[Axis]] | None:
+def inputs_of(case: Any) -> dict[str, Any]:
+    """A test's inputs by name."""
     values = [numpy_helper.to_array(v) if isinstance(v, TensorProto) else v for v in case.data_sets[0][0]]
+    return dict(zip([i.name for i in case.model.graph.input], values, strict=False))
+
+
+def _drawn(case: Any, random: Random) -> tuple[str, ModelProto, dict[str, Any], list[Axis]] | None:
+    feeds = inputs_of(case)
+    values = list(feeds.values())
     if not all(isinstance(v, np.ndarray) for v in values) or len(values) != len(case.model.graph.input):
         return None
     axes = [(n, axis) for n, value in enumerate(values) for axis in range(value.ndim)]
     groups = [[(n, a) for n, a in axes if values[n].shape[a] == size] for size in {values[n].shape[a] for n, a in axes}]
     choices = sorted(groups) + [[axis] for axis in axes]
-    names = [i.name for i in case.model.graph.input]
-    return (case.name, case.model, dict(zip(names, values, strict=True)), random.choice(choices)) if choices else None
+    return (case.name, case.model, feeds, random.choice(choices)) if choices else None
 
 
 def emptied(
