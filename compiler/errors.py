@@ -5,6 +5,22 @@ A leaf: every package imports it, and it imports none, so that ``mlc.runtime`` n
 
 from __future__ import annotations
 
+import unicodedata
+
+
+def visible(text: str, kept: str = "\n\t") -> str:
+    """Text of a model as a terminal may show it: controls, such as those that begin an escape sequence, and marks that
+    change the order of what is read are written as ``\\u001b``; those of ``kept`` stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in kept or _is_visible(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def _is_visible(char: str) -> bool:
+    """Not a control, a bidirectional or another format mark, a surrogate, or a separator of lines."""
+    return char == " " or unicodedata.category(char)[0] not in "CZ"
+
 
 class MlcError(Exception):
     """The base class of mlc's errors; the command line prints them without a traceback.
@@ -35,7 +51,7 @@ class MlcError(Exception):
         origin = (("node", self.node), ("operator", self.op), ("stage", self.stage))
         where = ", ".join(f"{label} '{name}'" for label, name in origin if name)
         text = self.message.rstrip(".") + (f" ({where})" if where else "") + "."
-        return f"{text} {self.hint.rstrip('.')}." if self.hint else text
+        return visible(f"{text} {self.hint.rstrip('.')}." if self.hint else text)
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would lose the keyword-only fields when an error is pickled, as in a process pool.

@@ -16,6 +16,7 @@ import typer
 from mlc.cli import bench, cache, check, compile, demo, inspect, run, tune
 from mlc.errors import MlcError, OutputError
 from mlc.options import environment
+from mlc.tools.plain_output import plain_output
 from mlc.tools.progress import Verbosity, note, set_verbosity
 
 app = typer.Typer(
@@ -61,12 +62,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if option in arguments:
             set_verbosity(level)
     given = [argument for argument in arguments if argument not in ("--debug", *VERBOSITY)]
-    try:
-        status = app(given, prog_name="mlc", standalone_mode=False)
-    except (Exception, KeyboardInterrupt) as error:
-        if debug and not isinstance(error, UsageError):
-            raise
-        sys.exit(_report(error))
+    with plain_output():
+        try:
+            status = app(given, prog_name="mlc", standalone_mode=False)
+        except (Exception, KeyboardInterrupt) as error:
+            if debug and not isinstance(error, UsageError):
+                raise
+            status = _report(error)
     sys.exit(status or 0)
 
 

@@ -11,7 +11,6 @@ import typer
 from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
 from mlc.cli.functions import refuse_function
 from mlc.expressions import shown_names
-from mlc.runtime.signature import sizes_text
 from mlc.tools.kernel_profile import schedule_of
 from mlc.tools.tables import console, table
 
@@ -89,6 +88,8 @@ def _operators(model: Path) -> str:
 
 
 def _show(signature: dict[str, Any]) -> None:
+    from mlc.runtime.signature import sizes_text
+
     print(f"model      {signature['name']}  (mlc {signature['mlc']}, ABI {signature['abi']})")
     print(f"target     {signature['target']}  {' '.join(signature['isa'])}")
     print(f"dimensions {', '.join(_with_axes(signature, dim) for dim in signature['dims']) or 'none'}")

@@ -14,6 +14,7 @@ import typer
 from mlc.cli.arrays import gather_inputs
 from mlc.cli.common import Dims, Numerics, Seed, SourcePath, Target, Threads, parse_dims
 from mlc.cli.functions import is_function, source_named
+from mlc.tools.plain_output import unfiltered
 from mlc.tools.tables import console, table
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def progress(seconds: float) -> Iterator[Callable[[Tuning], None]]:
 
     start = time.monotonic()
     columns = BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
+    shown = Console(file=unfiltered(sys.stderr), stderr=True)
+    with Progress(*columns, console=shown, disable=not sys.stderr.isatty(), transient=True) as bar:
         task = bar.add_task("compiling", total=seconds)
         yield lambda found: bar.update(task, completed=time.monotonic() - start, description=status(found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -11,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from mlc.errors import InputError
+from mlc.errors import InputError, OutputError
 from mlc.nn.naming import from_tensor
+
+HEADER_BYTES = 8  # the length of the header of a file of safetensors
+LONGEST_HEADER = 100_000_000  # as the package has it
 
 
 def written_whole(path: str | Path, write: Callable[[Path], Any]) -> None:
@@ -20,12 +24,21 @@ def written_whole(path: str | Path, write: Callable[[Path], Any]) -> None:
 
     Raises:
         InputError: there is no such folder.
+        OutputError: the disk is full, or the folder cannot be written to.
     """
     target = Path(path)
     if target.is_dir():
         raise InputError(f"'{target}' is a folder", hint="Give the name of a file")
     if not target.parent.is_dir():
         raise InputError(f"There is no folder '{target.parent}'")
+    try:
+        _write(target, write)
+    except OSError as error:
+        hint = "Free disk space, or choose another folder"
+        raise OutputError(f"Cannot write '{target}': {error.strerror or error}", hint=hint) from error
+
+
+def _write(target: Path, write: Callable[[Path], Any]) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     os.close(handle)
     try:
@@ -59,6 +72,7 @@ def save_file(values: Mapping[str, Any], path: str | Path, metadata: Mapping[str
 
     Raises:
         InputError: no such folder, or the package is missing.
+        OutputError: the disk is full, or the folder cannot be written to.
     """
     library = _safetensors()
     arrays = {name: np.ascontiguousarray(from_tensor(x)).reshape(np.shape(x)) for name, x in values.items()}
@@ -79,6 +93,17 @@ def load_file(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     except Exception as error:  # SafetensorError, which has no public home
         raise InputError(f"'{path}' is no file of safetensors: {error}") from error
     return found
+
+
+def metadata_of(path: str | Path) -> dict[str, str]:
+    """What ``save_file`` wrote beside the arrays. InputError where the file is damaged."""
+    try:
+        with Path(path).open("rb") as file:
+            size = int.from_bytes(file.read(HEADER_BYTES), "little")
+            header = json.loads(file.read(min(size, LONGEST_HEADER)))
+            return {str(name): str(value) for name, value in header.get("__metadata__", {}).items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"'{path}' is no file of safetensors: {error}") from error
 
 
 def save_onnx(model: str | Path, weights: Mapping[str, Any], path: str | Path) -> None:

@@ -11,6 +11,8 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from mlc.driver.instrument import Instrument
+from mlc.errors import visible
+from mlc.tools.plain_output import unfiltered
 
 if TYPE_CHECKING:
     from rich import progress
@@ -72,7 +74,7 @@ class Progress(Instrument):
         """Show the current step."""
         self._text = text
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], description=self.text)
+            self._bar.update(self._bar.task_ids[0], description=visible(self.text))
 
     def before(self, name: str, module: Any, weights: Any) -> None:
         self._done += 1
@@ -89,6 +91,6 @@ class Progress(Instrument):
         from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
         columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._bar.add_task(self.text, total=None)
+        self._bar = Bar(*columns, console=Console(file=unfiltered(sys.stderr), stderr=True), transient=True)
+        self._bar.add_task(visible(self.text), total=None)
         self._bar.start()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from mlc.errors import visible
+from mlc.tools.plain_output import unfiltered
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
@@ -16,10 +19,24 @@ WIDTH = 160  # columns where stdout is no terminal, so that logs keep their rows
 
 
 def console() -> Console:
-    """Prints to stdout, without guessing at colours for numbers."""
+    """Prints to stdout, without colours for numbers; text and cells as ``visible`` writes them."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+    class Visible(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*map(_visible, objects), **options)
+
+    return Visible(highlight=False, width=None if sys.stdout.isatty() else WIDTH, file=unfiltered(sys.stdout))
+
+
+def _visible(each: Any) -> Any:
+    """A text, or a table with its cells."""
+    from rich.table import Table
+
+    if isinstance(each, Table):
+        for column in each.columns:
+            column._cells = [visible(cell) if isinstance(cell, str) else cell for cell in column._cells]
+    return visible(each) if isinstance(each, str) else each
 
 
 def table(title: str, *columns: str) -> Table:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
+
+from mlc.errors import visible
 
 LONGEST = 64  # characters of a prefix: `PREFIX.weights` and longer symbols stay below every limit
 LONGEST_SHOWN = 120  # of a name in a comment
@@ -27,10 +28,4 @@ def c_prefix(name: str) -> str:
 def comment_text(name: str) -> str:
     """A name for a C comment: it neither ends one nor begins one, and no mark changes the order of what is read."""
     shown = name if len(name) <= LONGEST_SHOWN else f"{name[: LONGEST_SHOWN - 3]}..."
-    visible = "".join(char if _is_visible(char) else f"\\u{ord(char):04x}" for char in shown)
-    return re.sub(r"/(?=\*)|\*(?=/)", r"\g<0> ", visible)
-
-
-def _is_visible(char: str) -> bool:
-    """Not a control, a bidirectional or another format mark, a surrogate, or a separator of lines."""
-    return char == " " or unicodedata.category(char)[0] not in "CZ"
+    return re.sub(r"/(?=\*)|\*(?=/)", r"\g<0> ", visible(shown, kept=""))

@@ -63,7 +63,7 @@ def test_resumed_runs_have_the_same_bits(tmp_path: Path) -> None:
     other = train.Trainer(nn.Linear(3, 1), optim.sgd(0.1), loss)
     with pytest.raises(InputError, match="of another model or optimizer: optimizer"):
         saved.load(other.state)
-    with pytest.raises(InputError, match="no checkpoint 3"):
+    with pytest.raises(InputError, match="no checkpoint of step 3"):
         saved.load(whole.state, step=3)
 
 
@@ -190,7 +190,7 @@ def test_a_checkpoint_is_a_file_of_safetensors(tmp_path: Path) -> None:
     data = path.read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     assert header["__metadata__"]["step"] == "3" and {"parameters.weight", "step", "key"} <= header.keys()
-    with pytest.raises(InputError, match="every 0 steps"):
+    with pytest.raises(InputError, match="every=0 of checkpoints is below 1"):
         train.Checkpoints(tmp_path, every=0)
 
 
