@@ -63,6 +63,11 @@ def test_what_follows_has_the_rank_of_the_sizes(name: str) -> None:
     agree(built([SQUEEZE, *nodes], ["n", 1, 4], **weights), *feeds((3, 1, 4), (1, 1, 4)), rtol=1e-4)
 
 
+def test_an_extent_that_is_1_where_the_size_is_goes_too() -> None:
+    nodes = [node("Slice", "x zero two last", "p"), node("Squeeze", "p", "y")]
+    agree(built(nodes, ["n", 3, "t"], two=np.array([2])), *feeds((2, 3, 4), (1, 3, 1), (2, 3, 1), (1, 3, 3)))
+
+
 def test_several_outputs() -> None:
     nodes = [SQUEEZE, node("Tanh", "s", "a"), node("Neg", "x", "b"), node("ReduceMax", "s last", "c", keepdims=0)]
     outputs = dict.fromkeys("abc", (FLOAT, None))
@@ -77,6 +82,14 @@ def test_a_rank_that_no_model_has_is_an_error() -> None:
         mlc.compile(proto)(normal(1, 4))
     x = normal(1, 4)
     np.testing.assert_array_equal(mlc.compile(proto, dims={"n": 1})(x), x[0, :2])
+
+
+def test_an_error_of_nested_ranks_says_how_the_other_one_is_made() -> None:
+    nodes = [SQUEEZE, node("Gather", "s first", "g"), node("Squeeze", "g", "y")]
+    proto = built(nodes, ["n", 4, "t"], first=np.array([0, 1]))
+    agree(proto, *feeds((3, 4, 2), (2, 4, 1)))
+    with pytest.raises(RunError, match="n != 1.* Squeeze at node 'Squeeze.s' .*mlc compile --dim n=1"):
+        mlc.compile(proto)(normal(1, 4, 1))
 
 
 @pytest.mark.parametrize("kept", [True, False])

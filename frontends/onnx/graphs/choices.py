@@ -156,6 +156,8 @@ class Choice:
         guards = [each.side.guards for each in both]
         for guard in [g for g in guards[0] if g in guards[1]]:
             self._hold(guard)
+            if guard in self.build.guards:
+                self.build.guards[guard] = guards[0][guard]
             for each in guards:
                 del each[guard]
 

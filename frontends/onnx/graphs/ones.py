@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from mlc.dialects.semantics.dims import DimLike, equality_of, evaluate
+from mlc.dialects.semantics.dims import Dim, DimLike, equality_of, evaluate
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.control.sides import Side
+from mlc.frontends.build.folding.prove import assuming, never_zero
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import solved
 
@@ -39,8 +40,15 @@ class Ones:
         count = y.rank - x.rank
         if not self.dims or x.element != y.element or count < 0 or count and not self.ends:
             return None
-        open_axes = [n for n, d in enumerate(y.shape) if d in self.dims]
+        open_axes = [n for n, d in enumerate(y.shape) if d in self.dims or self._is_one_there_alone(d)]
         return next((axes for axes in combinations(open_axes, count) if self._fits(x, y, axes)), None)
+
+    def _is_one_there_alone(self, extent: DimLike) -> bool:
+        """Whether an extent is proved to be 1 where the dimension is, and for no larger one: min(n, 2)."""
+        if isinstance(extent, int) or {*self.fixed.values()} != {1} or evaluate(extent, self.fixed) != 1:
+            return False
+        with assuming([*self.build.guards, *(Dim.symbol(name) - 2 for name in self.fixed)]):
+            return never_zero(extent - 1)
 
     def _fits(self, x: Tensor, y: Tensor, axes: Sequence[int]) -> bool:
         rest = [n for n in range(y.rank) if n not in axes]
