@@ -42,7 +42,7 @@ class Judge:
     def __init__(self, made: Callable[[int], bytes], folder: Path) -> None:
         self.made = made
         self.folder = folder / "models"
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "w.bin").write_bytes(bytes(range(256)))
         (folder / "secret").write_bytes(bytes(256))
         if not (self.folder / "link.bin").is_symlink():

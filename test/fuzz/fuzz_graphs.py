@@ -82,7 +82,7 @@ def main(
 
 
 def _keep(seed: int, size: int, kind: str, folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with suppress(Exception):  # a graph that does not grow is a finding too
         onnx.save((KINDS | {"sizes": sized_model})[kind](seed, size), folder / f"{seed}.onnx")
 

@@ -41,7 +41,7 @@ def main(
         for case, problem in track(judged(numbers, judge, SECONDS), f"models from seed {first}", count):
             if problem:
                 found += 1
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
                 (folder / f"{case}.onnx").write_bytes(mutant(models, case))
                 print(f"seed {case}: {problem}", flush=True)
             if (case - first) % EVERY == EVERY - 1:
