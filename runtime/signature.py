@@ -106,7 +106,11 @@ def solve_dims(
     return {dim: values[dim] for dim in dims}
 
 
-class GuardError(RunError):
+class SizeError(RunError):
+    """Sizes of inputs for which the model was not compiled."""
+
+
+class GuardError(SizeError):
     """A size of a symbolic dimension for which the model was not compiled."""
 
 
@@ -164,6 +168,6 @@ def _check_shape(name: str, spec: TensorSpec, shape: tuple[int, ...], values: Ma
         known = ", ".join(f"{shown_names(dim)}={value}" for dim, value in values.items())
         where = f", that is {expected} for {known}" if known else ""
         what = f"Input '{name}' must be {spec}{where}, but has the shape {shape}"
-        raise RunError(what, hint=_axis_of_its_own(name, spec, expected, shape))
+        raise SizeError(what, hint=_axis_of_its_own(name, spec, expected, shape))
     if max(shape, default=0) > LARGEST_DIMENSION:
         raise RunError(f"Input '{name}' has the shape {shape}, too large for any memory")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,12 @@ import numpy as np
 
 from mlc import api
 from mlc.onnxruntime.metadata import ModelMetadata, NodeArg
+from mlc.onnxruntime.sizes import OtherSizes, Run
 from mlc.runtime import Model, load
 from mlc.runtime.calls import Queue
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-Run = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 class Opened:
@@ -67,7 +67,10 @@ def _of_onnx(source: Path | bytes, proto: ModelProto, options: dict[str, Any]) -
         except UnsupportedError as error:
             if not all(each.constant for each in error.found):
                 raise
-    run = _grouping(model, proto) if model else _specialising(MlcRep(MlcBackend, _whole(source), **options))
+    if model is None:
+        run = _specialising(MlcRep(MlcBackend, _whole(source), **options))
+    else:
+        run = OtherSizes(_grouping(model, proto), partial(_whole, source), options, partial(_grouping, proto=proto))
     given = {tensor.name for tensor in proto.graph.initializer}
     inputs = [info for info in proto.graph.input if info.name not in given]
     dims = options["dims"]
