@@ -35,7 +35,7 @@ elu = _activation("elu", "elu", "alpha")
 celu = _activation("celu", "celu", "alpha")
 selu = _activation("selu", "selu", alpha=1.6732632423543772, gamma=1.0507009873554805)  # ONNX has these as float32
 sigmoid = _activation("sigmoid", "sigmoid")
-hard_sigmoid = _activation("hardsigmoid", "hard_sigmoid", "alpha", "beta")
+hard_sigmoid = _activation("hardsigmoid", "hard_sigmoid", "alpha", "beta", alpha=1 / 6)  # ONNX has 0.2
 hard_swish = _activation("hardswish", "hard_swish")
 silu = _activation("swish", "silu", "alpha")
 mish = _activation("mish", "mish")
