@@ -38,6 +38,9 @@ def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:
     if target.suffix in STATIC:
         message = f"A loaded model is a shared library and cannot be written as {target}"
         raise ArtifactError(message, hint=f"Use 'mlc compile MODEL.onnx -o {target.name}'")
+    if target.name == "mlc.so":
+        message = f"A library '{target}' would be imported by 'import mlc' in its folder, in place of the package"
+        raise ArtifactError(message, hint="Give it another name")
     header = library.with_suffix(".h")
     if weights is not None:
         replace_file(weights, target.with_suffix(".weights"))

@@ -99,3 +99,17 @@ def test_a_model_without_inputs_needs_no_array_of_them(load: Load) -> None:
     c, y = load(CONSTANT), np.zeros(3, np.float32)
     assert c.run(c.model, None, pointers(y), None, None) == 0 and y.tolist() == [1, 2, 3]
     assert c.run(c.model, None, None, None, None) == 1
+
+
+def test_a_shape_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
+    """Extents of 64 bits: twice 2^62 is none."""
+    text = """<ir_version: 10, opset_import: ["" : 20]>
+    twice (float[n,3] x) => (float[m,3] y) { y = Concat <axis = 0> (x, x) }"""
+    mlc.compile(onnx.parser.parse_model(text)).save(tmp_path / "twice.so")
+    library = ctypes.CDLL(str(tmp_path / "twice.so"))
+    library.twice_error.restype = ctypes.c_char_p
+    shape = (ctypes.c_int64 * 2)()
+    assert library.twice_output_shape(0, (ctypes.c_int64 * 1)(5), shape) == 2 and list(shape) == [10, 3]
+    for size in (1 << 62, (1 << 63) - 1):
+        assert library.twice_output_shape(0, (ctypes.c_int64 * 1)(size), shape) == -1
+        assert b"larger than any memory" in library.twice_error()

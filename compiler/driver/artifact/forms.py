@@ -13,19 +13,22 @@ FORMS = {
     ".c": "a folder of C sources that compiles by itself",
 }
 STDOUT = Path("-")
+SHADOWING = "mlc.so"
 
 
 def destination(output: Path | None, name: str) -> Path:
     """What to write for the model ``name``: ``output``, or a shared library in that folder or in this one.
 
-    InputError where the suffix is none of a form's.
+    InputError where the suffix is none of a form's, or Python would import the library in place of mlc.
     """
-    if output is None:
-        return Path(f"{name}.so")
-    if output == STDOUT or output.suffix in FORMS:
-        return output
-    if output.is_dir():
-        return output / f"{name}.so"
+    found = Path(f"{name}.so") if output is None else output
+    if output is not None and output.suffix not in FORMS and output.is_dir():
+        found = output / f"{name}.so"
+    if found.name == SHADOWING:
+        message = f"A library '{found}' would be imported by 'import mlc' in its folder, in place of the package"
+        raise InputError(message, hint="Give it another name: -o model.so")
+    if found == STDOUT or found.suffix in FORMS:
+        return found
     forms = ", ".join(f"{suffix} ({what})" for suffix, what in FORMS.items())
     message = f"'-o {output}' does not say what to write: it is no folder, and its suffix is none that mlc knows"
     raise InputError(message, hint=f"Give an existing folder, - for standard output, or a name that ends in {forms}")

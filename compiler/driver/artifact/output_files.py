@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlc.errors import OutputError
+
+HINTS = {
+    errno.ENOSPC: "Free disk space, or choose another folder",
+    errno.EDQUOT: "Free disk space, or choose another folder",
+    errno.EMFILE: "Close files, or allow more of them: ulimit -n 1024",
+    errno.ENFILE: "Close other programs: the system has no more open files",
+    errno.EROFS: "Choose a folder on a disk that can be written to",
+    errno.EACCES: "Choose a folder that you may write to",
+}
 
 
 @contextmanager
@@ -24,8 +34,8 @@ def staged(path: Path) -> Iterator[Path]:
 
 def output_error(path: Path, error: OSError) -> OutputError:
     """The error for a failed write."""
-    exists = path.parent.is_dir()
-    hint = "Free disk space, or choose another folder" if exists else f"Create the folder {path.parent} first"
+    hint = HINTS.get(error.errno or 0, "Choose another folder")
+    hint = hint if path.parent.is_dir() else f"Create the folder {path.parent} first"
     return OutputError(f"Cannot write {path}: {error.strerror or error}", stage="output", hint=hint)
 
 

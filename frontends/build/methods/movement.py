@@ -18,7 +18,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import Array, Undecided, is_small
+from mlc.frontends.build.folding.fold import KNOWN_LIMIT, Array, Undecided, is_small
 from mlc.frontends.build.methods.constants import Constants
 from mlc.frontends.build.reshapes import with_elements
 from mlc.frontends.build.runtime_scalars import values_of
@@ -107,13 +107,18 @@ class Movement(Constants):
             return xs[0]
         axis %= max(xs[0].rank, 1)
         xs = unify_dims(self, xs, [[None if n == axis else n for n in range(x.rank)] for x in xs], range(xs[0].rank))
-        if all(x.known is not None for x in xs):
+        if all(x.known is not None for x in xs) and sum(x.known.size for x in xs) <= self._most_known(xs):
             return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
         if len(filled) == 1:
             return filled[0]
         result = self.emit(ConcatOp(self.values(*filled), axis), xs[0].element)
         return self._traced_from(result, lambda: np.concatenate([self.scalars.traced(x) for x in filled], axis))
+
+    @staticmethod
+    def _most_known(xs: Sequence[Tensor]) -> int:
+        """Elements of a concatenation that is computed at once: a few, or what one operand mostly has already."""
+        return max(KNOWN_LIMIT, 3 * max(x.known.size for x in xs) // 2)
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)

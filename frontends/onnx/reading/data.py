@@ -119,7 +119,7 @@ class TensorData:
         try:
             path = Path(folder, location).resolve()
             there = path.is_file()
-        except (OSError, ValueError) as e:  # a NUL in the name, or too long a one
+        except (OSError, ValueError, RuntimeError) as e:  # a NUL in the name, too long a one, or a loop of links
             raise InputError(f"{what} cannot be the name of a file") from e
         if not path.is_relative_to(folder):
             raise InputError(f"{what} is a link out of the model's folder")

@@ -65,8 +65,14 @@ def output_shape(program: rt.ProgramOp, dims: Sequence[str]) -> str:
     for op in program.body.block.ops:
         if isinstance(op, rt.OutputOp):
             check = "if (!shape) return -1; " if op.largest_shape else ""
-            cases[op.index.value.data] = check + _filled(op.largest_shape, op.optional_axes)
-    return "\n".join([*lines, *declare(dims, "int64_t", "dim"), *_switch(cases), "  return -1;", "}"])
+            cases[op.index.value.data] = check + _beyond(op.largest_shape) + _filled(op.largest_shape, op.optional_axes)
+    return "\n".join([*lines, *declare(dims, "__int128", "dim"), *_switch(cases), "  return -1;", "}"])
+
+
+def _beyond(shape: Sequence[DimLike]) -> str:
+    """Return -2 where an extent that is computed does not fit 64 bits."""
+    made = [c_dim(d) for d in shape if isinstance(d, Dim) and str(d) not in d.symbols()]
+    return f"if (mlc_beyond({len(made)}, (const __int128[]){{{', '.join(made)}}})) return -2; " if made else ""
 
 
 def _filled(shape: Sequence[DimLike], optional: Sequence[int]) -> str:

@@ -136,12 +136,19 @@ int64_t mlc_workspace_size(const mlc_program *program, const int64_t *dims) {
   return program->device && bytes > 0 ? 0 : bytes; /* a device has its own memory */
 }
 
+int mlc_beyond(int count, const __int128 *extents) {
+  for (int i = 0; i < count; i++)
+    if (extents[i] != (int64_t)extents[i]) return 1;
+  return 0;
+}
+
 int mlc_output_shape(const mlc_program *program, int output, const int64_t *dims, int64_t *shape) {
   if (check_dims(program, dims)) return -1;
   if (output >= 0 && output < program->outputs) {
     int rank = program->output_shape(output, dims, shape);
-    if (rank < 0) mlc_fail("the memory for the shape of output %d of model '%s' is NULL", output, program->name);
-    return rank;
+    if (rank == -1) mlc_fail("the memory for the shape of output %d of model '%s' is NULL", output, program->name);
+    if (rank == -2) mlc_fail("output %d of model '%s' is larger than any memory for these dimensions", output, program->name);
+    return rank < 0 ? -1 : rank;
   }
   mlc_fail("model '%s' has %d outputs, none with the index %d", program->name, program->outputs, output);
   return -1;

@@ -84,6 +84,8 @@ typedef struct {
 /* Writes the offset of each buffer (none where `offset` is NULL), and returns the bytes of the arena of one memory space;
  * -1: more than MLC_WORKSPACE_LIMIT. Sizes have 128 bits, so that none overflows; one is negative in a branch that does not
  * run for these dimensions. */
+/* Whether one of the extents does not fit 64 bits. */
+int mlc_beyond(int count, const __int128 *extents);
 int64_t mlc_place(const mlc_buffer *buffers, int count, const __int128 *size, const int *after, int64_t *offset, int host);
 
 /* How the launches of a program run on a device. A model for CPUs refers to none of these, so the linker omits them. */
@@ -102,7 +104,8 @@ struct mlc_program {
   const char *signature; /* JSON */
   int inputs, outputs, dims, launches, sizes, decisions;
   int64_t (*workspace)(const int64_t *dim);                       /* arena bytes; negative: too large */
-  int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank; -1 for NULL */
+  int (*output_shape)(int i, const int64_t *dim, int64_t *shape); /* fills shape, returns the rank;
+      -1 for NULL, -2 where an extent does not fit */
   int (*empty)(int i, const int64_t *dim); /* whether input i, or output i less the inputs, has no elements; NULL: none */
   int (*alias)(int i, const int64_t *dim, int64_t *bytes); /* the output that is the memory of input i, and its bytes;
       -1: none; NULL: none at all */
