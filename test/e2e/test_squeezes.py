@@ -66,6 +66,7 @@ def test_what_follows_has_the_rank_of_the_sizes(name: str) -> None:
 def test_an_extent_that_is_1_where_the_size_is_goes_too() -> None:
     nodes = [node("Slice", "x zero two last", "p"), node("Squeeze", "p", "y")]
     agree(built(nodes, ["n", 3, "t"], two=np.array([2])), *feeds((2, 3, 4), (1, 3, 1), (2, 3, 1), (1, 3, 3)))
+    agree(built(nodes, ["t", 1, "t"], two=np.array([2])), *feeds((3, 1, 3), (2, 1, 2), (1, 1, 1)))
 
 
 def test_several_outputs() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from functools import partial
 
 from mlc.dialects.graph import SliceOp
-from mlc.dialects.semantics.dims import Dim, DimLike
-from mlc.frontends.build.folding.prove import never_zero
+from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, symbols_of
+from mlc.frontends.build.control.sides import is_local
+from mlc.frontends.build.folding.prove import assuming, never_zero
 from mlc.frontends.build.ops.shapes.axes import normalize_axis, with_axes, without_axes
 from mlc.frontends.build.runtime_scalars import any_runtime
 from mlc.frontends.build.tensors import Tensor
@@ -31,7 +32,9 @@ def _without_ones(x: Tensor, others: Collection[DimLike], node: Node) -> tuple[T
 
     Whether an open extent is 1 decides on the rank: each is a choice, to which the nodes that follow belong.
     """
-    unknown = [d for d in x.shape if isinstance(d, Dim) and d not in others and not never_zero(d - 1)]
+    larger = [d - 2 for d in others if not is_local(d)]
+    with assuming([*node.build.guards, *larger]):
+        unknown = [d for d in x.shape if isinstance(d, Dim) and d not in others and not never_zero(d - 1)]
     if not unknown:
         return (_without(node, x, {n for n, d in enumerate(x.shape) if d == 1}),)
     extent, build = unknown[0], node.build
@@ -42,7 +45,8 @@ def _without_ones(x: Tensor, others: Collection[DimLike], node: Node) -> tuple[T
 
 def _where_one(x: Tensor, extent: DimLike, others: Collection[DimLike], node: Node) -> tuple[Tensor, ...]:
     """As ``_without_ones`` in the branch that only runs where ``extent`` is 1: no guard has to say so."""
-    shape = [1 if d == extent else d for d in x.shape]
+    known = {name: 1 for name in symbols_of([extent]) if Dim.symbol(name) == extent}
+    shape = [1 if d == extent else evaluate(d, known) for d in x.shape]
     first = SliceOp(node.build.value(x), [0] * x.rank, shape, [1] * x.rank)
     return _without_ones(node.build.emit(first, x.element), others, node)
 
