@@ -64,7 +64,8 @@ SLOW = {
     "test_sanitized_call", "test_sanitizers", "test_single_operators", "test_sorting",
     "test_toolchain", "test_trainer", "test_torch_backend", "test_torch_elementwise", "test_torch_layers",
     "test_torch_control", "test_torch_function", "test_torch_programs", "test_torch_state", "test_torch_tensors",
-    "test_torch_training",
+    "test_torch_training", "test_torch_edges", "test_torch_ties", "test_torch_common",
+    "test_same_bits", "test_common_functions", "test_long_sums", "test_shared_derivatives", "test_shared_norms",
     "test_vector_math", "test_vectors", "test_vmap",
 }  # fmt: skip
 """Files of these folders that took over three seconds of CPU time: most of them compile many kernels."""

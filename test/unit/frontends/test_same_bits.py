@@ -72,7 +72,7 @@ def test_functions_of_floats(name: str) -> None:
         same(first, later, fn, zeros=dtype not in HALVES or fn not in ("max", "min"))
 
 
-@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
 def test_functions_of_integers(name: str) -> None:
     for fn, first, later in zip(WHOLE, *functions(WHOLE, np.dtype(name)), strict=True):
         same(first, later, fn)
