@@ -32,7 +32,8 @@ def asarray(value: Any, /, dtype: Any = None, *, device: str | None = None, copy
         ValueError: ``copy=False``, and it must be copied.
     """
     if isinstance(value, Array):
-        return value if dtype is None else astype(value, dtype)
+        found = value if dtype is None else astype(value, dtype)
+        return found.same() if copy and found is value else found
     if isinstance(value, list | tuple) and any(isinstance(x, Array) for x in trees.leaves(value)):
         return asarray(stack([asarray(each) for each in value]), dtype)
     data = np.from_dlpack(value) if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray) else value
