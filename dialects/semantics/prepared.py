@@ -66,7 +66,7 @@ def prepared(module: ModuleOp, weights: WeightStore) -> Interpreted | None:
     if any(isinstance(op, UNPREPARED) for op in main.walk()) or not all(map(_is_static, main.args)):
         return None
     body = _Body.of(main.body.block, weights)
-    if body.is_one_call():
+    if body.is_one_call(len(main.args)):
         return _one_call(body)
 
     def run(arguments: Sequence[Array]) -> Sequence[Array]:
@@ -106,10 +106,10 @@ class _Body:
                 at[result] = len(at)
         return _Body(tuple(calls), ())
 
-    def is_one_call(self) -> bool:
-        """Whether it is one operator of all arguments in order."""
-        count = len(self.calls[0][1]) if len(self.calls) == 1 else -1
-        return count >= 0 and self.calls[0][1] == tuple(range(count)) and self.results == (count,)
+    def is_one_call(self, arguments: int) -> bool:
+        """Whether it is the first result of one operator of all ``arguments`` in order."""
+        of_all = len(self.calls) == 1 and self.calls[0][1] == tuple(range(arguments))
+        return of_all and self.results == (arguments,)
 
     def __call__(self, arguments: Sequence[Array], symbols: Symbols) -> list[Array]:
         values = list(arguments)
