@@ -98,7 +98,7 @@ def all_finite(tree: Tree) -> Array:
 def where_finite(watched: Tree, new: Tree, old: Tree) -> Tree:
     """The new tree where all that is watched is finite, else the old one. What is the same in both stays as it is."""
     is_finite = all_finite(watched)
-    return tree_map(lambda x, y: x if x is y else mnp.where(is_finite, x, y), new, old)
+    return tree_map(lambda x, y: x if x.is_same(y) else mnp.where(is_finite, x, y), new, old)
 
 
 class FiniteState(NamedTuple):

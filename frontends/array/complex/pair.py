@@ -39,6 +39,9 @@ class ComplexArray(Array):
         assert isinstance(other, ComplexArray)
         self.re, self.im, self.value = other.re, other.im, other.value
 
+    def is_same(self, other: Array) -> bool:
+        return isinstance(other, ComplexArray) and self.re.is_same(other.re) and self.im.is_same(other.im)
+
     def same(self) -> Array:
         return ComplexArray(self.re, self.im)
 

@@ -11,6 +11,11 @@ from mlc.frontends.array.functions.elementwise import FUNCTIONS, conj, operands,
 from mlc.frontends.array.functions.products import diagonal, matmul
 from mlc.frontends.array.functions.reductions import count_nonzero, max, prod, sum
 from mlc.frontends.array.functions.shaping import broadcast_to, matrix_transpose
+from mlc.frontends.array.linalg.closed_forms import (
+    differentiable_factor,
+    differentiable_solution,
+    will_be_differentiated,
+)
 from mlc.frontends.array.linalg.elimination import cholesky_factor, householder, lu_factors, solve_factored
 from mlc.frontends.array.linalg.jacobi import hermitian_eigen, singular
 from mlc.frontends.array.linalg.matrices import adjoint, epsilon, extent, matrices, together
@@ -41,7 +46,8 @@ class SVD(NamedTuple):
 
 def cholesky(x: Any, /, *, upper: bool = False) -> Array:
     """The lower triangular L of ``x = L L^H``, or L^H; NaN where ``x`` is not positive definite."""
-    factor = cholesky_factor(matrices("cholesky", x, square=True))
+    given = matrices("cholesky", x, square=True)
+    factor = differentiable_factor(given) if will_be_differentiated(given) else cholesky_factor(given)
     return adjoint(factor) if upper else factor
 
 
@@ -71,14 +77,15 @@ def solve(x1: Any, x2: Any, /) -> Array:
     columns = b[:, None] if vector else b
     if columns.shape[-2] != a.shape[-1]:
         raise InputError(f"solve of shapes {a.shape} and {b.shape}", hint="They need equal numbers of rows")
-    found = solve_factored(lu_factors(a), columns)
+    traced = will_be_differentiated(a, columns)
+    found = differentiable_solution(a, columns) if traced else solve_factored(lu_factors(a), columns)
     return found[..., 0] if vector else found
 
 
 def inv(x: Any, /) -> Array:
     """Inverses, by elimination."""
     given = matrices("inv", x, square=True)
-    return solve_factored(lu_factors(given), eye(extent(given, -1), dtype=given.dtype))
+    return solve(given, eye(extent(given, -1), dtype=given.dtype))
 
 
 def qr(x: Any, /, *, mode: str = "reduced") -> QR:

@@ -43,6 +43,20 @@ def cholesky_factor(x: Array) -> Array:
     return fori_loop(0, n, column, zeros_like(x))
 
 
+def triangular_inverse(lower: Array) -> Array:
+    """The inverse of a lower triangular matrix, row by row."""
+    n = extent(lower, -1)
+    line = counts(n)
+    unit = broadcast_to(eye(n, dtype=lower.dtype), lower.shape)
+
+    def row(i: Array, found: Array) -> Array:
+        before = where(line < i, lower[..., i, :], 0)[..., None, :] @ found
+        made = (unit[..., i, :][..., None, :] - before) / lower[..., i, i][..., None, None]
+        return where((line == i)[:, None], made, found)
+
+    return fori_loop(0, n, row, zeros_like(lower))
+
+
 def lu_factors(x: Array) -> Factors:
     """Gaussian elimination; each step exchanges two rows, so that the pivot is the largest of its column."""
     n = extent(x, -1)

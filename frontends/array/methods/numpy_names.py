@@ -61,6 +61,10 @@ class Methods:
         """The elements along ``axis`` in order: the array itself changes, as NumPy's does."""
         self.become(_function("sort")(self, axis))
 
+    def is_same(self, other: Any) -> bool:
+        """Whether both have the elements of one record, or one memory."""
+        return self is other or (self.value is other.value if self.value is not None else self.record is other.record)
+
     def view(self, *dtype: Any) -> Array:
         """A new array of the same elements; not the bits as another type, for which there is no name here.
 
