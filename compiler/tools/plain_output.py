@@ -37,7 +37,7 @@ def unfiltered(stream: Any) -> Any:
 def plain_output() -> Iterator[None]:
     """Inside, what is printed to stdout and stderr has no escape sequences."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = map(PlainOutput, before)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = map(PlainOutput, before)
     try:
         yield
     finally:

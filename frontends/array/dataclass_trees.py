@@ -53,7 +53,7 @@ def register(cls: type) -> None:
 
     def unflatten(data: Any, children: Any) -> Any:
         names, rest = data
-        made = object.__new__(cls)
+        made: Any = object.__new__(cls)
         for name, value in [*zip(names, children, strict=True), *((name, fixed.value) for name, fixed in rest)]:
             object.__setattr__(made, name, value)
         return made

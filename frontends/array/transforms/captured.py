@@ -35,7 +35,7 @@ class Table(np.ndarray[Any, Any]):
         found = self.__dict__.get("constant")
         if found is None:
             found = self.__dict__["constant"] = from_numpy(np.array(self))
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 def with_tables(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -107,8 +107,9 @@ class Movement(Constants):
             return xs[0]
         axis %= max(xs[0].rank, 1)
         xs = unify_dims(self, xs, [[None if n == axis else n for n in range(x.rank)] for x in xs], range(xs[0].rank))
-        if all(x.known is not None for x in xs) and sum(x.known.size for x in xs) <= self._most_known(xs):
-            return self._moved(xs[0], np.concatenate([x.known for x in xs], axis))
+        known = [x.known for x in xs if x.known is not None]
+        if len(known) == len(xs) and sum(array.size for array in known) <= self._most_known(known):
+            return self._moved(xs[0], np.concatenate(known, axis))
         filled = [x for x in xs if x.shape[axis] != 0] or xs[:1]
         if len(filled) == 1:
             return filled[0]
@@ -116,9 +117,9 @@ class Movement(Constants):
         return self._traced_from(result, lambda: np.concatenate([self.scalars.traced(x) for x in filled], axis))
 
     @staticmethod
-    def _most_known(xs: Sequence[Tensor]) -> int:
+    def _most_known(arrays: Sequence[Array]) -> int:
         """Elements of a concatenation that is computed at once: a few, or what one operand mostly has already."""
-        return max(KNOWN_LIMIT, 3 * max(x.known.size for x in xs) // 2)
+        return max(KNOWN_LIMIT, 3 * max(array.size for array in arrays) // 2)
 
     def _moved(self, x: Tensor, array: Array) -> Tensor:
         return Tensor.from_known(array, x.element)
