@@ -30,7 +30,7 @@ def written_whole(path: str | Path, write: Callable[[Path], Any]) -> None:
     if target.is_dir():
         raise InputError(f"'{target}' is a folder", hint="Give the name of a file")
     if not target.parent.is_dir():
-        raise InputError(f"There is no folder '{target.parent}'")
+        raise InputError(f"There is no folder '{target.parent}'", hint="Make it first")
     try:
         _write(target, write)
     except OSError as error:
@@ -87,7 +87,7 @@ def load_file(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """
     library = _safetensors()
     if not Path(path).is_file():
-        raise InputError(f"There is no file '{path}'")
+        raise InputError(f"There is no file '{path}'", hint="Give the path that save_file wrote")
     try:
         found: dict[str, np.ndarray[Any, Any]] = library.load_file(path)
     except Exception as error:  # SafetensorError, which has no public home

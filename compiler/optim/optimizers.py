@@ -27,7 +27,8 @@ def _made(
     direction: list[GradientTransformation], rate: Rate, decay: float, decays: Where | None, decoupled: bool = False
 ) -> GradientTransformation:
     if isinstance(rate, str) or isinstance(rate, Real) and not rate >= 0:
-        raise InputError(f"A learning rate of {rate!r}", hint="Give a number from 0 on, or a schedule of mlc.optim")
+        what = f"A learning rate of {rate!r} is no number from 0 on"
+        raise InputError(what, hint="Give a number from 0 on, or a schedule of mlc.optim")
     added = [add_decayed_weights(decay, decays)] if decay else []
     order = [*direction, *added] if decoupled else [*added, *direction]
     return chain(*order, scale_by_learning_rate(rate))

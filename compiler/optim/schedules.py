@@ -96,5 +96,5 @@ def one_cycle(
 
 def _positive(steps: int) -> int:
     if steps < 1:
-        raise InputError(f"A schedule of {steps} steps")
+        raise InputError(f"A schedule of {steps} steps: it needs at least 1", hint="Give steps of 1 or more")
     return steps

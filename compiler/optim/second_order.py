@@ -27,7 +27,8 @@ def unravel(vector: Array, like: Tree) -> Tree:
     made, start = [], 0
     for leaf in map(as_array, leaves):
         if not isinstance(leaf.size, int):
-            raise InputError(f"Parameters of the open shape {leaf.shape} as a vector")
+            what = f"Parameters of the open shape {leaf.shape} as a vector: their number is not known"
+            raise InputError(what, hint="Fix the shape")
         made.append(mnp.reshape(vector[start : start + leaf.size], leaf.shape))
         start += leaf.size
     return trees.unflatten(structure, made)

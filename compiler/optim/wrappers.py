@@ -49,7 +49,7 @@ def accumulate(optimizer: GradientTransformation, steps: int) -> GradientTransfo
         InputError: fewer than one step.
     """
     if steps < 1:
-        raise InputError(f"Accumulation of {steps} gradients")
+        raise InputError(f"Accumulation of {steps} gradients: a step needs at least 1", hint="Give steps of 1 or more")
 
     def init(parameters: Tree) -> AccumulationState:
         return AccumulationState(optimizer.init(parameters), zeros_of(parameters), count())

@@ -33,10 +33,12 @@ class ArrayData:
         self.batch_size, self.seed, self.shuffle = batch_size, seed, shuffle
         lengths = {len(each) for each in trees.leaves(self.arrays)}
         if len(lengths) != 1:
-            raise InputError(f"Arrays of the lengths {sorted(lengths)}", hint="Give arrays of one length")
+            what = f"Arrays of the lengths {sorted(lengths)} do not go together: one element is one row of each"
+            raise InputError(what, hint="Give arrays of one length")
         (self.length,) = lengths
         if not 1 <= batch_size <= self.length:
-            raise InputError(f"Batches of {batch_size} of {self.length} elements")
+            what = f"Batches of {batch_size} of {self.length} elements: there would be none"
+            raise InputError(what, hint="Give 1 to the length")
 
     @property
     def steps_per_epoch(self) -> int:

@@ -84,7 +84,8 @@ class Dropout(Module):
         """
         given = as_array(x)
         if not 0 <= self.p < 1:
-            raise InputError(f"Dropout with probability {self.p}", hint="Give one from 0 to before 1")
+            what = f"Dropout with probability {self.p}, which is not from 0 to before 1"
+            raise InputError(what, hint="Give one from 0 to before 1")
         if not self.training or self.p == 0:
             return given
         kept = bernoulli(next_key("Dropout") if key is None else key, 1 - self.p, given.shape)

@@ -27,7 +27,8 @@ def running_products(x: Array, axis: int) -> Array:
     """Prefix products by doubling: after step n each element is the product of up to 2 ** n. The extent is fixed."""
     before, step, extent = (slice(None),) * axis, 1, x.shape[axis]
     if not isinstance(extent, int):
-        raise InputError(f"Running products of complex numbers over the open dimension '{extent}'")
+        what = f"Running products of complex numbers over the open dimension '{extent}' are not translated"
+        raise InputError(what, hint="Fix the dimension")
     while step < extent:
         pairs = multiply(x[(*before, slice(None, -step))], x[(*before, slice(step, None))])
         x, step = concat([x[(*before, slice(step))], pairs], axis=axis), 2 * step

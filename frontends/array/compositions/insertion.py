@@ -82,7 +82,8 @@ def _fixed(x: Array, axis: int) -> int:
     """
     found = x.shape[axis]
     if not isinstance(found, int):
-        raise InputError(f"Elements of the open dimension '{found}' at known indices", hint="Fix the dimension")
+        what = f"Elements of the open dimension '{found}' at known indices: it is not known whether they are there"
+        raise InputError(what, hint="Fix the dimension")
     return found
 
 

@@ -95,7 +95,8 @@ def norm(x: Any, /, ord: Any = None, axis: Axis = None, keepdims: bool = False) 
     if len(axes) == 1:
         return vector_norm(given, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) != 2:
-        raise InputError(f"A norm over {len(axes)} axes", hint="Give one axis for vectors, or two for matrices")
+        what = f"A norm over {len(axes)} axes is not defined"
+        raise InputError(what, hint="Give one axis for vectors, or two for matrices")
     found = matrix_norm(moveaxis(given, axes, (-2, -1)), ord="fro" if ord is None else ord)
     return expand_dims(found, axes) if keepdims else found
 

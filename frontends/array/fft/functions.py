@@ -24,7 +24,8 @@ FORWARD = {"backward": 0.0, "ortho": 0.5, "forward": 1.0}
 def _scale(n: int, norm: str | None, inverse: bool) -> float:
     norm = norm or "backward"
     if norm not in FORWARD:
-        raise InputError(f"A transform of norm '{norm}'", hint=f"The norms are {', '.join(FORWARD)}")
+        what = f"A transform of norm '{norm}', which there is not"
+        raise InputError(what, hint=f"The norms are {', '.join(FORWARD)}")
     power = 1 - FORWARD[norm] if inverse else FORWARD[norm]
     return 1 if power == 0 else float(n**-power)
 
@@ -36,7 +37,8 @@ def _line(x: Any, n: int | None, axis: int) -> tuple[Array, int]:
     (at,) = axes_of(given, axis)
     length = given.shape[at] if n is None else n
     if not isinstance(length, int) or length < 1:
-        raise InputError(f"A Fourier transform of {length} elements (an array of shape {given.shape})", hint="Give n")
+        what = f"A Fourier transform of {length} elements (an array of shape {given.shape}) is not defined"
+        raise InputError(what, hint="Give n")
     return moveaxis(padded(given, at, length), at, -1), length
 
 

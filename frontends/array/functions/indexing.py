@@ -159,7 +159,8 @@ def _range(at: slice, extent: DimLike) -> tuple[DimLike, DimLike, int]:
     if step == -1 and at.start is None and at.stop is None:
         return extent - 1, extent, -1
     if step != 1:
-        raise InputError(f"Steps of {step} over an open dimension '{extent}'", hint="Fix the dimension")
+        what = f"Steps of {step} over an open dimension '{extent}' are not translated"
+        raise InputError(what, hint="Fix the dimension")
     start = _clamped(0 if at.start is None else at.start, extent)
     stop = extent if at.stop is None else _clamped(at.stop, extent)
     return start, larger(stop - start, 0), 1

@@ -26,7 +26,8 @@ def running(build: Builder, operands: Sequence[Tensor], fn: str, axis: int) -> T
 def _running(fn: str, x: Any, axis: int | None, dtype: Any, include_initial: bool) -> Array:
     given = accumulated(x, dtype)
     if axis is None and given.ndim != 1:
-        raise InputError(f"A running sum of an array of shape {given.shape} without an axis", hint="Give axis")
+        what = f"A running sum of an array of shape {given.shape} without an axis is not defined"
+        raise InputError(what, hint="Give axis")
     (at,) = axes_of(given, 0 if axis is None else axis)
     found = prefixes(fn, given, at)
     if not include_initial:

@@ -33,7 +33,8 @@ def reshape(x: Any, /, shape: Extents, order: str = "C", *, copy: bool | None = 
         flipped = permute_dims(given, range(given.ndim)[::-1])
         return permute_dims(reshape(flipped, wanted[::-1]), range(len(wanted))[::-1])
     if wanted.count(-1) > 1:
-        raise InputError(f"A shape {tuple(wanted)} with two unknown extents")
+        what = f"A shape {tuple(wanted)} with two unknown extents: one alone follows from the others"
+        raise InputError(what, hint="Give one -1")
     if -1 in wanted:
         rest = product(d for d in wanted if d != -1)
         wanted[wanted.index(-1)] = _quotient(given, rest)

@@ -53,7 +53,8 @@ def _matrix_norm(x: Array, ord: Any) -> Array:
     if ord == "nuc":
         return sum(svdvals(x), axis=-1)
     if ord not in (1, -1, 2, -2, math.inf, -math.inf):
-        raise InputError(f"A matrix norm of order {ord}", hint="The orders are fro, nuc, ±1, ±2 and ±inf")
+        what = f"A matrix norm of order {ord} is not defined"
+        raise InputError(what, hint="The orders are fro, nuc, ±1, ±2 and ±inf")
     extreme = max if ord > 0 else min
     if abs(ord) == 2:
         return extreme(svdvals(x), axis=-1)
@@ -80,7 +81,8 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Array:
     """The diagonals of the last two dimensions, ``offset`` columns to the right of the main ones."""
     given = as_array(x)
     if given.ndim < 2:
-        raise InputError(f"A diagonal of an array of shape {given.shape}", hint="It needs two dimensions")
+        what = f"A diagonal of an array of shape {given.shape} is not defined"
+        raise InputError(what, hint="It needs two dimensions")
     return products.diagonal(given[..., offset:] if offset >= 0 else given[..., -offset:, :])
 
 

@@ -39,13 +39,14 @@ def dot_product_attention(
         InputError: the shapes do not fit, or dropout without a key.
     """
     if not 0 <= dropout < 1 or (dropout and rng is None):
-        raise InputError(f"Dropout with probability {dropout}", hint="Give one from 0 to before 1, and a key as rng")
+        what = f"Dropout with probability {dropout} has no key, or is not from 0 to before 1"
+        raise InputError(what, hint="Give one from 0 to before 1, and a key as rng")
     q, k, v = operands(query, key, value, lowest=2)
     if not len(q.shape) == len(k.shape) == len(v.shape) == 4 or q.shape[3] != k.shape[3] or k.shape[2] != v.shape[2]:
-        raise InputError(f"Attention of queries {q.shape}, keys {k.shape} and values {v.shape}")
+        raise InputError(f"Attention of queries {q.shape}, keys {k.shape} and values {v.shape}: the shapes do not fit")
     size = q.shape[3]
     if scale is None and not isinstance(size, int):
-        raise InputError(f"Attention of vectors of an open size {size}", hint="Give the scale")
+        raise InputError(f"Attention of vectors of an open size {size}: the scale depends on it", hint="Give the scale")
     factor = 1 / math.sqrt(size) if scale is None else scale  # type: ignore[arg-type]
     products = contract("bhsd,bhtd->bhst", q, k)
     halves = products.element in ("f16", "bf16")

@@ -44,7 +44,8 @@ def conv(
     image, kernel = operands(x, weight, lowest=2)
     rank = len(kernel.shape) - 2
     if rank < 1 or len(image.shape) != rank + 2 or image.shape[1] != kernel.shape[1] * groups:
-        raise InputError(f"A convolution of {image.shape} with weights {kernel.shape} in {groups} groups")
+        what = f"A convolution of {image.shape} with weights {kernel.shape} in {groups} groups: the channels do not fit"
+        raise InputError(what)
     window = (_each(strides, rank), _each(dilations, rank))
     pads = _pads(padding, image.shape[2:], kernel.shape[2:], *window)
     shape = (image.shape[0], kernel.shape[0], *_extents(image, kernel.shape[2:], *window, pads))
@@ -89,7 +90,9 @@ def conv_transpose(
     rank = len(kernel.shape) - 2
     fits = rank >= 1 and len(image.shape) == rank + 2 and image.shape[1] == kernel.shape[0]
     if not fits or groups < 1 or image.shape[1] % groups:
-        raise InputError(f"A transposed convolution of {image.shape} with weights {kernel.shape} in {groups} groups")
+        what = f"A transposed convolution of {image.shape} with weights {kernel.shape}"
+        what += f" in {groups} groups: the channels do not fit"
+        raise InputError(what)
     steps, spread = _each(strides, rank), _each(dilations, rank)
     pads = _pads(padding, image.shape[2:], kernel.shape[2:], steps, spread)
     sizes = zip(image.shape[2:], kernel.shape[2:], steps, spread, pads, strict=True)
@@ -171,12 +174,13 @@ def _pads(
 ) -> Pairs:
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
-            raise InputError(f"Padding '{padding}'", hint="Give numbers, 'same' or 'valid'")
+            what = f"Padding '{padding}' is none that a convolution has"
+            raise InputError(what, hint="Give numbers, 'same' or 'valid'")
         same = same_pads(spatial, kernel, strides, dilations, True)
         return tuple(zip(*same, strict=True)) if padding == "same" else ((0, 0),) * len(spatial)
     each = (padding,) * len(spatial) if isinstance(padding, int) else tuple(padding)
     if len(each) != len(spatial):
-        raise InputError(f"Padding {each} for {len(spatial)} spatial dimensions")
+        raise InputError(f"Padding {each} for {len(spatial)} spatial dimensions: it needs a number for each, or a pair")
     return tuple((p, p) if isinstance(p, int) else (p[0], p[1]) for p in each)
 
 
@@ -186,7 +190,7 @@ def _extents(
     sizes = zip(x.shape[2:], kernel, strides, dilations, pads, strict=True)
     found = [window_extent(n + a + b, k, s, d) for n, k, s, d, (a, b) in sizes]
     if any(isinstance(n, int) and n < 1 for n in found):
-        raise InputError(f"A window of {tuple(kernel)} in an image of {x.shape[2:]} with padding {pads}")
+        raise InputError(f"A window of {tuple(kernel)} in an image of {x.shape[2:]} with padding {pads} does not fit")
     return found
 
 

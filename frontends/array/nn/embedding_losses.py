@@ -67,7 +67,7 @@ def triplet_margin_loss(
         InputError: arrays of different ranks, an order that is not positive, or another reduction.
     """
     if not p > 0:
-        raise InputError(f"A norm of the order {p}", hint="Give a positive number, such as 2.0")
+        raise InputError(f"A norm of the order {p} is not defined", hint="Give a positive number, such as 2.0")
     a, same, other = alike("triplet_margin_loss", anchor, positive, negative)
 
     def distance(x: Array, y: Array) -> Array:

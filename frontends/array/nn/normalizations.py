@@ -41,7 +41,8 @@ def batch_statistics(x: Any, /) -> tuple[Array, Array]:
 def _of_channels(value: Any, image: Array) -> Array:
     given = as_array(value, image.element)
     if given.shape != (image.shape[1],):
-        raise InputError(f"Statistics or parameters of shape {given.shape} for {image.shape[1]} channels")
+        what = f"Statistics or parameters of shape {given.shape} for {image.shape[1]} channels: they need one for each"
+        raise InputError(what)
     return reshape(given, (-1, *[1] * (len(image.shape) - 2)))
 
 

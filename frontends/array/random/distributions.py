@@ -32,7 +32,8 @@ def float_element(dtype: Any) -> str:
     """InputError where numbers are not drawn in this type."""
     element = dtypes.element(dtype)
     if element not in ("f32", "f64"):
-        raise InputError(f"Random numbers as {dtype}", hint="Give float32 or float64, and convert by astype")
+        what = f"Random numbers as {dtype} cannot be drawn"
+        raise InputError(what, hint="Give float32 or float64, and convert by astype")
     return element
 
 

@@ -93,5 +93,5 @@ def bits(key: Any, shape: Extents = (), dtype: Any = "uint32") -> Array:
     if element == "ui64":
         return apply_map("(ui64(x0) << 32) | ui64(x1)", high, low)
     if element not in ("ui8", "ui16", "ui32"):
-        raise InputError(f"Random bits as {dtype}", hint="Give uint8, uint16, uint32 or uint64")
+        raise InputError(f"Random bits as {dtype} cannot be drawn", hint="Give uint8, uint16, uint32 or uint64")
     return convert(apply_map("x0 ^ x1", high, low), element)

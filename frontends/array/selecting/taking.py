@@ -61,7 +61,7 @@ def inside(indices: Array, extent: DimLike, mode: str) -> Array:
         InputError: another mode.
     """
     if mode not in MODES:
-        raise InputError(f"Indices in mode '{mode}'", hint=f"The modes are {', '.join(MODES)}")
+        raise InputError(f"Indices in mode '{mode}', which there is not", hint=f"The modes are {', '.join(MODES)}")
     if dtypes.kind(indices.element) != 1:
         raise IndexError(f"an index of type {indices.dtype}; give integers or a mask")
     if mode == "wrap":
@@ -92,7 +92,8 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> Array:
     given, axis = (reshape(given, (-1,)), 0) if axis is None else (given, axis)
     (at,) = axes_of(given, axis)
     if given.ndim != at_index.ndim:
-        raise InputError(f"Indices of shape {at_index.shape} for an array of shape {given.shape}")
+        what = f"Indices of shape {at_index.shape} for an array of shape {given.shape}: the shapes do not fit"
+        raise InputError(what)
     others = [1 if n == at else d for n, d in enumerate(given.shape)]
     shape = broadcast(others, tuple(1 if n == at else d for n, d in enumerate(at_index.shape)))
     own = broadcast_to(given, [given.shape[at] if n == at else d for n, d in enumerate(shape)])
