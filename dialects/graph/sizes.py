@@ -22,6 +22,8 @@ from mlc.errors import RunError
 SIZE = re.compile(r"size\d+")  # names of run-time dimensions only
 ROOM = re.compile(r"room\d+")  # upper bounds that the caller chooses: dimensions of the program
 
+Interval = tuple[DimLike, DimLike]  # the least and the most
+
 
 class SizedOp(GraphOp):
     """Defines the run-time dimension ``size``. Not pure: operators use the dimension without reading the result."""
@@ -123,48 +125,63 @@ def sizes_of(dims: Iterable[DimLike]) -> set[str]:
 def upper(value: DimLike, bounds: Mapping[str, DimLike]) -> DimLike:
     """An upper bound of ``value``, without run-time dimensions, if each of these is between 0 and its bound.
 
-    Other symbols remain, so the bound is tight for each of their values.
+    Other symbols remain, so the bound is tight for each of their values. Interval arithmetic: a dimension that occurs
+    twice may have two values, so ``size0 - size0//2`` is at most the bound of ``size0``.
     """
+    return _interval(value, bounds)[1]
+
+
+def _interval(value: DimLike, bounds: Mapping[str, DimLike]) -> Interval:
     if not isinstance(value, Dim) or not sizes_of([value]):
-        return value
-    total: DimLike = 0
+        return value, value
+    low: DimLike = 0
+    high: DimLike = 0
     for monomial, c in value.terms:
-        falling = {atom for atom in monomial if _falls(atom)}
-        rounded_up = bool(falling) and c * (-1) ** sum(atom in falling for atom in monomial) > 0
-        if c < 0 and not rounded_up and any(_has_size(atom) for atom in monomial):
-            continue  # a value of at least 0 is subtracted
-        term: DimLike = abs(c)
-        for atom in monomial:
-            bound = _upper_negated if rounded_up and atom in falling else _upper_atom
-            term = term * bound(atom, bounds)
-        total = total + (term if rounded_up or c > 0 else -term)
-    return total
+        least, most = _product([_atom(atom, bounds) for atom in monomial])
+        low += c * (least if c > 0 else most)
+        high += c * (most if c > 0 else least)
+    return low, high
 
 
-def _falls(atom: Atom) -> bool:
-    """Whether an atom is a quotient that falls as run-time dimensions rise. ``-((2-size0)//4)`` is one rounded up."""
-    if isinstance(atom, str) or atom[0] != "//" or not isinstance(atom[1], Dim):
-        return False
-    return _has_size(atom) and all(c < 0 for monomial, c in atom[1].terms if monomial)
-
-
-def _upper_negated(atom: Atom, bounds: Mapping[str, DimLike]) -> DimLike:
-    """An upper bound of minus a quotient that falls: the quotient rounded up."""
-    assert not isinstance(atom, str)
-    _, lhs, rhs = atom
-    return -(-upper(-lhs, bounds) // (rhs if not sizes_of([rhs]) else 1))
-
-
-def _has_size(atom: Atom) -> bool:
-    return bool(SIZE.fullmatch(atom) if isinstance(atom, str) else sizes_of(atom[1:]))
-
-
-def _upper_atom(atom: Atom, bounds: Mapping[str, DimLike]) -> DimLike:
+def _atom(atom: Atom, bounds: Mapping[str, DimLike]) -> Interval:
     if isinstance(atom, str):
-        return bounds.get(atom, Dim.symbol(atom))
+        exact = Dim.symbol(atom)
+        return (0, bounds[atom]) if atom in bounds else (exact, exact)
     kind, lhs, rhs = atom
-    high = upper(lhs, bounds)
+    low, high = _interval(lhs, bounds)
     if kind == "//":
-        return high // (rhs if not sizes_of([rhs]) else 1)
+        if not sizes_of([rhs]):
+            return low // rhs, high // rhs
+        least = 0 if _is_never_negative(low) else dim_min(low, 0)  # the divisor is at least 1
+        return least, high if _is_never_negative(high) else dim_max(high, -1)
     combine = dim_max if kind == "max" else dim_min
-    return combine(high, upper(rhs, bounds))
+    other = _interval(rhs, bounds)
+    return combine(low, other[0]), combine(high, other[1])
+
+
+def _product(factors: Sequence[Interval]) -> Interval:
+    """The bounds of a product."""
+    low, high = factors[0] if factors else (1, 1)
+    for least, most in factors[1:]:
+        if _is_never_negative(low) and _is_never_negative(least):
+            low, high = low * least, high * most
+        elif (low, least) == (high, most):
+            low = high = low * least
+        else:
+            size = dim_max(high, -1 * low) * dim_max(most, -1 * least)
+            low, high = -1 * size, size
+    return low, high
+
+
+def _is_never_negative(value: DimLike) -> bool:
+    """Whether that is seen from the signs of the terms."""
+    if not isinstance(value, Dim):
+        return value >= 0
+    return all(c > 0 and all(map(_is_extent, monomial)) for monomial, c in value.terms)
+
+
+def _is_extent(atom: Atom) -> bool:
+    if isinstance(atom, str):
+        return True
+    signs = [_is_never_negative(each) for each in (atom[1:2] if atom[0] == "//" else atom[1:])]
+    return any(signs) if atom[0] == "max" else all(signs)
