@@ -19,10 +19,11 @@ from xdsl.ir import SSAValue
 
 from mlc.dialects.graph import RunCounterOp
 from mlc.dialects.graph.base import optional_axes
-from mlc.dialects.semantics.dims import evaluate, parse_guard
+from mlc.dialects.semantics.dims import evaluate, parse_guard, symbols_of
 from mlc.dialects.semantics.interpreter import interpret, main_of, names
 from mlc.dialects.types import STRING, element_of, numpy_dtype, shape_of
 from mlc.errors import RunError
+from mlc.expressions import signature_names
 from mlc.frontends.imported import Imported
 from mlc.runtime import Model, TensorSpec, arrays
 from mlc.runtime.signature import STRINGS, GuardError, solve_dims
@@ -101,9 +102,11 @@ class PendingModel:
         return {name: found[name] for name in self.outputs}
 
     def _check_sizes(self, module: ModuleOp, given: Sequence[np.ndarray[Any, Any]]) -> None:
-        symbols = {d for spec in self.inputs.values() for d in spec.shape if isinstance(d, str) and d.isidentifier()}
-        dims = solve_dims(self.inputs, [array.shape for array in given], sorted(symbols))
-        for guard in main_of(module).attributes.get("graph.guards", ArrayAttr([])):  # type: ignore[attr-defined]
+        main = main_of(module)
+        shown = {symbol: signature_names(symbol) for symbol in symbols_of(d for a in main.args for d in shape_of(a))}
+        sizes = solve_dims(self.inputs, [array.shape for array in given], sorted(shown.values()))
+        dims = {symbol: sizes[name] for symbol, name in shown.items()}
+        for guard in main.attributes.get("graph.guards", ArrayAttr([])):  # type: ignore[attr-defined]
             if evaluate(parse_guard(guard.data)[0], dims) < 0:  # type: ignore[operator]
                 raise GuardError("a guard does not hold")
 
@@ -118,7 +121,7 @@ def _specs(named: Sequence[str], values: Sequence[SSAValue]) -> dict[str, Tensor
 
 def _spec(value: SSAValue) -> TensorSpec:
     dtype = STRINGS if (element := element_of(value)) == STRING else numpy_dtype(element)
-    return TensorSpec(dtype, tuple(d if isinstance(d, int) else str(d) for d in shape_of(value)))
+    return TensorSpec(dtype, tuple(d if isinstance(d, int) else signature_names(str(d)) for d in shape_of(value)))
 
 
 def _is_interpretable(module: ModuleOp, specs: Sequence[TensorSpec]) -> bool:
