@@ -53,6 +53,9 @@ AFTER: dict[str, tuple[list[NodeProto], dict[str, Array]]] = {
     "sum of all": ([node("ReduceSum", "s", "y", keepdims=0)], {}),
     "shape": ([node("Shape", "s", "h"), node("Cast", "h", "y", to=FLOAT)], {}),
     "beside its input": ([node("Squeeze", "x axis", "r"), node("Add", "r s", "y")], {"axis": np.array([1])}),
+    "two beside each other": (
+        [node("Neg", "x", "n"), node("Squeeze", "n", "t"), node("Exp", "s", "e"), node("Add", "e t", "y")], {},
+    ),
     "twice": ([node("Exp", "s", "e"), node("Squeeze", "e", "y")], {}),
 }
 

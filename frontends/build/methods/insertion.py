@@ -151,8 +151,8 @@ class Insertion:
         return result
 
     def emit_all(self, op: Operation) -> list[Tensor]:
-        """Add an operator of several results."""
-        self._insert(op)
+        """Add an operator of any number of results."""
+        self.block.add_op(self._with_node(op))
         return [Tensor.of(r) for r in op.results]
 
     def dim(self, number: Scalar, what: str, most: DimLike | None = None) -> DimLike:
@@ -224,8 +224,11 @@ class Insertion:
                 self.require(divisor, 1)
 
     def _insert(self, op: Operation) -> SSAValue:
-        self.block.add_op(with_nodes(op, [self.node] if self.node else []))
+        self.block.add_op(self._with_node(op))
         return op.results[0]
+
+    def _with_node(self, op: Operation) -> Operation:
+        return with_nodes(op, [self.node] if self.node else [])
 
 
 def _too_large(op: Operation, result: Tensor) -> str:

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from onnx import NodeProto
+
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import DimLike, equality_of, product
 from mlc.expressions import source_names
@@ -104,7 +106,7 @@ class Choice:
     def _advance(self, both: list[Alternative]) -> None:
         """Import the next node: in both branches if it depends on these, or may have branches itself; else once."""
         index = self.part.next
-        fixed = self.changed.keys().isdisjoint(self.part.reads(index)) and self.part.nodes[index].op_type != "If"
+        fixed = self.changed.keys().isdisjoint(self.part.reads(index)) and not _may_choose(self.part.nodes[index])
         if fixed and all(each.part.next == index for each in both):
             self.importer.step(self.part)
             for each in both:
@@ -227,6 +229,12 @@ def _way_to(other: DimLike) -> str:
     return (
         "" if fixed is None else f"; 'mlc compile --dim {source_names(str(fixed).replace(' is ', '='))}' makes that one"
     )
+
+
+def _may_choose(node: NodeProto) -> bool:
+    """Whether a node may have branches to which the nodes that follow belong."""
+    axes = [name for name in node.input[1:] if name] + [a.name for a in node.attribute]
+    return node.op_type == "If" or node.op_type == "Squeeze" and not axes
 
 
 def _tensors(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
