@@ -54,7 +54,8 @@ AFTER: dict[str, tuple[list[NodeProto], dict[str, Array]]] = {
     "shape": ([node("Shape", "s", "h"), node("Cast", "h", "y", to=FLOAT)], {}),
     "beside its input": ([node("Squeeze", "x axis", "r"), node("Add", "r s", "y")], {"axis": np.array([1])}),
     "two beside each other": (
-        [node("Neg", "x", "n"), node("Squeeze", "n", "t"), node("Exp", "s", "e"), node("Add", "e t", "y")], {},
+        [node("Neg", "x", "n"), node("Squeeze", "n", "t"), node("Exp", "s", "e"), node("Add", "e t", "y")],
+        {},
     ),
     "twice": ([node("Exp", "s", "e"), node("Squeeze", "e", "y")], {}),
 }
