@@ -60,7 +60,8 @@ def _widened(x: Array) -> Array:
 
 def _in_float(fn: Any, a: Array, b: Array) -> Array:
     element = np.result_type(a, b)
-    return np.asarray(fn(*(_widened(np.asarray(x)) for x in (a, b)))).astype(element, copy=False)
+    wide = (_widened(x) if isinstance(x, np.ndarray | np.generic) else x for x in (a, b))  # Python's numbers are weak
+    return np.asarray(fn(*wide)).astype(element, copy=False)
 
 
 def _power(x: Array, n: Array) -> Array:

@@ -269,7 +269,7 @@ def split_axes(value: DimLike, axes: tuple[str, ...]) -> tuple[DimLike, tuple[Di
     return Dim.of(base), tuple(map(Dim.of, strides.values()))
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=16384)
 def _varies(atom: Atom) -> bool:
     names = (atom,) if isinstance(atom, str) else symbols_of(atom[1:])
     return any(name.startswith(AXIS) for name in names)

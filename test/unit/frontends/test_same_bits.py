@@ -78,6 +78,16 @@ def test_functions_of_integers(name: str) -> None:
         same(first, later, fn)
 
 
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
+def test_a_number_beside_integers(name: str) -> None:
+    """It has no type of its own: unsigned integers of 64 bits stay so."""
+    dtype = np.dtype(name)
+    x = np.random.default_rng().integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 64, dtype)
+    found = mlc.jit(lambda x: (x % 6, x // 7))(mnp.asarray(x))
+    for ours, theirs in zip(found, (x % 6, x // 7), strict=True):
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
 @pytest.mark.parametrize("name", ["float32", "float64"])
 def test_transcendental_functions_are_close(name: str) -> None:
     names, dtype = tuple(sorted(CLOSE)), np.dtype(name)
