@@ -98,13 +98,13 @@ COMPOSED: dict[str, Callable[[Any], Any]] = {
     "vander": lambda x: mnp.vander(x[0], 3),
     "written": lambda x: x.at[1].set(x[0] ** 2).at[:, 0].multiply(x[:, 1]),
 }
-_OF_NUMPY = {name for each in vars(compositions).values() for name in getattr(each, "PUBLIC", ())} | ALIASES.keys()
+OF_OTHERS = {name for each in vars(compositions).values() for name in getattr(each, "PUBLIC", ())} | ALIASES.keys()
 DRAWN = np.random.default_rng().choice(sorted(COMPOSED), 5, replace=False).tolist()
 
 
 def call(name: str) -> Callable[[Any], Any]:
     """The function of one array."""
-    if name in COMPOSED and (name in _OF_NUMPY or name not in NAMESPACE):
+    if name in COMPOSED and (name in OF_OTHERS or name not in NAMESPACE):
         return COMPOSED[name]
     f = NAMESPACE[name]
     if name in CALLS:
@@ -125,7 +125,7 @@ def close(actual: Any, expected: Any, tolerance: float = 1e-7) -> None:
     np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", sorted({*NAMESPACE.keys() - WITHOUT.keys() - _OF_NUMPY, *DRAWN}))
+@pytest.mark.parametrize("name", sorted({*NAMESPACE.keys() - WITHOUT.keys() - OF_OTHERS, *DRAWN}))
 def test_derivatives(name: str) -> None:
     f = call(name)
 
