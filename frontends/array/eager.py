@@ -57,7 +57,10 @@ def call(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], s
     program = _programs.get(found)
     if program is None:
         program = None if found in _programs else _made(f, args, kwargs, scalars, found)
-    return None if program is None else program(data)
+    try:
+        return None if program is None else program(data)
+    except MemoryError:
+        return None  # recording it says what is wrong
 
 
 def _add_keywords(key: list[Any], kwargs: dict[str, Any]) -> bool:

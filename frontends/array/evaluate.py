@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mlc.dialects.semantics.prepared import interpreted
+from mlc.errors import RunError
 from mlc.frontends.array.array import Array, TraceError
 from mlc.frontends.array.lowering import import_trace
 from mlc.frontends.array.record import Body, Emit, Record, Unique, Variables, new_argument, ordered, where_called
@@ -66,6 +67,7 @@ def evaluate(arrays: Sequence[Array]) -> None:
 
     Raises:
         TraceError: one depends on an argument of a function that is traced.
+        RunError: there is no memory for one.
     """
     wanted = [each for each in arrays if each.value is None]
     for each in wanted:
@@ -82,7 +84,10 @@ def evaluate(arrays: Sequence[Array]) -> None:
         if len(_programs) >= MOST_PROGRAMS:
             del _programs[next(iter(_programs))]
         program = _programs[key] = Program(order, inputs, outputs)
-    results = program([each.data for each in inputs])  # type: ignore[misc]
+    try:
+        results = program([each.data for each in inputs])  # type: ignore[misc]
+    except MemoryError as error:
+        raise RunError(f"No memory for the value of an array: {error}", hint="Make its sizes smaller") from error
     found = dict(zip(outputs, results, strict=True))
     for each in wanted:
         each.value = np.asarray(found[each.record])

@@ -124,7 +124,7 @@ def test_from_c_without_leaks(model: onnx.ModelProto, tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[:2] == ["a||;b|c|;b|c|;a b,c A?", "x|ü|z|;|||; x,ü,z other"]
     assert lines[-1] == "new string 2999|;new string 2999 other"
-    assert "lines str[n_]" in (tmp_path / "words.h").read_text()
+    assert "lines str[n]" in (tmp_path / "words.h").read_text()
 
 
 def test_command_line(model: onnx.ModelProto, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,8 +140,14 @@ def var(
     keepdims: bool = False,
 ) -> Array:
     """Variances along ``axis``: squared distances from the mean, their sum divided by the count less ``correction``,
-    which NumPy calls ``ddof``, or by 0 where that is more than the count; real, of complex numbers too."""
+    which NumPy calls ``ddof``, or by 0 where that is more than the count; real, of complex numbers too.
+
+    Raises:
+        InputError: ``dtype`` is no type of floats.
+    """
     given = _real(x) if dtype is None else convert(as_array(x), dtypes.element(dtype))
+    if dtypes.kind(given.element) < 2:
+        raise InputError(f"Variances and standard deviations as {given.dtype}", hint="Give a dtype of floats")
     axes, correction = axes_of(given, axis), float(correction + ddof)
     if is_complex(given):
         re, im = (

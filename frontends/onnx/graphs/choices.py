@@ -14,7 +14,7 @@ TorchScript's ``x.squeeze(-1)`` is such an If on ``Shape(x)[-1] == 1``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,13 @@ from mlc.frontends.build.control.sides import is_local
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
 from mlc.frontends.build.folding.predicates import guard_of, guard_of_sizes
 from mlc.frontends.build.runtime_scalars import values_of
-from mlc.frontends.build.tensors import Stack, Tensor
+from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import solved
 from mlc.frontends.onnx.graphs.alternative import Alternative
 from mlc.frontends.onnx.graphs.likely import likely
 from mlc.frontends.onnx.graphs.ones import Ones, marked
 from mlc.frontends.onnx.graphs.subgraph import Part, Poison
+from mlc.frontends.onnx.graphs.values import alike, tensors_of
 from mlc.frontends.onnx.node import Make
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Choice:
     def _joined(self, both: Sequence[Alternative]) -> bool:
         """Whether one branch at run time can give all values that are needed; then it does."""
         pairs = self._pairs(both)
-        flat = [list(_tensors(*pair)) for pair in pairs.values()]
+        flat = [list(tensors_of(*pair)) for pair in pairs.values()]
         sides = [each.side for each in both]
         found, ones = Branches(self.build, sides, []), Ones(self.build, sides, self._sizes, self.part.ends)
         for tensors in flat:
@@ -147,7 +148,7 @@ class Choice:
         given = found.select(scalar) if found.are_cheap else found.emit(scalar)
         results = map(marked, given, found.given)
         for name, tensors, (like, _) in zip(pairs, flat, pairs.values(), strict=True):
-            self._set(name, _like(like, [next(results) for _ in tensors]))
+            self._set(name, alike(like, [next(results) for _ in tensors]))
         return True
 
     def _set(self, name: str, value: Any) -> None:
@@ -235,21 +236,3 @@ def _may_choose(node: NodeProto) -> bool:
     """Whether a node may have branches to which the nodes that follow belong."""
     axes = [name for name in node.input[1:] if name] + [a.name for a in node.attribute]
     return node.op_type == "If" or node.op_type == "Squeeze" and not axes
-
-
-def _tensors(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
-    """The tensors of two values, pair by pair; other values where these are of no kind that has tensors."""
-    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        yield from zip(a, b, strict=True)
-    elif isinstance(a, Stack) and isinstance(b, Stack):
-        yield a.whole, b.whole
-    elif a is not None or b is not None:
-        yield a, b
-
-
-def _like(value: Any, tensors: list[Tensor]) -> Any:
-    if isinstance(value, list):
-        return tensors
-    if isinstance(value, Stack):
-        return Stack(tensors[0])
-    return tensors[0] if tensors else None

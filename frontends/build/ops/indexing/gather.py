@@ -41,6 +41,9 @@ def gather(build: Builder, x: Tensor, indices: Tensor, axis: int) -> Tensor:
     at = None if indices.known is None or symbolic([indices.known]) else indices.known
     if at is not None:
         if x.known is not None:
+            extent = x.known.shape[axis]
+            if not ((at >= -extent) & (at < extent)).all():
+                raise NotSupported(f"an index outside of an axis of {extent} elements: {at.ravel().tolist()[:8]}")
             return Tensor.from_known(x.known.take(at, axis), x.element)
         if indices.rank == 0:
             index = int(at)
