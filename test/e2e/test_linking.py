@@ -89,12 +89,21 @@ def check(binary: str, *batches: int) -> None:
     np.testing.assert_allclose(np.frombuffer(result, np.float32).reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["mlc", "mlc_team", "_mlc", "mlc_model", "pthread", "sem", "1.0", "n" * 200, "größe"])
+@pytest.mark.parametrize("name", ["mlc_team", "_mlc", "mlc_model", "pthread", "sem", "1.0", "n" * 200, "größe"])
 def test_any_name_links_and_runs(mlc_compile: Compile, name: str) -> None:
     mlc_compile(save(Path("net.onnx")), "--dim", "batch=3", "-o", f"{name}.so")
     prefix = re.findall(r"^void (\w+)_destroy\(", Path(f"{name}.h").read_text(), re.M)[0]
     Path("main.c").write_text("#include <pthread.h>\n" + program([f"{name}.h"], call(prefix, 3)))
     result = cc("main.c", f"./{name}.so", "-o", "main")
+    assert result.returncode == 0, result.stderr
+    check("./main", 3)
+
+
+def test_the_name_of_the_package_is_a_prefix(mlc_compile: Compile) -> None:
+    """No file: ``mlc.so`` would shadow the package."""
+    mlc_compile(save(Path("net.onnx")), "--dim", "batch=3", "--name", "mlc", "-o", "net.so")
+    Path("main.c").write_text(program(["net.h"], call("m_mlc", 3)))  # names that begin with mlc_ are the runtime's
+    result = cc("main.c", "./net.so", "-o", "main")
     assert result.returncode == 0, result.stderr
     check("./main", 3)
 
