@@ -48,7 +48,7 @@ def call(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], s
             data.append(x)
             key.append(kind)
         elif kind in PLAIN or (kind is tuple and all(n.__class__ is int for n in x)):
-            key += (kind, x if x or kind is not float else repr(x))  # -0.0 equals 0.0
+            key += (kind, _distinct(x))
         else:
             return None
     if not data or (kwargs and not _add_keywords(key, kwargs)):
@@ -68,8 +68,13 @@ def _add_keywords(key: list[Any], kwargs: dict[str, Any]) -> bool:
     for name, x in kwargs.items():
         if x.__class__ not in PLAIN and not (x.__class__ is tuple and all(n.__class__ is int for n in x)):
             return False
-        key += (name, x.__class__, x)
+        key += (name, x.__class__, _distinct(x))
     return True
+
+
+def _distinct(x: Any) -> Any:
+    """As part of a key, where -0.0 is not 0.0."""
+    return repr(x) if x.__class__ is float and not x else x
 
 
 def _made(

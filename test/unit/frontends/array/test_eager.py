@@ -73,3 +73,10 @@ def test_large_first_calls_take_no_second() -> None:
         start = time.process_time()
         np.asarray(f(x))
         assert time.process_time() - start < 0.5
+
+
+def test_zeros_of_either_sign_are_programs_of_their_own() -> None:
+    x = mnp.asarray([np.nan, 1.0])
+    for zero in (0.0, -0.0, 0.0):
+        found = mnp.nan_to_num(x, nan=zero).numpy(), mnp.full_like(x, zero).numpy()
+        assert [bool(np.signbit(each[0])) for each in found] == [str(zero) == "-0.0"] * 2
