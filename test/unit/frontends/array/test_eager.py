@@ -64,15 +64,15 @@ def test_errors_are_those_of_recording() -> None:
             _ = mnp.ones(2) + mnp.ones(3)
 
 
-def test_large_first_calls_take_no_second() -> None:
-    """A full reduction once took 16 to 75 us an element."""
-    import time
-
-    x = mnp.asarray(np.random.default_rng().normal(size=(300, 300)).astype(np.float32))
-    for f in (mnp.mean, mnp.argmax, mnp.std, mnp.sort, mlc.jit(lambda x: mnp.mean(x**2))):
-        start = time.process_time()
-        np.asarray(f(x))
-        assert time.process_time() - start < 0.5
+def test_large_first_calls() -> None:
+    """Of a full reduction, whose time ``python -m benchmarks.eager`` prints."""
+    x = np.random.default_rng().normal(size=(300, 300)).astype(np.float32)
+    given = mnp.asarray(x)
+    assert int(mnp.argmax(given)) == x.argmax()
+    np.testing.assert_array_equal(mnp.sort(given).numpy(), np.sort(x))
+    for found, wanted in ((mnp.mean(given), x.mean()), (mnp.std(given), x.std()),
+                          (mlc.jit(lambda x: mnp.mean(x**2))(given), (x.astype(float)**2).mean())):  # fmt: skip
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=1e-6)
 
 
 def test_zeros_of_either_sign_are_programs_of_their_own() -> None:
