@@ -72,7 +72,7 @@ def measure(model: str, cpus: list[int], rounds: int, seconds: float) -> Row:
 
 def _job(label: str, file: Path, engine: str, folder: Path, cpus: list[int]) -> dict[str, Any]:
     if engine == OURS:
-        library = folder / f"{label.replace(' ', '_')}.so"
+        library = folder / f"net_{label.replace(' ', '_')}.so"
         mlc.compile(file, threads=len(cpus)).save(library)
         file = library
     job = {"engine": engine, "file": str(file), "inputs": str(folder / "inputs.npz"), "cpus": cpus}

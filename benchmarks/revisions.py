@@ -50,7 +50,7 @@ def measure(case: Case, sides: dict[str, Path], cpus: list[int], rounds: int, se
         folder = Path(name)
         arrays = random_inputs(onnx.load(path), np.random.default_rng(), dims)
         np.savez(folder / "inputs.npz", allow_pickle=False, **arrays)
-        files = {side: folder / f"{side}.so" for side in sides}
+        files = {side: folder / f"net_{side}.so" for side in sides}
         costs: dict[str, list[dict[str, float]]] = {side: [] for side in sides}
         for i in range(compilations):
             for side, root in sides.items():
