@@ -34,7 +34,7 @@ def nanprod(x: Any, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool =
 
 
 def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Means of the elements that are not NaN; NaN of none."""
+    """Means of the elements that are not NaN; NaN where all are."""
     return nansum(x, axis, keepdims=keepdims) / _counted(as_array(x), axis, keepdims)
 
 

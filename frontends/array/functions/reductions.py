@@ -120,7 +120,7 @@ def not_empty(x: Array, axis: Axis) -> Array:
 
 def mean(x: Any, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Array:
     """Means along ``axis``, of floats; of the elements ``where`` a mask holds."""
-    given = _real(x) if dtype is None else convert(as_array(x), dtypes.element(dtype))
+    given = _floats(x, dtype)
     if where is not None:
         mask = FUNCTIONS["logical_and"](where, FUNCTIONS["equal"](given, given) | True)
         return sum(given, axis, keepdims=keepdims, where=mask) / convert(
@@ -145,7 +145,7 @@ def var(
     Raises:
         InputError: ``dtype`` is no type of floats.
     """
-    given = _real(x) if dtype is None else convert(as_array(x), dtypes.element(dtype))
+    given = _floats(x, dtype)
     if dtypes.kind(given.element) < 2:
         raise InputError(f"Variances and standard deviations as {given.dtype}", hint="Give a dtype of floats")
     axes, correction = axes_of(given, axis), float(correction + ddof)
@@ -178,8 +178,11 @@ def varied(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], correcti
     return spread if keepdims else build.reshape(spread, [d for n, d in enumerate(x.shape) if n not in axes])
 
 
-def _real(x: Any) -> Array:
+def _floats(x: Any, dtype: Any = None) -> Array:
+    """``x`` as an array of ``dtype``; without one whole numbers and booleans as floats."""
     given = as_array(x)
+    if dtype is not None:
+        return convert(given, dtypes.element(dtype))
     return given if dtypes.kind(given.element) >= 2 else convert(given, dtypes.FLOAT)
 
 
