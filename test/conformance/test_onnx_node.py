@@ -69,11 +69,12 @@ def test_node(name: str, way: str, batch_of: dict[str, Batch]) -> None:
         with pytest.raises(Exception):  # noqa: B017, PT011 - what is unsupported fails in many ways
             run_case(name, way)
         return
-    together = batch_of[name].outputs if way == "compiled" and name in batch_of else {}
-    if name in together:
-        assert_outputs(together[name], cases()[name].data_sets[0][1], cases()[name])
-    else:
-        run_case(name, way)
+    batch = batch_of.get(name) if way == "compiled" else None
+    if batch is not None and name in batch.outputs:
+        assert_outputs(batch.outputs[name], cases()[name].data_sets[0][1], cases()[name])
+        return
+    run_case(name, way)
+    assert batch is None or batch.error is None, f"right alone, and not beside others: {batch.error}: {batch.names}"
 
 
 def test_every_expected_failure_names_a_test() -> None:

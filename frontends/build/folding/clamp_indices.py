@@ -101,6 +101,8 @@ def range_of(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -
         case Call(fn="where", args=[_, a, b]):
             (low, high), (other_low, other_high) = range_of(a, xs, extents), range_of(b, xs, extents)
             return _both(smaller, low, other_low), _both(larger, high, other_high)
+        case Call(fn="neg", args=[arg]):
+            return _of_two("sub", (0, 0), range_of(arg, xs, extents))
         case Call(fn=fn, args=[a, b]):
             return _of_two(fn, range_of(a, xs, extents), range_of(b, xs, extents))
     return UNKNOWN

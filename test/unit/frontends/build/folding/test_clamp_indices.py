@@ -18,6 +18,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError, RunError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.clamp_indices import clamp_indices, range_of, static_ranges
+from mlc.frontends.build.folding.fold import larger, smaller
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx import import_model
 
@@ -67,6 +68,15 @@ def test_symbolic_extents() -> None:
 )
 def test_the_range_of_a_product_whose_other_factor_is_constant_too(text: str, span: tuple[int | None, ...]) -> None:
     assert range_of(parse(text), [], {"i0": 1, "i1": 4}) == span
+
+
+@pytest.mark.parametrize("names", [("size0", "size2"), ("size8", "size10")])
+def test_the_range_of_an_index_does_not_depend_on_how_an_extent_is_written(names: tuple[str, str]) -> None:
+    """By the order of names, an extent is (a-b)//2+1 or -((b-a+1)//2)+1."""
+    a, b = map(Dim.symbol, names)
+    last = (a - b) // 2
+    assert range_of(parse(f"min(max(i0 - 1, 0), {last})"), [], {"i0": a})[1] == smaller(larger(a - 2, 0), last)
+    assert range_of(parse(f"neg(i0) + {last}"), [], {"i0": a}) == (last - a + 1, last)
 
 
 def test_the_model_decides_how_many_offsets_and_masks_a_deformed_window_has() -> None:
