@@ -21,6 +21,7 @@ from mlc.passes.device.use_tensor_cores import UseTensorCores
 from mlc.passes.device.use_warpgroups import UseWarpgroups
 from mlc.passes.fuse.deduplicate_kernels import DeduplicateKernels
 from mlc.passes.fuse.defer_normalization import DeferNormalization
+from mlc.passes.fuse.delay_updates import DelayUpdates
 from mlc.passes.fuse.expand_contractions import ExpandContractions
 from mlc.passes.fuse.expand_winograd import ExpandWinograd
 from mlc.passes.fuse.form_kernels import FormKernels
@@ -57,6 +58,7 @@ from mlc.passes.schedule.apply_schedules import ApplySchedules
 from mlc.passes.schedule.apply_tuned import ApplyTuned
 from mlc.passes.schedule.choose_gpu_schedule import ChooseGpuSchedule
 from mlc.passes.schedule.collapse_iterators import CollapseIterators
+from mlc.passes.schedule.prove_in_place import ProveInPlace
 from mlc.passes.schedule.raise_to_poly import RaiseToPoly
 from mlc.passes.schedule.split_reductions import SplitReductions
 from mlc.passes.schedule.verify_poly import VerifyPoly
@@ -89,11 +91,11 @@ def gpu_pipeline(target: GpuTarget, options: Options) -> Stages:
         ("fuse", [*winograd, ExpandContractions(), SinkReshapes(), SplitYields(), SplitConcats(),
                   ReassociateSums(options.numerics), RecomputeScores(), SplitChains(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(), DeduplicateKernels(),
-                  tuned]),
+                  DelayUpdates(), tuned]),
         ("kernel", [LowerKernels(float8=True), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), *parts, SplitReductions(options.numerics),
                       RestrictDomains(options.numerics), ComputeBands(), tuned, *given,
-                      ChooseGpuSchedule(options.numerics), VerifyPoly()]),
+                      ChooseGpuSchedule(options.numerics), ProveInPlace(), VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
         ("loops", [LowerTiles(), VerifyLoops(), PromoteLocals(), SpillLocals(), StageOperands(),
                    UseTensorCores(options.numerics), UseWarpgroups(options.numerics), UseExp2(), HoistCopies(),

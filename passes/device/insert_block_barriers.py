@@ -9,11 +9,15 @@ of the same elements by the same threads. Control flow is uniform in a block, so
 
 An asynchronous copy writes from where it starts to the wait for it. It needs a barrier from what was read before it
 starts, and one between the wait and what reads it; meanwhile only other elements of the buffer are accessed.
+
+An input and an output that share memory (``prove-in-place``) are one buffer: several threads may hold an element of the
+input, of which one overwrites it. No other iteration reads what this one overwrites where both access the same
+elements, because each element of an output is written once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -43,8 +47,10 @@ class InsertBlockBarriers(ModulePass):
         for fn in [o for o in op.ops if isinstance(o, kernel.FuncOp)]:
             written = {b for o in fn.walk() if isinstance(o, WRITES) for b in written_by(o)}
             read = {v for o in fn.walk() if isinstance(o, READS) for v in _buffers(o)}
-            if written & read:
-                _Barriers(written & read).block(fn.block, _Pending())
+            read |= {kernel.root_of(o.buffer) for o in fn.walk() if isinstance(o, ASYNCHRONOUS)}
+            updated = {fn.block.args[n]: fn.block.args[k] for n, k in fn.in_place}
+            if shared := written & {updated.get(v, v) for v in read}:
+                _Barriers(shared, updated).block(fn.block, _Pending())
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class _Pending:
 @dataclass(frozen=True)
 class _Barriers:
     shared: set[SSAValue]  # the buffers that a kernel both reads and writes
+    updated: Mapping[SSAValue, SSAValue]  # the output of an input that has its memory
 
     def block(self, block: Block, pending: _Pending) -> _Pending:
         """What is pending after a block. A loop's body is visited again with what its end leaves pending."""
@@ -96,30 +103,40 @@ class _Barriers:
                 pending = pending.joined(self.block(op.consumer.block, pending))
             elif isinstance(op, scf.IfOp):
                 pending = pending.joined(self.block(op.true_region.block, pending))
-            elif isinstance(op, ACCESSES) and self.shared.intersection(_buffers(op)):
+            elif isinstance(op, ACCESSES) and self.shared.intersection(self._memories(op)):
                 pending = self._access(op, pending)
         return pending
 
     def _only_reads(self, loop: scf.ForOp, pending: _Pending) -> bool:
         """Whether a loop needs a barrier for what is pending, and none between its iterations."""
-        inside = [o for o in loop.walk() if isinstance(o, ACCESSES) and self.shared.intersection(_buffers(o))]
-        waits = any(_conflicts(op, other) for op in inside for other in (*pending.accesses, *pending.earlier))
+        inside = [o for o in loop.walk() if isinstance(o, ACCESSES) and self.shared.intersection(self._memories(o))]
+        waits = any(self._conflicts(op, other) for op in inside for other in (*pending.accesses, *pending.earlier))
         arrives = any(isinstance(o, kernel.AsyncWaitOp) for o in loop.walk())
         return waits and not arrives and not any(isinstance(op, WRITES) for op in inside)
 
     def _access(self, op: Operation, pending: _Pending) -> _Pending:
-        fresh = any(_conflicts(op, other) and not _same_elements(op, other) for other in pending.accesses)
-        if fresh or any(_conflicts(op, other) for other in pending.earlier):
+        fresh = any(self._conflicts(op, other) and not _same_elements(op, other) for other in pending.accesses)
+        if fresh or any(self._conflicts(op, other) and not self._replaces(op, other) for other in pending.earlier):
             assert isinstance(op.parent, Block)
             op.parent.insert_op_before(kernel.BarrierOp(), op)
             pending = pending.after_barrier()
         own = frozenset({op})
         return pending.joined(_Pending(in_flight=own) if isinstance(op, ASYNCHRONOUS) else _Pending(own))
 
+    def _memories(self, op: Operation) -> set[SSAValue]:
+        """The buffers that an operation accesses, an output for an input that it updates."""
+        return {self.updated.get(v, v) for v in _buffers(op)}
 
-def _conflicts(op: Operation, other: Operation) -> bool:
-    """Whether two operations access one buffer, and one writes it."""
-    return any(not set(written_by(a)).isdisjoint(_buffers(b)) for a, b in ((op, other), (other, op)))
+    def _conflicts(self, op: Operation, other: Operation) -> bool:
+        """Whether two operations access one buffer, and one writes it."""
+        pairs = ((op, other), (other, op))
+        return any(not self._memories(b).isdisjoint(written_by(a)) for a, b in pairs)
+
+    def _replaces(self, op: Operation, other: Operation) -> bool:
+        """Whether both write an output that has an input's memory, or one replaces what the other has read."""
+        if isinstance(op, WRITES) and isinstance(other, WRITES):
+            return self._memories(op) <= set(self.updated.values())
+        return _buffers(op) != _buffers(other) and _same_elements(op, other)
 
 
 def _buffers(op: Operation) -> tuple[SSAValue, ...]:
@@ -150,7 +167,8 @@ def _elements(op: Operation) -> Sequence[object] | None:
     distribution = _distribution(value)
     if not isinstance(distribution, StringAttr) or not _held_once(distribution.data, extents(value)):
         return None
-    return (op.buffer, op.offset, op.strides, *op.dynamic, value.type, distribution)
+    place = op.buffer if isinstance(op.buffer.owner, Operation) else None  # arguments that conflict are one buffer
+    return (place, op.offset, op.strides, *op.dynamic, value.type, distribution)
 
 
 def _held_once(distribution: str, shape: Sequence[int]) -> bool:

@@ -80,10 +80,12 @@ class _Printer(KernelCollectives):
         written |= {o.args[-1] for o in self.fn.walk() if isinstance(o, kernel.LibraryCallOp)}
         written |= {o.buffer for o in self.fn.walk() if isinstance(o, kernel.ArriveOp)}
         args, own = self.fn.block.args, scratch_arrays(self.fn)
+        shared = {n for pair in self.fn.in_place for n in pair}
         parameters = []
         for n, arg in enumerate(args):
             const = "" if arg in written else "const "
-            parameters.append(f"{const}{pointer_type(element_of(arg))} *__restrict__ b{n}")
+            restrict = "" if n in shared else "__restrict__ "
+            parameters.append(f"{const}{pointer_type(element_of(arg))} *{restrict}b{n}")
             self.pointers[arg] = f"b{n}"
             if n >= len(args) - own and element_rows(arg) > 1:
                 row = elements_in(arg) // element_rows(arg)

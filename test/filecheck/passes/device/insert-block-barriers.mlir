@@ -113,3 +113,37 @@ kernel.func @copies(%a: memref<64xf32>, %c: memref<64xf32>, %d: memref<64xf32>) 
   kernel.write %2, %d[%0] {strides = array<i64: 1>} : vector<64xf32>, memref<64xf32>
   kernel.return
 }
+
+// -----
+
+// One scalar is read by all threads, and overwritten by one: the others have read it.
+// CHECK-LABEL: kernel.func @replaced
+// CHECK:      kernel.read
+// CHECK:      kernel.barrier
+// CHECK-NEXT: kernel.write
+// CHECK:      kernel.return
+kernel.func @replaced(%a: memref<1xf32>, %c: memref<1xf32>) attributes {in_place = [array<i64: 0, 1>]} {
+  %0 = arith.constant 0 : index
+  %1 = kernel.read %a[%0] {strides = array<i64: 1>} : memref<1xf32> -> vector<1xf32>
+  %2 = arith.addf %1, %1 : vector<1xf32>
+  kernel.write %2, %c[%0] {strides = array<i64: 1>} : vector<1xf32>, memref<1xf32>
+  kernel.return
+}
+
+// -----
+
+// Each thread overwrites what it has read, in each iteration other elements: no barrier.
+// CHECK-LABEL: kernel.func @replaced_by_their_readers
+// CHECK-NOT:  kernel.barrier
+// CHECK:      kernel.return
+kernel.func @replaced_by_their_readers(%a: memref<640xf32>, %c: memref<640xf32>) attributes {in_place = [array<i64: 0, 1>]} {
+  %0 = arith.constant 0 : index
+  %64 = arith.constant 64 : index
+  %640 = arith.constant 640 : index
+  scf.for %i = %0 to %640 step %64 {
+    %1 = kernel.read %a[%i] {strides = array<i64: 1>} : memref<640xf32> -> vector<64xf32>
+    %2 = arith.addf %1, %1 : vector<64xf32>
+    kernel.write %2, %c[%i] {strides = array<i64: 1>} : vector<64xf32>, memref<640xf32>
+  }
+  kernel.return
+}
