@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import atexit
 import gc
+import signal
 import sys
 from typing import NoReturn
+
+from mlc.interrupts import handled
 
 
 def main() -> NoReturn:
@@ -17,11 +20,15 @@ def main() -> NoReturn:
     if "compile" in sys.argv[1:]:
         gc.disable()
         atexit.register(gc.freeze)
-    try:
-        from mlc.cli import main
-    except KeyboardInterrupt:
-        sys.exit(130)
-    main()
+    with handled():
+        try:
+            from mlc.cli import main
+
+            main()
+        except KeyboardInterrupt:
+            sys.exit(130)
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds nothing that it could end sooner
 
 
 if __name__ == "__main__":

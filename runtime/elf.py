@@ -19,8 +19,16 @@ from mlc.errors import ArtifactError
 
 _MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64", 3: "i686", 40: "armv7l"}
 _LOAD, _DYNAMIC, _DYNSYM, _NOBITS = 1, 6, 11, 8
-_SHARED = 3
+OBJECT, SHARED = 1, 3  # what a file is: to be linked, or to be loaded
 AGAIN = "Compile the model again, or copy the file again"
+GIVE = "Give the .so file that 'mlc compile' wrote"
+LINUX = "Artifacts are .so files, which run on Linux, also in WSL or a container: compile the model there"
+_FOREIGN = {
+    b"MZ": "a program or library of Windows",
+    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a program or library of macOS"),
+    b"!<arch>": "an archive, to be linked into a program",
+}
+"""By what a file begins with."""
 _ALLOC = 2  # flag of a section that is part of the loaded library
 _SONAME = 14
 
@@ -57,15 +65,15 @@ class Image(NamedTuple):
 
 
 @contextmanager
-def opened(path: Path, write: bool = False) -> Iterator[Image]:
-    """A library, whose bytes are written in place with ``write``.
+def opened(path: Path, write: bool = False, kind: int = SHARED) -> Iterator[Image]:
+    """A library, whose bytes are written in place with ``write``; or an object.
 
-    Raises ArtifactError where the file is no 64-bit little-endian shared library, or is truncated.
+    Raises ArtifactError where the file is no 64-bit little-endian one of that ``kind``, or is truncated.
     """
     try:
         access = mmap.ACCESS_WRITE if write else mmap.ACCESS_READ
         with open(path, "r+b" if write else "rb") as file, mmap.mmap(file.fileno(), 0, access=access) as data:
-            _check_header(path, data)
+            _check_header(path, data, kind)
             image = Image(path, data, _sections(data))
             _check_extent(image)
             yield image
@@ -77,11 +85,15 @@ def opened(path: Path, write: bool = False) -> Iterator[Image]:
 
 def check_machine(image: Image) -> None:
     """Raises ArtifactError where a library is for another architecture than this machine's."""
-    (number,) = struct.unpack_from("<H", image.data, 18)
-    machine = _MACHINES.get(number, f"ELF machine {number}")
-    if machine != platform.machine():
-        message = f"{image.path} was compiled for {machine}, but this machine is {platform.machine()}"
+    if machine(image) != platform.machine():
+        message = f"{image.path} was compiled for {machine(image)}, but this machine is {platform.machine()}"
         raise ArtifactError(message, hint="Compile the model with this machine as the target")
+
+
+def machine(image: Image) -> str:
+    """The architecture of a library's code, as `uname -m` says it."""
+    (number,) = struct.unpack_from("<H", image.data, 18)
+    return _MACHINES.get(number, f"ELF machine {number}")
 
 
 def exported_functions(image: Image) -> list[str]:
@@ -104,14 +116,16 @@ def soname(image: Image) -> tuple[int, int] | None:
     return None
 
 
-def _check_header(path: Path, data: mmap.mmap) -> None:
+def _check_header(path: Path, data: mmap.mmap, wanted: int) -> None:
+    name = {OBJECT: "an object file", SHARED: "a shared library"}[wanted]
     if data[:4] != b"\x7fELF":
-        raise ArtifactError(f"{path} is not a shared library", hint="Give the .so file that 'mlc compile' wrote")
+        of = next((f" of Linux but {what}" for start, what in _FOREIGN.items() if data[: len(start)] == start), "")
+        raise ArtifactError(f"{path} is not {name}{of}", hint=LINUX if " of " in of[9:] else GIVE)
     if data[4:6] != b"\x02\x01":
         raise ArtifactError(f"{path} is not a 64-bit little-endian library", hint="Compile the model for this machine")
     (kind,) = struct.unpack_from("<H", data, 16)
-    if kind != _SHARED:
-        raise ArtifactError(f"{path} is not a shared library", hint="Give the .so file that 'mlc compile' wrote")
+    if kind != wanted:
+        raise ArtifactError(f"{path} is not {name}", hint=GIVE)
 
 
 def _sections(data: mmap.mmap) -> list[Section]:

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from mlc.errors import ArtifactError
+from mlc.runtime.elf import GIVE, LINUX
 from mlc.runtime.sealed import seal
 
 STATIC = (".a", ".o", ".c")
@@ -26,7 +27,8 @@ def existing(path: str | PathLike[str]) -> Path:
         problem = f"cannot be read: {error}"
     except TypeError:
         problem = "is no path"
-    raise ArtifactError(f"{path} {problem}", hint="Give the .so file that 'mlc compile' wrote")
+    foreign = str(path).endswith((".dll", ".dylib"))
+    raise ArtifactError(f"{path} {problem}", hint=LINUX if foreign else GIVE)
 
 
 def copy_artifact(library: Path, weights: Path | None, target: Path) -> None:

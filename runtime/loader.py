@@ -21,7 +21,7 @@ def find_prefix(path: Path) -> str:
         marked = [name for name in elf.exported_functions(image) if name.endswith(_PREFIX_MARK)]
         sealed.check(image)
     if len(marked) != 1:
-        raise ArtifactError(f"{path} is not an mlc artifact", hint="Give the .so file that 'mlc compile' wrote")
+        raise ArtifactError(f"{path} is not an mlc artifact", hint=elf.GIVE)
     return marked[0].removesuffix(_PREFIX_MARK)
 
 

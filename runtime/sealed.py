@@ -28,7 +28,7 @@ def read_signature(path: Path) -> dict[str, Any]:
     with elf.opened(path) as image:
         section = image.section(SIGNATURE)
         if section is None:
-            raise ArtifactError(f"{path} is not an mlc artifact", hint="Give the .so file that 'mlc compile' wrote")
+            raise ArtifactError(f"{path} is not an mlc artifact", hint=elf.GIVE)
         check(image)
         try:
             signature: dict[str, Any] = json.loads(image.bytes_of(section).partition(b"\0")[0])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import _thread
 import errno
 import re
 import sys
-import time
 import warnings
 from difflib import get_close_matches
 from typing import Annotated, Any, NoReturn
@@ -15,6 +13,7 @@ import typer
 
 from mlc.cli import bench, cache, check, compile, demo, inspect, run, tune
 from mlc.errors import MlcError, OutputError
+from mlc.interrupts import handled
 from mlc.options import environment
 from mlc.tools.plain_output import plain_output
 from mlc.tools.progress import Verbosity, note, set_verbosity
@@ -56,13 +55,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = environment().debug or "--debug" in arguments
     warnings.showwarning = _show_warning
-    sys.unraisablehook = interrupt_again
     set_verbosity(Verbosity.NORMAL)
     for option, level in VERBOSITY.items():
         if option in arguments:
             set_verbosity(level)
     given = [argument for argument in arguments if argument not in ("--debug", *VERBOSITY)]
-    with plain_output():
+    with plain_output(), handled():
         try:
             status = app(given, prog_name="mlc", standalone_mode=False)
         except (Exception, KeyboardInterrupt) as error:
@@ -70,22 +68,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
                 raise
             status = _report(error)
     sys.exit(status or 0)
-
-
-def interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
-    """Ctrl-C once more, if it came while Python ran a finalizer, out of which no exception gets.
-
-    To free a large module takes long, so a finalizer is often the first code that can see a signal.
-    """
-    if issubclass(ignored.exc_type, KeyboardInterrupt):
-        _thread.start_new_thread(_interrupt_main, ())
-    else:
-        sys.__unraisablehook__(ignored)
-
-
-def _interrupt_main() -> None:
-    time.sleep(0.1)  # until the hook has returned, out of which no exception gets either
-    _thread.interrupt_main()
 
 
 def _report(error: BaseException) -> int:

@@ -30,7 +30,15 @@ from mlc.passes.loops.body.tile_instance import TileInstance
 from mlc.passes.loops.body.tile_values import TileValues
 from mlc.passes.loops.index.constants import fold_constants
 from mlc.passes.loops.index.index_builder import IndexBuilder
-from mlc.passes.loops.index.isl_ast import ast_expr, bounds_mention, iterator_name, loop_bounds, tiles_in, trip_count
+from mlc.passes.loops.index.isl_ast import (
+    ast_expr,
+    bounds_mention,
+    children_of,
+    iterator_name,
+    loop_bounds,
+    tiles_in,
+    trip_count,
+)
 from mlc.passes.schedule.apply_schedules import following
 from mlc.passes.schedule.polyhedral.bounded import ISL_OPERATIONS, bounded
 from mlc.passes.schedule.polyhedral.running_reductions import masked_beyond, running_of
@@ -128,8 +136,7 @@ class _Lowering:
     def _node(self, node: isl.AstNode, out: IndexBuilder, parallel: bool) -> None:
         kind = node.get_type()
         if kind == NODE.block:
-            nodes = node.block_get_children()
-            children = [nodes.get_at(n) for n in range(nodes.n_ast_node())]
+            children = children_of(node)
             if parallel:
                 self._check_blocks(children)
             for child in children:

@@ -93,6 +93,17 @@ def test_what_a_folder_does_not_know(folder: str, forbidden: list[str]) -> None:
         assert not found, f"{path.relative_to(ROOT)} imports {found}"
 
 
+@pytest.mark.parametrize("folder", PACKAGES)
+def test_isl_calls_no_function(folder: str) -> None:
+    """An exception in a function that isl calls, as of Ctrl-C, is lost, and a node of isl's is freed twice."""
+    calling = re.compile(
+        r"\.(foreach_\w+|get_pieces|map_descendant_bottom_up|every_\w+|set_(at|before|after)_each_\w+)\("
+    )
+    for path in sources(folder):
+        if "islpy" in (text := path.read_text()):
+            assert not calling.findall(text), path
+
+
 ORDER = [{"code": "codegen"}.get(stage, stage) for stage in STAGES if stage != "import"]
 
 

@@ -95,7 +95,8 @@ def write(
     with ThreadPoolExecutor(1) as pool:
         if weights["file"]:
             writing = pool.submit(code.weights_writer, folder / weights["file"])
-        link_library(sources, artifact.library, options.target, sanitizing, cache, code.families)
+        exports = () if artifact.is_static else [f"{code.prefix}_abi_version"]
+        link_library(sources, artifact.library, options.target, sanitizing, cache, code.families, exports)
     if not artifact.is_static:
         seal(artifact.library, artifact.library.name)
     if weights["file"]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -72,9 +71,8 @@ class Toolchain:
         """The command ``ar`` that fits the compiler: that of a cross compiler has its target's prefix."""
         if self._is_zig:
             return (*self.command[: self.command.index("cc")], "ar")
-        asked = [*self.command, "-print-prog-name=ar"]
-        found = subprocess.run(asked, capture_output=True, text=True, timeout=60).stdout.strip()
-        return (found or "ar",)
+        found = processes.answer([*self.command, "-print-prog-name=ar"])
+        return ("ar",) if isinstance(found, str) else (found[0].strip(),)
 
     def _checks(self) -> tuple[str, ...]:
         """Flags of the sanitizers: the first report ends the process, and names source lines.
@@ -110,11 +108,11 @@ def find(command: str | None, target: Target) -> Toolchain:
 def _find_c(command: str | None, target: Target) -> Toolchain:
     if command := command or environment().cc:
         found = _answer(processes.words(command))
-        if found is None:
-            raise ToolchainError(f"The C compiler '{command}' does not run", hint="Check --cc, or $CC")
+        if isinstance(found, str):
+            raise ToolchainError(f"The C compiler '{command}' does not run: {found}", hint="Check --cc, or $CC")
         return found
     for candidate in _candidates(target):
-        if found := _answer(candidate):
+        if isinstance(found := _answer(candidate), Toolchain):
             return found
     raise ToolchainError(
         f"There is no C compiler for {target.arch}",
@@ -135,24 +133,16 @@ def _candidates(target: Target) -> Iterator[tuple[str, ...]]:
 
 
 @cache
-def _answer(command: tuple[str, ...]) -> Toolchain | None:
-    """The toolchain of a compiler command; None if the command does not run."""
-    try:
-        result = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = result.stdout.splitlines()
-    return Toolchain(command, lines[0]) if result.returncode == 0 and lines else None
+def _answer(command: tuple[str, ...]) -> Toolchain | str:
+    """The toolchain of a compiler command; why it does not run, in words."""
+    answer = processes.answer([*command, "--version"])
+    return answer if isinstance(answer, str) else Toolchain(command, answer[0])
 
 
 @cache
 def accepts(command: tuple[str, ...], *flags: str) -> bool:
     """Whether a compiler knows some options: it preprocesses an empty file with them."""
-    try:
-        probe = [*command, *flags, "-E", "-x", "c", os.devnull]
-        return subprocess.run(probe, capture_output=True, timeout=60).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    return not isinstance(processes.asked([*command, *flags, "-E", "-x", "c", os.devnull]), str)
 
 
 def allowed_cpus() -> int:

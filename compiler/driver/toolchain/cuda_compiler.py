@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,9 +13,11 @@ from pathlib import Path
 
 from mlc.driver.toolchain import nvrtc, processes
 from mlc.driver.toolchain.c_sources import CSource, encoded
+from mlc.driver.toolchain.failures import failure, not_started, reason_of
 from mlc.errors import ToolchainError
 from mlc.options import environment
 
+WHAT = "The CUDA compiler"
 FLAGS = ("-std=c++17", "-O3")
 INSTALL = (
     "Install NVIDIA's CUDA toolkit, or `pip install 'mlc[cuda]'` for a compiler in a wheel, or name nvcc in $MLC_NVCC"
@@ -43,37 +43,24 @@ class CudaCompiler:
             for name, source in sources.items():
                 (Path(folder) / name).write_bytes(encoded(source))
             command = [*self.command, *self.flags(architecture), "-o", "result", unit]
-            done = processes.run(command, Path(folder))
+            try:
+                done = processes.run(command, Path(folder))
+            except OSError as error:
+                raise not_started(WHAT, self.command, error) from None
             if done.returncode == 0 and (made := Path(folder) / "result").exists():
                 return made.read_bytes()
-            raise _failed(self.command, command, Path(folder), done)
-
-
-def _failed(
-    name: tuple[str, ...], command: list[str], folder: Path, done: subprocess.CompletedProcess[str]
-) -> ToolchainError:
-    """The error for a unit that does not compile; its sources stay in a folder of their own."""
-    says = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line.lower()][:3]
-    reason = "; ".join(says) or f"exit status {done.returncode}, and no cubin"
-    hint = "The sources could not be kept: the disk is full"
-    try:
-        kept = Path(tempfile.mkdtemp(prefix="mlc-reproducer-"))
-        shutil.copytree(folder, kept, dirs_exist_ok=True)
-        (kept / "run.sh").write_text(f'cd "$(dirname "$0")" && {shlex.join(command)}\n')
-        hint = f"`sh {kept}/run.sh` repeats it"
-    except OSError:
-        pass
-    return ToolchainError(f"The CUDA compiler {shlex.join(name)} failed: {reason}", stage="code", hint=hint)
+            reason = reason_of(done) if done.returncode else "exit status 0, and no cubin"
+            raise failure(WHAT, self.command, command, Path(folder), reason)
 
 
 def find_cuda() -> CudaCompiler:
     """$MLC_NVCC if it is set, else the first of nvcc, the wheel's nvcc and NVRTC that runs. ToolchainError if none."""
     if command := environment().nvcc:
-        if (found := _answer(processes.words(command))) is None:
-            raise ToolchainError(f"The CUDA compiler '{command}' does not run", hint="Check $MLC_NVCC")
+        if isinstance(found := _answer(processes.words(command)), str):
+            raise ToolchainError(f"The CUDA compiler '{command}' does not run: {found}", hint="Check $MLC_NVCC")
         return found
     for candidate in toolkit("nvcc"):
-        if found := _answer((candidate,)):
+        if isinstance(found := _answer((candidate,)), CudaCompiler):
             return found
     if (version := nvrtc.version()) is not None:
         return CudaCompiler((), f"NVRTC {version}")
@@ -91,11 +78,7 @@ def toolkit(program: str) -> Iterator[str]:
 
 
 @cache
-def _answer(command: tuple[str, ...]) -> CudaCompiler | None:
-    """The compiler of a command; None if the command does not run."""
-    try:
-        result = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = [line for line in result.stdout.splitlines() if line]
-    return CudaCompiler(command, lines[-1]) if result.returncode == 0 and lines else None
+def _answer(command: tuple[str, ...]) -> CudaCompiler | str:
+    """The compiler of a command; why it does not run, in words."""
+    answer = processes.answer([*command, "--version"])
+    return answer if isinstance(answer, str) else CudaCompiler(command, answer[-1])

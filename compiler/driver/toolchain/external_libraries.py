@@ -9,10 +9,10 @@ import os
 import platform
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mlc.driver.toolchain import processes
 from mlc.errors import ToolchainError
 from mlc.target import Target
 
@@ -94,8 +94,5 @@ def _version(command: list[str], library: ExternalLibrary, target: Target) -> st
 
 def _asked(command: list[str], *arguments: str) -> list[str]:
     """The output of pkg-config, split at white space; empty if it fails."""
-    try:
-        result = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return shlex.split(result.stdout) if result.returncode == 0 else []
+    done = processes.asked([*command, *arguments])
+    return [] if isinstance(done, str) else shlex.split(done.stdout)

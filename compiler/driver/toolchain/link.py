@@ -6,13 +6,12 @@ and the linker writes no build id. Objects are cached by what decides them (see 
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mlc.driver.cache.disk_cache import Cache
@@ -28,8 +27,8 @@ from mlc.driver.toolchain.c_sources import (
     runtime_sources,
 )
 from mlc.driver.toolchain.external_libraries import ExternalFlags, external_flags
+from mlc.driver.toolchain.failures import failure, fault, not_started, reason_of
 from mlc.driver.toolchain.hidden_names import INCLUDE, NAMES
-from mlc.errors import ToolchainError
 from mlc.options import Options
 from mlc.runtime.c import paths
 from mlc.target import Target
@@ -45,16 +44,18 @@ def link_library(
     toolchain: Toolchain,
     cache: Cache,
     families: Sequence[str] = (),
+    exports: Sequence[str] = (),
 ) -> None:
     """Compile every ``.c`` and ``.S`` of ``sources`` (file name -> contents; the rest are headers) into ``out``.
 
     Its suffix says what it is: a shared library (``.so``), an archive (``.a``) or one object (``.o``). The C runtime is
     added, with the runtime library functions of ``families`` and the external libraries that they call. ToolchainError
-    if one is missing or the compiler fails; OSError if ``out`` cannot be written.
+    if one is missing, the compiler fails, or the library lacks one of the functions ``exports``; OSError if ``out``
+    cannot be written.
     """
     external = external_flags(families, target)
     with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
-        build = _Build(Path(folder), {**runtime_for(families), **sources}, target, toolchain, cache, external)
+        build = _Build(Path(folder), {**runtime_for(families), **sources}, target, toolchain, cache, external, exports)
         {".so": build.library, ".a": build.archive, ".o": build.relocatable}[out.suffix]()
         shutil.move(build.folder / RESULT, out)
 
@@ -69,17 +70,17 @@ def flags_of(unit: str, target: Target, toolchain: Toolchain) -> tuple[str, ...]
 @contextmanager
 def compiled_runtime(options: Options, toolchain: Toolchain, cache: Cache) -> Iterator[None]:
     """Compile the runtime's objects, which are the same for all models, into the cache during the ``with``."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(_compile_runtime, options, toolchain, cache)
+    with ThreadPoolExecutor(1) as pool, processes.Stopping() as stopping:
+        pool.submit(_compile_runtime, options, toolchain, cache, stopping)
         yield
 
 
-def _compile_runtime(options: Options, toolchain: Toolchain, cache: Cache) -> None:
+def _compile_runtime(options: Options, toolchain: Toolchain, cache: Cache, stopping: processes.Stopping) -> None:
     if cache.root is None:
         return
     sanitizing = replace(toolchain, sanitizers=options.sanitizers)
     with tempfile.TemporaryDirectory(prefix="mlc-cc-") as folder:
-        _Build(Path(folder), runtime_for(), options.target, sanitizing, cache).objects(1)
+        _Build(Path(folder), runtime_for(), options.target, sanitizing, cache, stopping=stopping).objects(1)
 
 
 @dataclass
@@ -92,6 +93,8 @@ class _Build:
     toolchain: Toolchain
     cache: Cache
     external: ExternalFlags = ExternalFlags()
+    exports: Sequence[str] = ()
+    stopping: processes.Stopping = field(default_factory=processes.Stopping)
 
     def library(self) -> None:
         objects = self.objects(allowed_cpus())
@@ -99,7 +102,8 @@ class _Build:
         self._run([*self.toolchain.command, *flags, "-o", RESULT, *objects, *self.external.link, *LIBRARIES])
 
     def archive(self) -> None:
-        self._run([*self.toolchain.archiver, "rcsD", RESULT, *self.objects(allowed_cpus())])
+        objects = self.objects(allowed_cpus())
+        self._run([*self.toolchain.archiver, "rcsD", RESULT, *objects], "The archiver", self.toolchain.archiver)
 
     def relocatable(self) -> None:
         objects = self.objects(allowed_cpus())
@@ -112,7 +116,7 @@ class _Build:
             (self.folder / name).write_bytes(encoded(source))
         units = sorted(name for name in self.sources if name.endswith(COMPILED))
         longest_first = sorted(units, key=lambda name: -len(self.sources[name]))
-        with ThreadPoolExecutor(jobs) as pool:
+        with ThreadPoolExecutor(jobs) as pool, self.stopping:
             made = dict(zip(longest_first, pool.map(self._object, longest_first), strict=True))
         return [made[unit] for unit in units]
 
@@ -133,27 +137,17 @@ class _Build:
         self.cache.put("objects", key, {"object.o": self.folder / name})
         return name
 
-    def _run(self, command: list[str]) -> None:
+    def _run(self, command: list[str], what: str = "The C compiler", name: Sequence[str] = ()) -> None:
         """Run one command in the folder, which makes a file; on failure keep the sources and name their folder."""
-        result = processes.run(command, self.folder)
-        made = command[command.index("-o") + 1] if "-o" in command else RESULT
-        wrote = (self.folder / made).exists()
-        if result.returncode == 0 and wrote:
-            return
-        kept = self._reproducer(command)
-        says = [line for line in result.stderr.splitlines() if "error" in line.lower()][:3]
-        reason = "; ".join(says) or f"exit status {result.returncode}{'' if wrote else f', and no {made}'}"
-        where = f"`sh {kept}/run.sh` repeats it" if kept else "The sources could not be kept: the disk is full"
-        raise ToolchainError(
-            f"The C compiler {shlex.join(self.toolchain.command)} failed: {reason}", stage="code", hint=where
-        )
-
-    def _reproducer(self, command: list[str]) -> Path | None:
-        """Copy the build folder, with the failing command, to a permanent one; None if the disk is full."""
+        name = name or self.toolchain.command
         try:
-            kept = Path(tempfile.mkdtemp(prefix="mlc-reproducer-"))
-            shutil.copytree(self.folder, kept, dirs_exist_ok=True)
-            (kept / "run.sh").write_text(f'cd "$(dirname "$0")" && {shlex.join(command)}\n')
-        except OSError:
-            return None
-        return kept
+            result = processes.run(command, self.folder, self.stopping)
+        except OSError as error:
+            raise not_started(what, name, error) from None
+        if result.returncode:
+            raise failure(what, name, command, self.folder, reason_of(result))
+        made = self.folder / (command[command.index("-o") + 1] if "-o" in command else RESULT)
+        exports = self.exports if "-shared" in command else ()
+        if (why := fault(made, self.target.arch, exports)) is not None:
+            says = f"exit status 0, and {why}"
+            raise failure(what, name, command, self.folder, says, "Choose another compiler with --cc or $CC")

@@ -2,43 +2,121 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+
+from mlc.driver.toolchain.failures import reason_of
+from mlc.errors import visible
+
+PATIENCE = 60.0  # seconds for an answer of no work; a compiler in a wheel unpacks itself first
 
 _running: set[subprocess.Popen[str]] = set()
 _ended: list[bool] = []
 
 
 def words(command: str) -> tuple[str, ...]:
-    """A command as a user writes it, split as a shell does; with a quotation that does not end it is one word."""
+    """A command as a user writes it, split as a shell does; the path of a program with spaces is one word, and so is a
+    quotation that does not end. Programs are found from this folder, whatever folder they run in.
+    """
     try:
-        return tuple(shlex.split(command))
+        found = (command,) if shutil.which(command) else tuple(shlex.split(command))
     except ValueError:
-        return (command,)
+        found = (command,)
+    return tuple(_from_here(word, n == 0) for n, word in enumerate(found)) or (command,)
 
 
-def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _from_here(word: str, is_program: bool) -> str:
+    if is_program and (place := shutil.which(word)) is not None and not os.path.isabs(place):
+        return os.path.abspath(place)
+    return os.path.abspath(word) if word.startswith(("./", "../")) and os.path.exists(word) else word
+
+
+def answer(command: Sequence[str]) -> list[str] | str:
+    """The lines that a command prints at once, at least one; or why it does not, in words."""
+    done = asked(command)
+    if isinstance(done, str):
+        return done
+    lines = [visible(line) for line in done.stdout.splitlines() if line.strip()]
+    return lines or f"`{shlex.join(command)}` prints nothing"
+
+
+def asked(command: Sequence[str]) -> subprocess.CompletedProcess[str] | str:
+    """A command that ends well within ``PATIENCE``; or why it does not, in words."""
+    try:
+        with _started(command) as process:
+            try:
+                out, err = process.communicate(timeout=PATIENCE)
+            finally:
+                _signal(process, signal.SIGKILL)
+    except subprocess.TimeoutExpired:
+        return f"`{shlex.join(command)}` does not end in {PATIENCE:g} s"
+    except (OSError, ValueError) as error:  # ValueError: a NUL
+        return getattr(error, "strerror", None) or str(error)
+    done = subprocess.CompletedProcess(command, process.returncode, out, err)
+    return reason_of(done) if done.returncode else done
+
+
+def _started(command: Sequence[str], folder: Path | None = None) -> subprocess.Popen[str]:
+    """A process of a group of its own: what it starts, as gcc the compiler proper, ends with it."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, errors="replace",
+        process_group=0,
+    )  # fmt: skip
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal to a process and all of its group, unless it was waited for: its number may be another's."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+class Stopping:
+    """Stops the commands of a build, and keeps it from starting others, where the ``with`` ends by an exception."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.running: set[subprocess.Popen[str]] = set()
+
+    def __enter__(self) -> Stopping:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.stopped = True
+            _interrupt(self.running)
+
+
+def run(command: Sequence[str], folder: Path, build: Stopping | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder and keep what it prints.
 
     Raises:
-        KeyboardInterrupt: it was interrupted, by Ctrl-C (which reaches every process of the terminal) or by the end of
-            this process.
+        KeyboardInterrupt: it was interrupted, by Ctrl-C (which reaches every process of the terminal), by the end of
+            this process, or as its build is stopped.
+        OSError: it cannot be started.
     """
-    if _ended:
+    build = build or Stopping()
+    if _ended or build.stopped:
         raise KeyboardInterrupt
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, errors="replace") as process:
+    with _started(command, folder) as process:
         _running.add(process)
-        if _ended:  # meanwhile: ``end`` did not see this process
-            process.send_signal(signal.SIGINT)
+        build.running.add(process)
+        if _ended or build.stopped:  # meanwhile: ``end`` did not see this process
+            _signal(process, signal.SIGINT)
         try:
             out, err = process.communicate()
         finally:
-            process.kill()
+            _signal(process, signal.SIGKILL)
             _running.discard(process)
+            build.running.discard(process)
     if process.returncode == -signal.SIGINT:
         raise KeyboardInterrupt
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
@@ -47,5 +125,9 @@ def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str
 def end() -> None:
     """This process ends: interrupt the commands that run, and start no others."""
     _ended.append(True)
-    for process in list(_running):
-        process.send_signal(signal.SIGINT)
+    _interrupt(_running)
+
+
+def _interrupt(processes: set[subprocess.Popen[str]]) -> None:
+    for process in list(processes):
+        _signal(process, signal.SIGINT)

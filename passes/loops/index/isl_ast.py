@@ -60,16 +60,26 @@ def names_in(expr: isl.AstExpr) -> Iterator[str]:
 
 
 def tiles_in(node: isl.AstNode) -> set[str]:
-    """The tiles whose instances ``node`` executes."""
-    found: set[str] = set()
+    """The tiles whose instances ``node`` executes.
 
-    def visit(each: isl.AstNode) -> bool:
-        if each.get_type() == isl.ast_node_type.user:
-            found.add(each.user_get_expr().get_op_arg(0).get_id().get_name())
-        return True
+    By recursion: an exception in a function that isl calls, as of Ctrl-C, is lost and leaves the heap damaged.
+    """
+    if node.get_type() == isl.ast_node_type.user:
+        return {node.user_get_expr().get_op_arg(0).get_id().get_name()}
+    return {name for child in children_of(node) for name in tiles_in(child)}
 
-    node.foreach_descendant_top_down(visit)
-    return found
+
+def children_of(node: isl.AstNode) -> list[isl.AstNode]:
+    """The nodes directly in ``node``, in the order of execution."""
+    kind, kinds = node.get_type(), isl.ast_node_type
+    if kind == kinds.block:
+        nodes = node.block_get_children()
+        return [nodes.get_at(n) for n in range(nodes.n_ast_node())]
+    if kind == kinds["for_"]:
+        return [node.for_get_body()]
+    if kind == kinds["if_"]:
+        return [node.if_get_then_node(), *([node.if_get_else_node()] if node.if_has_else_node() else [])]
+    return []
 
 
 def loop_bounds(node: isl.AstNode, out: IndexBuilder) -> tuple[SSAValue, SSAValue, SSAValue]:
