@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, TypeAlias
@@ -46,11 +47,11 @@ _TYPES = {
     "error": "const char *(*)(void)",
 }
 _NO_WORKSPACE = ("cannot allocate the ", "more memory than can be addressed")  # of mlc_runtime.c
-_RUN_DEVICE = "int(*)(void *, const void *const *, void *const *, const int64_t *, void *)"
+_RUN_DEVICE = "int(*)(void *, const uintptr_t *, const uintptr_t *, const int64_t *, void *)"
 
 # ctypes would take 3 us more for a call, most of it for the addresses of the arrays.
 _ffi = FFI()
-_from_buffer = _ffi.from_buffer
+_from_buffer, _new, _cast = _ffi.from_buffer, _ffi.new, _ffi.cast
 _NULL = _ffi.NULL
 
 
@@ -194,14 +195,20 @@ class Library:
             self.raise_failure()
         return outputs
 
-    def call_on_device(self, dims: Sequence[int], inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
+    def device_values(self, dims: Sequence[int]) -> Any:
+        """The values of the symbolic dimensions as ``call_on_device`` takes them."""
+        return _ffi.new("int64_t[]", list(dims))
+
+    def call_on_device(self, values: Any, inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
         """Enqueues a run on tensors at these addresses of the device. Raises RunError where that fails."""
-        function = ctypes.cast(getattr(self._dll, f"{self.prefix}_run_device"), ctypes.c_void_p).value
-        pointers = ([_ffi.cast("void *", address) for address in each] for each in (inputs, outputs))
-        read, written = (_ffi.new("void *[]", each) for each in pointers)
-        values, where = _ffi.new("int64_t[]", list(dims)), _ffi.cast("void *", stream)
-        if _ffi.cast(_RUN_DEVICE, function)(self._model, read, written, values, where):
+        read, written = _new("uintptr_t[]", inputs), _new("uintptr_t[]", outputs)
+        if self._run_device(self._model, read, written, values, _cast("void *", stream)):
             self.raise_failure()
+
+    @cached_property
+    def _run_device(self) -> Any:
+        function = ctypes.cast(getattr(self._dll, f"{self.prefix}_run_device"), ctypes.c_void_p).value
+        return _cast(_RUN_DEVICE, function)
 
     def raise_failure(self) -> NoReturn:
         """Raises the RunError of this thread's last run."""

@@ -74,6 +74,7 @@ class Model:
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._repeat: Callable[..., Any] = nothing  # see ``repeat``
         self._repeat_named: Callable[..., Any] = nothing  # the same by name
+        self._device_runs: Callable[..., None] | None = None  # see ``run_device``
         self._queue = Queue()
 
     def __call__(self, *values: Any, **named: Any) -> Array | tuple[Array, ...]:
@@ -121,9 +122,11 @@ class Model:
         (``torch.cuda.current_stream().cuda_stream``), 0 the default one. The arrays must live until the run has ended.
         Raises RunError where a name, dtype or shape does not fit, for a model for a CPU, or with run-time dimensions.
         """
-        from mlc.runtime.device_runs import run_device
+        if (runs := self._device_runs) is None:
+            from mlc.runtime.device_runs import DeviceRuns
 
-        run_device(self._open_library(), self.inputs, self.outputs, self.dims, inputs, out, stream)
+            runs = self._device_runs = DeviceRuns(self._open_library(), self.inputs, self.outputs, self.dims)
+        runs(inputs, out, stream)
 
     def run_async(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> Future[dict[str, Any]]:
         """``run`` on another thread: the future of its result. Calls run one after another, in order.
@@ -191,6 +194,7 @@ class Model:
     def close(self) -> None:
         """Stops the threads and frees the memory once the calls in flight have ended; later calls raise RunError."""
         self._library, self._plans, self._repeat, self._repeat_named = None, {}, nothing, nothing
+        self._device_runs = None
 
     def __enter__(self) -> Model:
         return self

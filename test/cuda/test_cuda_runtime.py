@@ -20,7 +20,7 @@ from test_host_program import TARGET, check, counted_loop, loop_with_condition, 
 import mlc
 import mlc.numpy as mnp
 from mlc.errors import ArtifactError, MlcError, RunError
-from mlc.runtime import dlpack
+from mlc.runtime import device_runs, dlpack
 
 
 def test_a_graph_is_made_once_for_each_set_of_sizes(gpu: Gpu) -> None:
@@ -253,6 +253,36 @@ def test_tensors_on_the_device_are_used_without_a_copy(gpu: Gpu) -> None:
             net.run_device({"x": arrays[0][0]}, {"y": arrays[0][0]})
         with pytest.raises(RunError, match="Input 'x' of type ndarray is not in a GPU's memory"):
             net.run_device({"x": data}, {"y": arrays[0][1]})
+    for array in (array for pair in arrays for array in pair):
+        array.free()
+
+
+def test_layouts_that_have_run_are_not_checked_again_and_others_are(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[tuple[int, ...]] = []
+    check = device_runs.solve_dims
+    monkeypatch.setattr(device_runs, "solve_dims", lambda *given: checked.append(given[1][0]) or check(*given))
+    data = [random(n, 8) for n in (5, 3, 5, 5, 3)]
+    arrays = [(OnDevice(gpu, x), OnDevice(gpu, np.zeros((len(x), 4), np.float32))) for x in data]
+    with mlc.compile(mlp(), target=TARGET) as net:
+        for (x, y), given in zip(arrays, data, strict=True):
+            net.run_device({"x": x}, {"y": y})
+            np.testing.assert_array_equal(y.numpy(), net(given))
+        assert checked == [(5, 8), (3, 8)]
+        x, y = arrays[0]
+        about = y.__cuda_array_interface__
+        for wrong, why in (
+            ({"shape": (3, 4)}, "Output 'y' must be"), ({"typestr": "<f8"}, "has the dtype float64"),
+            ({"strides": (4, 20)}, "must be contiguous"), ({"data": (y.address, True)}, "is read-only"),
+        ):  # fmt: skip
+            y.__cuda_array_interface__ = about | wrong
+            with pytest.raises(RunError, match=why):
+                net.run_device({"x": x}, {"y": y})
+        y.__cuda_array_interface__ = about
+        for inputs, out in (({"x": x, "z": x}, {"y": y}), ({"x": x}, {}), ({"x": x}, {"y": y, "z": y})):
+            with pytest.raises(RunError, match="There must be arrays for"):
+                net.run_device(inputs, out)
+    with pytest.raises(RunError, match="is closed"):
+        net.run_device({"x": x}, {"y": y})
     for array in (array for pair in arrays for array in pair):
         array.free()
 
