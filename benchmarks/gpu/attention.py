@@ -7,8 +7,9 @@ from typing import Any
 
 from benchmarks.attention import Shape, arguments, model, reference
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.measurements import ELEMENTS, Row, results_on, timed
+from benchmarks.gpu.measurements import ELEMENTS, Row, results_on
 from benchmarks.gpu.peers import torch_on_gpu
+from benchmarks.gpu.timing import timed
 from mlc.dialects.types import numpy_dtype
 from mlc.tools.cuda_device import Device
 

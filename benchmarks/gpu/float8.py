@@ -12,7 +12,8 @@ from ml_dtypes import float8_e4m3fn
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.measurements import Row, results_on, timed
+from benchmarks.gpu.measurements import Row, results_on
+from benchmarks.gpu.timing import timed
 from mlc.tools.cuda_device import Device
 
 SIZES = [(4096, 4096, 4096), (8192, 8192, 8192), (128, 4096, 4096), (2048, 5120, 1280)]

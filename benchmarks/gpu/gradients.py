@@ -11,8 +11,9 @@ import mlc
 import mlc.numpy as mnp
 from benchmarks.attention import Shape
 from benchmarks.attention_gradients import arguments, wanted
-from benchmarks.gpu.measurements import Row, results_on, timed
+from benchmarks.gpu.measurements import Row, results_on
 from benchmarks.gpu.peers import torch_on_gpu
+from benchmarks.gpu.timing import timed
 from mlc import nn
 from mlc.dialects.types import numpy_dtype
 from mlc.tools.cuda_device import Device

@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.device import DeviceArray
 from benchmarks.gpu.peers import torch_on_gpu
+from benchmarks.gpu.timing import timed
 from benchmarks.models import build, small
 from mlc.runtime import Model
 from mlc.runtime.exprs import evaluate
@@ -52,12 +53,6 @@ def results_on(
 
     seconds = timed(device, run, runs)
     return seconds, {name: each.numpy() for name, each in out.items()}
-
-
-def timed(device: Device, run: Callable[[], object], runs: int) -> float:
-    """Seconds of a run on the device, after three that do not count."""
-    device.seconds(run, 3)
-    return device.seconds(run, runs)
 
 
 def correctness(device: Device, target: str, runs: int) -> Iterator[tuple[str, Callable[[], Row]]]:
@@ -170,5 +165,4 @@ def torch_product(
     dtype = getattr(torch, element)
     x, y = (torch.from_numpy(each).cuda().to(dtype) for each in (a, b))
     out = x @ y
-    device.seconds(lambda: torch.matmul(x, y, out=out), 3)
-    return device.seconds(lambda: torch.matmul(x, y, out=out), runs)
+    return timed(device, lambda: torch.matmul(x, y, out=out), runs)

@@ -12,8 +12,9 @@ import numpy as np
 import onnx
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.measurements import Row, judged, on_device, results_on, timed
+from benchmarks.gpu.measurements import Row, judged, on_device, results_on
 from benchmarks.gpu.peers import beside, torch_on_gpu
+from benchmarks.gpu.timing import timed
 from benchmarks.models import build
 from benchmarks.models.halves import halved
 from benchmarks.training import ours, torchs

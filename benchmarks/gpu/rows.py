@@ -11,8 +11,9 @@ import onnx
 import onnx.parser
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.measurements import Row, results_on, timed
+from benchmarks.gpu.measurements import Row, results_on
 from benchmarks.gpu.peers import torch_on_gpu
+from benchmarks.gpu.timing import timed
 from mlc.tools.cuda_device import Device
 
 Array = np.ndarray[Any, Any]

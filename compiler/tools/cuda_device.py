@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import ExitStack
 from ctypes import byref, c_char_p, c_float, c_int, c_void_p
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from mlc.errors import MlcError
+
+if TYPE_CHECKING:
+    from mlc.tools.gpu_delay import Delay
 
 MAJOR, MINOR, SMS = 75, 76, 16  # device attributes
 
@@ -35,13 +40,21 @@ class Device:
     """The first device, with its primary context current in this thread until ``close``."""
 
     def __init__(self) -> None:
-        self.driver = open_driver()
+        self.driver, self._owned = open_driver(), ExitStack()
         self.number, context = c_int(), c_void_p()
         self.call("cuDeviceGet", byref(self.number), 0)
         self.call("cuDevicePrimaryCtxRetain", byref(context), self.number)
         self.call("cuCtxPushCurrent_v2", context)
 
+    @cached_property
+    def _delay(self) -> Delay:
+        from mlc.tools.gpu_delay import Delay  # needs the CUDA compiler
+
+        self._owned.callback((made := Delay(self)).close)
+        return made
+
     def close(self) -> None:
+        self._owned.close()
         context = c_void_p()
         self.driver.cuCtxPopCurrent_v2(byref(context))
         self.driver.cuDevicePrimaryCtxRelease_v2(self.number)
@@ -75,11 +88,16 @@ class Device:
         self.call("cuDriverGetVersion", byref(value))
         return f"{value.value // 1000}.{value.value % 1000 // 10}"
 
-    def seconds(self, work: Callable[[], object], runs: int) -> float:
-        """The device's time of one call of ``work`` on the default stream, between events around ``runs`` of them."""
+    def seconds(self, work: Callable[[], object], runs: int, delay: float = 0.0) -> float:
+        """The device's time of one call of ``work`` on the default stream, between events around ``runs`` of them.
+
+        Before the first event the device waits ``delay`` seconds: in these the CPU enqueues the calls, which it takes
+        longer for than the device for short kernels."""
         first, last, ms = c_void_p(), c_void_p(), c_float()
         for event in (first, last):
             self.call("cuEventCreate", byref(event), 0)
+        if delay:
+            self._delay(delay)
         self.call("cuEventRecord", first, None)
         for _ in range(runs):
             work()

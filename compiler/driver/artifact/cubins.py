@@ -55,9 +55,14 @@ def with_cubins(
 
 
 def _cubin(unit: str, sources: Mapping[str, CSource], architecture: str, compiler: CudaCompiler, cache: Cache) -> bytes:
-    """Compile a unit, or take its cubin from the cache."""
     headers = {name: text for name, text in runtime_sources().items() if name.startswith("mlc_cuda")}
-    files = {unit: sources[unit], **headers}
+    return cached_cubin(unit, {unit: sources[unit], **headers}, architecture, compiler, cache)
+
+
+def cached_cubin(
+    unit: str, files: Mapping[str, CSource], architecture: str, compiler: CudaCompiler, cache: Cache
+) -> bytes:
+    """Compile a unit of ``files``, or take its cubin from the cache. ToolchainError if it does not compile."""
     key = object_key(unit, files, compiler.flags(architecture), compiler.version)
     if (entry := cache.get("objects", key)) is not None:
         return (entry / "object.o").read_bytes()
