@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.attention import Shape, arguments, model, reference
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.measurements import ELEMENTS, Row, results_on
+from benchmarks.gpu.measurements import ELEMENTS, Row, judged, results_on
 from benchmarks.gpu.peers import torch_on_gpu
 from benchmarks.gpu.timing import timed
 from mlc.dialects.types import numpy_dtype
@@ -63,7 +63,7 @@ def _row(device: Device, name: str, shape: Shape, element: str, target: str, run
         "ms": round(1e3 * seconds, 4),
         "TFLOP/s": round(1e-12 * flops(shape) / seconds, 2),
         "GB/s": round(1e-9 * sum(each.nbytes for each in arrays) / seconds, 1),
-        "error": float(abs(found - wanted).max() / abs(wanted).max()),
+        **judged(found, wanted, element),
         "torch ms": theirs and round(1e3 * theirs, 4),
         "speed of torch": theirs and round(theirs / seconds, 3),
     }

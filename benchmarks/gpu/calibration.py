@@ -1,7 +1,8 @@
-"""``python -m benchmarks.gpu.calibration``: fits the rates of the time of blocks to products measured on this GPU.
+"""``python -m benchmarks.gpu.calibration ROWS.json``: fits the rates of the time of blocks to products on a GPU.
 
-Prints the estimated and the measured time of each product, tile and number of parts, and the rates before and after.
-``--log`` keeps what was measured, as JSON, and takes it again where there is no GPU; ``--json`` writes the rates.
+The rows are those of the section "Calibration" of ``python -m benchmarks.gpu --json ROWS.json``, on a machine with a
+GPU; this needs none. Prints the estimated and the measured time of each product, tile and number of parts, and the
+rates before and after. ``--json`` writes the rates.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,27 +20,25 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-import mlc
-from benchmarks.gpu.checks import target_of
-from benchmarks.gpu.measurements import KERNEL, product_model
+from benchmarks.gpu.advance import compiled_by
+from benchmarks.gpu.isolation import compiling
+from benchmarks.gpu.measurements import KERNEL, on_device, product_model
 from mlc import target as targets
 from mlc.api import make_options
 from mlc.dialects.poly import parse_schedule
-from mlc.driver.artifact.output_files import write_bytes
 from mlc.driver.sources import source_of
-from mlc.errors import MlcError
 from mlc.passes.schedule.gpu.block_time import block_time
 from mlc.passes.schedule.gpu.part_numbers import PART, PARTS_SUFFIX, number_of_parts
 from mlc.passes.schedule.polyhedral.statement_view import statements_of
 from mlc.target import GpuTarget
 from mlc.target.calibration import FITTED, Sample, calibrate, error
-from mlc.tools.cuda_device import Device, NoDevice
+from mlc.tools.cuda_device import Device
 from mlc.tools.tables import console, table
-from mlc.tuning.measure import MODEL, sample
 from mlc.tuning.variants import Variants
 
 SIZES = [(64, 4096, 4096), (512, 512, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096)]
 TILES, NUMBERS = 6, 4  # of a product
+RUNS = 50
 Row = dict[str, Any]
 
 
@@ -53,36 +52,26 @@ def schedules(variants: Variants) -> Iterator[dict[str, str]]:
         yield from ({**chosen, first: text} for text in islice(legal, TILES if number == 1 else 1))
 
 
-def measured(target: str, element: str) -> Iterator[Row]:
-    """The log: a row for each product and schedule, with the seconds of its kernels by events of the device."""
-    for m, n, k in SIZES:
-        a, b = (np.random.default_rng(0).normal(size=shape).astype(element) / 64 for shape in ((m, k), (k, n)))
-        model = product_model(element, (m, n, k), b.astype(element))
-        with tempfile.TemporaryDirectory() as folder:
-            variants = Variants(source_of(model), make_options(target), Path(folder))
-            for lines in schedules(variants):
-                file = Path(folder) / "schedule"
-                file.write_text("".join(f"{name}: {text}\n" for name, text in lines.items()))
-                try:
-                    with mlc.compile(model, target=target, schedule=str(file)) as net:
-                        seconds = sample(net, {"a": a.astype(element)}, 0.05)[MODEL] / 1e9
-                except MlcError as error:
-                    print(f"{m}x{n}x{k}, {lines[next(iter(lines))]}: {error}", flush=True)
-                    continue
-                yield {"element": element, "size": [m, n, k], "schedules": lines, "seconds": seconds}
+def measured(device: Any, target: str, element: str) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """A row for each product and schedule, as those of a log: the seconds of its kernels by events of the device."""
+    for size in SIZES:
+        for n in range(TILES + NUMBERS):
+            yield f"{'x'.join(map(str, size))}, {n}", partial(_row, device, size, n, target, element)
 
 
-def logged(rows: Iterator[Row], log: Path | None, seconds: float) -> list[Row]:
-    """The rows that are measured in so many seconds; the log has each as soon as it is there."""
-    end, found = time.monotonic() + seconds, []
-    for row in rows:
-        found.append(row)
-        if log is not None:
-            write_bytes(log, json.dumps(found, indent=1).encode())
-        if time.monotonic() > end:
-            print(f"the time is over: {len(found)} products and schedules were measured")
-            break
-    return found
+def _row(device: Device, size: tuple[int, int, int], n: int, target: str, element: str) -> Row:
+    m, _, k = size
+    a, b = (np.random.default_rng(0).normal(size=shape).astype(element) / 64 for shape in ((m, k), (k, size[1])))
+    model = product_model(element, size, b.astype(element))
+    with tempfile.TemporaryDirectory() as folder, compiling():
+        variants = Variants(source_of(model), make_options(target), Path(folder))
+        lines = next(islice(schedules(variants), n, None), None)
+    if lines is None:
+        return {"left out": "there are no more schedules"}
+    text = "".join(f"{name}: {line}\n" for name, line in lines.items())
+    with compiled_by(model, {"tile": text}, target) as nets:
+        seconds = on_device(device, nets["tile"], {"a": a.astype(element)}, RUNS)
+    return {"element": element, "size": list(size), "schedules": lines, "seconds": seconds}
 
 
 def sample_of(row: Row, target: str) -> Sample:
@@ -100,34 +89,27 @@ def sample_of(row: Row, target: str) -> Sample:
 
 
 def main(
-    target: Annotated[
-        str | None, typer.Option(help="What to compile for; default: the device's, for a log cuda:sm_80.")
-    ] = None,
-    element: Annotated[str, typer.Option(help="float16 or float32.")] = "float16",
-    log: Annotated[
-        Path | None, typer.Option(help="Keep the measured times here, or take those that are there.")
-    ] = None,
+    log: Annotated[Path, typer.Argument(help="Rows of `python -m benchmarks.gpu --json`, or a list of such rows.")],
+    target: Annotated[str | None, typer.Option(help="What they were compiled for; default: as the file says.")] = None,
     output: Annotated[Path | None, typer.Option("--json", help="Write the fitted rates to this file.")] = None,
-    seconds: Annotated[float, typer.Option(help="Measure so long at most.")] = 480.0,
 ) -> None:
     """Fit the rates of the time of blocks to measured products."""
-    if log is not None and log.exists():
-        target, rows = target or "cuda:sm_80", json.loads(log.read_text())
-    else:
-        try:
-            target = target or target_of(Device().architecture)
-        except NoDevice as why:
-            print(f"no GPU: {why} Give --log FILE with times of another machine.")
-            sys.exit(2)
-        rows = logged(measured(target, element), log, seconds)
-    if not rows:
+    found = json.loads(log.read_text())
+    rows = found if isinstance(found, list) else found.get("Calibration", [])
+    target = target or ("cuda:sm_80" if isinstance(found, list) else found["about"]["target"])
+    rates = report(rows, target)
+    if not rates:
         print("Nothing was measured, so nothing is fitted.")
         sys.exit(1)
-    report(rows, target, output)
+    if output is not None:
+        output.write_text(json.dumps(rates, indent=1) + "\n")
 
 
-def report(rows: list[Row], target: str, output: Path | None) -> None:
-    """Print estimates beside times and the rates; write these."""
+def report(logged: list[Row], target: str) -> Row:
+    """Print estimates beside times, and the rates: those that fit, none without rows."""
+    rows = [row for row in logged if row.get("seconds")]
+    if not rows:
+        return {}
     gpu, samples = targets.get(target), [sample_of(row, target) for row in rows]
     assert isinstance(gpu, GpuTarget)
     found = calibrate(samples, gpu)
@@ -145,8 +127,7 @@ def report(rows: list[Row], target: str, output: Path | None) -> None:
     print(
         f"estimates are a factor of {2 ** error(samples, gpu):.2f} off before, {2 ** error(samples, found):.2f} fitted"
     )
-    if output is not None:
-        output.write_text(json.dumps(rates, indent=1) + "\n")
+    return rates
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import mlc
 import mlc.numpy as mnp
 from benchmarks.attention import Shape
 from benchmarks.attention_gradients import arguments, wanted
+from benchmarks.gpu.comparison import compared
 from benchmarks.gpu.measurements import Row, results_on
 from benchmarks.gpu.peers import torch_on_gpu
 from benchmarks.gpu.timing import timed
@@ -54,6 +55,14 @@ def measured(device: Device, target: str, runs: int, cases: int | None) -> Itera
 def flops(shape: Shape) -> float:
     """The floating-point operations of the two products forward and the five backward."""
     return 2.0 * shape.heads * shape.queries * shape.keys * (4 * shape.size + 3 * shape.value)
+
+
+def whole(device: Device, shape: Shape, element: str, target: str) -> Row:
+    """All gradients beside float64, without time."""
+    arrays = [each.astype(numpy_dtype(ELEMENTS[element])) for each in arguments(shape)]
+    with traced(shape, element, target).model as net:
+        expected = dict(zip(net.outputs, wanted(shape, arrays), strict=True))
+        return compared(device, net, dict(zip("qkvg", arrays, strict=True)), expected, ERROR[element])
 
 
 def _row(device: Device, name: str, shape: Shape, element: str, target: str, runs: int) -> Row:

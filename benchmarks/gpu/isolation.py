@@ -8,10 +8,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+LATE = "no time was left"
+COMPILING = 60.0  # seconds of a compilation, at most
 Row = dict[str, Any]
+_end_of_all = [math.inf]  # the last is that of this process
 Measures = Callable[[], Iterable[Callable[[], Row]]]
 """Called in the child process: what to measure, in order."""
 
@@ -41,7 +44,7 @@ def in_one_process(measures: Measures, seconds: float, end: float) -> Iterator[R
     finally:
         _end(child, reaped=status is not None)
     if status:
-        yield {"failed": _why(status, seconds) if time.monotonic() < end else "no time was left"}
+        yield {"failed": _why(status, seconds) if time.monotonic() < end else LATE}
 
 
 def _end(child: int, reaped: bool) -> None:
@@ -68,6 +71,7 @@ def _run(measures: Measures, seconds: float, end: float, write: int) -> NoReturn
 
 def _rows(measures: Measures, seconds: float, end: float) -> Iterator[Row]:
     """Rows up to the first that fails."""
+    _end_of_all.append(end)
     _limit(seconds, end)
     try:
         for measure in measures():
@@ -75,6 +79,19 @@ def _rows(measures: Measures, seconds: float, end: float) -> Iterator[Row]:
             _limit(seconds, end)
     except Exception as error:
         yield {"failed": f"{type(error).__name__}: {error}"[:300]}
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """In a row's process: what is done here is none of its time, as compilers take longer than kernels."""
+    left, _ = signal.getitimer(signal.ITIMER_REAL)
+    if left:
+        _limit(COMPILING, _end_of_all[-1])
+    try:
+        yield
+    finally:
+        if left:
+            _limit(left, _end_of_all[-1])
 
 
 def _limit(seconds: float, end: float) -> None:
@@ -85,5 +102,5 @@ def _why(status: int, seconds: float) -> str:
     """What ended a process that wrote no row."""
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGALRM:
-        return f"it took longer than {seconds:.0f} s"
+        return f"it took longer than {seconds:g} s"
     return f"the process ended by {signal.Signals(number).name}" if number else "the process ended without a row"

@@ -13,7 +13,7 @@ import onnx
 
 from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.measurements import Row, judged, on_device, results_on
-from benchmarks.gpu.peers import beside, torch_on_gpu
+from benchmarks.gpu.peers import beside, recorded, torch_on_gpu
 from benchmarks.gpu.timing import timed
 from benchmarks.models import build
 from benchmarks.models.halves import halved
@@ -52,27 +52,61 @@ def _model(device: Device, name: str, element: str, batch: int, target: str, run
     found, ms = [*out.values()], 1e3 * seconds
     row = {"model": name, "element": element, "batch": batch, "ms": round(ms, 4), "launches": launches,
            "compile s": round(loaded, 1)}  # fmt: skip
-    return row | beside(lambda: _torch(device, source, inputs, found, element, runs, ms))
+    return row | _torch(device, source, inputs, found, element, runs, ms)
 
 
 def _torch(
     device: Device, source: onnx.ModelProto, inputs: dict[str, Any], found: list[Any], element: str, runs: int,
     ms: float,
 ) -> Row:  # fmt: skip
-    """torch's time, and the difference from its outputs; nothing where torch has no GPU."""
+    """The difference from torch's outputs, and its time in a CUDA graph; nothing where torch has no GPU."""
     if (torch := torch_on_gpu()) is None:
         return {}
-    from benchmarks.torch_graph import graph_module
-
-    module = graph_module(source).cuda()
-    given = [torch.from_numpy(inputs[each.name]).cuda() for each in source.graph.input]
+    module, given = _module(torch, source, inputs)
     with torch.inference_mode():
         wanted = [each.double().cpu().numpy() for each in module(given)]
         pairs = zip(found, wanted, strict=True)
         error = max((judged(x.astype(np.float64), y, element) for x, y in pairs), key=lambda each: each["error"])
+        return error | beside(lambda: _times(1e3 * timed(device, recorded(torch, lambda: module(given)), runs), ms))
+
+
+def _module(torch: Any, source: onnx.ModelProto, inputs: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """The model in torch, images and filters with channels last, as cuDNN takes halves, and its inputs."""
+    from benchmarks.torch_graph import graph_module
+
+    last = torch.channels_last
+    module = graph_module(source).cuda().to(memory_format=last)
+    given = [torch.from_numpy(inputs[each.name]).cuda() for each in source.graph.input]
+    return module, [each.contiguous(memory_format=last) if each.dim() == 4 else each for each in given]
+
+
+def _times(theirs: float, ms: float) -> Row:
+    return {"torch ms": round(theirs, 4), "speed of torch": round(theirs / ms, 3)}
+
+
+def beside_compiled(device: Device, target: str, runs: int, cases: list[tuple[str, str, int]]) -> Rows:
+    """The same beside ``torch.compile``, which takes long to compile."""
+    for name, element, batch in cases:
+        what = f"torch.compile {name} {element} batch {batch}"
+        yield what, partial(_beside_compiled, device, name, element, batch, target, runs)
+
+
+def _beside_compiled(device: Device, name: str, element: str, batch: int, target: str, runs: int) -> Row:
+    source = _source(name, element, batch=batch)
+    with compiled(source, target=target) as net:
+        inputs = random_inputs(net, 0, {})
+        ms = 1e3 * on_device(device, net, inputs, runs)
+    row = {"model": name, "element": element, "batch": batch, "ms": round(ms, 4)}
+    return row | beside(lambda: _compiled(device, source, inputs, runs, ms))
+
+
+def _compiled(device: Device, source: onnx.ModelProto, inputs: dict[str, Any], runs: int, ms: float) -> Row:
+    if (torch := torch_on_gpu()) is None:
+        return {}
+    module, given = _module(torch, source, inputs)
+    with torch.inference_mode():
         run = torch.compile(module, mode="reduce-overhead")
-        theirs = 1e3 * timed(device, lambda: run(given), runs)
-    return error | {"torch ms": round(theirs, 4), "speed of torch": round(theirs / ms, 3)}
+        return _times(1e3 * timed(device, lambda: run(given), runs), ms)
 
 
 def decoding(device: Device, target: str, runs: int) -> Rows:

@@ -26,6 +26,21 @@ def torch_on_gpu() -> Any:
     return torch
 
 
+def recorded(torch: Any, run: Callable[[], object]) -> Callable[[], object]:
+    """The replay of a CUDA graph of what a run enqueues: without the time of torch's calls, as mlc's graphs have none.
+
+    Recorded after three runs, in which libraries choose their kernels."""
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kept = run()
+    return lambda: (graph.replay(), kept)
+
+
 def beside(peer: Callable[[], Row], seconds: float = 60.0) -> Row:
     """The figures of a peer. Where it fails, or takes so long that the row's own time would be over, the row stays, and
     says why."""

@@ -11,11 +11,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.gpu.isolation import Row, in_one_process
+from benchmarks.gpu.features import FEATURES, HUNG
+from benchmarks.gpu.isolation import LATE, Row, in_one_process
 from mlc.tools.cuda_device import Device
 from mlc.tools.tables import console, table
 
-SECONDS = 60  # of a row
+SECONDS = 15  # of a row, without the compilation of its models
+HIDDEN = ("features", "schedules", "memory MHz", "°C", "held down")  # columns that are in the file alone
+EXAMINED, EXAMINATION = 3, 60  # rows of a run at most; seconds that must be left for one
 RATIO = "speed of torch"
 Rows = Iterator[tuple[str, Callable[[], Row]]]
 Section = Callable[[Any], Rows]
@@ -28,24 +31,43 @@ class Report:
     def __init__(self, about: Row, seconds: float, path: Path | None) -> None:
         self.end, self.path = time.monotonic() + seconds, path
         self.found: dict[str, Any] = {"about": about}
+        self.examine: Callable[[str, bool], Row] | None = None  # of the name of a row, and whether it has hung
+        self.clocks: Callable[[], Row] = dict
+        self._examined = 0
 
-    def add(self, name: str, section: Section, limit: float = SECONDS) -> None:
-        """Measure the rows of a section until the time is over, and print its table.
+    def add(self, name: str, section: Section, limit: float = SECONDS, most: float = math.inf) -> None:
+        """Measure the rows of a section until its time, ``most`` seconds, or the whole time is over; print its table.
 
         Rows share a process, up to one that fails.
         """
         names, made = [what for what, _ in section(None)], self.found.setdefault(name, [])
+        end = min(self.end, time.monotonic() + most)
         while len(made) < len(names):
-            for row in self._rows(section, len(made), limit):
+            for row in self._rows(section, len(made), limit, end):
                 made.append({"what": names[len(made)], **row} if row.keys() & {"failed", "left out"} else row)
+                FEATURES.judge(row)
+                self._examine(made[-1], names[len(made) - 1])
                 self.write()
         if made:
             self.show(name)
 
-    def _rows(self, section: Section, first: int, limit: float) -> Iterator[Row]:
-        if time.monotonic() >= self.end:
-            return iter([{"left out": "no time was left"}])
-        return in_one_process(lambda: (m for _, m in islice(section(Device()), first, None)), limit, self.end)
+    def _rows(self, section: Section, first: int, limit: float, end: float) -> Iterator[Row]:
+        if time.monotonic() >= end:
+            return iter([{"left out": LATE}])
+
+        def measures() -> Iterator[Callable[[], Row]]:
+            for _, measure in islice(section(Device()), first, None):
+                yield lambda measure=measure: {**FEATURES.measured(measure), **self.clocks()}  # type: ignore[misc]
+
+        return in_one_process(measures, limit, end)
+
+    def _examine(self, row: Row, name: str) -> None:
+        """What has failed is examined where ``examine`` is there, and time is left."""
+        wrong, left = is_wrong(row), self.end - time.monotonic()
+        if wrong and self.examine is not None and self._examined < EXAMINED and left > EXAMINATION:
+            self._examined += 1
+            self.write()
+            row.update(self.examine(name, HUNG in str(row.get("failed"))))
 
     def write(self) -> None:
         """Whole or not at all: a run that is cut off leaves the file as it was."""
@@ -56,7 +78,7 @@ class Report:
 
     def show(self, section: str) -> None:
         rows = self.found[section]
-        names = list(dict.fromkeys(name for row in rows for name in row))
+        names = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in HIDDEN]
         made = table(section, *names)
         for row in rows:
             made.add_row(*(_text(row.get(name, "")) for name in names))
@@ -68,7 +90,11 @@ class Report:
     @property
     def failures(self) -> int:
         rows = (row for section in self.found.values() if isinstance(section, list) for row in section)
-        return sum("failed" in row or row.get("right") is False for row in rows)
+        return sum(map(is_wrong, rows))
+
+
+def is_wrong(row: Row) -> bool:
+    return ("failed" in row and row["failed"] != LATE) or row.get("right") is False
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ import onnx
 import onnx.parser
 
 from benchmarks.gpu.advance import compiled
-from benchmarks.gpu.measurements import Row, results_on
+from benchmarks.gpu.measurements import Row, judged, results_on
 from benchmarks.gpu.peers import torch_on_gpu
 from benchmarks.gpu.timing import timed
 from mlc.tools.cuda_device import Device
@@ -76,7 +76,7 @@ def _row(device: Device, name: str, size: tuple[int, int], target: str, runs: in
         "size": f"{size[0]}x{size[1]}",
         "µs": round(1e6 * seconds, 2),
         "GB/s": round(1e-9 * 4 * (x.size + wanted.size) / seconds, 1),
-        "error": float(np.abs(found - wanted).max() / np.abs(wanted).max()),
+        **judged(found, wanted, "float32"),
         "torch µs": theirs and round(1e6 * theirs, 2),
         "speed of torch": theirs and round(theirs / seconds, 3),
     }

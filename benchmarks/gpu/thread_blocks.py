@@ -16,7 +16,7 @@ import typer
 
 from benchmarks.gpu.advance import compiled
 from benchmarks.gpu.kernels import compiled_resources
-from benchmarks.gpu.measurements import KERNEL, Row, on_device, product_model
+from benchmarks.gpu.measurements import KERNEL, Row, judged, product_model, results_on, sampled
 from mlc import target as targets
 from mlc.dialects.kernel import FuncOp
 from mlc.dialects.poly import schedule_of
@@ -69,9 +69,11 @@ def _by_schedule(device: Device, size: Size, name: str, tiles: str, target: str,
         file = Path(folder) / "schedule"
         file.write_text(_schedule(tiles))
         with compiled(product_model("float16", size, b), target=target, schedule=str(file)) as net:
-            seconds = on_device(device, net, {"a": a}, runs)
+            seconds, out = results_on(device, net, {"a": a}, runs)
+    rows = sampled(m)
+    judgement = judged(out["y"][rows].astype(np.float64), a[rows].astype(np.float64) @ b.astype(np.float64), "float16")
     return {"product": f"{m}x{n}x{k}", "tile": tiles.partition(" |")[0], "copies": name,
-            "ms": round(1e3 * seconds, 4), "TFLOP/s": round(2e-12 * m * n * k / seconds, 2)}  # fmt: skip
+            "ms": round(1e3 * seconds, 4), "TFLOP/s": round(2e-12 * m * n * k / seconds, 2), **judgement}  # fmt: skip
 
 
 def _schedule(tiles: str) -> str:

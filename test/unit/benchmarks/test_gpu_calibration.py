@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,21 +37,17 @@ def test_rates_are_fitted_to_a_log(tmp_path: Path, capsys: pytest.CaptureFixture
     assert {s.parts for s in samples} >= {1, 8} and len({(s.tile.rows, s.tile.columns) for s in samples}) > 3
     log, made = tmp_path / "log.json", tmp_path / "rates.json"
     log.write_text(json.dumps(rows))
-    calibration.main("cuda:sm_80", "float16", log, made)
+    calibration.main(log, None, made)
     found = json.loads(made.read_text())
     assert found["launch_cycles"] == pytest.approx(1500, rel=0.05)
     assert found["term_cycles"] == pytest.approx(40, rel=0.05)
     assert "1.00 fitted" in capsys.readouterr().out
 
 
-def test_the_log_has_each_time_as_it_comes(tmp_path: Path) -> None:
-    log, seen = tmp_path / "log.json", []
-
-    def rows() -> Iterator[dict[str, int]]:
-        for n in range(5):
-            yield {"n": n}
-            seen.append(json.loads(log.read_text()))
-
-    assert calibration.logged(rows(), log, 60.0) == seen[-1] == [{"n": n} for n in range(5)]
-    assert seen[1] == [{"n": 0}, {"n": 1}]
-    assert calibration.logged(rows(), log, 0.0) == [{"n": 0}]
+def test_rows_of_a_run_name_their_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows that were left out are none; without others nothing is fitted."""
+    log = tmp_path / "rows.json"
+    log.write_text(json.dumps({"about": {"target": "cuda:sm_90"}, "Calibration": [{"what": "x", "left out": "y"}]}))
+    with pytest.raises(SystemExit):
+        calibration.main(log)
+    assert "Nothing was measured" in capsys.readouterr().out

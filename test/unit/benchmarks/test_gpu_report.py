@@ -12,8 +12,9 @@ import onnx
 import pytest
 
 from benchmarks.gpu import advance, peers, report
-from benchmarks.gpu.__main__ import sections
-from benchmarks.gpu.isolation import Row, isolated
+from benchmarks.gpu.__main__ import chosen
+from benchmarks.gpu.features import Features
+from benchmarks.gpu.isolation import Row, compiling, isolated
 
 RELU = '<ir_version: 8, opset_import: ["" : 17]> g (float[3,5] x) => (float[3,5] y) { y = Relu(x) }'
 
@@ -75,7 +76,44 @@ def test_a_peer_that_fails_or_takes_long_costs_its_own_figures_alone() -> None:
 
 
 def test_names_of_all_rows_need_no_device() -> None:
-    for quick in (True, False):
-        for section in sections("cuda:sm_90", 1, quick).values():
+    for what in ("smoke", "calibrate", "quick", "all"):
+        for section in chosen("cuda:sm_90", 1, what).values():
             names = [name for name, _ in section(None)]
             assert names and len(set(names)) == len(names)
+
+
+def test_a_feature_that_hung_twice_is_left_out_of_later_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not what was right in another row: the first row proves copies by TMA, the next two hang."""
+    monkeypatch.setattr(report, "FEATURES", features := Features())
+    blocks = ["copy=tma", "copy=tma persist", "copy=tma raster=8 persist", "persist", "copy=tma", "raster=8"]
+
+    def row(n: int) -> Row:
+        features.use([f"contraction: S0 S1 | m/64p | k | {blocks[n]}"])
+        return _hangs() if n in (1, 2) else {"n": n, "right": True}
+
+    found = report.Report({}, 60, None)
+    found.add("Blocks", lambda _: ((f"row {n}", lambda n=n: row(n)) for n in range(6)), limit=0.5)
+    first, _, _, fourth, fifth, sixth = found.found["Blocks"]
+    assert first == {"n": 0, "right": True, "features": ["copy=tma"]} and (fifth["n"], sixth["n"]) == (4, 5)
+    assert fourth == {"what": "row 3", "left out": "kernels with persist have hung twice"}
+
+
+def test_rows_that_fail_are_examined_while_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, bool]] = []
+    for seconds in (90, 30):
+        found = report.Report({}, seconds, None)
+        found.examine = lambda name, hung: asked.append((name, hung)) or {"first wrong": name}
+        found.add("Products", _rows, limit=1)
+        assert found.found["Products"][3].get("first wrong") == ("row 3" if seconds == 90 else None)
+    assert asked == [("row 1", False), ("row 3", True), ("row 4", False)]
+
+
+def test_compilation_is_none_of_the_time_of_a_row() -> None:
+    def row(seconds: float) -> Row:
+        with compiling():
+            time.sleep(0.7)
+        time.sleep(seconds)
+        return {"right": True}
+
+    assert isolated(lambda: row(0.1), 0.5) == {"right": True}
+    assert isolated(lambda: row(0.7), 0.5) == {"failed": "it took longer than 0.5 s"}
