@@ -1,4 +1,4 @@
-"""A kernel that does nothing for some time: what is enqueued behind it begins at once when it ends.
+"""A kernel that does nothing for some time: what is enqueued after it begins at once when it ends.
 
 Without it the time between two events is that of the CPU that enqueues short kernels, not that of the device.
 """
