@@ -1,7 +1,7 @@
 """Values of two branches that are alike where a dimension is 1: the condition of the branches says whether it is.
 
-    f32[4] where n == 1, else f32[n, 4]     f32[n, 4], and a model drops the first axis where n is 1
-    f32[1, 4] where n == 1, else f32[n, 4]  f32[n, 4]
+f32[4] where n == 1, else f32[n, 4]     f32[n, 4], and a model drops the first axis where n is 1
+f32[1, 4] where n == 1, else f32[n, 4]  f32[n, 4]
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ _TENSOR: dict[int, Any] = {
     TensorProto.DOUBLE_DATA_FIELD_NUMBER: "double_data",
 }
 _ATTRIBUTE: dict[int, Any] = {5: _TENSOR, 10: _TENSOR}  # AttributeProto.t, .tensors
+_LISTS = frozenset((7, 8, 9))  # AttributeProto.floats, .ints, .strings: a field for each of millions of elements
 _NODE = {5: _ATTRIBUTE}  # NodeProto.attribute
 _GRAPH = {1: _NODE, 5: _TENSOR}  # GraphProto.node, .initializer
 MODEL = {7: _GRAPH}  # ModelProto.graph
@@ -40,10 +41,15 @@ def skeleton(data: memoryview) -> bytes:
 
 
 def _strip(data: memoryview, begin: int, end: int, schema: dict[int, Any]) -> bytes:
-    """Copy a message: runs of fields that stay as they are in one piece, large fields of interest rewritten."""
+    """Copy a message: runs of fields that stay as they are in one piece, large fields of interest rewritten.
+
+    An attribute that is a list has no tensor, so the rest of it is one run: a large forest is not walked.
+    """
     pieces: list[bytes] = []
     run = begin
     for number, wire, start, content, stop in _fields(data, begin, end):
+        if schema is _ATTRIBUTE and number in _LISTS:
+            break
         if wire != BYTES or stop - content < LARGE or number not in schema:
             continue
         pieces.append(bytes(data[run:start]))

@@ -94,11 +94,7 @@ def _check_order(nodes: Sequence[NodeProto], defined: set[str]) -> None:
     ready = set(defined)
     for index, node in enumerate(nodes):
         for name in {*node.input, *captured(node)} - {""} - ready:
-            why = (
-                "before it is computed: the nodes form a cycle"
-                if name in later
-                else "but nothing defines it"
-            )
+            why = "before it is computed: the nodes form a cycle" if name in later else "but nothing defines it"
             raise InputError(f"Value '{name}' is used {why}", node=label(node, index), op=node.op_type)
         ready.update(node.output)
 

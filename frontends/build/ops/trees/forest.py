@@ -46,11 +46,14 @@ class Forest:
             raise NotSupported(f"a table of weights of {size}; it has 1 to {MAX_TABLE} elements")
         at, depth = np.unique(self.roots), 0
         while at.size:
-            at = at[self.true[at] != at]
-            at = np.unique(np.concatenate([self.true[at], self.false[at]]))
-            depth += 1
+            at, depth = self._children(at[self.true[at] != at]), depth + 1
             if depth > min(MAX_DEPTH, len(self.true)) + 1:
                 raise NotSupported(f"trees of more than {MAX_DEPTH} levels, or whose nodes form a cycle")
+
+    def _children(self, at: Array) -> Array:
+        """The children of nodes, once each where nodes share children so often that repeats outnumber all nodes."""
+        children = np.concatenate([self.true[at], self.false[at]])
+        return children if children.size <= len(self.true) else np.unique(children)
 
     def presence(self) -> tuple[Array, Array]:
         """(some, all) per target: whether some leaf has a weight for it; whether each leaf of some tree has one."""
@@ -58,9 +61,11 @@ class Forest:
         tree[at] = np.arange(len(at))
         while (at := at[self.true[at] != self.false[at]]).size:
             tree[self.true[at]] = tree[self.false[at]] = tree[at]
-            at = np.unique(np.concatenate([self.true[at], self.false[at]]))
+            at = self._children(at)
         ends = tree[(self.true == self.false) & (tree >= 0)]
-        leaf, target = np.divmod(np.unique(self.leaves * self.count + self.targets), self.count)
+        weighted = np.zeros(len(self.true) * self.count, bool)
+        weighted[self.leaves * self.count + self.targets] = True
+        leaf, target = np.divmod(np.flatnonzero(weighted), self.count)
         used = tree[leaf] >= 0
         cells = tree[leaf[used]] * self.count + target[used]
         covered = np.bincount(cells, minlength=len(self.roots) * self.count).reshape(-1, self.count)

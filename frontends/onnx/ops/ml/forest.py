@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,20 @@ from mlc.frontends.build.ops.trees.forest import MODES, Forest
 from mlc.frontends.onnx.node import Node
 
 MEMBER = MODES.index("MEMBER")
+LEAF = -1
+_NODE_COLUMNS = {
+    "treeids": np.int64,
+    "nodeids": np.int64,
+    "featureids": np.int64,
+    "values": np.float64,
+    "truenodeids": np.int64,
+    "falsenodeids": np.int64,
+    "missing_value_tracks_true": np.int64,
+}
+_LEAF_COLUMNS = {"ids": np.int64, "treeids": np.int64, "nodeids": np.int64, "weights": np.float64}
+_OPTIONAL = {"missing_value_tracks_true"}
+_TESTS = {name: n for n, name in enumerate(MODES[:-1])}
+_MODE_OF = {"LEAF": LEAF, **_TESTS, **{f"BRANCH_{name}": n for name, n in _TESTS.items()}}
 
 
 def _column(node: Node, name: str, dtype: Any, default: Sequence[Any] | None = None) -> Array:
@@ -23,32 +37,91 @@ def _column(node: Node, name: str, dtype: Any, default: Sequence[Any] | None = N
 
 def numbered(node: Node, kind: str, count: int) -> Forest:
     """The tables of a TreeEnsembleRegressor (``kind`` target) or a TreeEnsembleClassifier (class)."""
-    trees, ids = _column(node, "nodes_treeids", np.int64), _column(node, "nodes_nodeids", np.int64)
-    index = {key: n for n, key in enumerate(zip(trees.tolist(), ids.tolist(), strict=True))}
-    modes = node.attr("nodes_modes")
-    unknown = {m for m in modes if m != "LEAF" and m.removeprefix("BRANCH_") not in MODES[:-1]}
-    if unknown:
-        raise NotSupported(f"nodes_modes {', '.join(sorted(unknown))}")
-    leaf = np.array([m == "LEAF" for m in modes])
-    true, false = (
-        np.array([n if leaf[n] else index[int(trees[n]), int(c)] for n, c in enumerate(node.attr(name))], np.int64)
-        for name in ("nodes_truenodeids", "nodes_falsenodeids")
-    )
-    roots = np.setdiff1d(np.arange(len(ids)), np.concatenate([true[~leaf], false[~leaf]]))
-    at = zip(node.attr(f"{kind}_treeids"), node.attr(f"{kind}_nodeids"), strict=True)
+    nodes = _columns(node, "nodes_", _NODE_COLUMNS)
+    leaves = _columns(node, f"{kind}_", _LEAF_COLUMNS)
+    numbering, mode = _Numbering(nodes["treeids"], nodes["nodeids"]), _modes(node.attr("nodes_modes"))
+    inner, itself = mode != LEAF, np.arange(len(mode))
+    true, false = itself.copy(), itself.copy()
+    for child, ids in ((true, nodes["truenodeids"]), (false, nodes["falsenodeids"])):
+        child[inner] = numbering.of(nodes["treeids"][inner], ids[inner])
     return Forest(
-        feature=_column(node, "nodes_featureids", np.int64),
-        value=_column(node, "nodes_values", np.float64),
+        feature=nodes["featureids"],
+        value=nodes["values"],
         true=true,
         false=false,
-        mode=np.array([0 if m == "LEAF" else MODES.index(m.removeprefix("BRANCH_")) for m in modes], np.int64),
-        missing=_column(node, "nodes_missing_value_tracks_true", np.int64, [0] * len(ids)),
-        roots=roots,
-        leaves=np.array([index[key] for key in at], np.int64),
-        targets=_column(node, f"{kind}_ids", np.int64),
-        weight=_column(node, f"{kind}_weights", np.float64),
+        mode=np.maximum(mode, 0),
+        missing=nodes["missing_value_tracks_true"],
+        roots=_no_children(true[inner], false[inner], len(mode)),
+        leaves=numbering.of(leaves["treeids"], leaves["nodeids"]),
+        targets=leaves["ids"],
+        weight=leaves["weights"],
         count=count,
     )
+
+
+def _no_children(true: Array, false: Array, count: int) -> Array:
+    """The nodes of ``count`` that are no node's child."""
+    is_root = np.ones(count, bool)
+    is_root[true] = is_root[false] = False
+    return np.flatnonzero(is_root)
+
+
+def _columns(node: Node, prefix: str, dtypes: Mapping[str, Any]) -> dict[str, Array]:
+    """The attributes that begin with ``prefix``; the optional ones are zeros where the node has none.
+
+    Raises ValueError where a column has another number of elements than the first.
+    """
+    found = {name: _column(node, prefix + name, dtype) for name, dtype in dtypes.items()}
+    first = next(iter(found))
+    count = len(found[first])
+    for name in _OPTIONAL & found.keys():
+        found[name] = found[name] if found[name].size else np.zeros(count, found[name].dtype)
+    for name, column in found.items():
+        if len(column) != count:
+            raise ValueError(f"{prefix}{name} has {len(column)} elements for {count} of {prefix}{first}")
+    return found
+
+
+class _Numbering:
+    """Finds nodes by the number of their tree and their number in it; of two with the same numbers, the last one."""
+
+    def __init__(self, trees: Array, ids: Array):
+        self.trees, self.ids = np.unique(trees), np.unique(ids)
+        keys = self._keys(trees, ids)
+        self.order = np.argsort(keys, kind="stable")
+        self.keys = keys[self.order]
+
+    def of(self, trees: Array, ids: Array) -> Array:
+        """The nodes of these numbers. Raises ValueError where a tree has no such node."""
+        keys = self._keys(trees, ids)
+        at = np.searchsorted(self.keys, keys, "right") - 1
+        known = (at >= 0) & (self.keys[at] == keys) if len(self.keys) else np.zeros(len(keys), bool)
+        if not known.all():
+            first = int(np.argmin(known))
+            raise ValueError(f"tree {trees[first]} has no node {ids[first]}")
+        return self.order[at]
+
+    def _keys(self, trees: Array, ids: Array) -> Array:
+        """One number for a pair of numbers that some tree and some node have, -1 for others."""
+        tree, tree_known = _positions(self.trees, trees)
+        number, number_known = _positions(self.ids, ids)
+        return np.where(tree_known & number_known, tree * len(self.ids) + number, -1)
+
+
+def _positions(values: Array, wanted: Array) -> tuple[Array, Array]:
+    """Where sorted ``values`` have each wanted one, and whether they have it."""
+    if not len(values):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
+    at = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return at, values[at] == wanted
+
+
+def _modes(names: Sequence[str]) -> Array:
+    """The index in MODES of each node's test, LEAF for a leaf."""
+    unknown = set(names) - _MODE_OF.keys()
+    if unknown:
+        raise NotSupported(f"nodes_modes {', '.join(sorted(unknown))}")
+    return np.fromiter((_MODE_OF[name] for name in names), np.int64, len(names))
 
 
 def merged(node: Node) -> Forest:

@@ -18,7 +18,11 @@ NAN = np.nan
 
 
 def model(
-    op: str, inputs: Mapping[str, Any], constants: Mapping[str, Any] = {}, out: int = 0, **attributes: Any  # noqa: B006
+    op: str,
+    inputs: Mapping[str, Any],
+    constants: Mapping[str, Any] = {},
+    out: int = 0,
+    **attributes: Any,  # noqa: B006
 ) -> onnx.ModelProto:
     """One node; inputs are (type, shape), in the order of both mappings."""
     names = sorted({**inputs, **constants})

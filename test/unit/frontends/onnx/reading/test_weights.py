@@ -15,6 +15,7 @@ from onnx import numpy_helper
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.errors import InputError
 from mlc.frontends.onnx import import_model
+from mlc.frontends.onnx.reading import protobuf_stream
 from mlc.frontends.onnx.reading.protobuf_stream import INSIDE, WireError, skeleton
 
 RANDOM = np.random.default_rng(7)
@@ -117,3 +118,17 @@ def test_the_skeleton_of_a_small_model_is_the_model() -> None:
 def test_bytes_that_are_no_message(data: bytes) -> None:
     with pytest.raises(WireError):
         skeleton(memoryview(data))
+
+
+def test_lists_of_attributes_are_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forest of a million nodes has a field for each element of each column: only its first bytes are read."""
+    numbers = node("Some", "x", "y", numbers=[1 << 40] * 100_000, floats=[0.5] * 100_000, names=["LEAF"] * 100_000)
+    tensor = node("Constant", "", "big", value=numpy_helper.from_array(WEIGHTS["big"]))
+    data = graph([numbers, tensor], {"x": [2]}, ["y"]).SerializeToString()
+    read = []
+    varint = protobuf_stream._read_varint
+    monkeypatch.setattr(protobuf_stream, "_read_varint", lambda *at: read.append(at) or varint(*at))
+    bare = onnx.ModelProto.FromString(skeleton(memoryview(data)))
+    assert len(read) < 500
+    assert bare.graph.node[0] == numbers
+    assert not bare.graph.node[1].attribute[0].t.raw_data

@@ -3,6 +3,8 @@ by node, to the last bit: weights are added in the order of the trees."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import onnxruntime
 import pytest
@@ -12,6 +14,7 @@ from single import ML, single, ways
 from trees_drawn import FEW, ensemble, reached
 
 import mlc
+from mlc.errors import InputError
 from mlc.frontends.onnx import UnsupportedError, import_model
 
 
@@ -92,3 +95,36 @@ def test_a_feature_that_is_not_there_is_refused(rng: np.random.Generator) -> Non
     how = ensemble(rng, [30], 6, 1, [0], "f4")
     with pytest.raises(UnsupportedError, match="a test of feature 5 of an input"):
         import_model(single("TreeEnsemble", {"x": np.ones((2, 5), "f4")}, domain=ML, version=5, **how))
+
+
+def test_any_numbers_name_trees_and_nodes(rng: np.random.Generator) -> None:
+    """Numbers of trees and nodes only name them: negative, huge, shared between trees, in any order."""
+    x = rng.standard_normal((30, 4)).astype("f4")
+    how = forest(rng, "target", 7, 4, 2, "BRANCH_LEQ")
+    tree_names, node_names = rng.permutation(7) * 10**12 - 5, rng.permutation(64) * 3 - 50
+    model = single("TreeEnsembleRegressor", {"x": x}, domain=ML, n_targets=2, **how)
+    wanted = mlc.compile(model).run({"x": x})["y0"]
+    for name, values in list(how.items()):
+        if name.endswith("treeids"):
+            how[name] = tree_names[values].tolist()
+        elif name.endswith("nodeids"):
+            how[name] = node_names[values].tolist()
+    renamed = single("TreeEnsembleRegressor", {"x": x}, domain=ML, n_targets=2, **how)
+    np.testing.assert_array_equal(mlc.compile(renamed).run({"x": x})["y0"], wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("nodes_truenodeids", lambda ids: [9999 if n else n for n in ids], "has no node 9999"),
+        ("target_nodeids", lambda ids: [*ids[:-1], -3], "has no node -3"),
+        ("nodes_values", lambda values: values[:-1], "nodes_values has "),
+        ("target_weights", lambda values: [*values, 1.0], "target_weights has "),
+    ],
+)
+def test_columns_that_do_not_fit(rng: np.random.Generator, name: str, values: Callable, message: str) -> None:
+    x = np.ones((2, 4), "f4")
+    how = forest(rng, "target", 3, 4, 1, "BRANCH_LEQ")
+    model = single("TreeEnsembleRegressor", {"x": x}, domain=ML, n_targets=1, **(how | {name: values(how[name])}))
+    with pytest.raises(InputError, match=message):
+        import_model(model)
