@@ -3,13 +3,14 @@
 Where no gradient is wanted, parameters and buffers are constants of the program, and their versions are compared in
 each call: after ``load_state_dict`` or a step of an optimizer it is compiled anew. What the graph itself changes is an
 argument. Where gradients are wanted, AOTAutograd makes a graph forward and one backward; both are compiled, with
-parameters as arguments. A graph that mlc cannot compile runs eagerly, and a warning says why; with
-``options={"fallback": False}`` that is an error.
+parameters as arguments. An operator that mlc refuses runs in eager torch between parts that are compiled, and a warning
+names it; with ``options={"fallback": False}`` that is an error.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +25,12 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from mlc.errors import InputError
+from mlc.errors import MlcError
+from mlc.frontends.torch.errors import UnsupportedError
 from mlc.frontends.torch.ops import load_all
 from mlc.frontends.torch.registry import translation_of
 from mlc.torch.graph_program import Function, Program, Settings
+from mlc.torch.parts import in_parts
 
 
 def backend(graph: GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None) -> Function:
@@ -56,17 +59,24 @@ def backend(graph: GraphModule, example_inputs: Sequence[Any], *, options: Mappi
 def _compiled(
     lowered: GraphModule, constants: Mapping[int, str], example_inputs: Sequence[Any], settings: Settings
 ) -> Function:
-    """A graph of ATen operators, compiled or, with ``fallback``, as it is; called with one list of arguments."""
+    """A graph of ATen operators, called with one list of arguments: compiled or, with ``fallback``, but for operators
+    that mlc refuses."""
     try:
         program = Program(lowered, constants, settings)
         with unset_fake_temporarily():  # the parameters' elements are read
             program.prepare(example_inputs)
         return program.boxed()
-    except InputError as error:
+    except MlcError as error:
         if not settings.fallback:
             raise
-        warnings.warn(f"mlc: this graph runs eagerly. {error}", stacklevel=2)
-        return make_boxed_func(lowered.forward)
+        refused = error if isinstance(error, UnsupportedError) and error.nodes else None
+        if refused is None:
+            warnings.warn(f"mlc: this graph runs eagerly. {error}", stacklevel=2)
+            return make_boxed_func(lowered.forward)
+    for each in refused.found:
+        warnings.warn(f"mlc: {each.op} at {each.where} runs in eager torch: {each.why}", stacklevel=2)
+    part = functools.partial(_compiled, settings=settings)
+    return make_boxed_func(in_parts(lowered, refused.nodes, constants, example_inputs, part))
 
 
 def _constants(names: Sequence[str], inputs: Sequence[Any], count: int) -> dict[int, str]:

@@ -13,11 +13,13 @@ from mlc.dialects.semantics.interpreter import main_of
 from mlc.driver.cache.digest import of_bytes
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.complex.pair import ComplexArray
+from mlc.frontends.array.functions.shaping import stack
 from mlc.frontends.array.transforms.modules import Module, call
 from mlc.frontends.torch.dtypes import array_of
 from mlc.frontends.torch.program import import_program
 from mlc.frontends.torch.signature import STATE, tensor_of
-from mlc.torch.model import Form
+from mlc.torch.model import Form, Kind
 
 NAME = "graph.name"
 
@@ -33,7 +35,7 @@ class TorchFunction:
         self.form = Form(program)
         specs = program.graph_signature.input_specs
         parameters = [spec.target for spec in specs if spec.kind == InputKind.PARAMETER]
-        opened = [n for n in parameters if tensor_of(program, n).is_floating_point()]
+        opened = [n for n in parameters if _is_varied(tensor_of(program, n))]
         imported = import_program(program, dims, name, opened)
         self.module = Module(of_bytes(f"{digest} {sorted(dims.items())}".encode()), imported)
         main = main_of(imported.module)
@@ -62,8 +64,9 @@ class TorchFunction:
         inputs = [leaves[n] for n, _ in self.form.inputs]
         given = (*inputs, *self._replaced("weights", weights), *self._replaced("state", state))
         results = dict(zip(self.outputs, call(self.module, [_given(x) for x in given]), strict=True))
-        found = self.form.result([results[n] for n in self.form.names if n in results], lambda x, _: x)
-        return (found, {n: results[STATE + n] for n in self.state}) if self.state else found
+        found = self.form.result([results[n] for n in self.form.names if n in results], _leaf)
+        new = {n: _leaf(results[STATE + n], "complex" if _is_complex(x) else "tensor") for n, x in self.state.items()}
+        return (found, new) if self.state else found
 
     def _replaced(self, kind: str, given: Mapping[str, Any] | None) -> list[Any]:
         own = getattr(self, kind)
@@ -73,9 +76,24 @@ class TorchFunction:
         return list({**own, **(given or {})}.values())
 
 
+def _is_varied(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def _is_complex(x: Array) -> bool:
+    return isinstance(x, ComplexArray)
+
+
 def _array(program: ExportedProgram, name: str) -> Array:
-    return as_array(array_of(tensor_of(program, name)))
+    tensor = tensor_of(program, name)
+    return _leaf(as_array(array_of(tensor)), "complex" if tensor.is_complex() else "tensor")
 
 
 def _given(x: Any) -> Array:
-    return as_array(array_of(x) if isinstance(x, torch.Tensor) else x)
+    """An argument of the module; of complex numbers their parts [.., 2]."""
+    given = as_array(array_of(x) if isinstance(x, torch.Tensor) else x)
+    return stack([given.re, given.im], axis=-1) if isinstance(given, ComplexArray) else given
+
+
+def _leaf(x: Array, kind: Kind) -> Array:
+    return ComplexArray(x[..., 0], x[..., 1]) if kind == "complex" else x

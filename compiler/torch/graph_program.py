@@ -18,7 +18,7 @@ from mlc.frontends.torch.graphs import import_graph
 from mlc.frontends.torch.importer import results_of
 from mlc.options import Numerics, Options
 from mlc.runtime import Model
-from mlc.torch.model import to_array, to_tensor
+from mlc.torch.model import Kind, kind_of, to_array, to_leaf
 from mlc.torch.source import graph_parts, tensor_parts
 from mlc.tracing.source import TraceSource
 
@@ -52,10 +52,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class Output:
-    """A result that is output ``n`` of the model; ``is_size``: as a number."""
+    """A result that is output ``n`` of the model."""
 
     n: int
-    is_size: bool
+    kind: Kind
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Program:
             return x
         if f"y{n}" not in model.outputs:
             raise InputError(f"Result {n} of the graph, {x.format_node()}, is no tensor", stage="import")
-        return Output(list(model.outputs).index(f"y{n}"), isinstance(x.meta.get("val"), torch.SymInt))
+        return Output(list(model.outputs).index(f"y{n}"), kind_of(x.meta.get("val")))
 
     def boxed(self) -> Function:
         """The program as aot_autograd calls it: with one list of arguments."""
@@ -141,4 +141,4 @@ def _result(arrays: Sequence[Any], args: Sequence[Any], each: Any) -> Any:
         return args[each.n]
     if not isinstance(each, Output):
         return each
-    return int(arrays[each.n]) if each.is_size else to_tensor(arrays[each.n])
+    return to_leaf(arrays[each.n], each.kind)

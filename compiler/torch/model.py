@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from mlc.frontends.torch.trees import output_names
 from mlc.runtime import Model
 
 BFLOAT16 = "bfloat16"
+Kind = Literal["tensor", "complex", "size"]
+"""What an output is as a result: a tensor, one of complex numbers whose parts it has [.., 2], or a Python integer."""
 
 
 class TorchModel(Model):
@@ -46,10 +48,11 @@ class TorchModel(Model):
         given = (*(leaves[n] for n, _ in self.form.inputs), *self.state.values())
         found = Model.__call__(self, *map(to_array, given))
         results = found if isinstance(found, tuple) else (found,)
-        self.state = {name: to_tensor(results[n]) for name, n in zip(self.state, self._carried, strict=True)}
+        pairs = zip(self.state.items(), self._carried, strict=True)
+        self.state = {name: to_tensor(results[n], x.is_complex()) for (name, x), n in pairs}
         for n, leaf in self._changed:
             _write(leaves[leaf], results[n])
-        return self.form.result([results[n] for n in self._order], _leaf)
+        return self.form.result([results[n] for n in self._order], to_leaf)
 
     def __reduce__(self) -> tuple[object, ...]:
         self._open_library()
@@ -75,7 +78,7 @@ class Form:
         self.inputs = [(n, arg.name) for n, arg in enumerate(users) if not hasattr(arg, "value")]
         given = [spec.arg for spec in signature.output_specs if spec.kind == OutputKind.USER_OUTPUT]
         self.outputs = [(getattr(arg, "value", None),) if hasattr(arg, "value") else None for arg in given]
-        self.sizes = [type(arg).__name__ == "SymIntArgument" for arg in given]
+        self.kinds = [_kind(program, arg) for arg in given]
         self.names = output_names(program)
         self.takes, self.gives = program.call_spec.in_spec, program.call_spec.out_spec
 
@@ -88,11 +91,11 @@ class Form:
             raise RunError("The arguments have another structure than the program's", hint=hint)
         return found
 
-    def result(self, arrays: Iterable[Any], leaf: Callable[[Any, bool], Any]) -> Any:
-        """The tree of the results; ``leaf`` makes one of an array, and of whether it is a size."""
+    def result(self, arrays: Iterable[Any], leaf: Callable[[Any, Kind], Any]) -> Any:
+        """The tree of the results; ``leaf`` makes one of an array and its kind."""
         rest = iter(arrays)
-        pairs = zip(self.outputs, self.sizes, strict=True)
-        leaves = [known[0] if known else leaf(next(rest), is_size) for known, is_size in pairs]
+        pairs = zip(self.outputs, self.kinds, strict=True)
+        leaves = [known[0] if known else leaf(next(rest), kind) for known, kind in pairs]
         return pytree.tree_unflatten(leaves, self.gives)
 
 
@@ -100,22 +103,41 @@ def _write(x: Any, array: np.ndarray[Any, Any]) -> None:
     """New elements of an argument: a tensor, or an array."""
     if isinstance(x, torch.Tensor):
         with torch.no_grad():
-            x.copy_(to_tensor(array))
+            x.copy_(to_tensor(array, x.is_complex()))
     else:
         np.copyto(x, array)
 
 
-def _leaf(array: np.ndarray[Any, Any], is_size: bool) -> Any:
-    return int(array) if is_size else to_tensor(array)
+def _kind(program: ExportedProgram, arg: Any) -> Kind:
+    if type(arg).__name__ == "SymIntArgument":
+        return "size"
+    node = next((node for node in program.graph.nodes if node.name == getattr(arg, "name", None)), None)
+    return kind_of(node.meta.get("val") if node else None)
+
+
+def kind_of(val: Any) -> Kind:
+    """The kind of a result whose value torch describes so."""
+    if isinstance(val, torch.SymInt):
+        return "size"
+    return "complex" if isinstance(val, torch.Tensor) and val.is_complex() else "tensor"
+
+
+def to_leaf(array: np.ndarray[Any, Any], kind: Kind) -> Any:
+    """A result as torch has it."""
+    return int(array) if kind == "size" else to_tensor(array, kind == "complex")
 
 
 def to_array(x: Any) -> Any:
-    """A tensor's memory as an array; other arrays as they are."""
+    """A tensor's memory as an array, of complex numbers their parts [.., 2]; other arrays as they are."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "c":
+        return np.stack([x.real, x.imag], axis=-1)
     return array_of(x) if isinstance(x, torch.Tensor) else x
 
 
-def to_tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
-    """A tensor that shares the array's memory."""
+def to_tensor(array: np.ndarray[Any, Any], is_complex: bool = False) -> torch.Tensor:
+    """A tensor that shares the array's memory; ``is_complex``: of complex numbers, the array of their parts [.., 2]."""
+    if is_complex:
+        return torch.view_as_complex(torch.from_numpy(array))
     if array.dtype.name == BFLOAT16:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)

@@ -174,9 +174,7 @@ def _type(val: Any) -> str:
 
 
 def _digest(tensor: Any) -> str:
-    import torch
-
     from mlc.frontends.torch.dtypes import array_of
 
-    array = array_of(torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor)
+    array = array_of(tensor)
     return digest.of_bytes(memoryview(array.reshape(-1).view("u1")) if array.flags.c_contiguous else array.tobytes())  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from mlc.optim.transform import GradientTransformation
 from mlc.optim.wrappers import FiniteState
 from mlc.tracing.jit import jit
 from mlc.tracing.stateful import Stateful
+from mlc.train.batches import arguments_of
 from mlc.train.checkpoints import Checkpoints
 from mlc.train.checks import check_functions
 from mlc.train.data import batches_of, prefetched
@@ -70,7 +71,7 @@ class Trainer:
         check_functions(loss, trainable)
         state = first_state(model, optimizer, seed, trainable)
         leaves_out = any(isinstance(each, LossScaleState | FiniteState) for each in wrapped(state.optimizer))
-        self.watch = watch and not leaves_out
+        self.watch, self._loss = watch and not leaves_out, loss
         self.step = 0
         """How many steps were taken."""
         self.history: list[tuple[int, Scalars]] = []
@@ -111,7 +112,8 @@ class Trainer:
         """Train until ``steps`` steps were taken in all.
 
         Args:
-            data: ``train.ArrayData``, an iterable of batches (tuples), or a function of a step: the batches from it on.
+            data: ``train.ArrayData``, an iterable of batches such as a torch ``DataLoader``, or a function of a step:
+                the batches from it on.
             checkpoints: a folder; training goes on from its last checkpoint.
             log_dir: a folder for TensorBoard; needs the package tensorboardX.
             callback: called with each step and its metrics.
@@ -138,13 +140,17 @@ class Trainer:
         return self
 
     def take(self, batch: Any) -> Scalars:
-        """Take one step on a batch, a tuple or list of arrays (else its only one); its metrics.
+        """Take one step on a batch; its metrics.
+
+        A tuple or list is the arguments of the loss after the model, a dictionary their names and values. A loss of one
+        argument takes a dictionary, a named tuple or a longer tuple whole. Strings in a batch are left out.
 
         Raises:
+            InputError: a dictionary does not have a name that the loss takes.
             RunError: the loss or the gradient is not finite; the state stays. Or the device fails: the state is that
                 before or that after the step, and ``trainer.step`` says which.
         """
-        given = tuple(batch) if isinstance(batch, tuple | list) else (batch,)
+        given = arguments_of(self._loss, batch)
         with self._counted():
             metrics = {name: float(value) for name, value in self._instance(given).items()}
         if self.watch and not all(map(math.isfinite, metrics.values())):

@@ -11,6 +11,7 @@ from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.module import argument
 from mlc.frontends.torch.dtypes import element_of_torch
+from mlc.frontends.torch.ops.math.complex import parted
 from mlc.frontends.torch.symbols import Symbols
 
 
@@ -21,7 +22,8 @@ def is_argument(node: Node, symbols: Symbols) -> bool:
 
 
 def argument_of(build: Builder, node: Node, symbols: Symbols) -> Any:
-    """A tensor as an argument; an extent as a dimension; another integer as a run-time scalar, an argument of i64.
+    """A tensor as an argument, a complex one as that of its parts [.., 2]; an extent as a dimension; another integer as
+    a run-time scalar, an argument of i64.
 
     Raises:
         NotSupported: its element type is, or it is a float that varies.
@@ -31,6 +33,9 @@ def argument_of(build: Builder, node: Node, symbols: Symbols) -> Any:
         if val.layout != torch.strided:
             raise NotSupported(f"a tensor of layout {val.layout}")
         shape = tuple(symbols.dim(d) for d in val.shape)
+        if val.dtype.is_complex:
+            with build.at(node.name):
+                return parted(build, argument(build, node.name, element_of_torch(val.dtype.to_real()), (*shape, 2)))
         return argument(build, node.name, element_of_torch(val.dtype), shape)
     if isinstance(val, torch.SymFloat):
         raise NotSupported("a float that varies; give it as a tensor, or as a constant")

@@ -73,7 +73,10 @@ def _sample(x: Any) -> Any:
 
 
 def array_of(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    """The tensor's memory as an array, not copied where it is dense."""
+    """The tensor's memory as an array, not copied where it is dense; of complex numbers their parts [.., 2]."""
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor.detach().resolve_conj())
+    tensor = tensor.resolve_neg()
     plain, dtype = tensor.detach().cpu(), numpy_dtype(element_of_torch(tensor.dtype))
     if plain.dtype == torch.bfloat16:
         return np.asarray(plain.contiguous().view(torch.int16).numpy()).view(dtype)

@@ -24,7 +24,7 @@ from mlc.frontends.torch.dtypes import Complex
 from mlc.frontends.torch.errors import Unsupported
 from mlc.frontends.torch.locations import line_of, location
 from mlc.frontends.torch.ops import load_all
-from mlc.frontends.torch.ops.math.complex import FORMULAS, complex_translation, is_complex
+from mlc.frontends.torch.ops.math.complex import FORMULAS, complex_translation, is_complex, joined
 from mlc.frontends.torch.registry import Call, name_of, number_of, translation_of
 from mlc.frontends.torch.weights import weight
 
@@ -95,10 +95,14 @@ class Importer:
                 call = Call(self.build, node, self._subgraph)
                 return _typed(call, translate(call, *args, **kwargs))
         except NotSupported as e:
-            self.unsupported.append(Unsupported(name_of(node.target), line_of(node) or location(node), str(e)))
-            return Poison()
+            return self._refused(node, str(e))
         except MISTAKES as e:
-            raise _mistake(node, (args, kwargs), e) from e
+            return self._refused(node, _mistake((args, kwargs), e))
+
+    def _refused(self, node: Node, why: str) -> Poison:
+        op, where = name_of(node.target), line_of(node) or location(node)
+        self.unsupported.append(Unsupported(op, where, why, node.name))
+        return Poison()
 
     def _subgraph(self, module: GraphModule, given: Sequence[Any]) -> list[Any]:
         """The results of a graph that a higher-order operator calls.
@@ -114,13 +118,13 @@ class Importer:
         return list(results)
 
     def outputs(self, results: Mapping[str, Any]) -> dict[str, SSAValue]:
-        """The tensors among results, by name, as returned values; numbers and None are left to the caller."""
+        """The tensors among results, by name, as returned values, complex ones [.., 2]; others are for the caller."""
         found: dict[str, SSAValue] = {}
         for name, result in results.items():
-            if isinstance(result, Complex):
-                why = "complex numbers. Return torch.view_as_real(y)"
-                self.unsupported.append(Unsupported("output", name, why))
             made = number_of(self.build, result) if isinstance(result, Dim) else result
+            if isinstance(result, Complex):
+                with self.build.at(name):
+                    made = joined(self.build, result)
             if isinstance(made, Tensor):
                 with self.build.at(name):
                     found[name] = returned(self.build, made)
@@ -151,7 +155,9 @@ def _on_sizes(build: Builder, function: Any, args: Any, kwargs: Any) -> Any:
 def _typed(call: Call, made: Any) -> Any:
     """Results in the element types that torch gives them."""
     expected, build = call.node.meta.get("val"), call.build
-    if isinstance(made, Complex) or any(isinstance(each, Complex) for each in (made if isinstance(made, list) else ())):
+    if isinstance(made, Complex):
+        return Complex(*map(call.tensor, made))
+    if any(isinstance(each, Complex) for each in (made if isinstance(made, list) else ())):
         return made
     if isinstance(made, Tensor):
         return build.named(call.tensor(made), call.node.name) if call.elements else made
@@ -207,10 +213,10 @@ def _is_poisoned(args: Any) -> bool:
     return isinstance(args, Poison)
 
 
-def _mistake(node: Node, args: Any, error: Exception) -> InputError:
+def _mistake(args: Any, error: Exception) -> str:
     shapes = ", ".join(str(x) for x in _tensors(args)) or "none"
-    what = str(error) or "arguments, shapes and types do not fit together"
-    return InputError(f"{what} (inputs: {shapes})", node=location(node), op=name_of(node.target), stage="import")
+    what = str(error).partition("\n")[0] or "arguments, shapes and types do not fit together"
+    return f"{what} (inputs: {shapes})"
 
 
 def _tensors(args: Any) -> list[Tensor]:

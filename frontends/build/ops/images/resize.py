@@ -53,7 +53,7 @@ def resize(
     for n, axis in _in_order(x, axes, scales, sizes):
         extent = x.shape[axis]
         scale = scales[n] if scales is not None else None
-        length = sizes[n] if sizes is not None else _scaled(build, extent, scale)  # type: ignore[arg-type]
+        length = sizes[n] if sizes is not None else resize_length(build, extent, scale)  # type: ignore[arg-type]
         if length == extent and scale in (None, 1) and roi is None:
             continue
         build.require_elements(extent, length)
@@ -103,7 +103,7 @@ def _whole_step(along: Axis, how: Interpolation) -> str | None:
     return f"i{{}} * {down} + {first}" if np.array_equal(index[:, 0], i * down + first) else None
 
 
-def _scaled(build: Builder, extent: DimLike, scale: float) -> DimLike:
+def resize_length(build: Builder, extent: DimLike, scale: float) -> DimLike:
     """The length of ``extent`` elements times ``scale``, a product in f32 as onnxruntime's: 0.7 * 10 is 7.
 
     Of a symbolic extent it is that of a fraction, (7*n)//10, where both agree; else a run-time dimension.

@@ -4,17 +4,19 @@
     →
     y = stack(x[..., 0] * z.re - x[..., 1] * z.im, x[..., 0] * z.im + x[..., 1] * z.re)
 
-So a program with complex numbers, such as a rotary embedding, is one of real numbers, and fuses like one.
+So a program with complex numbers, such as a rotary embedding, is one of real numbers, and fuses like one. The formulas
+of elementwise functions are those of arrays (``frontends/array/complex``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch.fx import Node
 
 from mlc.dialects.graph import broadcast_shapes
+from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import Complex
@@ -22,13 +24,25 @@ from mlc.frontends.torch.registry import Call, Translation, name_of, translation
 
 BY_PARTS = frozenset(
     (
-        *("alias", "cat", "clone", "concat", "contiguous", "detach", "diagonal", "expand", "flip", "index"),
-        *("index_select", "lift_fresh", "mean", "neg", "permute", "positive", "repeat", "reshape", "_reshape_alias"),
-        *("roll", "select", "slice", "split", "split_with_sizes", "squeeze", "stack", "sum", "swapaxes", "t"),
-        *("transpose", "unbind", "_unsafe_index", "_unsafe_view", "unsqueeze", "view"),
+        *("alias", "as_strided", "clone", "concat", "constant_pad_nd", "contiguous", "cumsum", "detach", "diagonal"),
+        *("embedding", "expand", "flip", "gather", "index", "index_select", "lift_fresh", "lift_fresh_copy"),
+        *("masked_select", "mean", "neg", "permute", "positive", "repeat", "reshape", "_reshape_alias", "roll"),
+        *("select", "slice", "split", "split_with_sizes", "squeeze", "sum", "swapaxes", "t", "transpose", "tril"),
+        *("triu", "unbind", "unfold", "_unsafe_index", "_unsafe_view", "unsqueeze", "view"),
+        *("reflection_pad1d", "reflection_pad2d", "reflection_pad3d"),
+        *("replication_pad1d", "replication_pad2d", "replication_pad3d"),
     )
 )
 """Linear operators that give of real and of imaginary parts those of their results."""
+NUMBERS: dict[str, tuple[int, ...]] = {
+    "cat": (0,), "stack": (0,), "where": (1, 2), "masked_fill": (0, 2), "copy": (0, 1), "index_put": (0, 2),
+    "_unsafe_index_put": (0, 2), "slice_scatter": (0, 1), "select_scatter": (0, 1), "scatter": (0, 3),
+    "scatter_add": (0, 3), "index_add": (0, 3), "masked_scatter": (0, 2), "full": (1,), "full_like": (1,),
+    "new_full": (2,), "scalar_tensor": (0,), "zeros": (), "zeros_like": (), "new_zeros": (), "empty": (),
+    "empty_like": (), "new_empty": (), "empty_strided": (), "new_empty_strided": (), "empty_permuted": (),
+}  # fmt: skip
+"""Operators whose arguments at these positions are numbers, perhaps real ones, whose imaginary part is 0; each is moved
+by parts."""
 FORMULAS: dict[str, Translation] = {}
 
 
@@ -56,7 +70,10 @@ def complex_translation(target: Any) -> Translation:
         return FORMULAS[name]
     if real is None:
         raise NotSupported("operator not supported")
-    if name.removesuffix("_copy") not in BY_PARTS or getattr(target, "_overloadname", "") == "dtype":
+    plain = name.removesuffix("_copy")
+    if plain in NUMBERS:
+        return lambda call, *args, **kwargs: _of_numbers(call, real, NUMBERS[plain], args, kwargs)
+    if plain not in BY_PARTS or getattr(target, "_overloadname", "") == "dtype":
         raise NotSupported("of complex numbers. Compute it of view_as_real(x)")
     return lambda call, *args, **kwargs: _by_parts(call, real, args, kwargs)
 
@@ -75,6 +92,15 @@ def _part(args: Any, n: int) -> Any:
     return tuple(args)[n] if isinstance(args, Complex) else args
 
 
+def _of_numbers(call: Call, real: Translation, positions: Sequence[int], args: Any, kwargs: Any) -> Any:
+    given = [_paired(call, x) if n in positions else x for n, x in enumerate(args)]
+    return _by_parts(call, real, given, kwargs)
+
+
+def _paired(call: Call, x: Any) -> Any:
+    return [pair(call, each) for each in x] if isinstance(x, list | tuple) else pair(call, x)
+
+
 def formula(*names: str) -> Callable[[Translation], Translation]:
     """Register a translation of operators of complex numbers."""
 
@@ -86,16 +112,30 @@ def formula(*names: str) -> Callable[[Translation], Translation]:
 
 
 def pair(call: Call, x: Any) -> Complex:
-    """An operand as a complex one, in the element of the result's parts."""
-    re, im = x if isinstance(x, Complex) else (x.real, x.imag) if isinstance(x, complex) else (x, 0)
-    return Complex(call.tensor(re), call.tensor(im))
+    """An operand as a complex one, in the element of the result's parts; the imaginary part of a real one is 0."""
+    if isinstance(x, Complex | complex):
+        parts = tuple(x) if isinstance(x, Complex) else (x.real, x.imag)
+        return Complex(call.tensor(parts[0]), call.tensor(parts[1]))
+    re = call.tensor(x)
+    return Complex(re, call.build.broadcast(call.tensor(0), re.shape))
 
 
-@formula("add", "sub")
-def add(call: Call, a: Any, b: Any, *, alpha: float = 1) -> Complex:
-    left, right = pair(call, a), pair(call, b)
-    expr = f"x0 {'-' if call.op == 'sub' else '+'} {float(alpha)!r} * x1" if alpha != 1 else "x0 + x1"
-    expr = "x0 - x1" if alpha == 1 and call.op == "sub" else expr
+def parted(build: Builder, x: Tensor) -> Complex:
+    """The parts of a tensor [.., 2]."""
+    return Complex(*(build.reshape(build.cut(x, -1, n, 1), x.shape[:-1]) for n in (0, 1)))
+
+
+def joined(build: Builder, x: Complex) -> Tensor:
+    """The parts as a tensor [.., 2]."""
+    return build.concat([build.reshape(part, (*part.shape, 1)) for part in x], x.re.rank)
+
+
+@formula("add", "sub", "rsub")
+def add(call: Call, a: Any, b: Any, *, alpha: Any = 1) -> Complex:
+    left, right = (pair(call, x) for x in ((b, a) if call.op == "rsub" else (a, b)))
+    if alpha != 1:
+        right = mul(call, right, complex(alpha) if isinstance(alpha, complex) else alpha)
+    expr = "x0 + x1" if call.op == "add" else "x0 - x1"
     return Complex(*(call.build.formula(expr, x, y) for x, y in zip(left, right, strict=True)))
 
 
@@ -113,17 +153,6 @@ def _scaled(call: Call, a: Any, b: Any) -> list[tuple[Any, Any]]:
     return [(part, factor) for part in pair(call, number)]
 
 
-@formula("div")
-def div(call: Call, a: Any, b: Any) -> Complex:
-    if not isinstance(b, Complex | complex):
-        return Complex(*(call.build.formula("x0 / x1", part, call.tensor(b)) for part in pair(call, a)))
-    left, right = pair(call, a), pair(call, b)
-    xs = (*left, *right)
-    norm = "(x2 * x2 + x3 * x3)"
-    return Complex(*(call.build.formula(f"({top}) / {norm}", *xs)
-                     for top in ("x0 * x2 + x1 * x3", "x1 * x2 - x0 * x3")))  # fmt: skip
-
-
 @formula("_conj", "_conj_physical", "conj_physical", "_conj_copy")
 def conj(call: Call, x: Complex) -> Complex:
     return Complex(x.re, call.build.formula("-x0", x.im))
@@ -132,22 +161,16 @@ def conj(call: Call, x: Complex) -> Complex:
 @formula("resolve_conj", "resolve_neg", "_to_copy", "to")
 def converted(call: Call, x: Any, *_: Any, **__: Any) -> Any:
     """To complex numbers of other parts, from real ones, or to their real part."""
-    return pair(call, x) if call.gives_complex else x.re
-
-
-@formula("abs")
-def absolute(call: Call, x: Complex) -> Tensor:
-    return call.build.formula("sqrt(x0 * x0 + x1 * x1)", *x)
+    if call.gives_complex:
+        return pair(call, x)
+    if call.element == "i1":
+        return call.build.map("(x0 != 0) | (x1 != 0)", *x)
+    return x.re
 
 
 @formula("angle")
 def angle(call: Call, x: Complex) -> Tensor:
     return call.build.formula("atan2(x1, x0)", *x)
-
-
-@formula("exp")
-def exp(call: Call, x: Complex) -> Complex:
-    return Complex(*(call.build.formula(f"exp(x0) * {part}(x1)", *x) for part in ("cos", "sin")))
 
 
 @formula("complex")
@@ -163,13 +186,20 @@ def polar(call: Call, length: Tensor, phase: Tensor) -> Complex:
 
 @formula("view_as_complex", "view_as_complex_copy")
 def view_as_complex(call: Call, x: Tensor) -> Complex:
-    shape = x.shape[:-1]
-    return Complex(*(call.build.reshape(call.build.cut(x, -1, n, 1), shape) for n in (0, 1)))
+    return parted(call.build, x)
 
 
 @formula("view_as_real", "view_as_real_copy")
 def view_as_real(call: Call, x: Complex) -> Tensor:
-    return call.build.concat([call.build.reshape(part, (*part.shape, 1)) for part in x], len(x.re.shape))
+    return joined(call.build, x)
+
+
+@formula("ones", "ones_like", "new_ones")
+def ones(call: Call, *args: Any, **kwargs: Any) -> Complex:
+    real = translation_of(call.node.target)
+    assert real is not None
+    re = real(call, *(x.re if isinstance(x, Complex) else x for x in args), **kwargs)
+    return Complex(re, call.build.broadcast(call.tensor(0), re.shape))
 
 
 @formula("sym_size", "sym_numel")

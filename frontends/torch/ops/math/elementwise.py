@@ -73,10 +73,22 @@ def whole(call: Call, x: Tensor) -> Tensor:
     return call.build.map(f"{call.op}(x0)", x) if is_float(x.element) else x
 
 
+@aten("round.decimals")
+def rounded(call: Call, x: Tensor, *, decimals: int = 0) -> Tensor:
+    """To a multiple of 10 ** -decimals."""
+    if not is_float(x.element):
+        return x
+    power = literal(10.0 ** abs(decimals))
+    scaled, back = ("/", "*") if decimals < 0 else ("*", "/")
+    return call.build.map(f"round(x0 {scaled} {power}) {back} {power}" if decimals else "round(x0)", x)
+
+
 @aten("add", "sub", "rsub")
 def add(call: Call, a: Operand, b: Operand, alpha: float = 1) -> Tensor:
     if call.op == "rsub":
         a, b = b, a
+    if call.element == "i1" and not alpha:
+        return call.build.map("x0 | (x1 & not_(x1))", *call.tensors(a, b))
     factor = np.asarray(alpha, numpy_dtype(call.element)).item() if call.is_real() else alpha  # torch rounds it, too
     right = "x1" if alpha == 1 else f"x1 * {literal(factor)}"
     sign = "+" if call.op == "add" else "-"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike
+from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops.images.grid_sample import grid_sample
 from mlc.frontends.build.ops.images.interpolation import Interpolation
-from mlc.frontends.build.ops.images.resize import resize
+from mlc.frontends.build.ops.images.resize import resize, resize_length
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.registry import Call, aten
 
@@ -21,14 +22,23 @@ NAMES = [f"upsample_{n}" for n in ("nearest1d", "nearest2d", "nearest3d", "linea
 def upsample(call: Call, x: Tensor, size: Sequence[DimLike] | None, *rest: Any) -> Tensor:
     """Overload ``vec`` has the factors as a list, the other one of each dimension, perhaps None, last.
 
-    Positions follow the factors where these are given, else the sizes.
+    Positions follow the factors where these are given, else the sizes; those of aligned corners always the sizes.
     """
     corners = bool(rest[0]) if "nearest" not in call.op and rest else False
     given = rest if "nearest" in call.op else rest[1:]
     factors = list(given[0]) if given and isinstance(given[0], list | tuple) else [f for f in given if f is not None]
     axes = list(range(2, x.rank))
     scales = [float(f) for f in factors] if len(factors) == len(axes) else None
-    return resize(call.build, x, axes, scales, None if scales else size, None, _interpolation(call.op, corners))
+    if size is None:
+        assert scales is not None
+        extents = [x.shape[a] for a in axes]
+        size = [scaled_length(call.build, d, s) for d, s in zip(extents, scales, strict=True)]
+    return resize(call.build, x, axes, None if corners else scales, size, None, _interpolation(call.op, corners))
+
+
+def scaled_length(build: Builder, extent: DimLike, scale: float) -> DimLike:
+    """``extent`` times ``scale``, a product in f64 as torch's."""
+    return int(extent * scale) if isinstance(extent, int) else resize_length(build, extent, scale)
 
 
 def _interpolation(op: str, corners: bool) -> Interpolation:

@@ -8,7 +8,6 @@ from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike, product
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.functions import inserted_after
 from mlc.frontends.build.ops.indexing import gather as reads
 from mlc.frontends.build.ops.indexing import scatter as writes
@@ -23,35 +22,6 @@ Indices = list[Tensor | None]
 @aten("embedding")
 def embedding(call: Call, weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
     return reads.gather(call.build, weight, indices, 0)
-
-
-@aten("_embedding_bag", "_embedding_bag_forward_only")
-def embedding_bag(
-    call: Call,
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad: bool = False,
-    mode: int = 0,
-    sparse: bool = False,
-    factors: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int = -1,
-) -> tuple[Tensor, None, None, None]:
-    """Sums (mode 0) or means (1) of the rows of each bag, which begins at its offset."""
-    if mode == 2 or padding_idx >= 0:
-        raise NotSupported("maxima of bags, or a padding index in them")
-    build, bags = call.build, offsets.shape[0] - int(include_last_offset)
-    rows = reads.gather(build, weight, indices, 0)
-    rows = rows if factors is None else build.map("x0 * x1", rows, build.reshape(factors, (*factors.shape, 1)))
-    begun = build.compute("i64(x0[r0] <= i0)", [offsets], (*indices.shape, 1), (bags,), "add")
-    bag = build.map("x0 - 1", begun)
-    zeros = build.broadcast(build.constant(0, weight.element), (bags, weight.shape[1]))
-    total = writes.scatter_nd(build, zeros, bag, rows, "add")
-    if mode == 1:
-        count = build.compute(f"{weight.element}(x0[r0, 0] == i0)", [bag], (bags, 1), indices.shape, "add")
-        total = build.map("x0 / max(x1, 1)", total, count)
-    return total, None, None, None
 
 
 @aten("index_select")
@@ -113,17 +83,16 @@ def index_put(call: Call, x: Tensor, indices: Indices, values: Tensor, accumulat
     """``x`` with x[i, :, j] replaced by, or with ``accumulate`` increased by values."""
     build, given = call.build, _positions(call.build, indices)
     at = [n for n, i in enumerate(given) if i is not None]
-    if at != list(range(at[0], at[-1] + 1)):
-        raise NotSupported("an assignment at indices of dimensions that are no neighbours")
+    first = at[0] if at == list(range(at[0], at[-1] + 1)) else 0  # where the dimensions of indices are in values
     common = _common([i for i in given if i is not None])
     columns = [build.broadcast(_leading(build, given[n], len(common)), common) for n in at]
     tuples = build.concat([build.reshape(build.cast(c, "i64"), (*common, 1)) for c in columns], len(common))
     rest = [n for n in range(x.rank) if n not in at]
     order = [*at, *rest]
     block = [x.shape[n] for n in rest]
-    placed = [*block[: at[0]], *common, *block[at[0] :]]
+    placed = [*block[:first], *common, *block[first:]]
     values = build.broadcast(_leading(build, values, len(placed)), placed)
-    spread = list(range(at[0], at[0] + len(common)))
+    spread = list(range(first, first + len(common)))
     updates = build.transpose(values, [*spread, *(n for n in range(values.rank) if n not in spread)])
     moved = build.transpose(x, order)
     y = writes.scatter_nd(build, moved, tuples, call.tensor(updates), "add" if accumulate else "none")
@@ -189,6 +158,8 @@ def masked_select(call: Call, x: Tensor, mask: Tensor) -> Tensor:
 
 @aten("topk")
 def topk(call: Call, x: Tensor, k: DimLike, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    if not x.rank:
+        return x, call.build.constant(0, "i64")
     axis = normalize_axis(dim, x.rank)
     call.build.require(x.shape[axis], k)
     return sorting.top_k(call.build, x, axis, k, largest)
@@ -196,6 +167,8 @@ def topk(call: Call, x: Tensor, k: DimLike, dim: int = -1, largest: bool = True,
 
 @aten("sort")
 def sort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    if not x.rank:
+        return x, call.build.constant(0, "i64")
     axis = normalize_axis(dim, x.rank)
     return sorting.top_k(call.build, x, axis, x.shape[axis], descending)
 
@@ -204,9 +177,15 @@ def sort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> tupl
 def sort_stable(
     call: Call, x: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
 ) -> tuple[Tensor, Tensor]:
+    """Every sort is stable."""
     return sort(call, x, dim, descending)
 
 
 @aten("argsort")
 def argsort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+    return sort(call, x, dim, descending)[1]
+
+
+@aten("argsort.stable")
+def argsort_stable(call: Call, x: Tensor, *, stable: bool = True, dim: int = -1, descending: bool = False) -> Tensor:
     return sort(call, x, dim, descending)[1]

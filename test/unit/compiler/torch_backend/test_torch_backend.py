@@ -169,13 +169,6 @@ def strange(x: Any) -> Any:
     return torch.special.bessel_j0(x * 2)
 
 
-def test_an_unsupported_graph_runs_eagerly_with_a_warning() -> None:
-    x = normal(5)
-    with pytest.warns(UserWarning, match=r"runs eagerly(.|\n)*special_bessel_j0 at test_torch_backend.py"):
-        found = torch.compile(strange, backend="mlc")(x)
-    assert_same(found, strange(x))
-
-
 def test_without_fallback_it_is_an_error() -> None:
     with pytest.raises(BackendCompilerFailed, match="special_bessel_j0 at test_torch_backend.py"):
         torch.compile(strange, backend="mlc", options=STRICT)(normal(5))

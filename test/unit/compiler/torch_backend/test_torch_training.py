@@ -233,7 +233,7 @@ def test_a_backward_graph_with_an_unsupported_operator_runs_eagerly() -> None:
     torch._dynamo.reset()
     mine, eager = ([_leaf(x) for x in given] for given in [(normal(3, 2), normal(4, 2))] * 2)
     mine = [x.detach().clone().requires_grad_(True) for x in eager]
-    with pytest.warns(UserWarning, match=r"runs eagerly(.|\n)*_cdist_backward"):
+    with pytest.warns(UserWarning, match="_cdist_backward at .* runs in eager torch"):
         torch.compile(pairwise, backend="mlc")(*mine).backward()
     pairwise(*eager).backward()
     for a, b in zip(mine, eager, strict=True):
