@@ -24,7 +24,7 @@ _PASSES = {
     "autodiff": "recompute-scores split-chains rematerialize",
     "fuse": "factor-sums reassociate-sums fuse-reductions expand-contractions expand-winograd sink-reshapes"
     " split-yields split-concats defer-normalization form-kernels deduplicate-kernels delay-updates",
-    "kernel": "lower-kernels count-work verify-kernel",
+    "kernel": "requantize-in-floats lower-kernels count-work verify-kernel",
     "schedule": "raise-to-poly prove-in-place apply-tuned apply-schedules choose-schedule collapse-iterators"
     " apply-parts split-reductions choose-gpu-schedule partition-parallel-loops"
     " verify-poly",

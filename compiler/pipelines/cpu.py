@@ -20,6 +20,7 @@ from mlc.passes.fuse.split_yields import SplitYields
 from mlc.passes.graph import graph_pipeline
 from mlc.passes.kernel.count_work import CountWork
 from mlc.passes.kernel.lower_kernels import LowerKernels
+from mlc.passes.kernel.requantize_in_floats import RequantizeInFloats
 from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout import layout_pipeline
 from mlc.passes.loops.lower_tiles import LowerTiles
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
     """The passes of each stage that transforms IR. They read widths and sizes from the context's target."""
+    in_floats = [] if options.numerics == "strict" else [RequantizeInFloats()]
     given = [ApplySchedules(options.schedule)] if options.schedule else []
     return [
         ("graph", graph_pipeline(options.numerics)),
@@ -58,7 +60,7 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
                   SplitConcats(), ReassociateSums(options.numerics), RecomputeScores(),
                   Rematerialize(options.peak_memory), DeferNormalization(), FormKernels(),
                   DeduplicateKernels(), DelayUpdates(), ApplyTuned(options.tuned_lines())]),
-        ("kernel", [LowerKernels(), CountWork(), VerifyKernel()]),
+        ("kernel", [*in_floats, LowerKernels(), CountWork(), VerifyKernel()]),
         ("schedule", [RaiseToPoly(), CollapseIterators(), RestrictDomains(options.numerics), ComputeBands(),
                       ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
                       VerifyPoly()]),

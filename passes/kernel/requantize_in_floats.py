@@ -1,0 +1,130 @@
+"""Requantization in floats (``requantize-in-floats``): what an expression quantizes and dequantizes stays a float.
+
+    graph.map "f32(i32(i8(min(max((round(x0 * 8.0) + f32(3)), -128), 127))) - 3) * 0.125"(%x)
+      →  graph.map "min(max((round(x0 * 8.0) + 0.0), -131), 124) * 0.125"(%x)
+
+A rounded number within the range of bytes is a whole one that f32 has exactly, so its way through bytes and i32 and
+the zero point that is added and subtracted change no bit: four operations are left of nine. ``+ 0.0`` is there because
+bytes have no -0.0. The one difference is that NaN, for which no byte is defined, stays NaN up to the next byte in
+memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from mlc.dialects.graph import MapOp
+from mlc.dialects.semantics.expr import Call, Const, Expr, element_type
+from mlc.dialects.types import element_of
+
+RANGES = {
+    "i8": (-128, 127),
+    "ui8": (0, 255),
+    "i16": (-(2**15), 2**15 - 1),
+    "ui16": (0, 2**16 - 1),
+    "i32": (-(2**22), 2**22),
+}
+"""The least and the greatest number of an integer type. Those of i32 are far enough within f32's whole numbers that a
+sum which is rounded is out of the range, and clipped, with or without another zero point."""
+
+
+@dataclass(frozen=True)
+class RequantizeInFloats(ModulePass):
+    """Drop casts to integers and back between the quantizations of one map."""
+
+    name = "requantize-in-floats"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in [o for o in op.walk() if isinstance(o, MapOp)]:
+            short = _Shortening([element_of(a) for a in each.args]).shortened(each.scalar)
+            if short != each.scalar:
+                each.properties["expr"] = StringAttr(str(short))
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A whole number, min(max(round(``value``) + ``zero``, ``low``), ``high``), of an element type."""
+
+    value: Expr
+    zero: int
+    low: int
+    high: int
+    element: str = "f32"
+    casts: int = 0  # to integers and between them, and sums of these: what an equal float does without
+
+    def plus(self, term: int) -> _Whole | None:
+        moved = replace(self, zero=self.zero + term, low=self.low + term, high=self.high + term, casts=self.casts + 1)
+        return moved._within(self.element)
+
+    def cast(self, element: str) -> _Whole | None:
+        if element == "f32":
+            return replace(self, element=element)
+        return replace(self, element=element, casts=self.casts + 1)._within(element)
+
+    def _within(self, element: str) -> _Whole | None:
+        low, high = RANGES[element]
+        return self if low <= self.low and self.high <= high else None
+
+    def written(self, value: Expr) -> Expr:
+        """The number computed as a float, and cast once; ``value`` is what is rounded."""
+        moved: Expr = Call("round", (value,))
+        if self.zero or self.element == "f32":
+            moved = Call("add", (moved, Const(float(self.zero))))
+        clipped = Call("min", (Call("max", (moved, Const(float(self.low)))), Const(float(self.high))))
+        return clipped if self.element == "f32" else Call(self.element, (clipped,))
+
+
+@dataclass(frozen=True)
+class _Shortening:
+    """Of expressions whose operands have these element types."""
+
+    operands: Sequence[str]
+
+    def shortened(self, expr: Expr) -> Expr:
+        if not isinstance(expr, Call):
+            return expr
+        found = self._whole(expr)
+        if found and found.casts > (found.element != "f32"):
+            return found.written(self.shortened(found.value))
+        return Call(expr.fn, tuple(map(self.shortened, expr.args)))
+
+    def _whole(self, expr: Expr) -> _Whole | None:
+        """Match a quantized number, and what is added to it as an integer."""
+        match expr:
+            case Call("min", (Call("max", (Call() as inner, Const(low))), Const(high))):
+                return self._rounded(inner, low, high)
+            case Call(fn, (Call() as inner,)) if fn == "f32" or fn in RANGES:
+                found = self._whole(inner)
+                return found.cast(fn) if found else None
+            case Call("add" | "sub" as fn, (Call() as inner, term)) if (number := _literal(term)) is not None:
+                found = self._whole(inner)
+                return found.plus(number if fn == "add" else -number) if found and found.element == "i32" else None
+        return None
+
+    def _rounded(self, expr: Call, low: float, high: float) -> _Whole | None:
+        match expr:
+            case Call("round", (value,)):
+                zero: int | None = 0
+            case Call("add", (Call("round", (value,)), term)):
+                zero = _literal(term)
+            case _:
+                return None
+        whole = zero is not None and float(low).is_integer() and float(high).is_integer() and low < high
+        if not whole or element_type(value, self.operands) != "f32":
+            return None
+        return _Whole(value, zero or 0, int(low), int(high))
+
+
+def _literal(expr: Expr) -> int | None:
+    """The small whole number that an expression is, with or without a cast."""
+    match expr:
+        case Call("i32" | "f32", (inner,)):
+            return _literal(inner)
+        case Const(value) if not isinstance(value, bool) and abs(value) < 2**16 and value == int(value):
+            return int(value)
+    return None
