@@ -1,7 +1,9 @@
 /* A CUDA driver without a GPU: libcuda.so.1 for tests of the host program.
  *
  * The device's memory is memory of the process that can be touched only within a call of the driver, so that a host
- * that reads it by mistake ends in a segmentation fault. Work is queued, and done when something waits for it. A module
+ * that reads it by mistake ends in a segmentation fault. Each context has memory of its own, which kernels of others
+ * cannot access. Work is queued, and done when something waits for it: in each stream in order, and otherwise what was
+ * enqueued last comes first, so that what no event orders is done in the wrong order. A module
  * is a shared object with `launch_SYMBOL(void **args, int64_t blocks, int threads)` and `parameters_SYMBOL` for each
  * kernel, as fake_nvcc.py makes it; `maps_SYMBOL` of the last parameters are tensor maps. Everything is counted.
  *
@@ -27,25 +29,23 @@ extern "C" {
 #include "mlc_cuda_driver.h"
 }
 #include "emulation/tensor_map.h"
+#include "fake_contexts.h"
 
 namespace {
 
-enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, BAD_IMAGE = 200, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
-
 using Launcher = void (*)(void **, int64_t, int);
-typedef struct { void *library; std::string path; } Module;
-struct Function { Launcher launch; int parameters, maps; void *library; int shared, allowed; };
+struct Module { void *library; std::string path; Context *context; };
+struct Function { Launcher launch; int parameters, maps; void *library; int shared, allowed; Context *context; };
 struct Node { std::function<int()> work; Function *function; bool is_copy; std::vector<const Node *> after; };
 struct Graph { std::vector<Node *> nodes; std::set<const Node *> known; size_t edges = 0; };
 struct Exec { std::vector<const Node *> nodes; std::vector<Node> copies; };
-struct Event { bool recorded = false; uint64_t at = 0; };
+struct Event { bool recorded = false; uint64_t at = 0; long item = -1; Graph *capture = nullptr; };
+struct Stream { Context *context; bool blocking; Graph *capture = nullptr; };
 
-std::recursive_mutex lock;
 std::map<std::string, long> live, calls;
 std::map<const void *, std::string> handles; /* live objects and their kinds */
-std::map<uintptr_t, size_t> memory;
-std::vector<std::function<int()>> queue;
-std::vector<void *> contexts;
+struct Allocation { size_t bytes; Context *context; int kind; };
+std::map<uintptr_t, Allocation> memory;
 int sticky = OK;
 long fail_at = 0, total = 0;
 size_t used = 0;
@@ -93,31 +93,56 @@ struct Access {
   Access() { protect(PROT_READ | PROT_WRITE); }
   ~Access() { protect(PROT_NONE); }
   static void protect(int how) {
-    for (auto &each : memory) mprotect((void *)each.first, (each.second + PAGE - 1) / PAGE * PAGE, how);
+    for (auto &each : memory) mprotect((void *)each.first, (each.second.bytes + PAGE - 1) / PAGE * PAGE, how);
   }
 };
 
+/* The allocation that has an address, or NULL. */
+const Allocation *allocation_of(uintptr_t address) {
+  auto found = memory.upper_bound(address);
+  if (found == memory.begin()) return nullptr;
+  --found;
+  return address < found->first + found->second.bytes ? &found->second : nullptr;
+}
+
 /* Whether these bytes are in one allocation. */
 bool inside(uintptr_t address, size_t bytes) {
-  auto found = memory.upper_bound(address);
-  if (found == memory.begin()) return false;
-  --found;
-  return address >= found->first && address + bytes <= found->first + found->second;
+  const Allocation *found = allocation_of(address);
+  return found && (!bytes || allocation_of(address + bytes - 1) == found);
 }
 
 int drain() {
-  std::vector<std::function<int()>> work;
-  work.swap(queue);
   Access open;
-  for (auto &each : work)
-    if (!sticky) sticky = each();
-  return sticky;
+  return run_all(&sticky);
 }
 
-int enqueue(std::function<int()> work) {
-  queue.push_back(std::move(work));
+Graph *capture_of(mlc_stream stream) { return (uintptr_t)stream > 2 ? ((Stream *)stream)->capture : nullptr; }
+
+Node *add_node(Graph *graph, const mlc_node *after, size_t count, std::function<int()> work, Function *f, bool copy);
+
+/* The key of a stream: a handle, or that of the context's legacy stream (0, 1) or its thread's (2). */
+int enqueue(std::function<int()> work, mlc_stream stream) {
+  Context *context = current();
+  if (!context) return INVALID_CONTEXT;
+  if ((uintptr_t)stream > 2) {
+    check(stream, "stream");
+    Stream *own = (Stream *)stream;
+    if (own->context != context) return INVALID_HANDLE;
+    if (Graph *graph = own->capture) {
+      mlc_node last = graph->nodes.empty() ? nullptr : (mlc_node)graph->nodes.back();
+      add_node(graph, &last, last != nullptr, std::move(work), nullptr, false);
+      return OK;
+    }
+    add_item(std::move(work), own, own->blocking, context);
+    return OK;
+  }
+  bool legacy = (uintptr_t)stream < 2;
+  add_item(std::move(work), legacy ? (void *)context : (void *)&context->id, true, context);
   return OK;
 }
+
+/* A call that a capture in this thread does not allow. */
+bool is_captured() { return captures > 0; }
 
 std::function<int()> copying(void *to, const void *from, size_t bytes) {
   return [=] { return memmove(to, from, bytes), OK; };
@@ -134,8 +159,9 @@ std::function<int()> launching(Function *f, unsigned blocks, unsigned threads, v
     auto add = (void (*)(void *, int64_t, int))dlsym(f->library, "mlc_emulated_register");
     auto check_accesses = (void (*)())dlsym(f->library, "mlc_emulated_check");
     auto end = (const char *(*)())dlsym(f->library, "mlc_emulated_end");
-    if (add)
-      for (auto &each : memory) add((void *)each.first, (int64_t)each.second, 0);
+    for (auto &each : memory)
+      if (add && (each.second.context == f->context || each.second.kind != IN_CONTEXT))
+        add((void *)each.first, (int64_t)each.second.bytes, 0);
     if (check_accesses) check_accesses();
     f->launch(pointers.data(), blocks, (int)threads);
     const char *error = end ? end() : "";
@@ -190,7 +216,10 @@ int find_node(Exec *exec, mlc_node node) {
 
 #define ENTER(name)                                   \
   std::lock_guard<std::recursive_mutex> guard(lock);  \
+  if (started != getpid()) return NOT_INITIALIZED;    \
   if (fails(#name)) return OUT_OF_MEMORY;
+#define NEEDS_CONTEXT if (!current()) return INVALID_CONTEXT;
+#define NOT_CAPTURED if (is_captured()) return CAPTURE_UNSUPPORTED;
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 /* -- what tests ask ------------------------------------------------------------------------------------------------- */
@@ -206,9 +235,108 @@ EXPORT const char *fake_cuda_counts() {
 
 EXPORT void fake_cuda_fail(long n) { total = 0, fail_at = n; }
 
+/* The kind of memory that is allocated next: 0 of its context, 1 of its device (a pool), 2 managed, 3 the host's. */
+EXPORT void fake_cuda_next_kind(int kind) { next_kind = kind; }
+
+/* The primary context of a device, which is not counted as retained. */
+EXPORT mlc_context fake_cuda_primary(int device) { return (mlc_context)primary(device); }
+
+/* -- contexts ------------------------------------------------------------------------------------------------------- */
+
+EXPORT int cuDevicePrimaryCtxRetain(mlc_context *context, int device) {
+  ENTER(cuDevicePrimaryCtxRetain)
+  live["context"]++;
+  primary(device)->retained++;
+  *context = (mlc_context)primary(device);
+  return OK;
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  drain();
+  live["context"]--;
+  if (--primary(device)->retained < 0) die("the context was released too often");
+  return OK;
+}
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  *flags = 0, *active = primary(device)->retained > 0;
+  return OK;
+}
+/* As version 4 of the function, which pycuda calls. */
+EXPORT int cuCtxCreate_v4(mlc_context *context, void *, unsigned, int device) {
+  ENTER(cuCtxCreate_v4)
+  Context *own = new_context(device);
+  own->retained = 1;
+  stack.push_back(own), live["current"]++;
+  *context = (mlc_context)own;
+  return OK;
+}
+EXPORT int cuCtxCreate_v2(mlc_context *context, unsigned flags, int device) { return cuCtxCreate_v4(context, nullptr, flags, device); }
+/* Frees what is in the context. */
+EXPORT int cuCtxDestroy_v2(mlc_context context) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  drain();
+  Context *own = (Context *)context;
+  if (!is_context(own)) return INVALID_CONTEXT;
+  own->retained = 0;
+  for (auto each = memory.begin(); each != memory.end();) {
+    if (each->second.context != own) { ++each; continue; }
+    used -= each->second.bytes;
+    live["memory"]--;
+    each = memory.erase(each);
+  }
+  if (current() == own) stack.pop_back(), live["current"]--;
+  return OK;
+}
+EXPORT int cuCtxPushCurrent_v2(mlc_context context) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  if (started != getpid()) return NOT_INITIALIZED;
+  if (!is_context((Context *)context)) return INVALID_CONTEXT;
+  live["current"]++;
+  stack.push_back((Context *)context);
+  return OK;
+}
+EXPORT int cuCtxPopCurrent_v2(mlc_context *context) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  if (stack.empty()) die("no context is current");
+  live["current"]--;
+  if (context) *context = (mlc_context)stack.back();
+  stack.pop_back();
+  return OK;
+}
+EXPORT int cuCtxGetCurrent(mlc_context *context) {
+  ENTER(cuCtxGetCurrent)
+  *context = (mlc_context)current();
+  return OK;
+}
+EXPORT int cuCtxGetDevice(int *device) {
+  ENTER(cuCtxGetDevice)
+  NEEDS_CONTEXT
+  *device = current()->device;
+  return OK;
+}
+EXPORT int cuCtxGetId(mlc_context context, unsigned long long *id) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  if (!is_context((Context *)context)) return INVALID_CONTEXT;
+  *id = ((Context *)context)->id;
+  return OK;
+}
+EXPORT int cuPointerGetAttributes(unsigned count, int *attributes, void **values, mlc_address address) {
+  ENTER(cuPointerGetAttributes)
+  const Allocation *found = allocation_of((uintptr_t)address);
+  for (unsigned i = 0; i < count; i++)
+    if (attributes[i] == MLC_CUDA_CONTEXT_OF) *(void **)values[i] = found && found->kind != IN_POOL ? found->context : nullptr;
+    else if (attributes[i] == MLC_CUDA_MEMORY_OF) *(unsigned *)values[i] = !found ? 0 : found->kind == OF_HOST ? 1 : 2;
+    else if (attributes[i] == MLC_CUDA_IS_MANAGED) *(unsigned *)values[i] = found && found->kind == MANAGED;
+    else if (attributes[i] == MLC_CUDA_DEVICE_OF) *(int *)values[i] = found ? found->context->device : -2;
+    else return INVALID;
+  return OK;
+}
+
 /* -- the driver API ------------------------------------------------------------------------------------------------- */
 
 EXPORT int cuInit(unsigned) {
+  if (!started) started = getpid();
   ENTER(cuInit)
   return setting("FAKE_CUDA_DEVICES", 1) ? OK : NO_DEVICE;
 }
@@ -248,40 +376,10 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
   *value = (int)(attribute == MLC_CUDA_MAJOR ? architecture / 10 : attribute == MLC_CUDA_MINOR ? architecture % 10 : 0);
   return OK;
 }
-EXPORT int cuDevicePrimaryCtxRetain(mlc_context *context, int device) {
-  ENTER(cuDevicePrimaryCtxRetain)
-  live["context"]++;
-  *context = (mlc_context)(uintptr_t)(0x1000 + device);
-  return OK;
-}
-EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  drain();
-  if (--live["context"] < 0) die("the context was released too often");
-  return OK;
-}
-EXPORT int cuCtxPushCurrent_v2(mlc_context context) {
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  live["current"]++;
-  contexts.push_back(context);
-  return OK;
-}
-EXPORT int cuCtxPopCurrent_v2(mlc_context *context) {
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  if (contexts.empty()) die("no context is current");
-  live["current"]--;
-  *context = (mlc_context)contexts.back();
-  contexts.pop_back();
-  return OK;
-}
-EXPORT int cuCtxGetDevice(int *device) {
-  ENTER(cuCtxGetDevice)
-  if (contexts.empty()) return 201;
-  *device = 0;
-  return OK;
-}
 EXPORT int cuModuleLoadData(mlc_module *module, const void *image) {
   ENTER(cuModuleLoadData)
+  NEEDS_CONTEXT
+  NOT_CAPTURED
   const unsigned char *header = (const unsigned char *)image;
   if (memcmp(header, "\x7f" "ELF", 4)) return BAD_IMAGE;
   size_t bytes = *(const uint64_t *)(header + 0x28) + (size_t)*(const uint16_t *)(header + 0x3a) * *(const uint16_t *)(header + 0x3c);
@@ -292,9 +390,16 @@ EXPORT int cuModuleLoadData(mlc_module *module, const void *image) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   unlink(path);
   if (!library) return fprintf(stderr, "fake CUDA driver: %s\n", dlerror()), BAD_IMAGE;
-  *module = (mlc_module)made(new Module{library, path}, "module");
+  *module = (mlc_module)made(new Module{library, path, current()}, "module");
   return OK;
 }
+
+/* Whether the current context can access an address. */
+static bool is_here(mlc_address address) {
+  const Allocation *found = allocation_of((uintptr_t)address);
+  return found && (found->context == current() || found->kind != IN_CONTEXT);
+}
+
 EXPORT int cuModuleUnload(mlc_module module) {
   std::lock_guard<std::recursive_mutex> guard(lock);
   drain();
@@ -312,7 +417,8 @@ EXPORT int cuModuleGetFunction(mlc_function *function, mlc_module module, const 
   if (!launch || !parameters) return NOT_FOUND;
   auto shared = (const int *)dlsym(library, (std::string("dynamic_") + name).c_str());
   auto maps = (const int *)dlsym(library, (std::string("maps_") + name).c_str());
-  Function *f = new Function{launch, *parameters, maps ? *maps : 0, library, shared ? *shared : 0, 48 << 10};
+  Function *f = new Function{launch, *parameters, maps ? *maps : 0, library, shared ? *shared : 0, 48 << 10,
+                             ((Module *)module)->context};
   handles[f] = "function";
   *function = (mlc_function)f;
   return OK;
@@ -335,6 +441,8 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *star
 }
 EXPORT int cuMemAlloc_v2(mlc_address *address, size_t bytes) {
   ENTER(cuMemAlloc_v2)
+  NEEDS_CONTEXT
+  NOT_CAPTURED
   if (!bytes) return INVALID;
   if (!region) {
     region = next_free = (char *)mmap(nullptr, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -344,7 +452,7 @@ EXPORT int cuMemAlloc_v2(mlc_address *address, size_t bytes) {
   if (used + bytes > (size_t)setting("FAKE_CUDA_MEMORY", 1L << 32) || next_free + pages + PAGE > region + REGION) return OUT_OF_MEMORY;
   char *found = next_free;
   next_free += pages + PAGE;
-  memory[(uintptr_t)found] = bytes;
+  memory[(uintptr_t)found] = {bytes, current(), next_kind};
   used += bytes;
   live["memory"]++;
   Access open;
@@ -357,58 +465,98 @@ EXPORT int cuMemFree_v2(mlc_address address) {
   drain();
   auto found = memory.find((uintptr_t)address);
   if (found == memory.end()) die("this is no allocation");
-  madvise((void *)found->first, found->second, MADV_DONTNEED);
-  used -= found->second;
+  madvise((void *)found->first, found->second.bytes, MADV_DONTNEED);
+  used -= found->second.bytes;
   memory.erase(found);
   live["memory"]--;
   return OK;
 }
-EXPORT int cuMemcpyHtoDAsync_v2(mlc_address to, const void *from, size_t bytes, mlc_stream) {
+EXPORT int cuMemcpyHtoDAsync_v2(mlc_address to, const void *from, size_t bytes, mlc_stream stream) {
   ENTER(cuMemcpyHtoDAsync_v2)
-  return inside((uintptr_t)to, bytes) ? enqueue(copying((void *)(uintptr_t)to, from, bytes)) : INVALID;
+  return inside((uintptr_t)to, bytes) ? enqueue(copying((void *)(uintptr_t)to, from, bytes), stream) : INVALID;
 }
-EXPORT int cuMemcpyDtoHAsync_v2(void *to, mlc_address from, size_t bytes, mlc_stream) {
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, mlc_address from, size_t bytes, mlc_stream stream) {
   ENTER(cuMemcpyDtoHAsync_v2)
-  return inside((uintptr_t)from, bytes) ? enqueue(copying(to, (void *)(uintptr_t)from, bytes)) : INVALID;
+  return inside((uintptr_t)from, bytes) ? enqueue(copying(to, (void *)(uintptr_t)from, bytes), stream) : INVALID;
 }
-EXPORT int cuMemcpyDtoDAsync_v2(mlc_address to, mlc_address from, size_t bytes, mlc_stream) {
+EXPORT int cuMemcpyDtoDAsync_v2(mlc_address to, mlc_address from, size_t bytes, mlc_stream stream) {
   ENTER(cuMemcpyDtoDAsync_v2)
   if (!inside((uintptr_t)to, bytes) || !inside((uintptr_t)from, bytes)) return INVALID;
   now += bytes >> 10;
-  return enqueue(copying((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes));
+  if (!is_here(to) || !is_here(from)) return INVALID;
+  return enqueue(copying((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes), stream);
 }
-EXPORT int cuMemsetD32Async(mlc_address to, unsigned value, size_t count, mlc_stream) {
+EXPORT int cuMemcpyPeerAsync(mlc_address to, mlc_context there, mlc_address from, mlc_context here, size_t bytes, mlc_stream stream) {
+  ENTER(cuMemcpyPeerAsync)
+  if (!inside((uintptr_t)to, bytes) || !inside((uintptr_t)from, bytes)) return INVALID;
+  if (allocation_of((uintptr_t)to)->context != (Context *)there || allocation_of((uintptr_t)from)->context != (Context *)here) return INVALID;
+  return enqueue(copying((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes), stream);
+}
+EXPORT int cuMemsetD32Async(mlc_address to, unsigned value, size_t count, mlc_stream stream) {
   ENTER(cuMemsetD32Async)
   if (!inside((uintptr_t)to, 4 * count)) return INVALID;
   return enqueue([=] {
     for (size_t i = 0; i < count; i++) ((unsigned *)(uintptr_t)to)[i] = value;
     return OK;
-  });
+  }, stream);
 }
-EXPORT int cuStreamCreate(mlc_stream *stream, unsigned) {
+EXPORT int cuStreamCreate(mlc_stream *stream, unsigned flags) {
   ENTER(cuStreamCreate)
-  *stream = (mlc_stream)made(new int(0), "stream");
+  NEEDS_CONTEXT
+  *stream = (mlc_stream)made(new Stream{current(), flags != MLC_CUDA_NON_BLOCKING}, "stream");
   return OK;
 }
 EXPORT int cuStreamDestroy_v2(mlc_stream stream) {
   std::lock_guard<std::recursive_mutex> guard(lock);
   drain();
   gone(stream, "stream");
-  delete (int *)stream;
+  delete (Stream *)stream;
   return OK;
 }
-EXPORT int cuStreamSynchronize(mlc_stream) {
+EXPORT int cuStreamSynchronize(mlc_stream stream) {
   std::lock_guard<std::recursive_mutex> guard(lock);
+  if (capture_of(stream)) return CAPTURE_UNSUPPORTED;
   int result = drain(); /* what fails is the work */
   return fails("cuStreamSynchronize") ? OUT_OF_MEMORY : result;
 }
-EXPORT int cuStreamWaitEvent(mlc_stream, mlc_event event, unsigned) {
+EXPORT int cuStreamGetCtx(mlc_stream stream, mlc_context *context) {
+  ENTER(cuStreamGetCtx)
+  check(stream, "stream");
+  *context = (mlc_context)((Stream *)stream)->context;
+  return OK;
+}
+EXPORT int cuStreamIsCapturing(mlc_stream stream, int *status) {
+  ENTER(cuStreamIsCapturing)
+  if ((uintptr_t)stream < 2 && captures) return CAPTURE_IMPLICIT;
+  *status = capture_of(stream) != nullptr;
+  return OK;
+}
+EXPORT int cuStreamBeginCapture_v2(mlc_stream stream, int) {
+  ENTER(cuStreamBeginCapture_v2)
+  check(stream, "stream");
+  ((Stream *)stream)->capture = made(new Graph, "graph");
+  captures++;
+  return OK;
+}
+EXPORT int cuStreamEndCapture(mlc_stream stream, mlc_graph *graph) {
+  ENTER(cuStreamEndCapture)
+  *graph = (mlc_graph)((Stream *)stream)->capture;
+  ((Stream *)stream)->capture = nullptr;
+  captures--;
+  return OK;
+}
+EXPORT int cuStreamWaitEvent(mlc_stream stream, mlc_event event, unsigned) {
   ENTER(cuStreamWaitEvent)
   check(event, "event");
-  return OK; /* there is one queue */
+  const Event *own = (Event *)event;
+  if (own->capture || capture_of(stream)) return own->capture == capture_of(stream) ? OK : CAPTURE_ISOLATION;
+  int result = enqueue([] { return OK; }, stream);
+  if (!result && own->recorded) items.back().after.push_back(own->item);
+  return result;
 }
 EXPORT int cuEventCreate(mlc_event *event, unsigned) {
   ENTER(cuEventCreate)
+  NEEDS_CONTEXT
   *event = (mlc_event)made(new Event, "event");
   return OK;
 }
@@ -418,15 +566,19 @@ EXPORT int cuEventDestroy_v2(mlc_event event) {
   delete (Event *)event;
   return OK;
 }
-EXPORT int cuEventRecord(mlc_event event, mlc_stream) {
+EXPORT int cuEventRecord(mlc_event event, mlc_stream stream) {
   ENTER(cuEventRecord)
   check(event, "event");
-  ((Event *)event)->recorded = true, ((Event *)event)->at = now;
+  Event *own = (Event *)event;
+  int result = enqueue([] { return OK; }, stream);
+  if (result) return result;
+  own->recorded = true, own->at = now, own->item = last_item(), own->capture = capture_of(stream);
   return OK;
 }
 EXPORT int cuEventSynchronize(mlc_event event) {
   std::lock_guard<std::recursive_mutex> guard(lock);
   check(event, "event");
+  if (((Event *)event)->capture || captures) return CAPTURE_UNSUPPORTED;
   int result = drain();
   return fails("cuEventSynchronize") ? OUT_OF_MEMORY : result;
 }
@@ -437,11 +589,11 @@ EXPORT int cuEventElapsedTime(float *ms, mlc_event first, mlc_event last) {
   return OK;
 }
 EXPORT int cuLaunchKernel(mlc_function function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,
-                          unsigned tz, unsigned shared, mlc_stream, void **params, void **) {
+                          unsigned tz, unsigned shared, mlc_stream stream, void **params, void **) {
   ENTER(cuLaunchKernel)
   if (!is_launch((Function *)function, x, threads, shared) || y != 1 || z != 1 || ty != 1 || tz != 1) return INVALID;
   now += 1000 + 10 * x;
-  return enqueue(launching((Function *)function, x, threads, params));
+  return enqueue(launching((Function *)function, x, threads, params), stream);
 }
 EXPORT int cuGraphCreate(mlc_graph *graph, unsigned) {
   ENTER(cuGraphCreate)
@@ -501,11 +653,13 @@ EXPORT int cuGraphExecMemcpyNodeSetParams(mlc_graph_exec exec, mlc_node node, co
   own.work = copying((void *)(uintptr_t)p->target.device, (void *)(uintptr_t)p->source.device, p->width_bytes);
   return OK;
 }
-EXPORT int cuGraphLaunch(mlc_graph_exec exec, mlc_stream) {
+EXPORT int cuGraphLaunch(mlc_graph_exec exec, mlc_stream stream) {
   ENTER(cuGraphLaunch)
   check(exec, "exec");
-  for (Node &node : ((Exec *)exec)->copies) enqueue(node.work);
-  return OK;
+  int result = OK;
+  for (Node &node : ((Exec *)exec)->copies)
+    if (!result) result = enqueue(node.work, stream);
+  return result;
 }
 EXPORT int cuGraphExecDestroy(mlc_graph_exec exec) {
   std::lock_guard<std::recursive_mutex> guard(lock);

@@ -8,6 +8,8 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import c_size_t, c_ulonglong, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,7 @@ class Gpu:
         ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)  # for libraries of kernels
         self.library = ctypes.CDLL(str(driver))  # the dynamic loader then finds libcuda.so.1 by this name
         self.library.fake_cuda_counts.restype = ctypes.c_char_p
+        self.library.fake_cuda_primary.restype = ctypes.c_void_p
 
     def counts(self) -> dict[str, int]:
         return json.loads(self.library.fake_cuda_counts())
@@ -63,6 +66,23 @@ class Gpu:
     def fail_at(self, call: int) -> None:
         """The n-th call from now on fails; 0: none."""
         self.library.fake_cuda_fail(ctypes.c_long(call))
+
+    @contextmanager
+    def inside(self, context: int | None = None) -> Iterator[None]:
+        """The context is the thread's current one; None: the primary one of device 0."""
+        context = context or self.library.fake_cuda_primary(0)
+        assert self.library.cuCtxPushCurrent_v2(ctypes.c_void_p(context)) == 0
+        yield
+        assert self.library.cuCtxPopCurrent_v2(None) == 0
+
+    def new_context(self, device: int = 0) -> int:
+        """A context as pycuda makes it, which is not left current."""
+        made = ctypes.c_void_p()
+        assert self.library.cuInit(0) == 0
+        assert self.library.cuCtxCreate_v2(ctypes.byref(made), 0, device) == 0
+        assert self.library.cuCtxPopCurrent_v2(None) == 0
+        assert made.value
+        return made.value
 
     def allocate(self, size: int) -> int:
         address = ctypes.c_ulonglong()
@@ -86,6 +106,34 @@ def gpu(built: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
     yield built
     built.fail_at(0)
     assert built.live() == {}
+
+
+class OnDevice:
+    """An array in the fake device's memory, of a context (None: the primary one of device 0)."""
+
+    def __init__(self, gpu: Gpu, array: np.ndarray[Any, Any], context: int | None = None, **interface: Any) -> None:
+        self.gpu, self.array, self.context = gpu, np.ascontiguousarray(array), context
+        with gpu.inside(context):
+            self.address = gpu.allocate(max(array.nbytes, 1))
+        self.copy("cuMemcpyHtoDAsync_v2", self.address, self.array.ctypes.data)
+        self.__cuda_array_interface__ = {
+            "data": (self.address, False), "shape": array.shape, "typestr": array.dtype.str, "version": 3, **interface,
+        }  # fmt: skip
+
+    def copy(self, call: str, target: int, source: int) -> None:
+        function = getattr(self.gpu.library, call)
+        with self.gpu.inside(self.context):
+            assert function(c_void_p(target), c_void_p(source), c_size_t(self.array.nbytes), None) == 0
+            assert self.gpu.library.cuStreamSynchronize(None) == 0
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        found = np.empty_like(self.array)
+        self.copy("cuMemcpyDtoHAsync_v2", found.ctypes.data, self.address)
+        return found
+
+    def free(self) -> None:
+        with self.gpu.inside(self.context):
+            assert self.gpu.library.cuMemFree_v2(c_ulonglong(self.address)) == 0
 
 
 def model(text: str, **weights: np.ndarray[Any, Any]) -> onnx.ModelProto:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from fake_gpu import HERE, Gpu, model, random
+from fake_gpu import HERE, Gpu, OnDevice, model, random
 from test_host_program import TARGET, check, counted_loop, loop_with_condition, mlp, nonzero
 
 import mlc
@@ -203,35 +203,6 @@ def test_without_a_driver_or_with_an_old_one(gpu: Gpu, tmp_path: Path) -> None:
         assert "there is no CUDA driver" in load_elsewhere(tmp_path / "net.so")
     found = load_elsewhere(tmp_path / "net.so", LD_LIBRARY_PATH=str(gpu.folder), FAKE_CUDA_VERSION="10020")
     assert "the CUDA driver is too old: it supports CUDA 10.2, and models need 11.4 or later" in found
-
-
-class OnDevice:
-    """An array in the fake device's memory."""
-
-    def __init__(self, gpu: Gpu, array: np.ndarray[Any, Any]) -> None:
-        self.gpu, self.array = gpu, np.ascontiguousarray(array)
-        self.address = gpu.allocate(array.nbytes)
-        self.copy("cuMemcpyHtoDAsync_v2", self.address, self.array.ctypes.data)
-        self.__cuda_array_interface__ = {
-            "data": (self.address, False), "shape": array.shape, "typestr": array.dtype.str, "version": 3,
-        }  # fmt: skip
-
-    def copy(self, call: str, target: int, source: int) -> None:
-        from ctypes import c_size_t, c_void_p
-
-        function = getattr(self.gpu.library, call)
-        assert function(c_void_p(target), c_void_p(source), c_size_t(self.array.nbytes), None) == 0
-        assert self.gpu.library.cuStreamSynchronize(None) == 0
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        found = np.empty_like(self.array)
-        self.copy("cuMemcpyDtoHAsync_v2", found.ctypes.data, self.address)
-        return found
-
-    def free(self) -> None:
-        from ctypes import c_ulonglong
-
-        assert self.gpu.library.cuMemFree_v2(c_ulonglong(self.address)) == 0
 
 
 def test_tensors_on_the_device_are_used_without_a_copy(gpu: Gpu) -> None:

@@ -16,15 +16,6 @@ int mlc_cuda_failed(mlc_call *c, int result, const char *what) {
   return 1;
 }
 
-/* The device of the caller's current context, so that a program chooses one as for its own work; else the first. */
-static int choose_device(mlc_device *d) {
-  int count = 0;
-  if (mlc_cuda_check(d->cuda->device_count(&count), "cannot count the CUDA devices for model ", d->program->name)) return 1;
-  if (!count) return mlc_fail("there is no CUDA device for model '%s'. Check CUDA_VISIBLE_DEVICES and nvidia-smi", d->program->name);
-  if (d->cuda->current_device(&d->ordinal) == 0) return 0;
-  return mlc_cuda_check(d->cuda->device_get(&d->ordinal, 0), "cannot use the first CUDA device for model ", d->program->name);
-}
-
 /* 90 of a device of compute capability 9.0; 0, and a message, on failure. */
 static int architecture_of(const mlc_device *d) {
   int major = 0, minor = 0;
@@ -93,13 +84,15 @@ static int load_code(mlc_device *d) {
   return 0;
 }
 
-static int upload_weights(mlc_device *d, const char *weights) {
+/* From the host's memory, or from where the model has them in another context. */
+static int upload_weights(mlc_device *d, const char *weights, const mlc_device *home) {
   int64_t bytes = d->program->weights_bytes - MLC_ALIGN; /* without the file's header */
   if (d->program->weights_bytes == 0 || bytes <= 0) return 0;
   if (d->cuda->memory_alloc(&d->weights, (size_t)bytes))
     return mlc_fail("the device has no %lld bytes of memory for the weights of model '%s'. Free some", (long long)bytes, d->program->name);
-  return mlc_cuda_check(d->cuda->upload(d->weights, weights, (size_t)bytes, d->stream),
-                        "cannot upload the weights of model ", d->program->name) ||
+  int result = home ? d->cuda->copy_from(d->weights, d->context, home->weights, home->context, (size_t)bytes, d->stream)
+                    : d->cuda->upload(d->weights, weights, (size_t)bytes, d->stream);
+  return mlc_cuda_check(result, "cannot upload the weights of model ", d->program->name) ||
          mlc_cuda_check(d->cuda->stream_synchronize(d->stream), "cannot upload the weights of model ", d->program->name);
 }
 
@@ -117,11 +110,11 @@ static int upload_state(mlc_device *d, const char *payload) {
   return mlc_cuda_check(result ? result : ended, what, name);
 }
 
-static int prepare(mlc_device *d, const char *weights) {
+static int prepare(mlc_device *d, const char *weights, const mlc_device *home) {
   const char *name = d->program->name;
   return mlc_cuda_check(d->cuda->stream_create(&d->stream, MLC_CUDA_NON_BLOCKING), "cannot create a stream for model ", name) ||
          mlc_cuda_check(d->cuda->event_create(&d->done, MLC_CUDA_NO_TIMING), "cannot create an event for model ", name) ||
-         load_code(d) || upload_weights(d, weights) || upload_state(d, weights);
+         load_code(d) || upload_weights(d, weights, home) || (!home && upload_state(d, weights));
 }
 
 /* The device's context is the calling thread's current one between these. */
@@ -134,21 +127,33 @@ static void leave(mlc_device *d) {
   d->cuda->context_pop(&own);
 }
 
-mlc_device *mlc_cuda_device_open(const mlc_program *program, const char *weights) {
+static mlc_device *new_device(const mlc_program *program) {
   mlc_device *d = calloc(1, sizeof *d);
   if (!d) return mlc_fail("out of memory"), NULL;
   d->program = program, d->code = program->device->code;
   pthread_mutex_init(&d->turn, NULL);
-  int failed = !(d->cuda = mlc_cuda_open()) || choose_device(d);
+  pthread_mutex_init(&d->opening, NULL);
+  return d;
+}
+
+mlc_device *mlc_cuda_device_open(const mlc_program *program, const char *weights) {
+  mlc_device *d = new_device(program);
+  if (!d) return NULL;
+  int failed = !(d->cuda = mlc_cuda_open()) || mlc_cuda_choose_context(d) || enter(d);
   if (!failed) {
-    failed = mlc_cuda_check(d->cuda->context_retain(&d->context, d->ordinal), "cannot use the CUDA device for model ", program->name);
-    d->has_context = !failed;
-  }
-  if (!failed && !(failed = enter(d))) {
-    failed = prepare(d, weights);
+    failed = prepare(d, weights, NULL);
     leave(d);
   }
   if (!failed) return d;
+  mlc_cuda_device_close(d);
+  return NULL;
+}
+
+mlc_device *mlc_cuda_copy_device(mlc_device *home, mlc_context context, int ordinal) {
+  mlc_device *d = new_device(home->program);
+  if (!d) return NULL;
+  d->cuda = home->cuda, d->process = home->process;
+  if (!mlc_cuda_use_context(d, context, ordinal) && !prepare(d, NULL, home)) return d;
   mlc_cuda_device_close(d);
   return NULL;
 }
@@ -164,6 +169,7 @@ static int copy_state(mlc_device *d, const mlc_state_entry *entry, void *to, con
 }
 
 int mlc_cuda_copy_state(mlc_device *d, const mlc_state_entry *entry, void *to, const void *from) {
+  if (mlc_cuda_is_forked(d)) return 1;
   pthread_mutex_lock(&d->turn);
   int failed = enter(d);
   if (!failed) {
@@ -188,23 +194,34 @@ static void release(mlc_device *d) {
   if (d->weights) d->cuda->memory_free(d->weights);
   if (d->state) d->cuda->memory_free(d->state);
   if (d->memory) d->cuda->memory_free(d->memory);
+  for (int i = 0; i < d->kept_count; i++) d->cuda->memory_free(d->kept[i]);
   if (d->done) d->cuda->event_destroy(d->done);
   if (d->stream) d->cuda->stream_destroy(d->stream);
 }
 
-void mlc_cuda_device_close(mlc_device *d) {
-  if (!d) return;
-  if (d->has_context) {
-    if (d->cuda->context_push(d->context) == 0) {
+/* In a child of the process that made it, and after its context was destroyed, only the host's memory is freed. */
+static void close_one(mlc_device *d) {
+  if (d->context && !mlc_cuda_is_forked(d)) {
+    if (mlc_cuda_is_alive(d) && d->cuda->context_push(d->context) == 0) {
       release(d);
       leave(d);
     }
-    d->cuda->context_release(d->ordinal);
+    mlc_cuda_release_context(d);
   }
   pthread_mutex_destroy(&d->turn);
+  pthread_mutex_destroy(&d->opening);
+  for (int i = 0; i < MLC_SEGMENTS; i++) free(d->segments[i].nodes), free(d->segments[i].record.words);
   free(d->record.words);
+  free(d->kept);
   free(d->host);
   free(d->modules);
   free(d->functions);
   free(d);
+}
+
+void mlc_cuda_device_close(mlc_device *d) {
+  for (mlc_device *next; d; d = next) {
+    next = d->next;
+    close_one(d);
+  }
 }

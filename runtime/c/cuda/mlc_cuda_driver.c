@@ -3,12 +3,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "mlc_internal.h"
 
 static mlc_cuda_driver driver;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static int is_open;
+static _Atomic long opened_by; /* the process; 0: none */
 
 static int missing(const char *symbol) {
   return mlc_fail("the CUDA driver is too old: it lacks %s. Install a driver for CUDA 11.4 or later", symbol);
@@ -46,9 +47,14 @@ static int start(void) {
 }
 
 const mlc_cuda_driver *mlc_cuda_open(void) {
+  long process = (long)getpid(), opened = opened_by;
+  if (opened && opened != process) {
+    mlc_fail("this process was forked from one that uses CUDA, which does not work in the child. Start processes by spawning");
+    return NULL;
+  }
   pthread_mutex_lock(&opening);
-  if (!is_open) is_open = !start();
-  int opened = is_open;
+  if (!opened_by && !start()) opened_by = process;
+  opened = opened_by;
   pthread_mutex_unlock(&opening);
   return opened ? &driver : NULL;
 }
@@ -61,6 +67,11 @@ static int is_lost(int result) {
 /* What a user can do about an error. */
 static const char *advice(int result) {
   if (result == MLC_CUDA_OUT_OF_MEMORY) return "Free memory of the device, or use smaller dimensions";
+  if (result == MLC_CUDA_NOT_INITIALIZED) return "Where this process was forked from one that uses CUDA, start it by spawning";
+  if (result == MLC_CUDA_INVALID_CONTEXT || result == MLC_CUDA_DESTROYED_CONTEXT)
+    return "The CUDA context in which the model was loaded is gone: load it again";
+  if (result >= MLC_CUDA_CAPTURE_UNSUPPORTED && result <= MLC_CUDA_CAPTURE_LAST)
+    return "A stream is being captured, which does not allow it: run the model before, or in the captured stream";
   if (is_lost(result)) return "Start the process again: the device does no more work for it";
   return "See what nvidia-smi says of the device";
 }

@@ -41,11 +41,16 @@ typedef struct {
 
 enum {
   MLC_CUDA_OUT_OF_MEMORY = 2,
+  MLC_CUDA_NOT_INITIALIZED = 3,
   MLC_CUDA_NO_DEVICE = 100,
+  MLC_CUDA_INVALID_CONTEXT = 201, MLC_CUDA_DESTROYED_CONTEXT = 709,
+  MLC_CUDA_CAPTURE_UNSUPPORTED = 900, MLC_CUDA_CAPTURE_LAST = 908, /* errors of what a capture does not allow */
   MLC_CUDA_ILLEGAL_ADDRESS = 700, MLC_CUDA_LAUNCH_TIMEOUT = 702, MLC_CUDA_ASSERT = 710, /* after these the context is */
   MLC_CUDA_STACK_ERROR = 714, MLC_CUDA_LAUNCH_FAILED = 719, /* lost, as after all from 714 to 719 */
   MLC_CUDA_MAJOR = 75, MLC_CUDA_MINOR = 76, /* device attributes: the compute capability */
-  MLC_CUDA_DEVICE_MEMORY = 2,
+  MLC_CUDA_HOST_MEMORY = 1, MLC_CUDA_DEVICE_MEMORY = 2,
+  MLC_CUDA_CONTEXT_OF = 1, MLC_CUDA_MEMORY_OF = 2, MLC_CUDA_IS_MANAGED = 8, MLC_CUDA_DEVICE_OF = 9, /* of a pointer */
+  MLC_CUDA_NO_CAPTURE = 0, MLC_CUDA_CAPTURE = 1, /* of a stream; 2: a capture that has failed */
   MLC_CUDA_DYNAMIC_BYTES = 8, /* attribute of a function: the most dynamic shared memory of a launch */
   MLC_CUDA_NON_BLOCKING = 1, /* streams: not ordered with the default stream */
   MLC_CUDA_NO_TIMING = 2,    /* events */
@@ -69,7 +74,10 @@ enum {
   F(context_release, cuDevicePrimaryCtxRelease_v2, int)                                                             \
   F(context_push, cuCtxPushCurrent_v2, mlc_context)                                                                 \
   F(context_pop, cuCtxPopCurrent_v2, mlc_context *)                                                                 \
+  F(context_current, cuCtxGetCurrent, mlc_context *)                                                                \
+  F(primary_state, cuDevicePrimaryCtxGetState, int, unsigned *, int *)                                              \
   F(current_device, cuCtxGetDevice, int *)                                                                          \
+  F(pointer_attributes, cuPointerGetAttributes, unsigned, int *, void **, mlc_address)                              \
   F(module_load, cuModuleLoadData, mlc_module *, const void *)                                                      \
   F(module_unload, cuModuleUnload, mlc_module)                                                                      \
   F(module_function, cuModuleGetFunction, mlc_function *, mlc_module, const char *)                                 \
@@ -79,10 +87,13 @@ enum {
   F(upload, cuMemcpyHtoDAsync_v2, mlc_address, const void *, size_t, mlc_stream)                                    \
   F(download, cuMemcpyDtoHAsync_v2, void *, mlc_address, size_t, mlc_stream)                                        \
   F(copy, cuMemcpyDtoDAsync_v2, mlc_address, mlc_address, size_t, mlc_stream)                                       \
+  F(copy_from, cuMemcpyPeerAsync, mlc_address, mlc_context, mlc_address, mlc_context, size_t, mlc_stream)           \
   F(fill, cuMemsetD32Async, mlc_address, unsigned, size_t, mlc_stream)                                              \
   F(stream_create, cuStreamCreate, mlc_stream *, unsigned)                                                          \
   F(stream_destroy, cuStreamDestroy_v2, mlc_stream)                                                                 \
   F(stream_synchronize, cuStreamSynchronize, mlc_stream)                                                            \
+  F(stream_context, cuStreamGetCtx, mlc_stream, mlc_context *)                                                      \
+  F(stream_capturing, cuStreamIsCapturing, mlc_stream, int *)                                                       \
   F(stream_wait, cuStreamWaitEvent, mlc_stream, mlc_event, unsigned)                                                \
   F(event_create, cuEventCreate, mlc_event *, unsigned)                                                             \
   F(event_destroy, cuEventDestroy_v2, mlc_event)                                                                    \
@@ -105,6 +116,7 @@ enum {
 
 /* Those of drivers for CUDA 12.0 and later; NULL in others. */
 #define MLC_CUDA_LATER_FUNCTIONS(F)                                                                                 \
+  F(context_id, cuCtxGetId, mlc_context, unsigned long long *)                                                      \
   F(encode_map, cuTensorMapEncodeTiled, void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,          \
     const uint32_t *, const uint32_t *, int, int, int, int)
 

@@ -286,7 +286,7 @@ void mlc_cuda_forget(mlc_device *d) { d->record.count = d->record.nodes = 0, d->
 
 void mlc_cuda_flush(mlc_call *c) {
   mlc_device *d = c->device;
-  int in_order = d->record.nodes == 1 || c->profile;
+  int in_order = d->record.nodes == 1 || c->profile || d->capturing; /* the caller's graph has the nodes themselves */
   if (d->record.nodes && !mlc_failed(c))
     mlc_cuda_failed(c, in_order ? run_in_order(d, &d->record) : run_graph(d, &d->record),
                     "cannot run the kernels of model ");

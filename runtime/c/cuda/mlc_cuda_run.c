@@ -13,14 +13,29 @@ static int stop(mlc_call *c, int failed) {
   return failed;
 }
 
-/* Memory of at least so many bytes on the device. What another run still uses is freed when that has ended. */
+/* Frees the memory of earlier runs when these have ended, or keeps it for the caller's graphs that use it. */
+static int drop_memory(mlc_device *d) {
+  mlc_cuda_drop_segments(d);
+  if (d->memory && d->captured) {
+    mlc_address *longer = realloc(d->kept, (size_t)(d->kept_count + 1) * sizeof *longer);
+    if (!longer) return mlc_fail("out of memory for a run of model '%s'", d->program->name);
+    d->kept = longer, d->kept[d->kept_count++] = d->memory;
+  } else if (d->memory) {
+    d->cuda->memory_free(d->memory);
+  }
+  d->memory = 0, d->memory_bytes = 0, d->captured = 0;
+  return 0;
+}
+
+/* Memory of at least so many bytes on the device. */
 static int reserve(mlc_call *c, int64_t bytes) {
   mlc_device *d = c->device;
   if (bytes <= d->memory_bytes) return 0;
+  if (d->capturing)
+    return stop(c, mlc_fail("model '%s' needs %lld bytes of memory for these dimensions, which cannot be allocated while the "
+                            "stream is captured. Run it with them once before", d->program->name, (long long)bytes));
   if (mlc_cuda_failed(c, d->cuda->event_synchronize(d->done), "an earlier run failed on the device of model ")) return 1;
-  mlc_cuda_drop_segments(d);
-  if (d->memory) d->cuda->memory_free(d->memory);
-  d->memory = 0, d->memory_bytes = 0;
+  if (drop_memory(d)) return stop(c, 1);
   int result = d->cuda->memory_alloc(&d->memory, (size_t)bytes);
   if (result == MLC_CUDA_OUT_OF_MEMORY)
     return stop(c, mlc_fail("the device has no %lld bytes of memory that model '%s' needs for these dimensions. "
@@ -105,7 +120,8 @@ static void set_i64(mlc_call *c, void *to, int64_t value) {
 
 static void compute(mlc_call *c, const void *const *from, void *const *to, const int64_t bytes[]) {
   mlc_device *d = c->device;
-  if (mlc_cuda_failed(c, d->cuda->stream_wait(d->current, d->done, 0), "cannot order the runs of model ")) return;
+  int ordered = d->capturing ? 0 : d->cuda->stream_wait(d->current, d->done, 0);
+  if (mlc_cuda_failed(c, ordered, "cannot order the runs of model ")) return;
   if (take_inputs(c, from, bytes)) return;
   if (d->code->counts_runs) set_i64(c, mlc_cuda_counter(c), c->number);
   d->program->body(c);
@@ -118,6 +134,7 @@ static void compute(mlc_call *c, const void *const *from, void *const *to, const
 static void finish(mlc_call *c) {
   mlc_device *d = c->device;
   mlc_cuda_forget(d);
+  if (d->capturing) return; /* nothing has run, and an event of a capture is none outside of it */
   int recorded = d->cuda->event_record(d->done, d->current);
   int ended = c->on_device ? recorded : d->cuda->stream_synchronize(d->current); /* also after a failure */
   if (!mlc_failed(c)) mlc_cuda_failed(c, recorded ? recorded : ended, "a run failed on the device of model ");
@@ -152,16 +169,50 @@ static void run(mlc_call *c) {
   free(staged);
 }
 
-void mlc_cuda_run(mlc_device *d, mlc_call *c) {
+/* Whether the caller captures the stream, which what the graph would hold must allow. 0 ok. */
+static int check_capture(mlc_call *c) {
+  mlc_device *d = c->device;
+  const char *name = d->program->name;
+  int status = MLC_CUDA_NO_CAPTURE;
+  d->capturing = 0;
+  if (!c->on_device) return 0;
+  if (mlc_cuda_failed(c, d->cuda->stream_capturing(d->current, &status), "cannot use the stream for model ")) return 1;
+  d->capturing = status != MLC_CUDA_NO_CAPTURE;
+  if (!d->capturing) return 0;
+  if (status != MLC_CUDA_CAPTURE)
+    return stop(c, mlc_fail("the capture of the stream in which model '%s' runs has failed before. Begin it again", name));
+  if (d->code->host_bytes(c->dim) > 0)
+    return stop(c, mlc_fail("model '%s' has steps on the host, which a captured graph cannot hold. Run it outside of the capture", name));
+  if (d->code->counts_runs)
+    return stop(c, mlc_fail("model '%s' has random numbers, which would be the same in each launch of a captured graph. Run it "
+                            "outside of the capture", name));
+  d->captured = 1;
+  return 0;
+}
+
+static void run_in_context(mlc_device *d, mlc_call *c) {
   c->device = d;
   pthread_mutex_lock(&d->turn);
   d->current = c->on_device ? c->stream : d->stream;
-  if (!mlc_cuda_failed(c, d->cuda->context_push(d->context), "cannot use the device of model ")) {
-    mlc_context before;
-    run(c);
-    d->cuda->context_pop(&before);
-  }
+  if (!check_capture(c)) run(c);
   pthread_mutex_unlock(&d->turn);
+}
+
+static mlc_device *enter_home(mlc_device *home) {
+  int result = home->cuda->context_push(home->context);
+  return mlc_cuda_check(result, "cannot use the device of model ", home->program->name) ? NULL : home;
+}
+
+void mlc_cuda_run(mlc_device *home, mlc_call *c) {
+  c->device = home;
+  mlc_device *d = mlc_cuda_is_forked(home) ? NULL : c->on_device ? mlc_cuda_enter_context_of(home, c) : enter_home(home);
+  if (!d) {
+    stop(c, 1);
+    return;
+  }
+  mlc_context before;
+  run_in_context(d, c);
+  d->cuda->context_pop(&before);
 }
 
 void *mlc_cuda_counter(const mlc_call *c) { return (void *)(uintptr_t)c->device->memory; }
