@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlc.runtime.signature import dtype_of
 
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
-_NARROW = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz"}
-_CPU, _CUDA = 1, 2
+NARROW = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz"}
+_CPU, CUDA = 1, 2
 _READ_ONLY = 1
 
 
-class _Tensor(Structure):
+class Tensor(Structure):
     """DLTensor."""
 
     _fields_ = [
@@ -29,12 +29,12 @@ class _Tensor(Structure):
     ]  # fmt: skip
 
 
-class _Versioned(Structure):
+class Versioned(Structure):
     """DLManagedTensorVersioned; before version 1 there was the tensor alone, then context and deleter."""
 
     _fields_ = [
         ("major", c_uint32), ("minor", c_uint32), ("context", c_void_p), ("deleter", c_void_p), ("flags", c_uint64),
-        ("tensor", _Tensor),
+        ("tensor", Tensor),
     ]  # fmt: skip
 
 
@@ -58,39 +58,50 @@ def view(value: Any) -> np.ndarray[Any, Any]:
     if value.__dlpack_device__()[0] != _CPU:
         raise BufferError("its memory is on another device than the CPU")
     capsule = _export(value)
-    if _is_valid(capsule, b"dltensor_versioned"):
-        managed = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
-        return _array(capsule, managed.tensor, bool(managed.flags & _READ_ONLY))
-    return _array(capsule, _Tensor.from_address(_pointer(capsule, b"dltensor")), False)
+    return _array(capsule, *_tensor(capsule))
 
 
-def on_gpu(value: Any) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, np.dtype[Any]]:
-    """Address, shape, strides in bytes (None: row-major) and dtype of a tensor in a GPU's memory.
+class OnGpu(NamedTuple):
+    """A tensor in a GPU's memory: strides in bytes (None: row-major); ``capsule`` keeps the memory."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    dtype: np.dtype[Any]
+    read_only: bool
+    capsule: object
+
+
+def on_gpu(value: Any, stream: int) -> OnGpu:
+    """A tensor in a GPU's memory; the stream ``stream`` waits for what its exporter has enqueued.
 
     Raises BufferError where it is elsewhere, and whatever the object's own export raises.
     """
-    if value.__dlpack_device__()[0] != _CUDA:
+    if value.__dlpack_device__()[0] != CUDA:
         raise BufferError("its memory is on another device")
-    tensor = _tensor(_export(value))
+    capsule = _export(value, stream=stream)
+    tensor, read_only = _tensor(capsule)
     dtype, shape = _dtype(tensor), tuple(tensor.shape[: tensor.rank])
     strides = tuple(each * dtype.itemsize for each in tensor.strides[: tensor.rank]) if tensor.strides else None
-    return (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype
+    return OnGpu((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, read_only, capsule)
 
 
-def _tensor(capsule: object) -> _Tensor:
+def _tensor(capsule: object) -> tuple[Tensor, bool]:
+    """The tensor, and whether it is read-only."""
     if _is_valid(capsule, b"dltensor_versioned"):
-        return _Versioned.from_address(_pointer(capsule, b"dltensor_versioned")).tensor
-    return _Tensor.from_address(_pointer(capsule, b"dltensor"))
+        managed = Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        return managed.tensor, bool(managed.flags & _READ_ONLY)
+    return Tensor.from_address(_pointer(capsule, b"dltensor")), False
 
 
-def _export(value: Any) -> object:
+def _export(value: Any, **stream: int) -> object:
     try:
-        return value.__dlpack__(max_version=(1, 1))
+        return value.__dlpack__(max_version=(1, 1), **stream)
     except TypeError:  # an exporter from before version 1
-        return value.__dlpack__()
+        return value.__dlpack__(**stream)
 
 
-def _array(capsule: object, tensor: _Tensor, read_only: bool) -> np.ndarray[Any, Any]:
+def _array(capsule: object, tensor: Tensor, read_only: bool) -> np.ndarray[Any, Any]:
     dtype = _dtype(tensor)
     shape = tuple(tensor.shape[: tensor.rank])
     strides = tuple(each * dtype.itemsize for each in tensor.strides[: tensor.rank]) if tensor.strides else None
@@ -104,8 +115,8 @@ def _array(capsule: object, tensor: _Tensor, read_only: bool) -> np.ndarray[Any,
     return np.ndarray(shape, dtype, np.asarray(memory), -first, strides)
 
 
-def _dtype(tensor: _Tensor) -> np.dtype[Any]:
-    kind = _NARROW.get(tensor.code) or _KINDS.get(tensor.code, "")
+def _dtype(tensor: Tensor) -> np.dtype[Any]:
+    kind = NARROW.get(tensor.code) or _KINDS.get(tensor.code, "")
     if tensor.lanes != 1 or tensor.bits % 8 or not kind:
         raise BufferError(f"its DLPack type {tensor.code}, {tensor.bits} bits, is not known")
-    return dtype_of(kind if kind == "bool" or tensor.code in _NARROW else f"{kind}{tensor.bits}")
+    return dtype_of(kind if kind == "bool" or tensor.code in NARROW else f"{kind}{tensor.bits}")

@@ -8,7 +8,7 @@ import json
 import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from _cffi_backend import FFI  # cffi's own FFI is this one and a parser of C, which takes 30 ms to load
 
-from mlc.errors import ArtifactError, RunError
+from mlc.errors import ArtifactError, InputError, RunError
 from mlc.runtime import memory
 from mlc.runtime.loader import find_prefix, open_library
 from mlc.runtime.signature import POINTERS, STRINGS, TensorSpec
@@ -94,7 +94,7 @@ class Library:
     ``signature`` is the parsed signature of the artifact, ``prefix`` its symbol prefix.
     """
 
-    def __init__(self, path: Path, threads: int | None, verify: bool = False) -> None:
+    def __init__(self, path: Path, threads: int | None, verify: bool = False, context: Any = None) -> None:
         self.path = path
         self.prefix = find_prefix(path)
         self._dll = open_library(path)
@@ -103,11 +103,23 @@ class Library:
         self.signature = self._read_signature()
         if verify:
             check_weights(path, self.weights_path(), self.signature)
-        self._model = self._c.create(_os_path(self.weights_path()), threads or 0)
+        with self._in_context(context):
+            self._model = self._c.create(_os_path(self.weights_path()), threads or 0)
         if not self._model:
             raise ArtifactError(f"Cannot load {path}: {self._error()}")
         # Not at interpreter exit: a daemon thread may still be inside a call.
         weakref.finalize(self, _release, self._c.destroy, self._model, self._dll._handle).atexit = False
+
+    def _in_context(self, context: Any) -> AbstractContextManager[None]:
+        """Whatever CUDA context is current when the model is created is the model's."""
+        if context is None:
+            return nullcontext()
+        if not self.signature["target"].startswith("cuda"):
+            message = f"Model '{self.signature['name']}' is compiled for {self.signature['target']}"
+            raise InputError(f"{message}, which has no CUDA context", hint="Compile it with target='cuda'")
+        from mlc.runtime.cuda_contexts import entered
+
+        return entered(context)
 
     def _bind(self) -> None:
         for name, type_ in _TYPES.items():

@@ -46,11 +46,14 @@ class Model:
     ``threads``, so another process loads the same file.
     """
 
-    def __init__(self, path: str | PathLike[str], threads: int | None = None, verify: bool = False) -> None:
+    def __init__(
+        self, path: str | PathLike[str], threads: int | None = None, verify: bool = False, context: Any = None
+    ) -> None:
         """See :func:`load`."""
         if threads is not None and not (isinstance(threads, Integral) and 1 <= threads <= MOST_THREADS):
             raise InputError(f"A model cannot run on {threads!r} threads", hint=f"Give 1 to {MOST_THREADS}, or None")
-        library = Library(existing(path), threads, verify)
+        library = Library(existing(path), threads, verify, context)
+        self._context = context  # which lives as long
         self.path, self.threads = library.path, threads
         self.signature = library.signature
         self.name: str = self.signature["name"]
@@ -74,7 +77,7 @@ class Model:
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._repeat: Callable[..., Any] = nothing  # see ``repeat``
         self._repeat_named: Callable[..., Any] = nothing  # the same by name
-        self._device_runs: Callable[..., None] | None = None  # see ``run_device``
+        self._device_runs: Callable[..., dict[str, Any]] | None = None  # see ``run_device``
         self._queue = Queue()
 
     def __call__(self, *values: Any, **named: Any) -> Array | tuple[Array, ...]:
@@ -114,19 +117,24 @@ class Model:
         given = self._in_order((), inputs)
         return {**self._execute(given, arrays.as_outputs(out)), **out} if out else self._execute(given, {})
 
-    def run_device(self, inputs: Mapping[str, Any], out: Mapping[str, Any], stream: int = 0) -> None:
+    def run_device(
+        self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None, stream: Any = None
+    ) -> dict[str, Any]:
         """``run`` on arrays in the GPU's memory, of a model compiled for one; ordered in ``stream``, without waiting.
 
-        Arrays have ``__cuda_array_interface__`` or ``__dlpack__`` (PyTorch, CuPy, JAX, Numba) and are contiguous.
-        ``out`` has one for each output. ``stream`` is the address of a CUDA stream of the device's primary context
-        (``torch.cuda.current_stream().cuda_stream``), 0 the default one. The arrays must live until the run has ended.
-        Raises RunError where a name, dtype or shape does not fit, for a model for a CPU, or with run-time dimensions.
+        Arrays have ``__cuda_array_interface__`` or ``__dlpack__`` (PyTorch, CuPy, pycuda, JAX, Numba), are contiguous
+        and in one CUDA context; the model is loaded in that context too if it is not there yet. Outputs that ``out``
+        does not have are ``DeviceTensor``; all are returned by name. ``stream`` is a stream of one of these libraries
+        or its address (0: the legacy default stream), where arrays are ready that do not say their own; the run waits
+        for those that they say, which wait for the run. None: the stream that the arrays say, else the default one.
+        The arrays must live until the run has ended. Raises RunError where a name, dtype, shape, context or stream does
+        not fit, arrays overlap, for a model for a CPU, or with run-time dimensions.
         """
         if (runs := self._device_runs) is None:
             from mlc.runtime.device_runs import DeviceRuns
 
             runs = self._device_runs = DeviceRuns(self._open_library(), self.inputs, self.outputs, self.dims)
-        runs(inputs, out, stream)
+        return runs(inputs, out, stream)
 
     def run_async(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> Future[dict[str, Any]]:
         """``run`` on another thread: the future of its result. Calls run one after another, in order.
@@ -204,7 +212,15 @@ class Model:
 
     def __reduce__(self) -> tuple[object, ...]:
         self._open_library()
-        return type(self), (str(self.path), self.threads)
+        return type(self), (str(self.path), self.threads, False, self._device())
+
+    def _device(self) -> int | None:
+        """The device for whose primary context the model is loaded: another process has no other one of this."""
+        if self._context is None:
+            return None
+        from mlc.runtime.cuda_contexts import device_number
+
+        return device_number(self._context)
 
     def __repr__(self) -> str:
         return describe.text(self.name, self.inputs, self.outputs)
@@ -340,13 +356,15 @@ class Model:
         return plan
 
 
-def load(path: str | PathLike[str], threads: int | None = None, verify: bool = False) -> Model:
+def load(path: str | PathLike[str], threads: int | None = None, verify: bool = False, context: Any = None) -> Model:
     """Loads the artifact (.so) that ``mlc compile`` or :meth:`Model.save` wrote.
 
     ``threads`` is the number of threads a call runs on, the caller's included; None: one per CPU this process may use.
     Results do not depend on it.
+    ``context`` is for a model of a GPU: the CUDA context in which it is loaded, one of pycuda or its address, or the
+    number of a device, whose primary context it is. None: the calling thread's current one, else the first device's.
     Raises ArtifactError where it is missing, damaged, of another version, or for another CPU, and where its weights are
     missing, truncated or another model's. ``verify`` also reads all weights and compares their digest, as does
     MLC_VERIFY_WEIGHTS=1 in the environment. Loading runs the artifact's code: see docs/reference/trust.md.
     """
-    return Model(path, threads, verify)
+    return Model(path, threads, verify, context)

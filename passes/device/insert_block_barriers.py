@@ -48,7 +48,7 @@ class InsertBlockBarriers(ModulePass):
             written = {b for o in fn.walk() if isinstance(o, WRITES) for b in written_by(o)}
             read = {v for o in fn.walk() if isinstance(o, READS) for v in _buffers(o)}
             read |= {kernel.root_of(o.buffer) for o in fn.walk() if isinstance(o, ASYNCHRONOUS)}
-            updated = {fn.block.args[n]: fn.block.args[k] for n, k in fn.in_place}
+            updated: dict[SSAValue, SSAValue] = {fn.block.args[n]: fn.block.args[k] for n, k in fn.in_place}
             if shared := written & {updated.get(v, v) for v in read}:
                 _Barriers(shared, updated).block(fn.block, _Pending())
 

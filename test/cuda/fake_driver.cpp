@@ -44,6 +44,7 @@ struct Stream { Context *context; bool blocking; Graph *capture = nullptr; };
 
 std::map<std::string, long> live, calls;
 std::map<const void *, std::string> handles; /* live objects and their kinds */
+std::map<const void *, Context *> owners;
 struct Allocation { size_t bytes; Context *context; int kind; };
 std::map<uintptr_t, Allocation> memory;
 int sticky = OK;
@@ -65,6 +66,7 @@ long setting(const char *name, long otherwise) {
 
 template <class T> T *made(T *object, const char *kind) {
   handles[object] = kind;
+  owners[object] = current();
   live[kind]++;
   return object;
 }
@@ -285,6 +287,8 @@ EXPORT int cuCtxDestroy_v2(mlc_context context) {
     live["memory"]--;
     each = memory.erase(each);
   }
+  for (auto &each : owners)
+    if (each.second == own && handles.count(each.first)) live[handles[each.first]]--, handles.erase(each.first);
   if (current() == own) stack.pop_back(), live["current"]--;
   return OK;
 }

@@ -123,6 +123,7 @@ class OnDevice:
     def copy(self, call: str, target: int, source: int) -> None:
         function = getattr(self.gpu.library, call)
         with self.gpu.inside(self.context):
+            assert self.gpu.library.cuStreamSynchronize(None) == 0  # the driver of the tests does all work
             assert function(c_void_p(target), c_void_p(source), c_size_t(self.array.nbytes), None) == 0
             assert self.gpu.library.cuStreamSynchronize(None) == 0
 

@@ -29,7 +29,7 @@ class Tensor:
         self.keep = integers(*array.shape), integers(*(s // array.itemsize for s in array.strides))
         code = NARROW.get(array.dtype.name, CODES.get(array.dtype.kind))
         shape, strides = (ctypes.cast(each, ctypes.POINTER(ctypes.c_int64)) for each in self.keep)
-        self.tensor = dlpack._Tensor(array.ctypes.data, device, 0, rank, code, 8 * array.itemsize, 1, shape, strides, 0)
+        self.tensor = dlpack.Tensor(array.ctypes.data, device, 0, rank, code, 8 * array.itemsize, 1, shape, strides, 0)
 
     def __dlpack__(self, stream=None):
         return new_capsule(ctypes.addressof(self.tensor), b"dltensor", None)
@@ -43,7 +43,7 @@ class Versioned(Tensor):
 
     def __init__(self, array, flags=0):
         super().__init__(array)
-        self.managed = dlpack._Versioned(1, 0, None, None, flags, self.tensor)
+        self.managed = dlpack.Versioned(1, 0, None, None, flags, self.tensor)
 
     def __dlpack__(self, stream=None, max_version=None, **_):
         return new_capsule(ctypes.addressof(self.managed), b"dltensor_versioned", None)
