@@ -16,6 +16,7 @@ from mlc.dialects.batching.walk import OTHERWISE, RULES, Batch, Batching, Rule
 from mlc.dialects.graph import (
     ArgsortOp,
     BroadcastOp,
+    CholeskyOp,
     ComputeOp,
     ConcatOp,
     ContractOp,
@@ -25,6 +26,7 @@ from mlc.dialects.graph import (
     ForestOp,
     GraphOp,
     LoopOp,
+    LuOp,
     MapOp,
     PadOp,
     PoolOp,
@@ -35,6 +37,7 @@ from mlc.dialects.graph import (
     SliceOp,
     StructuredOp,
     TransposeOp,
+    TriangularSolveOp,
     YieldOp,
     dims_of,
     ints_of,
@@ -100,7 +103,7 @@ def of_reduce(op: ReduceOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
     return b.emit(ReduceOp(op.fn.data, xs[0].value, axes, bool(op.keepdims)))
 
 
-@batched(PoolOp, ScanOp, ArgsortOp, ForestOp, CouplingOp)
+@batched(PoolOp, ScanOp, ArgsortOp, ForestOp, CouplingOp, CholeskyOp, LuOp)
 def of_rows(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
     """What treats each element of the first dimension alike: that dimension is longer."""
     size, first, *rest = shape_of(xs[0].value)
@@ -108,6 +111,19 @@ def of_rows(op: GraphOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
     made.operands = [b.reshape(xs[0].value, (size * first, *rest)), *(x.value for x in xs[1:])]
     made.results[0]._type = made.infer()
     return b.reshape(b.emit(made), (b.size, *shape_of(op.results[0])))
+
+
+@batched(TriangularSolveOp)
+def of_triangular_solve(op: TriangularSolveOp, xs: Sequence[Batch], b: Batching) -> SSAValue:
+    """More matrices; where all have one, more right sides of it."""
+    (count, n, columns), size = shape_of(op.right), b.size
+    if xs[0].batched:
+        rows = [(size * count, *shape_of(x)[1:]) for x in op.operands]
+        given = [b.reshape(b.whole(x), shape) for x, shape in zip(xs, rows, strict=True)]
+        return b.reshape(b.emit(TriangularSolveOp(*given, *op.flags)), (size, count, n, columns))
+    moved = b.emit(TransposeOp(xs[1].value, [1, 2, 0, 3]))
+    made = TriangularSolveOp(xs[0].value, b.reshape(moved, (count, n, size * columns)), *op.flags)
+    return b.emit(TransposeOp(b.reshape(b.emit(made), (count, n, size, columns)), [2, 0, 1, 3]))
 
 
 @batched(ContractOp)

@@ -18,6 +18,7 @@ from mlc.dialects.graph.contract import ContractOp
 from mlc.dialects.graph.conv import ConvOp
 from mlc.dialects.graph.coupling import CouplingOp
 from mlc.dialects.graph.data import ConstantOp, WeightOp
+from mlc.dialects.graph.factors import CholeskyOp, LuOp, TriangularSolveOp
 from mlc.dialects.graph.forest import ForestOp
 from mlc.dialects.graph.in_layouts import LayoutOp
 from mlc.dialects.graph.layouts import LayoutAttr, layout
@@ -71,6 +72,9 @@ Graph = Dialect(
         ScatterOp,
         ForestOp,
         CouplingOp,
+        CholeskyOp,
+        LuOp,
+        TriangularSolveOp,
         LoopOp,
         IfOp,
         YieldOp,
@@ -94,6 +98,7 @@ __all__ = [
     "ComputeOp", "PiecewiseOp", "NonzeroOp", "SizeOp", "SizedOp", "RoutineOp", "RunCounterOp", "RandomDrawOp",
     "LibraryOp",
     "ArgsortOp", "ScanOp", "NonMaxSuppressionOp", "ScatterOp", "ForestOp", "CouplingOp", "LoopOp", "IfOp",
+    "CholeskyOp", "LuOp", "TriangularSolveOp",
     "RegionOp", "YieldOp",
     "WinogradRowsOp", "WinogradInputOp", "WinogradSumsOp", "WinogradOutputOp", "WinogradPointsOp", "WinogradTapRowsOp",
     "WinogradTapsOp", "WeightOp", "ConstantOp",

@@ -27,7 +27,8 @@ from mlc.passes.schedule.apply_schedules import TUNED
 FILE_BYTES = 100_000
 """Of kernels, after which the next file begins. A file's headers take the compiler as long as 10 kB of kernels."""
 LIBRARY_CALL = ", tid, threads);"  # ends the call of one
-OF_THEIR_OWN = {"mlc_forest_": "forest", "mlc_coupling(": "coupling"}
+FACTORS = ("mlc_cholesky_", "mlc_lu_", "mlc_triangular_solve_")
+OF_THEIR_OWN = {"mlc_forest_": "forest", "mlc_coupling(": "coupling", **dict.fromkeys(FACTORS, "factors")}
 """How the calls of some begin -> their header, which is not mlc_library.h."""
 
 

@@ -32,6 +32,8 @@ WAITS = (
     "mlc_argsort",
     "mlc_scan",
     "mlc_scatter",
+    "mlc_cholesky",
+    "mlc_lu",
 )
 
 C_HEADERS = ("-nostdinc++",)

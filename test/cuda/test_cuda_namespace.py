@@ -32,6 +32,9 @@ def same(name: str, *arrays: Any, numpy: str = "", **how: Any) -> Made:
     return lambda *xs: ours(*xs, **how), lambda *xs: theirs(*xs, **how), arrays
 
 
+WIDE = RNG.uniform(0.2, 0.8, (40, 40)) + 3 * np.eye(40)
+"""More columns than a warp has threads."""
+
 OTHERS: dict[str, Made] = {
     **{name: same(name, X, numpy=name) for name in ("isinf", "logical_not", "signbit")},
     **{name: same(name, X, Y) for name in ("copysign", "nextafter", "not_equal")},
@@ -48,6 +51,8 @@ OTHERS: dict[str, Made] = {
     "cholesky": (lambda x: L.cholesky(x @ x.mT + mnp.eye(5)), lambda x: np.linalg.cholesky(x @ x.T + np.eye(5)), (X,)),
     "solve": (lambda x, y: L.solve(x @ x.mT, y), lambda x, y: np.linalg.solve(x @ x.T, y), (X * 1.0, Y)),
     "det": (lambda x: L.det(x), lambda x: np.linalg.det(x), (X[:, :5],)),
+    "wide cholesky": (lambda a: L.cholesky(a @ a.mT), lambda a: np.linalg.cholesky(a @ a.mT), (WIDE,)),
+    "wide solve": (lambda a: L.solve(a, a[:, :2]), lambda a: np.linalg.solve(a, a[:, :2]), (WIDE,)),
     "svdvals": (L.svdvals, lambda x: np.linalg.svd(x, compute_uv=False), (X,)),
     "eigvalsh": (lambda x: L.eigvalsh(x @ x.mT), lambda x: np.linalg.eigvalsh(x @ x.T), (X,)),
     "qr": (lambda x: mnp.abs(L.qr(x).R), lambda x: np.abs(np.linalg.qr(x).R), (X,)),

@@ -17,7 +17,8 @@ from mlc.frontends.array.functions.reductions import Axis, axes_of, sum
 from mlc.frontends.array.functions.shapes import of_matrices
 from mlc.frontends.array.functions.shaping import concat, expand_dims, moveaxis, reshape
 from mlc.frontends.array.linalg import norms
-from mlc.frontends.array.linalg.decompositions import eigvals, inv, svd, svdvals
+from mlc.frontends.array.linalg.closed_forms import will_be_differentiated
+from mlc.frontends.array.linalg.decompositions import eigvals, inv, pinv, svd, svdvals
 from mlc.frontends.array.linalg.matrices import adjoint, matrices
 from mlc.frontends.array.linalg.norms import matrix_norm, vector_norm
 
@@ -112,7 +113,10 @@ def lstsq(a: Any, b: Any, /, rcond: float | None = None) -> tuple[Array, Array, 
     used = s > least
     inverse = where(used, 1 / where(used, s, 1.0), 0.0)
     wide = right[:, None] if line else right
-    x = matmul(adjoint(vh), inverse[:, None] * matmul(adjoint(u), wide))
+    if will_be_differentiated(left, wide):  # without vectors of singular values, which have no derivative where equal
+        x = matmul(pinv(left, rtol=limits(left.element).eps * max(rows, columns) if rcond is None else rcond), wide)
+    else:
+        x = matmul(adjoint(vh), inverse[:, None] * matmul(adjoint(u), wide))
     left_over = sum(FUNCTIONS["abs"](wide - matmul(left, x)) ** 2, axis=0)
     rank = sum(used)
     return (x[:, 0] if line else x), left_over, rank, s

@@ -185,7 +185,8 @@ def _summed(letters: str, x: Array, needed: set[str]) -> tuple[str, Array]:
 def diagonal(x: Any, /) -> Array:
     """The main diagonals of the last two dimensions."""
     given = of_matrices("diagonal", x)
-    least = min((d for d in given.shape[-2:] if isinstance(d, int)), default=None)
+    rows, columns = given.shape[-2:]
+    least = rows if rows == columns else min((d for d in (rows, columns) if isinstance(d, int)), default=None)
     if least is None:
         hint = "Fix one of its last two dimensions"
         raise InputError(f"mlc.numpy.diagonal of an array of shape {given.shape}, which is open", hint=hint)
@@ -193,7 +194,7 @@ def diagonal(x: Any, /) -> Array:
 
 
 @linear
-def diagonals(build: Builder, xs: Sequence[Tensor], size: int) -> Tensor:
+def diagonals(build: Builder, xs: Sequence[Tensor], size: DimLike) -> Tensor:
     (x,) = xs
     names = [f"i{n}" for n in range(x.rank - 1)]
     return build.compute(f"x0[{', '.join([*names, names[-1]])}]", [x], (*x.shape[:-2], size))

@@ -6,20 +6,18 @@ from typing import Any, NamedTuple
 
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
-from mlc.frontends.array.functions.creation import eye, triu, zeros
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, conj, operands, real, where
+from mlc.frontends.array.functions.creation import eye, tril, triu, zeros
+from mlc.frontends.array.functions.elementwise import conj, convert, is_complex, operands, real, where
 from mlc.frontends.array.functions.products import diagonal, matmul
-from mlc.frontends.array.functions.reductions import count_nonzero, max, prod, sum
-from mlc.frontends.array.functions.shaping import broadcast_to, matrix_transpose
-from mlc.frontends.array.linalg.closed_forms import (
-    differentiable_factor,
-    differentiable_solution,
-    will_be_differentiated,
-)
-from mlc.frontends.array.linalg.elimination import cholesky_factor, householder, lu_factors, solve_factored
+from mlc.frontends.array.functions.reductions import count_nonzero, max, sum
+from mlc.frontends.array.functions.shaping import broadcast_to, concat, matrix_transpose
+from mlc.frontends.array.linalg.closed_forms import factor, solution, will_be_differentiated
+from mlc.frontends.array.linalg.determinants import determinant, sign_and_logarithm
+from mlc.frontends.array.linalg.elimination import householder
 from mlc.frontends.array.linalg.jacobi import hermitian_eigen, singular
 from mlc.frontends.array.linalg.matrices import adjoint, epsilon, extent, matrices, together
 from mlc.frontends.array.linalg.schur import schur, triangular_eigenvectors
+from mlc.frontends.array.linalg.spectral_forms import eigen, eigenvalues, orthogonal_factors, singular_factors
 from mlc.frontends.array.transforms.custom import custom_jvp
 
 
@@ -44,25 +42,25 @@ class SVD(NamedTuple):
     Vh: Array
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Array:
-    """The lower triangular L of ``x = L L^H``, or L^H; NaN where ``x`` is not positive definite."""
+def cholesky(x: Any, /, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
+    """The lower triangular L of ``x = L L^H``, or L^H; NaN where ``x`` is not positive definite.
+
+    The matrix is ``(x + x^H) / 2``, so that derivatives are Hermitian; without ``symmetrize_input`` the lower triangle
+    of ``x`` alone is read, as NumPy does.
+    """
     given = matrices("cholesky", x, square=True)
-    factor = differentiable_factor(given) if will_be_differentiated(given) else cholesky_factor(given)
-    return adjoint(factor) if upper else factor
+    found = factor((given + adjoint(given)) / 2 if symmetrize_input else given)
+    return adjoint(found) if upper else found
 
 
 def det(x: Any, /) -> Array:
     """Determinants, by elimination."""
-    factors = lu_factors(matrices("det", x, square=True))
-    return factors.sign * prod(diagonal(factors.lu), axis=-1)
+    return determinant(matrices("det", x, square=True))
 
 
 def slogdet(x: Any, /) -> SignLogDet:
     """The sign (complex: of length 1) of determinants, and the logarithm of their absolute values."""
-    factors = lu_factors(matrices("slogdet", x, square=True))
-    pivots = diagonal(factors.lu)
-    sign = factors.sign * prod(FUNCTIONS["sign"](pivots), axis=-1)
-    return SignLogDet(*together(sign, sum(FUNCTIONS["log"](FUNCTIONS["abs"](pivots)), axis=-1)))
+    return SignLogDet(*together(*sign_and_logarithm(matrices("slogdet", x, square=True))))
 
 
 def solve(x1: Any, x2: Any, /) -> Array:
@@ -77,8 +75,7 @@ def solve(x1: Any, x2: Any, /) -> Array:
     columns = b[:, None] if vector else b
     if columns.shape[-2] != a.shape[-1]:
         raise InputError(f"solve of shapes {a.shape} and {b.shape}", hint="They need equal numbers of rows")
-    traced = will_be_differentiated(a, columns)
-    found = differentiable_solution(a, columns) if traced else solve_factored(lu_factors(a), columns)
+    found = solution(a, columns)
     return found[..., 0] if vector else found
 
 
@@ -97,6 +94,8 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QR:
     given = matrices("qr", x)
     if mode not in ("reduced", "complete"):
         raise InputError(f"qr of mode '{mode}'", hint="The modes are reduced and complete")
+    if mode == "reduced" and will_be_differentiated(given) and not is_complex(given):
+        return QR(*_differentiable_qr(given))
     q, r = householder(given)
     least = min(extent(given, -2), extent(given, -1))
     if mode == "reduced":
@@ -104,14 +103,41 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QR:
     return QR(*together(q, triu(r)))
 
 
-def eigh(x: Any, /) -> Eigen:
-    """The eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns."""
-    return Eigen(*together(*hermitian_eigen(matrices("eigh", x, square=True))))
+def _differentiable_qr(x: Array) -> tuple[Array, Array]:
+    """Of wide matrices the first columns are factored, and others multiplied by Q^T."""
+    m, n = extent(x, -2), extent(x, -1)
+    if m >= n:
+        q, r = orthogonal_factors(x)
+        return q, r
+    q, r = orthogonal_factors(x[..., :m])
+    return q, concat([r, matrix_transpose(q) @ x[..., m:]], axis=-1)
 
 
-def eigvalsh(x: Any, /) -> Array:
-    """The eigenvalues of Hermitian matrices in ascending order."""
-    return hermitian_eigen(matrices("eigvalsh", x, square=True))[0]
+def eigh(x: Any, /, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigen:
+    """The eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns.
+
+    The matrix is ``(x + x^H) / 2``, so that derivatives are Hermitian; with ``UPLO`` what its lower (L) or upper (U)
+    triangle says.
+    """
+    given = _hermitian("eigh", x, UPLO, symmetrize_input)
+    return Eigen(*together(*(eigen if will_be_differentiated(given) else hermitian_eigen)(given)))
+
+
+def eigvalsh(x: Any, /, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Array:
+    """The eigenvalues of Hermitian matrices in ascending order; ``UPLO`` as ``eigh``."""
+    given = _hermitian("eigvalsh", x, UPLO, symmetrize_input)
+    return eigenvalues(given) if will_be_differentiated(given) else hermitian_eigen(given)[0]
+
+
+def _hermitian(name: str, x: Any, triangle: str | None, symmetrize: bool) -> Array:
+    given = matrices(name, x, square=True)
+    if triangle is None:
+        return (given + adjoint(given)) / 2 if symmetrize else given
+    if triangle not in ("L", "U"):
+        raise InputError(f"{name} of UPLO={triangle!r}", hint="It is L (the lower triangle is read) or U")
+    strict = tril(given, k=-1) if triangle == "L" else triu(given, k=1)
+    along = convert(where(eye(extent(given, -1), dtype=bool), real(given), 0), given.element)
+    return strict + adjoint(strict) + along
 
 
 def eig(x: Any, /) -> Eigen:
@@ -125,14 +151,18 @@ def eigvals(x: Any, /) -> Array:
     return diagonal(schur(matrices("eigvals", x, square=True))[0])
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVD:
-    """``x = U diag(S) Vh``: unitary U and Vh, cut to the number of singular values unless ``full_matrices``."""
+def svd(x: Any, /, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """``x = U diag(S) Vh``: unitary U and Vh, cut to the number of singular values unless ``full_matrices``; S alone
+    without ``compute_uv``."""
+    if not compute_uv:
+        return svdvals(x)
     given = matrices("svd", x)
     m, n = extent(given, -2), extent(given, -1)
     if m < n:
         u, s, vh = svd(adjoint(given), full_matrices=full_matrices)
         return SVD(adjoint(vh), s, adjoint(u))
-    u, s, v = together(*singular(given))
+    factors = singular_factors if will_be_differentiated(given) else singular
+    u, s, v = together(*factors(given))
     return SVD(u if full_matrices else u[..., :n], s, adjoint(v))
 
 
@@ -151,7 +181,7 @@ def singular_values(x: Array) -> Array:
 
 @singular_values.defjvp
 def _tangents(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    u, s, v = singular(primals[0])
+    u, s, v = singular_factors(primals[0])
     along = real(sum(conj(u[..., : extent(v, -1)]) * (tangents[0] @ v), axis=-2))
     return s, where(_cut(primals[0], s, None), along, 0)
 

@@ -1,15 +1,13 @@
-"""Factorizations by elimination: Cholesky, LU with pivots, Householder's QR; solving with them.
+"""Loops over columns: Cholesky, LU with pivots and triangular systems of complex matrices; Householder's QR of all.
 
-Source: Golub and Van Loan, "Matrix Computations", chapters 3 to 5. A loop over columns, each step of it array code,
-batched over the leading dimensions; the state of a loop is real or complex.
+Source: Golub and Van Loan, "Matrix Computations", chapters 3 to 5. Each step is array code,
+batched over the leading dimensions. Real matrices have graph operators for the first three (``factors.py``).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from mlc.frontends.array.array import Array
-from mlc.frontends.array.functions.creation import eye, ones, zeros_like
+from mlc.frontends.array.functions.creation import eye, zeros_like
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, broadcast, conj, real, where
 from mlc.frontends.array.functions.positions import argmax
 from mlc.frontends.array.functions.reductions import max, sum
@@ -17,16 +15,6 @@ from mlc.frontends.array.functions.shaping import broadcast_to
 from mlc.frontends.array.linalg.matrices import adjoint, apply_matrix, counts, extent, outer_products, phase, squares
 from mlc.frontends.array.selecting.taking import take_along_axis
 from mlc.frontends.array.transforms.control import fori_loop
-
-
-class Factors(NamedTuple):
-    """``lu``: U above and L below the diagonal; ``rows`` [..., n]: which row of the matrix each one was; the sign of
-    this permutation.
-    """
-
-    lu: Array
-    rows: Array
-    sign: Array
 
 
 def cholesky_factor(x: Array) -> Array:
@@ -43,35 +31,35 @@ def cholesky_factor(x: Array) -> Array:
     return fori_loop(0, n, column, zeros_like(x))
 
 
-def triangular_inverse(lower: Array) -> Array:
-    """The inverse of a lower triangular matrix, row by row."""
-    n = extent(lower, -1)
+def triangular_solution(a: Array, b: Array, lower: bool, unit: bool) -> Array:
+    """``x`` of ``a x = b`` [..., n, m], of one triangle of ``a``; with ``unit`` its diagonal counts as 1."""
+    n = extent(a, -1)
     line = counts(n)
-    unit = broadcast_to(eye(n, dtype=lower.dtype), lower.shape)
+    given = broadcast_to(b, (*broadcast(a.shape[:-2], b.shape[:-2]), n, b.shape[-1]))
 
-    def row(i: Array, found: Array) -> Array:
-        before = where(line < i, lower[..., i, :], 0)[..., None, :] @ found
-        made = (unit[..., i, :][..., None, :] - before) / lower[..., i, i][..., None, None]
-        return where((line == i)[:, None], made, found)
+    def row(step: Array, x: Array) -> Array:
+        i = step if lower else n - 1 - step
+        known = where(line < i if lower else line > i, a[..., i, :], 0)[..., None, :] @ x
+        rest = given[..., i, :][..., None, :] - known
+        return where((line == i)[:, None], rest if unit else rest / a[..., i, i][..., None, None], x)
 
-    return fori_loop(0, n, row, zeros_like(lower))
+    return fori_loop(0, n, row, zeros_like(given))
 
 
-def lu_factors(x: Array) -> Factors:
-    """Gaussian elimination; each step exchanges two rows, so that the pivot is the largest of its column."""
+def lu_factors(x: Array) -> tuple[Array, Array]:
+    """Gaussian elimination, and the order of rows [..., n]: each step exchanges two, so that the pivot is the largest
+    of its column."""
     n = extent(x, -1)
     line = counts(n)
 
-    def step(k: Array, state: Factors) -> Factors:
-        size = where(line >= k, FUNCTIONS["abs"](state.lu[..., k]), -1)
+    def step(k: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        size = where(line >= k, FUNCTIONS["abs"](state[0][..., k]), -1)
         pivot = argmax(size, axis=-1)[..., None]
         order = where(line == k, pivot, where(line == pivot, k, line))
-        lu = take_along_axis(state.lu, order[..., None], axis=-2)
-        sign = where(pivot[..., 0] == k, state.sign, -state.sign)
-        return Factors(_eliminated(lu, k, line), take_along_axis(state.rows, order, axis=-1), sign)
+        lu = take_along_axis(state[0], order[..., None], axis=-2)
+        return _eliminated(lu, k, line), take_along_axis(state[1], order, axis=-1)
 
-    start = Factors(x, broadcast_to(line, x.shape[:-1]), ones(x.shape[:-2], dtype=x.dtype))
-    return fori_loop(0, n, step, start)
+    return fori_loop(0, n, step, (x, broadcast_to(line, x.shape[:-1])))
 
 
 def _eliminated(lu: Array, k: Array, line: Array) -> Array:
@@ -80,29 +68,6 @@ def _eliminated(lu: Array, k: Array, line: Array) -> Array:
     factors = where((line > k) & (pivot != 0), column / where(pivot == 0, 1, pivot), 0)
     rest = lu - factors[..., None] * where(line > k, lu[..., k, :], 0)[..., None, :]
     return where((line > k)[:, None] & (line == k), factors[..., None], rest)
-
-
-def solve_factored(factors: Factors, b: Array) -> Array:
-    """``x`` of ``a x = b`` [..., n, m] from the factors of ``a``: forward and backward substitution."""
-    lu, n = factors.lu, extent(factors.lu, -1)
-    line = counts(n)
-    outer = broadcast(lu.shape[:-2], b.shape[:-2])
-    at = broadcast_to(factors.rows[..., None], (*outer, n, b.shape[-1]))
-    given = take_along_axis(broadcast_to(b, at.shape), at, axis=-2)
-
-    def forward(i: Array, y: Array) -> Array:
-        row = where(line < i, lu[..., i, :], 0)[..., None, :]
-        return where((line == i)[:, None], given[..., i, :][..., None, :] - row @ y, y)
-
-    lower = fori_loop(0, n, forward, zeros_like(given))
-
-    def backward(step: Array, x: Array) -> Array:
-        i = n - 1 - step
-        row = where(line > i, lu[..., i, :], 0)[..., None, :]
-        rest = lower[..., i, :][..., None, :] - row @ x
-        return where((line == i)[:, None], rest / lu[..., i, i][..., None, None], x)
-
-    return fori_loop(0, n, backward, zeros_like(given))
 
 
 def householder(x: Array) -> tuple[Array, Array]:

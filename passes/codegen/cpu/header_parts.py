@@ -11,7 +11,7 @@ NAMES = re.compile(r"\b(?:mlc_|[fiu]\d+x)\w+")
 ROUNDING = "abs|copysign|floor|ceil|trunc|roundeven|round|sqrt|rsqrt"
 MATH = "exp|exp2|expm1|log|log2|log10|log1p|tanh|erf|sin|cos|pow"
 LIBM = "tan|sinh|cosh|asin|acos|atan|asinh|acosh|atanh|cbrt|erfc|fmod|atan2"
-LIBRARY = "argsort|scan_add|scan_mul|scatter_add|scatter_mul|scatter_max|scatter_min"
+LIBRARY = "argsort|scan_add|scan_mul|scatter_add|scatter_mul|scatter_max|scatter_min|cholesky|lu|triangular_solve"
 PARTS = {
     "MLC_USE_I8": r"(.*_)?[iu]8x\d+.*",
     "MLC_USE_I16": r"(.*_)?[iu]16x\d+.*",

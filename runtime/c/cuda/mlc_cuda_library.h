@@ -496,4 +496,6 @@ MLC_DEVICE void mlc_coupling(const void *pairs, void *result, int64_t rows, int6
   }
 }
 
+#include "mlc_cuda_factors.h"
+
 #endif

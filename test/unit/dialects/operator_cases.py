@@ -12,11 +12,13 @@ from xdsl.ir import Operation
 
 from mlc.dialects.graph import (
     BroadcastOp,
+    CholeskyOp,
     ComputeOp,
     ConcatOp,
     ContractOp,
     ConvOp,
     ConvTransposeOp,
+    LuOp,
     MapOp,
     PadOp,
     PoolOp,
@@ -26,6 +28,7 @@ from mlc.dialects.graph import (
     ScatterOp,
     SliceOp,
     TransposeOp,
+    TriangularSolveOp,
 )
 from mlc.dialects.semantics.evaluate import Array
 
@@ -34,6 +37,11 @@ Maker = Callable[..., Operation]
 
 def normal(*shape: int, seed: int = 3) -> Array:
     return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def positive_definite(count: int, n: int) -> Array:
+    """Such that their cubes, element by element, are positive definite as well."""
+    return normal(count, n, n) / 2 + 3 * np.eye(n)
 
 
 def positions(*values: int) -> Array:
@@ -94,6 +102,22 @@ CASES: dict[str, tuple[Maker, Sequence[Array]]] = {
     "scatter, greatest": (lambda x, i, u: ScatterOp("max", x, i, u), [normal(4, 2), positions(3, 0, 3), normal(3, 2)]),
     "scatter, least": (lambda x, i, u: ScatterOp("min", x, i, u), [normal(4, 2), positions(3, 0, 7), normal(3, 2)]),
     "scatter, added": (lambda x, i, u: ScatterOp("add", x, i, u), [normal(4, 2), positions(3, 0, 3), normal(3, 2)]),
+    "cholesky": (lambda x: CholeskyOp(x), [positive_definite(2, 4)]),
+    "lu": (lambda x: LuOp(x), [normal(2, 3, 3)]),
+    **{
+        f"triangular_solve, {word}": (
+            lambda a, b, flags=flags: TriangularSolveOp(a, b, *flags),
+            [normal(2, 3, 3) + 3 * np.eye(3), normal(2, 3, 2)],
+        )
+        for word, flags in {
+            "lower": (True, False, False),
+            "upper": (False, False, False),
+            "lower, transposed": (True, False, True),
+            "upper, transposed": (False, False, True),
+            "unit": (True, True, False),
+            "unit, transposed": (True, True, True),
+        }.items()
+    },
 }  # fmt: skip
 
 WITHOUT = {

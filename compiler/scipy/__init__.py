@@ -1,0 +1,5 @@
+"""``mlc.scipy``: functions of SciPy on the arrays of ``mlc.numpy``, as ``jax.scipy`` has them."""
+
+from mlc.scipy import linalg as linalg
+
+__all__ = ["linalg"]

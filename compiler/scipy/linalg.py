@@ -1,0 +1,12 @@
+"""``mlc.scipy.linalg``: factors that are kept, systems solved with them, and functions of matrices."""
+
+from mlc.frontends.array.linalg.decompositions import det, inv
+from mlc.frontends.array.linalg.exponential import expm
+from mlc.frontends.array.linalg.systems import cho_factor, cho_solve, lu, lu_factor, lu_solve, solve_triangular
+from mlc.frontends.array.public import publish
+
+__all__ = [
+    "cho_factor", "cho_solve", "det", "expm", "inv", "lu", "lu_factor", "lu_solve", "solve_triangular",
+]  # fmt: skip
+
+publish(globals(), __all__)
