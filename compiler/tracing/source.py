@@ -13,6 +13,7 @@ from mlc.errors import InputError
 from mlc.frontends.imported import Imported
 from mlc.options import Options
 from mlc.runtime import Model
+from mlc.runtime.files import copy_artifact
 from mlc.tracing.background import cancellation
 
 
@@ -51,3 +52,9 @@ class TraceSource:
 def compiled(source: TraceSource, options: Options) -> Model:
     """The compiled program, loaded; for the background."""
     return open_built(compile_source(source, options, [cancellation]), options.threads or None)
+
+
+def save_compiled(source: TraceSource, options: Options, path: Path) -> None:
+    """Compile, and write the files of the artifact without loading it."""
+    artifact = compile_source(source, options, [cancellation]).artifact
+    copy_artifact(artifact.library, artifact.files.get(".weights"), path)

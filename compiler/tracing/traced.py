@@ -25,7 +25,7 @@ from mlc.runtime import Model
 from mlc.tracing import background
 from mlc.tracing.donation import Aliases
 from mlc.tracing.interpretable import is_interpretable
-from mlc.tracing.source import TraceSource, compiled
+from mlc.tracing.source import TraceSource, compiled, save_compiled
 
 Data = np.ndarray[Any, Any]
 
@@ -95,8 +95,12 @@ class Traced:
         return str(lower_source(self.source, self.options, until=stage).module)
 
     def save(self, path: str | Path) -> None:
-        """Write ``path`` (``f.so``) with its header and weights, as ``Model.save`` does."""
-        self.model.save(path)
+        """Write ``path`` (``f.so``) with its header and weights, as ``Model.save`` does; a program for a GPU also on a
+        machine without one."""
+        if "_compiling" in self.__dict__:
+            self.model.save(path)
+        else:
+            save_compiled(self.source, self.options, Path(path))
 
     @property
     def is_compiled(self) -> bool:

@@ -337,6 +337,29 @@ EXPORT int cuPointerGetAttributes(unsigned count, int *attributes, void **values
   return OK;
 }
 
+/* -- what pycuda calls besides --------------------------------------------------------------------------------------- */
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
+EXPORT int cuMemcpyHtoDAsync_v2(mlc_address to, const void *from, size_t bytes, mlc_stream stream);
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, mlc_address from, size_t bytes, mlc_stream stream);
+EXPORT int cuCtxDetach(mlc_context context) { return cuCtxDestroy_v2(context); }
+EXPORT int cuDeviceComputeCapability(int *major, int *minor, int device) {
+  cuDeviceGetAttribute(major, MLC_CUDA_MAJOR, device);
+  return cuDeviceGetAttribute(minor, MLC_CUDA_MINOR, device);
+}
+EXPORT int cuCtxSynchronize() {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  return drain();
+}
+EXPORT int cuMemcpyHtoD_v2(mlc_address to, const void *from, size_t bytes) {
+  int result = cuMemcpyHtoDAsync_v2(to, from, bytes, nullptr);
+  return result ? result : cuCtxSynchronize();
+}
+EXPORT int cuMemcpyDtoH_v2(void *to, mlc_address from, size_t bytes) {
+  int result = cuMemcpyDtoHAsync_v2(to, from, bytes, nullptr);
+  return result ? result : cuCtxSynchronize();
+}
+
 /* -- the driver API ------------------------------------------------------------------------------------------------- */
 
 EXPORT int cuInit(unsigned) {
@@ -377,7 +400,10 @@ EXPORT int cuDeviceGetName(char *name, int bytes, int) {
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
   ENTER(cuDeviceGetAttribute)
   long architecture = setting("FAKE_CUDA_ARCHITECTURE", 90);
-  *value = (int)(attribute == MLC_CUDA_MAJOR ? architecture / 10 : attribute == MLC_CUDA_MINOR ? architecture % 10 : 0);
+  const std::map<int, long> known = {{1 /* threads of a block */, 1024}, {8 /* shared memory */, 48 << 10}, {10 /* threads of a warp */, 32},
+                                     {12 /* registers */, 65536}, {16 /* multiprocessors */, 2}, {39 /* their threads */, 2048},
+                                     {MLC_CUDA_MAJOR, architecture / 10}, {MLC_CUDA_MINOR, architecture % 10}};
+  *value = known.count(attribute) ? (int)known.at(attribute) : 0;
   return OK;
 }
 EXPORT int cuModuleLoadData(mlc_module *module, const void *image) {
