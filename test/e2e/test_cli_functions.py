@@ -40,7 +40,9 @@ number = 3
 
 
 @pytest.fixture(autouse=True)
-def heat(mlc_command: Command) -> Path:
+def heat(mlc_command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of functions; what Python would write beside it when it is imported is not mlc's."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     Path("heat.py").write_text(CODE)
     return Path("heat.py")
 

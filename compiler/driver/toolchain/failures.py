@@ -18,8 +18,11 @@ BITCODE, ARCHIVE = b"BC\xc0\xde", b"!<arch>\n"  # an object of clang's -flto, an
 MOST_LINES = 3
 
 
-def fault(path: Path, arch: str, exports: Sequence[str] = ()) -> str | None:
-    """What is wrong with an object, a library or an archive that a command should have made; None: nothing."""
+def fault(path: Path, arch: str, loaded: bool = False, exports: Sequence[str] = ()) -> str | None:
+    """What is wrong with an object, a library or an archive that a command should have made; None: nothing.
+
+    ``loaded``: it is a library, else an object.
+    """
     if not path.is_file():
         return f"no {path.name}"
     with path.open("rb") as file:
@@ -29,7 +32,7 @@ def fault(path: Path, arch: str, exports: Sequence[str] = ()) -> str | None:
     if start == ARCHIVE or start.startswith(BITCODE):
         return None
     try:
-        with elf.opened(path, kind=elf.OBJECT if path.suffix == ".o" else elf.SHARED) as image:
+        with elf.opened(path, kind=elf.SHARED if loaded else elf.OBJECT) as image:
             return _fault_of(image, arch, exports)
     except ArtifactError as error:
         return error.message.replace(str(path), path.name)

@@ -147,7 +147,7 @@ class _Build:
         if result.returncode:
             raise failure(what, name, command, self.folder, reason_of(result))
         made = self.folder / (command[command.index("-o") + 1] if "-o" in command else RESULT)
-        exports = self.exports if "-shared" in command else ()
-        if (why := fault(made, self.target.arch, exports)) is not None:
+        loaded = "-shared" in command
+        if (why := fault(made, self.target.arch, loaded, self.exports if loaded else ())) is not None:
             says = f"exit status 0, and {why}"
             raise failure(what, name, command, self.folder, says, "Choose another compiler with --cc or $CC")
