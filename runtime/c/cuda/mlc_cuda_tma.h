@@ -63,17 +63,41 @@ MLC_DEVICE bool mlc_elected(int first) {
 #endif
 }
 
+#ifndef MLC_EMULATED
+/* Whether the phase of this parity has ended, after some time at the latest. */
+MLC_DEVICE bool mlc_mbarrier_ended(int64_t *barrier, int parity) {
+  uint32_t ended;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(ended) : "r"(mlc_shared(barrier)), "r"(parity) : "memory");
+  return ended;
+}
+#endif
+
 /* Waits until the phase of this parity has ended; before the first phase that of parity 1 has. */
 MLC_DEVICE void mlc_mbarrier_wait(int64_t *barrier, int parity) {
 #ifdef MLC_EMULATED
   mlc_emulated_mbarrier_wait(barrier, parity);
 #else
-  uint32_t ended = 0;
-  while (!ended)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(ended) : "r"(mlc_shared(barrier)), "r"(parity) : "memory");
+  while (!mlc_mbarrier_ended(barrier, parity)) {}
 #endif
 }
+
+/* With -DMLC_BOUNDED_WAITS, for nvcc, a wait of a second stops the kernel with an assertion that names the barrier: what
+ * the code gives as its argument. A kernel that hangs otherwise says nothing. */
+#ifdef MLC_BOUNDED_WAITS
+MLC_DEVICE uint64_t mlc_nanoseconds() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+MLC_DEVICE void mlc_mbarrier_wait_bounded(int64_t *barrier, int parity, const char *name, const char *kernel) {
+  const uint64_t start = mlc_nanoseconds();
+  while (!mlc_mbarrier_ended(barrier, parity))
+    if (mlc_nanoseconds() - start > 1000000000u) __assert_fail(name, "mlc_mbarrier_wait", (unsigned)parity, kernel);
+}
+#define mlc_mbarrier_wait(barrier, parity) mlc_mbarrier_wait_bounded(barrier, parity, "barrier " #barrier, __func__)
+#endif
 
 /* Starts the copy of the box of a tensor at (x, y, ...), the fastest coordinate first; zeros arrive for what is outside
  * the tensor. The bytes of the whole box count in the barrier's phase. `mlc_bulk_multicast` copies to each block of the
