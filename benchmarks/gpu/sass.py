@@ -37,10 +37,10 @@ class Instruction(NamedTuple):
 
 
 def functions(image: bytes) -> dict[str, list[Instruction]]:
-    """The instructions of each kernel of a cubin, in order. ToolchainError without cuobjdump."""
+    """The instructions of each kernel of a cubin, in order. ToolchainError without cuobjdump, which needs nvdisasm."""
     program = next(toolkit("cuobjdump"), None)
     if program is None:
-        raise ToolchainError("There is no cuobjdump", hint="`pip install nvidia-cuda-cuobjdump`")
+        raise ToolchainError("There is no cuobjdump", hint="`pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm`")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(image)
         file.flush()

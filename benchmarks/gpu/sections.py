@@ -65,6 +65,7 @@ def whole(target: str, runs: int) -> dict[str, Section]:
         "Copy": lambda device: iter([("copy", lambda: {"GB/s": round(1e-9 * copy_rate(device), 1)})]),
         "Launches": lambda device: iter([("chain", lambda: measurements.launch_cost(device, target, runs))]),
         **calibrating(target),
+        "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES),
         "Large products": lambda device: measurements.products(device, target, runs, LARGE[:2], ["bfloat16"]),
         "Thread blocks": lambda device: thread_blocks.measured(device, target, runs, LARGE[:2]),
         "Model speed": lambda device: models.models(device, target, runs, models.FIRST),
@@ -78,7 +79,6 @@ def whole(target: str, runs: int) -> dict[str, Section]:
         "Convolutions": lambda device: convolutions.measured(device, target, runs, None),
         "Gradients of attention": lambda device: gradients.measured(device, target, runs, None),
         "Rows": lambda device: rows.measured(device, target, runs, rows.SIZES),
-        "Parts of sums": lambda device: parts.measured(device, target, runs, parts.SIZES),
         "100 products": lambda device: measurements.products(device, target, runs, shapes, ["bfloat16"]),
         "More products": lambda device: measurements.products(
             device, target, runs, [*LARGE, *OTHER], ["float16", "float32"]

@@ -46,7 +46,7 @@ class GpuTarget(Target):
     products: int = 64  # f32 multiply-adds that a multiprocessor starts in a cycle
     l2_read: float = 32  # bytes that a multiprocessor reads from L2 in a cycle; this and the next three are estimates
     shared_read: float = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
-    term_cycles: float = 16  # of a term at least, while a block waits for its operands
+    term_cycles: float = 16  # of a term at least, while a block waits for its operands: as if one copy were in flight
     launch_cycles: float = 3000  # of one more kernel
     arriving: float = 64  # bytes that reach a multiprocessor in a cycle, from L2 or from what others of a cluster read
     processing_clusters: int = 8  # groups of multiprocessors (GPC); the blocks of a cluster are on those of one
