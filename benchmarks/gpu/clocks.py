@@ -32,16 +32,17 @@ def _opened() -> tuple[ctypes.CDLL, c_void_p] | None:
 
 
 def _read(nvml: ctypes.CDLL, device: c_void_p) -> dict[str, Any]:
-    watts = _number(nvml.nvmlDeviceGetPowerUsage, device)
+    watts = _number(nvml, "PowerUsage", device)
     return {
-        "SM MHz": _number(nvml.nvmlDeviceGetClockInfo, device, SM),
-        "memory MHz": _number(nvml.nvmlDeviceGetClockInfo, device, MEMORY),
+        "SM MHz": _number(nvml, "ClockInfo", device, SM),
+        "memory MHz": _number(nvml, "ClockInfo", device, MEMORY),
         "W": None if watts is None else round(watts / 1e3, 1),
-        "°C": _number(nvml.nvmlDeviceGetTemperature, device, CORE),
-        "held down": _number(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, device, kind=c_ulonglong),
+        "°C": _number(nvml, "Temperature", device, CORE),
+        "held down": _number(nvml, "CurrentClocksThrottleReasons", device, kind=c_ulonglong),
     }
 
 
-def _number(query: Any, device: c_void_p, *which: int, kind: Any = c_uint) -> int | None:
-    value = kind()
-    return None if query(device, *which, byref(value)) else int(value.value)
+def _number(nvml: ctypes.CDLL, what: str, device: c_void_p, *which: int, kind: Any = c_uint) -> int | None:
+    """What a query gives; None where it fails, or this version of NVML has none of that name."""
+    value, query = kind(), getattr(nvml, f"nvmlDeviceGet{what}", None)
+    return None if query is None or query(device, *which, byref(value)) else int(value.value)

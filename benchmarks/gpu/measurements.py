@@ -136,6 +136,9 @@ def _product(device: Device, element: str, size: tuple[int, int, int], target: s
     wanted = left[rows].astype(np.float64) @ right.astype(np.float64)
     row = {"product": f"{element} {m}x{n}x{k}", "ms": round(1e3 * seconds, 4),
            "TFLOP/s": round(2e-12 * m * n * k / seconds, 2), **judged(found[rows], wanted, element)}  # fmt: skip
+    if (whole := torch_result(element, a, b)) is not None and row["right"]:
+        beside = judged(found, whole, element)
+        row |= {"from torch": beside["error"], "right": beside["right"]}
     theirs = torch_product(device, element, a, b, runs)
     return row | {"torch TFLOP/s": theirs and round(2e-12 * m * n * k / theirs, 2),
                   "speed of torch": theirs and round(theirs / seconds, 3)}  # fmt: skip
@@ -171,3 +174,11 @@ def torch_product(
     x, y = (torch.from_numpy(each).cuda().to(dtype) for each in (a, b))
     out = x @ y
     return timed(device, lambda: torch.matmul(x, y, out=out), runs)
+
+
+def torch_result(element: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """All of torch's product in f32; None where torch has no GPU."""
+    if (torch := torch_on_gpu()) is None:
+        return None
+    x, y = (torch.from_numpy(each).cuda().to(getattr(torch, element)) for each in (a, b))
+    return np.asarray((x @ y).float().cpu().numpy())
