@@ -62,7 +62,10 @@ def main(arguments: list[str]) -> int:
             ["g++", *flags, *watched, "-c", str(unit), "-o", made],
             ["gcc", "-shared", made, *runtime(Path(folder)), "-o", out],  # libstdc++ is with the driver
         ]
-        return next((code for command in commands if (code := subprocess.run(command).returncode)), 0)
+        failed = next((code for command in commands if (code := subprocess.run(command).returncode)), 0)
+    if "--keep" in arguments and not failed:  # what stands for PTX is the same object after a line
+        source.with_suffix(".ptx").write_bytes(b"// PTX\n" + Path(out).read_bytes())
+    return failed
 
 
 def runtime(folder: Path) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fake_gpu import Gpu, random
 from test_host_program import mlp, transformer
@@ -14,14 +15,14 @@ from test_host_program import mlp, transformer
 import mlc
 from mlc.api import make_options
 from mlc.cli import app
-from mlc.driver.artifact.cubins import Image, embedded_cubins, pack, unpack
+from mlc.driver.artifact.cubins import Image, embedded_cubins, embedded_images, newest, pack, unpack
 from mlc.driver.artifact.source_folder import SourceFolder
 from mlc.driver.compile import compile_source, lower_source
 from mlc.driver.sources import source_of
 from mlc.driver.toolchain import cuda_compiler, nvrtc
 from mlc.driver.toolchain.c_sources import runtime_sources
 from mlc.driver.toolchain.cuda_compiler import CudaCompiler, find_cuda
-from mlc.errors import ToolchainError
+from mlc.errors import ArtifactError, ToolchainError
 from mlc.tools.cubin import resources
 
 NVCC = next(cuda_compiler.toolkit("nvcc"), None)
@@ -30,7 +31,8 @@ needs_nvrtc = pytest.mark.skipif(nvrtc.version() is None, reason="needs NVRTC")
 
 
 def test_the_array_of_cubins_is_read_as_it_was_written() -> None:
-    images = [Image(n, name, os.urandom(100 + n)) for n in range(2) for name in ("sm_80", "sm_90a")]
+    names = ("sm_80", "compute_80", "sm_90a")
+    images = [Image(n, name, os.urandom(100 + n)) for n in range(2) for name in names]
     table = pack(images, 2)
     assert list(unpack(table)) == images
     with pytest.raises(ValueError, match="no array of cubins"):
@@ -46,6 +48,35 @@ def test_nvcc_compiles_each_unit_for_each_architecture() -> None:
     symbols = {kernel["symbol"] for kernel in mlc.runtime.sealed.read_signature(found.artifact.library)["kernels"]}
     assert used.keys() == symbols
     assert all(1 <= each.registers <= 255 for each in used.values())
+    ptx = [image for image in embedded_images(found.artifact.library) if image.architecture == "compute_80"]
+    assert sum(image.code.count(b".entry") for image in ptx) == len(symbols)
+    assert all(b".target sm_80" in image.code and image.code.endswith(b"\0") for image in ptx)
+
+
+@pytest.mark.parametrize("architectures, expected", [
+    (("sm_80", "sm_90a"), "sm_80"), (("sm_80", "sm_100", "sm_90"), "sm_100"), (("sm_90a",), None),
+])  # fmt: skip
+def test_the_architecture_whose_ptx_is_kept(architectures: tuple[str, ...], expected: str | None) -> None:
+    assert newest(architectures) == expected
+
+
+@pytest.mark.parametrize("architecture, code", [
+    (75, None), (80, "sm_80"), (86, "sm_80"), (90, "sm_90a"), (100, "compute_80"), (120, "compute_80"),
+])  # fmt: skip
+def test_a_device_takes_its_cubin_or_else_ptx(
+    architecture: int, code: str | None, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, source = random(3, 8), mlp()
+    library = compile_source(source_of(source), make_options("cuda")).artifact.library
+    monkeypatch.setenv("FAKE_CUDA_ARCHITECTURE", str(architecture))
+    if code is None:
+        with pytest.raises(ArtifactError, match="has code for sm_80, compute_80, sm_90a, which the device .*sm_75"):
+            mlc.load(library)
+        return
+    before = gpu.counts()
+    with mlc.load(library) as net, mlc.compile(source) as other:
+        assert gpu.since(before).get("compiled", 0) == (code == "compute_80")
+        np.testing.assert_allclose(net(x), other(x), rtol=1e-4, atol=1e-5)
 
 
 @needs_nvcc

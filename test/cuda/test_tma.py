@@ -202,7 +202,7 @@ def test_cubins_copy_by_tma_and_spill_no_registers(units: Path, tmp_path: Path) 
     assert code.count(ELECT) == len(beside)  # no copy is a loop that elects each thread of a warp in turn
     if nvrtc.version() is not None:
         files = {"kernels.cu": unit(printed), **{path.name: path.read_text() for path in DEVICE.glob("*.h")}}
-        made_by_library = nvrtc.cubin("kernels.cu", files, nvrtc.flags("sm_90a"))
+        made_by_library = nvrtc.compiled("kernels.cu", files, nvrtc.flags("sm_90a"), False)[0]
         assert {HGMMA, UTMALDG, SYNCS} <= opcodes(made_by_library)
 
 

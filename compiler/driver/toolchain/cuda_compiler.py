@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from mlc.driver.toolchain import nvrtc, processes
 from mlc.driver.toolchain.c_sources import CSource, encoded
@@ -24,6 +25,13 @@ INSTALL = (
 )
 
 
+class Compiled(NamedTuple):
+    """A unit of kernels for one architecture; PTX for that and later ones, empty where there is none."""
+
+    cubin: bytes
+    ptx: bytes
+
+
 @dataclass(frozen=True)
 class CudaCompiler:
     """The command of nvcc, empty for NVRTC, and the version string of either."""
@@ -31,24 +39,31 @@ class CudaCompiler:
     command: tuple[str, ...]
     version: str
 
-    def flags(self, architecture: str) -> tuple[str, ...]:
-        """Flags to compile a unit for one architecture, ``sm_90a``, to a cubin."""
-        return ("-cubin", f"-arch={architecture}", *FLAGS) if self.command else nvrtc.flags(architecture)
+    def flags(self, architecture: str, ptx: bool = False) -> tuple[str, ...]:
+        """Flags to compile a unit for one architecture, ``sm_90a``, to a cubin; ``ptx``: its PTX is kept."""
+        if not self.command:
+            return nvrtc.flags(architecture)
+        return ("-cubin", f"-arch={architecture}", *FLAGS, *(("--keep", "--keep-dir", ".") if ptx else ()))
 
     def cubin(self, unit: str, sources: Mapping[str, CSource], architecture: str) -> bytes:
         """The cubin of a unit of ``sources``, the rest of which are headers. ToolchainError if it does not compile."""
+        return self.compile(unit, sources, architecture, False).cubin
+
+    def compile(self, unit: str, sources: Mapping[str, CSource], architecture: str, ptx: bool) -> Compiled:
+        """The cubin of a unit, and its PTX if that is asked for. ToolchainError if it does not compile."""
         if not self.command:
-            return nvrtc.cubin(unit, sources, self.flags(architecture))
+            return Compiled(*nvrtc.compiled(unit, sources, self.flags(architecture), ptx))
         with tempfile.TemporaryDirectory(prefix="mlc-cuda-") as folder:
             for name, source in sources.items():
                 (Path(folder) / name).write_bytes(encoded(source))
-            command = [*self.command, *self.flags(architecture), "-o", "result", unit]
+            command = [*self.command, *self.flags(architecture, ptx), "-o", "result", unit]
             try:
                 done = processes.run(command, Path(folder))
             except OSError as error:
                 raise not_started(WHAT, self.command, error) from None
             if done.returncode == 0 and (made := Path(folder) / "result").exists():
-                return made.read_bytes()
+                text = made.with_name(unit).with_suffix(".ptx")
+                return Compiled(made.read_bytes(), text.read_bytes() if ptx and text.exists() else b"")
             reason = reason_of(done) if done.returncode else "exit status 0, and no cubin"
             raise failure(WHAT, self.command, command, Path(folder), reason)
 

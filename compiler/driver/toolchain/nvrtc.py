@@ -45,8 +45,9 @@ def version() -> str | None:
     return f"{major.value}.{minor.value}"
 
 
-def cubin(unit: str, sources: Mapping[str, CSource], options: Sequence[str]) -> bytes:
-    """The cubin of a unit of ``sources``, the rest of which are headers. ToolchainError if it does not compile."""
+def compiled(unit: str, sources: Mapping[str, CSource], options: Sequence[str], ptx: bool) -> tuple[bytes, bytes]:
+    """The cubin of a unit of ``sources``, the rest of which are headers, and its PTX if asked for. ToolchainError if it
+    does not compile."""
     library = _library()
     assert library is not None
     headers = {name: encoded(text) for name, text in sources.items() if name != unit}
@@ -64,7 +65,8 @@ def cubin(unit: str, sources: Mapping[str, CSource], options: Sequence[str]) -> 
             log = _text(library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog, program).decode(errors="replace")
             says = [line for line in log.splitlines() if "error" in line][:3]
             raise ToolchainError(f"NVRTC failed: {'; '.join(says) or log[:200]}", stage="code")
-        return _text(library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN, program)
+        text = _text(library.nvrtcGetPTXSize, library.nvrtcGetPTX, program) if ptx else b""
+        return _text(library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN, program), text.rstrip(b"\0")
     finally:
         library.nvrtcDestroyProgram(byref(program))
 

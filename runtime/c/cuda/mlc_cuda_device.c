@@ -24,19 +24,23 @@ static int architecture_of(const mlc_device *d) {
   return mlc_cuda_check(result, "cannot read the architecture of the device for model ", d->program->name) ? 0 : 10 * major + minor;
 }
 
-/* Whether code runs: that of an earlier minor version of the same generation does, unless it is for exactly one. */
-static int runs_on(const mlc_cuda_image *image, int architecture) {
-  int own = (int)image->architecture;
-  return own == architecture || (!image->exact && own / 10 == architecture / 10 && own < architecture);
+/* How well code fits an architecture; 0: it does not run. A cubin of an earlier minor version of the same generation runs,
+ * unless it is for exactly one; PTX of an earlier one is compiled by the driver, which takes time. */
+static uint32_t fit_of(const mlc_cuda_image *image, uint32_t architecture) {
+  enum { CUBIN = 1 << 20 };
+  uint32_t own = image->architecture;
+  if (image->kind == MLC_CUDA_PTX) return own <= architecture ? own : 0;
+  if (own == architecture) return CUBIN + 2 * own + image->kind;
+  return image->kind == MLC_CUDA_CUBIN && own / 10 == architecture / 10 && own < architecture ? CUBIN + 2 * own : 0;
 }
 
 /* The image of a unit that fits best, or NULL. */
 static const mlc_cuda_image *best_image(const mlc_cuda_images *all, uint64_t unit, int architecture) {
   const mlc_cuda_image *best = NULL;
+  uint32_t most = 0;
   for (uint32_t i = 0; i < all->images; i++) {
-    const mlc_cuda_image *each = &all->image[i];
-    if (each->unit != unit || !runs_on(each, architecture)) continue;
-    if (!best || each->architecture + each->exact > best->architecture + best->exact) best = each;
+    uint32_t fit = all->image[i].unit == unit ? fit_of(&all->image[i], (uint32_t)architecture) : 0;
+    if (fit > most) best = &all->image[i], most = fit;
   }
   return best;
 }
@@ -48,7 +52,8 @@ static int no_image(const mlc_device *d, const mlc_cuda_images *all, int archite
     size_t used = strlen(list);
     const mlc_cuda_image *each = &all->image[i];
     if (each->unit == 0)
-      snprintf(list + used, sizeof list - used, "%ssm_%u%s", used ? ", " : "", each->architecture, each->exact ? "a" : "");
+      snprintf(list + used, sizeof list - used, "%s%s_%u%s", used ? ", " : "", each->kind == MLC_CUDA_PTX ? "compute" : "sm",
+               each->architecture, each->kind == MLC_CUDA_EXACT_CUBIN ? "a" : "");
   }
   return mlc_fail("model '%s' has code for %s, which the device %s, of sm_%d, cannot run. Compile it for that one",
                   d->program->name, list, name, architecture);
