@@ -1,10 +1,12 @@
 """Settings of the whole suite."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from optimization import unoptimized
 from runtime_objects import runtime_objects
 from seeds import (
     pytest_addoption,
@@ -37,12 +39,30 @@ settings.register_profile("mlc", deadline=None, suppress_health_check=[HealthChe
 settings.load_profile("mlc")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What mlc and commands leave in the folder of temporary files, as reproducers, goes with those of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+        patch.setattr(tempfile, "tempdir", None)
+        yield
+
+
 @pytest.fixture
 def no_memory_kept() -> Iterator[None]:
     """Nothing is there from outputs of other tests, and nothing stays."""
     memory._free.clear()
     yield
     memory._free.clear()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def level_of_optimization(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No optimization by the C compiler for the tests of ``UNOPTIMIZED``."""
+    with pytest.MonkeyPatch.context() as patch:
+        if unoptimized(request.path):
+            patch.setenv("MLC_CFLAGS", "-O0")
+        yield
 
 
 FAST = [Path(__file__).parent / folder for folder in ("filecheck", "unit")]

@@ -14,14 +14,19 @@ from mlc.driver.toolchain.c_compiler import find
 from mlc.driver.toolchain.link import compiled_runtime
 from mlc.options import Options
 
+LEVELS = ("", "-O0")  # of optimization (``optimization.py``)
+
 
 @pytest.fixture(scope="session")
 def runtime_objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that has these objects and nothing else, compiled once a worker; empty without a C compiler."""
     root, options = tmp_path_factory.mktemp("runtime") / "cache", Options()
     root.mkdir(mode=0o700)
-    with compiled_runtime(options, find(None, options.target), Cache(root)):
-        pass
+    for flags in LEVELS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MLC_CFLAGS", flags)
+            with compiled_runtime(options, find(None, options.target), Cache(root)):
+                pass
     return root
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import image_libraries
 import pytest
 from batches import Batch, batches, in_order
-from cases import Case, as_array, assert_same, cases, expected_failure, expected_failures
+from cases import Case, as_array, assert_same, cases, expected_failure, expected_failures, small_cases
 
 from mlc.dialects.semantics.interpreter import interpret
 from mlc.frontends.onnx import import_model
@@ -61,7 +61,9 @@ def batch_of(request: pytest.FixtureRequest) -> dict[str, Batch]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", in_order(cases()))
-def test_node(name: str, way: str, batch_of: dict[str, Batch]) -> None:
+def test_node(name: str, way: str, batch_of: dict[str, Batch], monkeypatch: pytest.MonkeyPatch) -> None:
+    if name not in small_cases():
+        monkeypatch.delenv("MLC_CFLAGS", raising=False)  # a whole network runs longer than it compiles
     if way == "compiled" and "image_decoder" in name and (why := image_libraries.missing()):
         pytest.skip(why)
     reason = expected_failure(name, way)

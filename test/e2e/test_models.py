@@ -60,8 +60,9 @@ def test_symbolic_batch(name: str, tmp_path: Path) -> None:
     check(write(tmp_path, name, "batch"), *({"batch": batch} for batch in BATCHES))
 
 
-@pytest.mark.parametrize("name", sorted(set(light.names()) - TOO_LARGE))
+@pytest.mark.parametrize("name", drawn(sorted(set(light.names()) - TOO_LARGE), 2, "light"))
 def test_light_with_random_weights(name: str, tmp_path: Path) -> None:
+    """Two of them, which are drawn (``--whole``: all)."""
     path = tmp_path / f"{name}.onnx"
     onnx.save(light.load(name, secrets.randbits(32)), path)
     check(path, {})

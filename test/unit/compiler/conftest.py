@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from optimization import unoptimized
 from runtime_objects import copied
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -17,6 +18,6 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.F
     if not request.path.is_relative_to(Path(__file__).parent / "driver"):
         cache = copied(request.getfixturevalue("runtime_objects"), tmp_path.with_name(f"{tmp_path.name}-cache"))
     monkeypatch.setenv("MLC_CACHE_DIR", str(cache))
-    for name in ("CC", "MLC_CFLAGS", "MLC_DEBUG", "MLC_CACHE_SIZE"):
+    for name in ("CC", "MLC_DEBUG", "MLC_CACHE_SIZE", *(() if unoptimized(request.path) else ("MLC_CFLAGS",))):
         monkeypatch.delenv(name, raising=False)
     return cache
