@@ -106,8 +106,23 @@ def primary(device: int) -> Iterator[int]:
         call("cuDevicePrimaryCtxRelease_v2", c_int(device))
 
 
+def is_capturing(stream: int) -> bool:
+    """Whether what is enqueued in a stream of the current context becomes part of a graph. Without a driver: no."""
+    status = c_int()
+    try:
+        call("cuStreamIsCapturing", c_void_p(stream), byref(status))
+    except RunError:  # of the legacy stream while another one is captured: it is not
+        return False
+    return status.value != 0
+
+
 def order(first: int, then: int) -> None:
-    """What is enqueued in the stream ``then`` from now on waits for what is in ``first``; the context is current."""
+    """What is enqueued in the stream ``then`` from now on waits for what is in ``first``; the context is current.
+
+    A captured stream has no order with one that is not: its work is done when the graph is launched.
+    """
+    if is_capturing(first) != is_capturing(then):
+        return
     event = c_void_p()
     call("cuEventCreate", byref(event), c_uint(_NO_TIMING))
     try:

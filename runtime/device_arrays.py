@@ -12,7 +12,10 @@ import numpy as np
 
 from mlc.errors import RunError
 from mlc.runtime import dlpack
+from mlc.runtime.cuda_driver import is_capturing
 from mlc.runtime.signature import STRINGS, TensorSpec
+
+_UNORDERED, _LEGACY = -1, 1  # what DLPack's exporters take for a stream
 
 
 class DeviceArray(NamedTuple):
@@ -85,7 +88,7 @@ def _of_dlpack(kind: str, name: str, value: Any, stream: int) -> DeviceArray:
         what = "an array with __cuda_array_interface__ or __dlpack__"
         raise RunError(f"{kind} '{name}' must be {what}, not {type(value).__name__}")
     try:
-        found = dlpack.on_gpu(value, stream or 1)  # 0 is not allowed: 1 is the legacy default stream
+        found = dlpack.on_gpu(value, _UNORDERED if is_capturing(stream) else stream or _LEGACY)  # 0 is not allowed
     except Exception as error:  # a foreign object's own export may raise anything
         raise RunError(f"{kind} '{name}' of type {type(value).__name__} is not in a GPU's memory: {error}") from None
     _check_contiguous(kind, name, found.shape, found.strides, found.dtype.itemsize)

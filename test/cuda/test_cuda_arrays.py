@@ -105,3 +105,56 @@ def test_tensors_that_require_gradients_or_fail_are_refused(gpu: Gpu) -> None:
             net.run_device({"x": Requiring()}, {})
         with pytest.raises(RunError, match="Input 'x' must be an array with __cuda_array_interface__ or __dlpack__"):
             net.run_device({"x": Broken()}, {})
+
+
+class Exporting(InDLPack):
+    """A tensor of PyTorch: its interface says no stream, and its export makes the reader's stream wait."""
+
+    def __init__(self, array: OnDevice) -> None:
+        super().__init__(array)
+        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, "version": 2}
+        self.given: list[int] = []
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None) -> Any:
+        assert stream is not None
+        self.given.append(stream)
+        return super().__dlpack__()
+
+
+def test_exporters_are_given_the_stream_of_the_run(gpu: Gpu) -> None:
+    data = random(5, 8)
+    with mlc.compile(mlp(), target=TARGET) as net:
+        x, y = OnDevice(gpu, data), OnDevice(gpu, np.zeros((5, 4), np.float32))
+        given, made = Exporting(x), Exporting(y)
+        for _ in range(2):
+            net.run_device({"x": given}, {"y": made})
+        assert given.given == made.given == [1, 1]  # the legacy default stream
+        net.run_device({"x": given}, {"y": made}, stream=2)  # where they are ready: no export
+        net.run_device({"x": InDLPack(x)}, {"y": made}, stream=2)
+        assert given.given == made.given == [1, 1]
+        np.testing.assert_array_equal(y.numpy(), net(data))
+    x.free()
+    y.free()
+
+
+def test_an_output_is_freed_once_by_whoever_reads_it_last(gpu: Gpu) -> None:
+    """A consumer of DLPack calls the deleter; a capsule that nobody consumes calls it itself."""
+    data = random(5, 8)
+    with mlc.compile(mlp(), target=TARGET) as net:
+        x = OnDevice(gpu, data)
+        y = net.run_device({"x": x})["y"]
+        capsule = y.__dlpack__(max_version=(1, 0))
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        managed = dlpack.Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
+        assert managed.tensor.data == y.address and tuple(managed.tensor.shape[:2]) == y.shape
+        rename = ctypes.pythonapi.PyCapsule_SetName
+        rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        used = b"used_dltensor_versioned"
+        rename(capsule, used)
+        before = gpu.counts()
+        del y, capsule
+        assert "memory" not in gpu.since(before)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)(ctypes.addressof(managed))
+        assert gpu.since(before)["memory"] == -1
+    x.free()

@@ -459,3 +459,12 @@ def test_no_memory_for_an_output(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.delenv("FAKE_CUDA_MEMORY")
         del net
     arrays.free()
+
+
+def test_checks_for_a_real_gpu(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    import gpu_contexts
+
+    monkeypatch.setattr(gpu_contexts, "LIBRARIES", [])
+    failed = gpu_contexts.main()
+    shown = capfd.readouterr()
+    assert not failed and shown.out.count("right: ") == len(gpu_contexts.CHECKS), shown.err
