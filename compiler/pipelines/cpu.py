@@ -24,6 +24,7 @@ from mlc.passes.kernel.requantize_in_floats import RequantizeInFloats
 from mlc.passes.kernel.verify_kernel import VerifyKernel
 from mlc.passes.layout import layout_pipeline
 from mlc.passes.loops.lower_tiles import LowerTiles
+from mlc.passes.loops.roll_epilogues import RollEpilogues
 from mlc.passes.loops.spill_locals import SpillLocals
 from mlc.passes.loops.verify_loops import VerifyLoops
 from mlc.passes.masks.compute_bands import ComputeBands
@@ -65,7 +66,7 @@ def cpu_pipeline(target: CpuTarget, options: Options) -> Stages:
                       ProveInPlace(), *given, ChooseSchedule(options.numerics), PartitionParallelLoops(),
                       VerifyPoly()]),
         ("tile", [TileKernels(), VerifyPoly()]),
-        ("loops", [LowerTiles(), SpillLocals(), VerifyLoops()]),
+        ("loops", [LowerTiles(), RollEpilogues(), SpillLocals(), VerifyLoops()]),
         ("plan", [BuildProgram(), PlanMemory(redzones=bool(options.sanitize)), InsertBarriers(), AnnotateLaunches(),
                   VerifyPlan()]),
     ]  # fmt: skip

@@ -76,6 +76,7 @@ ALLOWED = {
     "schedule/collapse_iterators.py ROW_VECTORS": "a ratio: what a partial vector at the end of a row may cost",
     "schedule/partition_parallel_loops.py REACH LEAD": "search effort",
     "loops/body/tile_values.py SHORT": "offsets of 32 bits",
+    "loops/roll_epilogues.py LONG": "the size of code",
     "loops/reductions/long_sums.py CHUNK SHORT SHORT_BLOCKS": "rounding errors of sums",
     "schedule/gpu/strips.py TERMS SHORT": "ratios: how many terms a thread adds before others help",
     "schedule/gpu/strips.py FEW LOADS WIDE": "elements of a thread, and neighbours of a strip: as POINTS",
