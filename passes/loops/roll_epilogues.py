@@ -142,7 +142,8 @@ class _Epilogue:
         out = IndexBuilder(head, {})
         second, loop = self.shape[self.axis] - self.rows, Block(arg_types=[IndexType()])
         tiles = {value: self._stored(out, value) for value in self.outer}
-        head.add_op(scf.ForOp(*(out.constant(n) for n in (0, second + 1, second)), [], Region(loop)))
+        start, stop, step = (out.constant(n) for n in (0, second + 1, second))
+        head.add_op(scf.ForOp(start, stop, step, [], Region(loop)))
         self._part(out.at(loop), loop.args[0], tiles)
         loop.add_op(scf.YieldOp())
         for op in list(head.ops):
