@@ -53,7 +53,10 @@ def device_count() -> int:
 
 
 def context_of_memory(address: int) -> tuple[int, int]:
-    """The context (0: none, as of a memory pool) and the device of an address. Raises RunError where it is no GPU's."""
+    """The context (0: none, as of a memory pool) and the device of an address, where some context is current.
+
+    Raises RunError where it is no GPU's.
+    """
     context, device = c_void_p(), c_int(-1)
     attributes, values = (c_int * 2)(_CONTEXT_OF, _DEVICE_OF), (c_void_p * 2)()
     values[:] = [ctypes.addressof(context), ctypes.addressof(device)]
@@ -104,6 +107,16 @@ def primary(device: int) -> Iterator[int]:
         yield context.value or 0
     finally:
         call("cuDevicePrimaryCtxRelease_v2", c_int(device))
+
+
+@contextmanager
+def some_context(current: int) -> Iterator[None]:
+    """A context is current, as calls about memory want it: ``current``, or else the primary one of the first device."""
+    if current:
+        yield
+        return
+    with primary(0) as context, pushed(context):
+        yield
 
 
 def is_capturing(stream: int) -> bool:

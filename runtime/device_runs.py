@@ -156,15 +156,16 @@ def _context_of(arrays: Sequence[DeviceArray], stream: int) -> int:
     """The context in which the arrays are; else that of the stream, the thread's current one, or the device's first."""
     from mlc.runtime import cuda_driver
 
-    device = 0
-    for array in arrays:
-        if array.address and 0 not in array.shape:
-            context, device = cuda_driver.context_of_memory(array.address)
-            if context:
-                return context
-    if stream > 2:
-        return cuda_driver.context_of_stream(stream)
-    if context := cuda_driver.current():
-        return context
+    current, device = cuda_driver.current(), 0
+    with cuda_driver.some_context(current):
+        for array in arrays:
+            if array.address and 0 not in array.shape:
+                context, device = cuda_driver.context_of_memory(array.address)
+                if context:
+                    return context
+        if stream > 2:
+            return cuda_driver.context_of_stream(stream)
+    if current and cuda_driver.device_of(current) == device:
+        return current
     with cuda_driver.primary(device) as context:
         return context

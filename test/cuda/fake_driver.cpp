@@ -327,6 +327,7 @@ EXPORT int cuCtxGetId(mlc_context context, unsigned long long *id) {
 }
 EXPORT int cuPointerGetAttributes(unsigned count, int *attributes, void **values, mlc_address address) {
   ENTER(cuPointerGetAttributes)
+  NEEDS_CONTEXT
   const Allocation *found = allocation_of((uintptr_t)address);
   for (unsigned i = 0; i < count; i++)
     if (attributes[i] == MLC_CUDA_CONTEXT_OF) *(void **)values[i] = found && found->kind != IN_POOL ? found->context : nullptr;

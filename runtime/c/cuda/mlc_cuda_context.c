@@ -85,11 +85,21 @@ static mlc_device *in_context(mlc_device *home, const mlc_call *c, mlc_context c
   return made;
 }
 
+/* The driver wants some context to be current when it is asked for that of memory. */
+static int find_tensors(mlc_device *home, const mlc_call *c, mlc_cuda_place *all) {
+  mlc_context before;
+  int result = home->cuda->context_push(home->context);
+  if (mlc_cuda_check(result, "cannot use the CUDA context of model ", home->program->name)) return 1;
+  int failed = mlc_cuda_find_tensors(home, c, all);
+  home->cuda->context_pop(&before);
+  return failed;
+}
+
 mlc_device *mlc_cuda_enter_context_of(mlc_device *home, const mlc_call *c) {
   const char *what = "cannot use the CUDA context of the tensors of model ";
   mlc_cuda_place all;
   mlc_context before, context = home->context;
-  if (mlc_cuda_find_tensors(home, c, &all)) return NULL;
+  if (find_tensors(home, c, &all)) return NULL;
   if (all.context) context = all.context;
   else if (all.ordinal >= 0 && all.ordinal != home->ordinal)
     return mlc_fail("the tensors of model '%s' are in the memory of device %d, and the model is loaded on device %d. Load it "
