@@ -17,6 +17,7 @@ import numpy as np
 
 from mlc.frontends.array.array import Array as Array
 from mlc.frontends.array.array import TraceError as TraceError
+from mlc.frontends.array.missing import missing
 from mlc.frontends.array.namespace import CONSTANTS, DTYPES, NAMESPACE
 from mlc.frontends.array.selecting.grids import OBJECTS
 from mlc.numpy import fft as fft
@@ -33,11 +34,19 @@ _TYPES: dict[str, Any] = {
     **{"bool_": DTYPES["bool"], "int_": DTYPES["int64"], "float_": DTYPES["float32"], "complex_": DTYPES["complex64"]},
 }
 """Kinds of types for ``issubdtype``, and the default types by NumPy's names."""
-_NAMES = CONSTANTS | DTYPES | NAMESPACE | OBJECTS | _TYPES
+_TYPES |= {"single": DTYPES["float32"], "double": DTYPES["float64"], "csingle": DTYPES["complex64"]}
+_TYPES |= {"half": DTYPES["float16"], "cdouble": DTYPES["complex128"], "uint": DTYPES["uint64"], "generic": np.generic}
+_TYPES |= {"intp": DTYPES["int64"], "byte": DTYPES["int8"], "ubyte": DTYPES["uint8"]}
+_NUMPYS = {
+    name: getattr(np, name)
+    for name in ("set_printoptions", "get_printoptions", "printoptions", "base_repr", "binary_repr", "ndindex")
+}
+"""What has to do with no array of ours."""
+_NAMES = CONSTANTS | DTYPES | NAMESPACE | OBJECTS | _TYPES | _NUMPYS
 __all__ = sorted(["Array", "TraceError", "fft", "linalg", "ndarray", "random", *_NAMES])
 
 globals().update(_NAMES)
 
 
-def __getattr__(name: str) -> Any:  # for type checkers: the names are put in above
-    raise AttributeError(f"module 'mlc.numpy' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:
+    raise missing("mlc.numpy", name, __all__)

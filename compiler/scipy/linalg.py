@@ -1,8 +1,11 @@
 """``mlc.scipy.linalg``: factors that are kept, systems solved with them, and functions of matrices."""
 
+from typing import Any
+
 from mlc.frontends.array.linalg.decompositions import det, inv
 from mlc.frontends.array.linalg.exponential import expm
 from mlc.frontends.array.linalg.systems import cho_factor, cho_solve, lu, lu_factor, lu_solve, solve_triangular
+from mlc.frontends.array.missing import missing
 from mlc.frontends.array.public import publish
 
 __all__ = [
@@ -10,3 +13,7 @@ __all__ = [
 ]  # fmt: skip
 
 publish(globals(), __all__)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("mlc.scipy.linalg", name, __all__)

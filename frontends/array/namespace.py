@@ -40,6 +40,7 @@ from mlc.frontends.array.functions import (
     sorting,
 )
 from mlc.frontends.array.functions.expressions import BINARY, COMPARISONS, LOGICAL, REAL_BINARY
+from mlc.frontends.array.further import bits, files, histograms, polynomials, windows
 from mlc.frontends.array.methods.inspection import DTYPES, __array_namespace_info__
 from mlc.frontends.array.public import public
 from mlc.frontends.array.selecting import known, sets
@@ -134,7 +135,8 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     **_public(sets),
     **_public(sorting),
     **{f.__name__: f for f in (positive, result_type, isdtype, can_cast, finfo, iinfo, take, take_along_axis)},
-    **{name: f for module in (construction, insertion, matrices, numpy_sets, selection)
+    **{name: f for module in (bits, construction, files, histograms, insertion, matrices, numpy_sets, polynomials,
+                              selection, windows)
        for name, f in _public(module).items()},
     "__array_namespace_info__": __array_namespace_info__,
 }  # fmt: skip

@@ -92,6 +92,8 @@ def _explained(
     given = [_shown(x) for x in args[own:]] + [f"{key}={_shown(x)}" for key, x in kwargs.items()]
     says = str(error).rstrip(".") or type(error).__name__
     what = f"{name}({', '.join(given)}): {says}"
+    if kwargs.get("out") is not None:
+        return ArgumentError(f"{name} has no out=: a result is a new array", hint="Write x[...] = f(...)")
     return ArgumentError(what, hint=f"Its parameters: {name.rpartition('.')[2]}{_parameters(f)}")
 
 

@@ -219,27 +219,7 @@ def histogram(x: Any, /, bins: Any = 10, range: Any = None, weights: Any = None,
     return counts, edges
 
 
-def histogram2d(
-    x: Any, y: Any, /, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
-) -> Any:
-    """``histogram`` of pairs: [bins of x, bins of y], and the limits along both."""
-    given = bins if isinstance(bins, list | tuple) else (bins, bins)
-    spans = (None, None) if range is None else range
-    sides = [histogram_bin_edges(v, b, r) for v, b, r in zip((x, y), given, spans, strict=True)]
-    at = []
-    for values, limits in zip((ravel(x), ravel(y)), sides, strict=True):
-        place = searchsorted(limits, values, side="right") - 1
-        place = where(values == limits[-1], len(limits) - 2, place)
-        at.append(where(values < limits[0], len(limits) - 1, place))
-    wide = [len(limits) for limits in sides]
-    counts = reshape(bincount(at[0] * wide[1] + at[1], weights, length=wide[0] * wide[1]), wide)[:-1, :-1]
-    if density:
-        areas = (sides[0][1:] - sides[0][:-1])[:, None] * (sides[1][1:] - sides[1][:-1])
-        counts = counts / areas / sum(counts)
-    return counts, *sides
-
-
 PUBLIC = (
     *("quantile", "nanquantile", "percentile", "nanpercentile", "median", "nanmedian", "ptp", "average", "cov"),
-    *("corrcoef", "bincount", "digitize", "histogram_bin_edges", "histogram", "histogram2d"),
+    *("corrcoef", "bincount", "digitize", "histogram_bin_edges", "histogram"),
 )

@@ -5,15 +5,19 @@ All are batched over the leading dimensions; ``overwrite_a``, ``check_finite`` a
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
+from mlc.frontends.array.compositions.arranging import ravel
 from mlc.frontends.array.functions.creation import eye, tril, triu
 from mlc.frontends.array.functions.elementwise import conj, convert, operands, where
 from mlc.frontends.array.functions.positions import argmax
-from mlc.frontends.array.functions.shaping import broadcast_to
+from mlc.frontends.array.functions.shaping import broadcast_to, moveaxis, reshape
 from mlc.frontends.array.linalg.closed_forms import factor
+from mlc.frontends.array.linalg.decompositions import inv, solve
 from mlc.frontends.array.linalg.factors import Factors, lu_factors, solve_factored, triangular_solution
 from mlc.frontends.array.linalg.matrices import adjoint, counts, extent, matrices
 from mlc.frontends.array.selecting.taking import take_along_axis
@@ -85,6 +89,22 @@ def lu(a: Any, /, permute_l: bool = False) -> tuple[Array, ...]:
     permutation = convert(moved, "f64" if given.element in ("f64", "c128") else "f32")
     upper = triu(found.lu)
     return (convert(permutation, lower.element) @ lower, upper) if permute_l else (permutation, lower, upper)
+
+
+def tensorinv(a: Any, /, ind: int = 2) -> Array:
+    """The inverse of the matrix that the first ``ind`` and the other dimensions of ``a`` are, with these exchanged."""
+    given = as_array(a)
+    rows = math.prod(given.shape[:ind])
+    found = inv(reshape(given, (rows, -1)))
+    return reshape(found, (*given.shape[ind:], *given.shape[:ind]))
+
+
+def tensorsolve(a: Any, b: Any, /, axes: Sequence[int] | None = None) -> Array:
+    """``x`` of ``tensordot(a, x) = b``; the ``axes`` of ``a`` are moved to its end first."""
+    left, right = operands(a, b)
+    left = left if axes is None else moveaxis(left, list(axes), list(range(left.ndim - len(axes), left.ndim)))
+    shape = left.shape[right.ndim :]
+    return reshape(solve(reshape(left, (-1, math.prod(shape))), ravel(right)), shape)
 
 
 def _system(name: str, a: Any, b: Any) -> tuple[Array, Array, bool]:

@@ -14,7 +14,7 @@ import pytest
 
 import mlc
 import mlc.numpy as mnp
-from mlc.frontends.array import compositions
+from mlc.frontends.array import compositions, further
 from mlc.frontends.array.compositions.aliases import ALIASES
 from mlc.frontends.array.namespace import NAMESPACE
 
@@ -98,7 +98,8 @@ COMPOSED: dict[str, Callable[[Any], Any]] = {
     "vander": lambda x: mnp.vander(x[0], 3),
     "written": lambda x: x.at[1].set(x[0] ** 2).at[:, 0].multiply(x[:, 1]),
 }
-OF_OTHERS = {name for each in vars(compositions).values() for name in getattr(each, "PUBLIC", ())} | ALIASES.keys()
+COMPOSITIONS = [each for package in (compositions, further) for each in vars(package).values()]
+OF_OTHERS = {name for each in COMPOSITIONS for name in getattr(each, "PUBLIC", ())} | ALIASES.keys()
 DRAWN = np.random.default_rng().choice(sorted(COMPOSED), 5, replace=False).tolist()
 
 

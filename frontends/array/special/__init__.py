@@ -1,0 +1,1 @@
+"""Special functions: gamma functions, error functions, Bessel functions, entropies."""
