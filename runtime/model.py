@@ -241,13 +241,19 @@ class Model:
             raise RunError(message, hint='Write {"x": x}, or call the model itself')
         rest = self._names[len(values) :]
         if named.keys() != set(rest):
-            raise RunError(self._wrong_names(values, named))
+            raise RunError(self._wrong_names(values, named), hint=self._about_fixed(named))
         return [*values, *(named[name] for name in rest)]
 
     def _wrong_names(self, values: Sequence[Any], named: Mapping[str, Any]) -> str:
         expected = ", ".join(f"'{name}'" for name in self.inputs) or "none"
         given = ", ".join([f"{len(values)} by position"] * bool(values) + [f"'{name}'" for name in named]) or "none"
         return f"Model '{self.name}' takes {len(self.inputs)} inputs: {expected}; given: {given}"
+
+    def _about_fixed(self, named: Mapping[str, Any]) -> str | None:
+        """What to do where a value of an initializer is given that is compiled in."""
+        fixed = ", ".join(f"'{name}'" for name in self.signature.get("fixed", ()) if name in named)
+        way = "delete the initializer from the model before it is compiled, or run it by mlc.onnxruntime"
+        return f"The values of {fixed} are compiled in: {way}" if fixed else None
 
     def _execute(self, given: Sequence[Any], out: Mapping[str, Array]) -> dict[str, Array]:
         """Run; the plan of an earlier call with arrays of the same layouts needs no checks."""

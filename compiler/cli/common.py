@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -94,6 +95,12 @@ def parse_dims(pairs: list[str], option: str = "--dim") -> dict[str, int]:
 
 
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
+
+
+def names_text(names: Sequence[str], most: int = 5) -> str:
+    """The first names, and how many there are more."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def parse_bytes(text: str, option: str) -> int:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mlc.cli.common import Dims, NoTuned, Numerics, SourcePath, Target, Threads, Types, parse_bytes, parse_dims
+from mlc.cli.common import (
+    Dims,
+    NoTuned,
+    Numerics,
+    SourcePath,
+    Target,
+    Threads,
+    Types,
+    names_text,
+    parse_bytes,
+    parse_dims,
+)
 from mlc.cli.functions import source_named
 from mlc.driver.artifact.forms import STDOUT, destination, refuse_without_effect
 from mlc.tools.tables import console
@@ -125,6 +136,7 @@ def _other_name(source: Source, library: Path) -> str | None:
 
 
 def _build(source: Source, options: Options, out: Path, package: bool, watching: list[Instrument], reuse: bool) -> None:
+    from mlc.runtime.sealed import read_signature
     from mlc.tools.progress import note
 
     start = time.monotonic()
@@ -134,6 +146,8 @@ def _build(source: Source, options: Options, out: Path, package: bool, watching:
         print(f"{path}  {path.stat().st_size:,} bytes")
     if out.suffix == ".c":
         print(f"{out}  {len(files)} files of {size:,} bytes; `make -C {out}` compiles them")
+    if out.suffix == ".so" and (fixed := read_signature(out).get("fixed")):
+        note(f"inputs with a value are fixed to it: {names_text(fixed)}; delete their initializers to give others")
     how = "taken from the cache" if cached else "compiled"
     note(f"{how} in {time.monotonic() - start:.2f} s, {len(files)} files of {size:,} bytes")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, parse_dims
+from mlc.cli.common import Dims, ModelPath, NoTuned, Numerics, Target, Threads, names_text, parse_dims
 from mlc.cli.functions import refuse_function
 from mlc.expressions import shown_names
 from mlc.tools.kernel_profile import schedule_of
@@ -100,6 +100,8 @@ def _show(signature: dict[str, Any]) -> None:
         for tensor in signature[kind]:
             shape = shown_names(sizes_text(tensor["shape"], tensor.get("optional", ())))
             print(f"{kind[:-1]:10} {tensor['name']}  {tensor['dtype']}[{shape}]")
+    if fixed := signature.get("fixed"):
+        print(f"fixed      {names_text(fixed)}  (inputs of the model that have a value)")
     weights = signature["weights"]
     place = weights["file"] or "inside the library"
     print(f"weights    {weights['bytes']:,} bytes  {place}  sha256 {weights['sha256'][:12]}")

@@ -11,6 +11,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 import mlc
+from mlc.dialects.graph.base import FIXED
 from mlc.dialects.weights import WeightStore
 from mlc.driver.artifact.names import c_prefix
 from mlc.driver.artifact.payload import Payload, spool
@@ -93,7 +94,7 @@ def code(
             kernels = options.target.print_kernels(module)
         made, target = making.result(), options.target
         file = None if not made.size or options.embeds(made.size) else f"{prefix}.weights"
-        about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features)}
+        about = {"mlc": mlc.__version__, "target": target.name, "isa": list(target.features), **_fixed(module)}
         about_weights = Weights(made.size, made.digest.hex(), file)
         if isinstance(target, GpuTarget):
             from mlc.passes.codegen.cuda.emit_cuda import emit_cuda  # which a CPU does not need
@@ -102,3 +103,9 @@ def code(
         else:
             printed = emit_c(module, prefix, kernels, target.features, about_weights, about, file_bytes)
     return Lowered(module, prefix, printed.sources, printed.signature, made.write, printed.families)
+
+
+def _fixed(module: ModuleOp) -> dict[str, list[str]]:
+    """The inputs whose values are compiled in; nothing where there are none."""
+    names = module.attributes.get(FIXED)
+    return {"fixed": [name.data for name in names]} if names else {}  # type: ignore[attr-defined]

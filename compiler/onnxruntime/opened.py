@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from mlc import api
 from mlc.onnxruntime.metadata import ModelMetadata, NodeArg
+from mlc.onnxruntime.overrides import Overrides
 from mlc.onnxruntime.sizes import OtherSizes, Run
 from mlc.runtime import Model, load
 from mlc.runtime.calls import Queue
@@ -19,14 +20,19 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 
+Source: TypeAlias = "Path | bytes | ModelProto"
+
+
 class Opened:
     """``run`` gives the outputs by name, in the order of ``outputs``; ``model`` is absent where there is none for all
     inputs."""
 
     def __init__(
-        self, run: Run, model: Model | None, inputs: list[NodeArg], outputs: list[NodeArg], metadata: ModelMetadata
-    ) -> None:
+        self, run: Run, model: Model | None, inputs: list[NodeArg], outputs: list[NodeArg], metadata: ModelMetadata,
+        overridable: Sequence[NodeArg] = (),
+    ) -> None:  # fmt: skip
         self.run, self.model, self.inputs, self.outputs, self.metadata = run, model, inputs, outputs, metadata
+        self.overridable = list(overridable)
         self.names = {output.name for output in outputs}
         self.queue = Queue()
 
@@ -54,10 +60,11 @@ def _of_model(model: Model) -> Opened:
     return Opened(_runner(model), model, inputs, outputs, ModelMetadata(graph_name=model.name))
 
 
-def _of_onnx(source: Path | bytes, proto: ModelProto, options: dict[str, Any]) -> Opened:
+def _of_onnx(source: Source, proto: ModelProto, options: dict[str, Any]) -> Opened:
     """The model; one whose structure the inputs decide is compiled for those of a run."""
     from mlc.frontends.onnx.backend import MlcBackend, MlcRep
     from mlc.frontends.onnx.errors import UnsupportedError
+    from mlc.frontends.onnx.reading.validate import initialized, overridable
     from mlc.frontends.onnx.sequences import only_tensors
 
     model: Model | None = None
@@ -71,12 +78,15 @@ def _of_onnx(source: Path | bytes, proto: ModelProto, options: dict[str, Any]) -
         run = _specialising(MlcRep(MlcBackend, _whole(source), **options))
     else:
         run = OtherSizes(_grouping(model, proto), partial(_whole, source), options, partial(_grouping, proto=proto))
-    given = {tensor.name for tensor in proto.graph.initializer}
+    given, dims = initialized(proto.graph), options["dims"]
     inputs = [info for info in proto.graph.input if info.name not in given]
-    dims = options["dims"]
     specs = (model.inputs, model.outputs) if model else ({}, {})
     shown = _args(inputs, specs[0], dims), _args(proto.graph.output, specs[1], dims)
-    return Opened(run, model, *shown, ModelMetadata.of(proto))
+    fixed = overridable(proto)
+    if fixed:
+        names = frozenset(info.name for info in fixed)
+        run = Overrides(run, names, partial(_whole, source), lambda other: _of_onnx(other, other, options).run)
+    return Opened(run, model, *shown, ModelMetadata.of(proto), _args(fixed, {}, dims))
 
 
 def _args(infos: Sequence[Any], specs: Mapping[str, Any], dims: Mapping[str, int]) -> list[NodeArg]:
@@ -92,9 +102,13 @@ def _dims(proto: ModelProto, sess_options: Any) -> dict[str, int]:
     return dims
 
 
-def _whole(source: Path | bytes) -> ModelProto:
+def _whole(source: Source) -> ModelProto:
     import onnx
 
+    if isinstance(source, onnx.ModelProto):
+        copy = onnx.ModelProto()
+        copy.CopyFrom(source)
+        return copy
     return onnx.load_model_from_string(source) if isinstance(source, bytes) else onnx.load(source)
 
 

@@ -78,8 +78,9 @@ class InferenceSession:
         return self._opened.outputs
 
     def get_overridable_initializers(self) -> list[NodeArg]:
-        """None: weights are packed when the model is compiled."""
-        return []
+        """Inputs that have an initializer (from IR version 4 on). A run that gives values of some compiles the model
+        again, with a warning, the first time for each set of them."""
+        return self._opened.overridable
 
     def get_modelmeta(self) -> ModelMetadata:
         """The metadata of the model's file; of an artifact the name alone."""

@@ -90,6 +90,8 @@ STATE = "graph.state"
 """The attribute of an argument of the main function that lives in the model: the weight of its first value, or ""."""
 ALIAS = "graph.alias"
 """The attribute of a result of the main function: the number of the argument whose memory it takes over."""
+FIXED = "graph.fixed"
+"""The attribute of a module: the names of inputs whose values are compiled in."""
 OPTIONAL = "graph.optional"
 """The attribute of a result of the main function: axes that the caller's tensor has only where they are not 1."""
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from onnx import GraphProto, ValueInfoProto
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
 
+from mlc.dialects.graph.base import FIXED
 from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
@@ -24,7 +25,7 @@ from mlc.frontends.onnx.reading.dims import DimNames
 from mlc.frontends.onnx.reading.load import Source
 from mlc.frontends.onnx.reading.ranks import Ranks
 from mlc.frontends.onnx.reading.types import element_of_onnx
-from mlc.frontends.onnx.reading.validate import check_functions, check_graph
+from mlc.frontends.onnx.reading.validate import check_functions, check_graph, overridable
 from mlc.frontends.onnx.sequences import parts_of
 
 Translated = tuple[ModuleOp, WeightStore, str, list[Unsupported]]
@@ -53,7 +54,10 @@ def translated(source: Source, names: DimNames, ranks: Ranks) -> Translated:
     if not outputs:
         raise InputError("The model has no outputs")
     optional = {name: value.optional for name, value in values.items() if isinstance(value, Tensor)}
-    return graph_module(build, inputs, outputs, optional=optional), weights, source.name, []
+    module = graph_module(build, inputs, outputs, optional=optional)
+    if fixed := overridable(proto):
+        module.attributes[FIXED] = ArrayAttr(StringAttr(info.name) for info in fixed)
+    return module, weights, source.name, []
 
 
 def _inputs(graph: GraphProto, importer: Importer, names: DimNames, values: dict[str, Any], ranks: Ranks) -> list[str]:

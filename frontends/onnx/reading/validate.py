@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from mlc.errors import InputError
 
@@ -25,8 +25,8 @@ def check_graph(
         InputError: a value defined twice or not at all, a cycle, a node that does not fit its operator's signature.
     """
     _check_graph_names(graph)
-    defined = _once([i.name for i in graph.input], "input") | _once([t.name for t in graph.initializer], "initializer")
-    defined |= {t.values.name for t in graph.sparse_initializer}
+    _once([t.name for t in graph.initializer], "initializer")
+    defined = _once([i.name for i in graph.input], "input") | initialized(graph)
     _check_outputs(graph.node, defined)
     _check_order(graph.node, defined | outer)
     names = defined | {o for node in graph.node for o in node.output if o}
@@ -37,6 +37,18 @@ def check_graph(
     for output in graph.output:
         if output.name not in names | outer:
             raise InputError(f"The graph's output '{output.name}' is computed by no node")
+
+
+def initialized(graph: GraphProto) -> set[str]:
+    """The names of what has an initializer."""
+    return {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
+
+
+def overridable(model: ModelProto) -> list[ValueInfoProto]:
+    """Inputs that have an initializer, of which ONNX lets a caller give other values: from IR version 4 on, as before
+    it every initializer had to be an input."""
+    given = initialized(model.graph) if model.ir_version >= 4 else set[str]()
+    return [info for info in model.graph.input if info.name in given]
 
 
 def subgraphs(node: NodeProto) -> list[GraphProto]:

@@ -44,6 +44,8 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
     true, false = itself.copy(), itself.copy()
     for child, ids in ((true, nodes["truenodeids"]), (false, nodes["falsenodeids"])):
         child[inner] = numbering.of(nodes["treeids"][inner], ids[inner])
+    at = numbering.of(leaves["treeids"], leaves["nodeids"])
+    read = _read_of(at, count)
     return Forest(
         feature=nodes["featureids"],
         value=nodes["values"],
@@ -52,11 +54,16 @@ def numbered(node: Node, kind: str, count: int) -> Forest:
         mode=np.maximum(mode, 0),
         missing=nodes["missing_value_tracks_true"],
         roots=_no_children(true[inner], false[inner], len(mode)),
-        leaves=numbering.of(leaves["treeids"], leaves["nodeids"]),
-        targets=leaves["ids"],
-        weight=leaves["weights"],
+        leaves=at[read],
+        targets=leaves["ids"][read],
+        weight=leaves["weights"][read],
         count=count,
     )
+
+
+def _read_of(leaves: Array, count: int) -> Array:
+    """Which weights count: all, but with a single target or class the first of each leaf, as in onnxruntime."""
+    return np.sort(np.unique(leaves, return_index=True)[1]) if count == 1 else np.arange(len(leaves))
 
 
 def _no_children(true: Array, false: Array, count: int) -> Array:

@@ -94,7 +94,10 @@ def tree_ensemble_classifier(node: Node) -> tuple[Tensor, Tensor]:
         return label, found
     if base:
         scores = build.map("x0 + x1", scores, build.constant(base, scores.element))
-    elif isinstance(there, Tensor):
+    if count == 1 and labels.element == "i64":  # onnxruntime's label of a single class says whether it is the class
+        label = build.compute("i64(x0[i0, 0] > 0)", [scores], (scores.shape[0],))
+        return label, transformed(build, build.cast(scores, "f32"), how)
+    if not base and isinstance(there, Tensor):
         known = build.map("where(x1, x0, -inf)", scores, there)
         return best_label(build, known, labels), transformed(build, build.cast(scores, "f32"), how)
     return best_label(build, scores, labels), transformed(build, build.cast(scores, "f32"), how)

@@ -60,3 +60,19 @@ def test_two_weights_of_a_leaf_for_one_target(rng: np.random.Generator) -> None:
         how["target_ids"] = [n % 2 for n in how["target_ids"]]
         how |= {"n_targets": 2, "aggregate_function": aggregate}
         agrees("TreeEnsembleRegressor", {"x": rng.standard_normal((9, 4)).astype("f4")}, domain=ML, version=3, **how)
+
+
+@pytest.mark.parametrize("transform", [*TRANSFORMS, "PROBIT"])
+@pytest.mark.parametrize("weights", [1, 2, 3])
+def test_several_weights_of_a_leaf_for_the_only_target(rng: np.random.Generator, weights: int, transform: str) -> None:
+    """onnxruntime reads the first; its labels of a single class are 1 and 0."""
+    for aggregate in ("SUM", "AVERAGE", "MIN", "MAX"):
+        how = forest(rng, "target", 3, 4, weights, "MIXED")
+        how |= {"target_ids": [0] * len(how["target_ids"]), "base_values": [0.1], "post_transform": transform}
+        how |= {"n_targets": 1, "aggregate_function": aggregate}
+        x = rng.standard_normal((9, 4)).astype("f4")
+        agrees("TreeEnsembleRegressor", {"x": x}, domain=ML, version=3, compiled=False, **how)
+    how = forest(rng, "class", 3, 4, weights, "MIXED")
+    how |= {"class_ids": [0] * len(how["class_ids"]), "classlabels_int64s": [5], "post_transform": transform}
+    x = rng.standard_normal((9, 4)).astype("f4")
+    agrees("TreeEnsembleClassifier", {"x": x}, 2, domain=ML, version=3, compiled=False, **how)
