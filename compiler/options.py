@@ -95,7 +95,8 @@ cache_key_fields: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Opt
 class Environment:
     """The environment variables of mlc; nothing else in the compiler reads ``os.environ``."""
 
-    cache_dir: Path | None  # MLC_CACHE_DIR, else ~/.cache/mlc; None when it is set to the empty string: no cache
+    cache_dir: Path | None  # MLC_CACHE_DIR, else ~/.cache/mlc; None without a home: no cache, as when it is set empty
+    homeless: bool  # there is no cache as there is no home folder
     cache_bytes: int  # MLC_CACHE_SIZE in MiB: entries used longest ago go when the cache grows beyond it
     cc: str | None  # CC
     cflags: str  # MLC_CFLAGS: what the C compiler gets after mlc's own flags
@@ -106,10 +107,22 @@ class Environment:
 def environment() -> Environment:
     """The current environment (read at each call, because tests and notebooks change it)."""
     get = os.environ.get
-    default_cache = Path(get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mlc"
     chosen = get("MLC_CACHE_DIR")
-    cache_dir = default_cache if chosen is None else Path(chosen) if chosen else None
+    cache_dir = _default_cache() if chosen is None else Path(chosen) if chosen else None
+    homeless = chosen is None and cache_dir is None
     mebibytes = get("MLC_CACHE_SIZE", "")
     limit = (int(mebibytes) if mebibytes.isdigit() else 10240) << 20
     debug = get("MLC_DEBUG", "") not in ("", "0")
-    return Environment(cache_dir, limit, get("CC") or None, get("MLC_CFLAGS", ""), get("MLC_NVCC") or None, debug)
+    cc, cflags, nvcc = get("CC") or None, get("MLC_CFLAGS", ""), get("MLC_NVCC") or None
+    return Environment(cache_dir, homeless, limit, cc, cflags, nvcc, debug)
+
+
+def _default_cache() -> Path | None:
+    """``$XDG_CACHE_HOME/mlc``, else ``~/.cache/mlc``; None where a process has no home folder, as in some containers.
+
+    Relative paths are ignored, which the XDG Base Directory Specification asks for.
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "mlc" if os.path.isabs(base) else None

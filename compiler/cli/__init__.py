@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from mlc.cli import bench, cache, check, compile, demo, inspect, run, tune
+from mlc.driver.limits import of_machine
 from mlc.errors import MlcError, OutputError
 from mlc.interrupts import handled
 from mlc.options import environment
@@ -82,6 +83,8 @@ def _report(error: BaseException) -> int:
         return 2
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         error = OutputError(f"What mlc prints or writes has no room: {error.strerror}", hint="Free some space")
+    if isinstance(error, ImportError | RuntimeError):
+        error = of_machine(error) or error
     if isinstance(error, MlcError):
         print(f"mlc: error: {error}", file=sys.stderr)
         return error.exit_code

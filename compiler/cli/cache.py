@@ -38,7 +38,8 @@ def show() -> None:
         console().print(rows)
     size = _mb(sum(entry.bytes for entry in entries))
     others = f"{len(entries) - len(artifacts)} objects of the C compiler and other parts"
-    print(f"{len(artifacts)} compiled models and {others}: {size} MB in {cache.root}")
+    where = f"{size} MB in {cache.root}" if cache.root else "there is no cache, see MLC_CACHE_DIR"
+    print(f"{len(artifacts)} compiled models and {others}: {where}")
     count = sum(len(kernels) for _, kernels in Store.default().machines())
     print(*[f"{count} tuned schedules: mlc cache tuned"] * bool(count))
 

@@ -16,6 +16,7 @@ from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.cache.explain import reasons
 from mlc.driver.garbage import paused_collection
 from mlc.driver.instrument import Instrument, step
+from mlc.driver.limits import of_machine
 from mlc.driver.reproduce import internal_error
 from mlc.driver.source import Source
 from mlc.driver.toolchain.c_compiler import find
@@ -92,6 +93,10 @@ def lower_source(
             return run(instruments)
     except (MlcError, MemoryError, OSError):
         raise
+    except (ImportError, RuntimeError) as error:
+        if (found := of_machine(error)) is None:
+            raise internal_error(error, options, run) from error
+        raise found from error
     except Exception as error:
         raise internal_error(error, options, run) from error
 

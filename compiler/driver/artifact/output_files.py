@@ -14,6 +14,7 @@ from mlc.errors import OutputError
 HINTS = {
     errno.ENOSPC: "Free disk space, or choose another folder",
     errno.EDQUOT: "Free disk space, or choose another folder",
+    errno.EFBIG: "Allow larger files: ulimit -f unlimited",
     errno.EMFILE: "Close files, or allow more of them: ulimit -n 1024",
     errno.ENFILE: "Close other programs: the system has no more open files",
     errno.EROFS: "Choose a folder on a disk that can be written to",

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ class Cache:
     def default(cls) -> Cache:
         """The cache that the environment names."""
         here = environment()
+        if here.homeless:
+            _say_homeless()
         return cls(here.cache_dir, here.cache_bytes)
 
     def get(self, kind: str, key: str) -> Path | None:
@@ -185,6 +188,13 @@ class Cache:
         if not self._warned:
             self._warned = True
             warnings.warn(f"The compile cache {self.root} cannot be used fully: {reason}", RuntimeWarning, stacklevel=3)
+
+
+@cache
+def _say_homeless() -> None:
+    """Once a process."""
+    text = "There is no home folder ($HOME), so nothing is cached; set MLC_CACHE_DIR to a folder of your own"
+    warnings.warn(text, stacklevel=3)
 
 
 def _damage(kind: str, folder: Path) -> str | None:

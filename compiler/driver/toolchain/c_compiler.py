@@ -111,11 +111,13 @@ def _find_c(command: str | None, target: Target) -> Toolchain:
         if isinstance(found, str):
             raise ToolchainError(f"The C compiler '{command}' does not run: {found}", hint="Check --cc, or $CC")
         return found
+    broken = []
     for candidate in _candidates(target):
         if isinstance(found := _answer(candidate), Toolchain):
             return found
+        broken.append(f"{Path(candidate[0]).name} does not run: {found}")
     raise ToolchainError(
-        f"There is no C compiler for {target.arch}",
+        f"There is no C compiler for {target.arch}" + (f"; {'; '.join(broken)}" if broken else ""),
         hint=f"Install {_gcc(target)} or clang, or `pip install 'mlc[cc]'` for one in a wheel, or name one in $CC",
     )
 
