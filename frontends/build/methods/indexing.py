@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from mlc.dialects.graph import (
     ComputeOp,
 )
+from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import DimLike
 from mlc.dialects.semantics.evaluate import evaluate_statement
 from mlc.dialects.semantics.expr import ExprError, element_type, parse
@@ -69,8 +70,18 @@ class Indexing(Constants):
                 self.require(most, least)
         for extent in clamped_extents(parsed, xs):
             if not {0, extent} & set(extents.values()):  # else no element is computed where there is none to read
-                self.refuse_empty(extent - 1)
+                self._require_a_source(extent, extents.values())
         return str(clamp_indices(parsed, xs, extents))
+
+
+    def _require_a_source(self, extent: DimLike, results: Iterable[DimLike]) -> None:
+        """There are elements to read: a guard, or where data decides how many are read, a check that there are or that
+        none is."""
+        counts = [d for d in results if sizes_of([d])]
+        if counts:
+            self.require_elements(extent, counts[0])
+        else:
+            self.refuse_empty(extent - 1)
 
 
 def _computed(

@@ -52,9 +52,7 @@ def _along(build: Builder, x: Tensor, axis: int | None) -> tuple[Tensor, int]:
     return (build.reshape(x, (product(x.shape),)), 0) if axis is None else (x, normalize_axis(axis, x.rank))
 
 
-def unique(
-    build: Builder, x: Tensor, axis: int | None, in_order: bool = True
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def unique(build: Builder, x: Tensor, axis: int | None, in_order: bool = True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(slices along ``axis`` that differ, the first index of each, which of them each slice is, how often each is).
 
     ``in_order``: sorted, else by first occurrence. Equal slices are neighbours in sorted order, the first one first: a
@@ -67,9 +65,8 @@ def unique(
     rows = _rows(build, build.string_routine("order", x) if x.element == STRING else x, axis)
     count, width = rows.shape
     order = _argsort(build, rows)
-    differs = build.compute(
-        "i64(x0[x1[i0], r0] != x0[x1[max(i0 - 1, 0)], r0])", [rows, order], (count,), (width,), "add"
-    )
+    before = build.concat([build.constant(np.zeros(1), "i64"), order], 0)  # the first has none; there may be no first
+    differs = build.compute("i64(x0[x1[i0], r0] != x0[x2[i0], r0])", [rows, order, before], (count,), (width,), "add")
     begins = build.compute("(i0 == 0) | (x0[i0] > 0)", [differs], (count,))
     starts = build.nonzero(begins)
     found = starts.shape

@@ -41,6 +41,14 @@ def quantize_linear(node: Node) -> Tensor:
     return quantization.quantize_linear(node.build, node[0], scale, zero, element, saturate)
 
 
+@onnx_op("DynamicQuantizeLinear", since=11)
+def dynamic_quantize_linear(node: Node) -> tuple[Tensor, Tensor, Tensor]:
+    """(ui8, scale, zero point); as in onnxruntime the scale of zeros, and of nothing, is 1."""
+    build, x = node.build, node[0]
+    scale, zero = quantization.dynamic_range(build, x)
+    return quantization.quantize_linear(build, x, scale, zero, "ui8", 1), scale, zero
+
+
 @onnx_op("DequantizeLinear", since=10)
 def dequantize_linear(node: Node) -> Tensor:
     scale, zero, given = _parameter(node, 1), _parameter(node, 2), node.attr("output_dtype", 0)

@@ -46,6 +46,8 @@ def tf_idf_vectorizer(node: Node) -> Tensor:
     columns = node.attr("ngram_indexes")
     weights = node.attr("weights", None) or [1.0] * len(columns)
     lengths = node.attr("min_gram_length"), node.attr("max_gram_length")
+    if 0 in x.shape:  # no n-gram occurs
+        return build.broadcast(build.constant(0, "f32"), (*x.shape[:-1], max(columns) + 1))
     y = tf_idf(build, rows, _pools(node), lengths, node.attr("max_skip_count"), columns, weights, mode)
     return build.reshape(y, y.shape[1:]) if x.rank == 1 else y
 
