@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import mlc
-from mlc.driver.artifact.output_files import staged
+from mlc.driver.artifact.output_files import TemporaryFolder, staged
 from mlc.driver.artifact.package_files import package_files
 from mlc.runtime.sealed import seal
 
@@ -26,7 +25,7 @@ class Artifact:
     folder: Path
     stem: str
     suffix: str = ".so"
-    owner: tempfile.TemporaryDirectory[str] | None = None
+    owner: TemporaryFolder | None = None
 
     @classmethod
     def find(cls, folder: Path) -> Artifact:

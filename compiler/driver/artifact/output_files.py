@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,14 @@ HINTS = {
     errno.EROFS: "Choose a folder on a disk that can be written to",
     errno.EACCES: "Choose a folder that you may write to",
 }
+
+
+class TemporaryFolder:
+    """A folder ``name`` that is deleted by ``cleanup``, or with this object."""
+
+    def __init__(self, prefix: str) -> None:
+        self.name = tempfile.mkdtemp(prefix=prefix)
+        self.cleanup = weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
 
 
 @contextmanager

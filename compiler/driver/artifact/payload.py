@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -38,7 +39,7 @@ def spool(program: rt.ProgramOp, weights: WeightStore) -> Payload:
     """The payload of a planned program, made once: the library, which names its digest, is written before the weights
     file. OutputError where there is no room.
     """
-    file = cast(BinaryIO, tempfile.TemporaryFile(prefix="mlc-payload-"))  # noqa: SIM115 (closed with its last reader)
+    file = cast(BinaryIO, tempfile.TemporaryFile(prefix="mlc-payload-"))  # noqa: SIM115 (closed with the payload)
     digest, size = hashlib.sha256(), 0
     for piece in payload(program, weights):
         digest.update(piece)
@@ -46,4 +47,6 @@ def spool(program: rt.ProgramOp, weights: WeightStore) -> Payload:
             size += file.write(piece)
         except OSError as error:
             raise output_error(Path(tempfile.gettempdir()), error) from error
-    return Payload(size, digest.digest(), file)
+    made = Payload(size, digest.digest(), file)
+    weakref.finalize(made, file.close)
+    return made

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from mlc.driver.artifact.artifact import Artifact
 from mlc.driver.artifact.c_header import header
 from mlc.driver.artifact.cubins import IMAGES, with_cubins
-from mlc.driver.artifact.output_files import output_error
+from mlc.driver.artifact.output_files import TemporaryFolder, output_error
 from mlc.driver.cache.cache_key import CacheKey
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.toolchain.c_compiler import Toolchain
@@ -72,7 +72,7 @@ def write_outside(
     """Compile into a temporary folder that is deleted with the artifact; errors as those of ``write_artifact``."""
     place = Path(tempfile.gettempdir())
     try:
-        owner = tempfile.TemporaryDirectory(prefix="mlc-")
+        owner = TemporaryFolder("mlc-")
         written = write(code, Path(owner.name), options, toolchain, cache, suffix)
     except OSError as error:
         raise output_error(place, error) from error
