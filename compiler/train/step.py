@@ -10,7 +10,7 @@ from mlc.errors import InputError
 from mlc.frontends.array import trees
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.random.threefry import fold_in, key
-from mlc.frontends.array.transforms.gradients import value_and_grad
+from mlc.frontends.array.transforms.gradients import as_loss, value_and_grad
 from mlc.nn.module import combine, partition, recorded
 from mlc.optim.mixed_precision import cast, loss_scale
 from mlc.optim.transform import GradientTransformation, apply_updates, count
@@ -18,6 +18,7 @@ from mlc.optim.wrappers import global_norm, where_finite
 from mlc.train.checks import check_model, check_optimizer
 
 Loss = Callable[..., Any]
+MORE = "leave out other results, which the model keeps as buffers or a call of it computes"
 Trainable = Callable[[str], bool] | None
 
 
@@ -71,7 +72,8 @@ def training_step(
             given, inputs = (parameters, batch) if precision is None else cast((parameters, batch), precision)
             draws = fold_in(state.key, state.step)
             value, model = recorded(lambda m: loss(m, *inputs), combine(given, state.rest), draws)
-            value = mnp.astype(as_array(value), mnp.float32) if precision else as_array(value)
+            value = as_loss(value if isinstance(value, tuple | list | dict) else as_array(value), MORE)
+            value = mnp.astype(value, mnp.float32) if precision else value
             rest = trees.tree_map(
                 lambda new, old: mnp.astype(new, old.dtype), partition(model, trainable)[1], state.rest
             )

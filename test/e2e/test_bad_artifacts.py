@@ -15,6 +15,7 @@ from mlc.cli import main
 from mlc.driver.artifact.write_artifact import write
 from mlc.driver.cache.disk_cache import Cache
 from mlc.driver.toolchain.c_compiler import find
+from mlc.errors import ArtifactError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit/compiler"))
 import tiny  # noqa: E402
@@ -105,3 +106,19 @@ def test_an_artifact_for_another_cpu(place: Place, refuses: Refuses) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["inspect", str(library)])
     assert not caught.value.code
+
+
+@pytest.mark.parametrize(
+    "name, start, says",
+    [
+        ("net.dll", b"MZ\x90", "is not a shared library of Linux but a program or library of Windows"),
+        ("net.dylib", b"\xcf\xfa\xed\xfe", "is not a shared library of Linux but a program or library of macOS"),
+        ("absent.dll", None, "does not exist"),
+    ],
+)
+def test_a_library_of_another_system(tmp_path: Path, name: str, start: bytes | None, says: str) -> None:
+    if start is not None:
+        (tmp_path / name).write_bytes(start + bytes(300))
+    with pytest.raises(ArtifactError, match=f"{says}. Artifacts are .so files, which run on Linux") as caught:
+        mlc.load(tmp_path / name)
+    assert "in WSL or a container: compile the model there" in str(caught.value)

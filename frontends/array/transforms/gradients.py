@@ -99,8 +99,8 @@ def value_and_grad(
             given[n] = each
         result = with_tables(f)(*given, **kwargs)
         _close(variables)
-        value = result[0] if has_aux else result
-        found = trees.unflatten(tree, _derivatives(_scalar(value), variables))
+        value = _pair(result)[0] if has_aux else result
+        found = trees.unflatten(tree, _derivatives(as_loss(value), variables))
         return (result if has_aux else value), (found[0] if isinstance(argnums, int) else tuple(found))
 
     return both
@@ -119,12 +119,32 @@ def chosen_arguments(args: Sequence[Any], argnums: Sequence[int]) -> list[Any]:
     return [args[n] for n in argnums]
 
 
-def _scalar(value: Any) -> Array:
+AUX = "with has_aux=True the function returns a pair of it and of other results"
+
+
+def as_loss(value: Any, aux: str = AUX) -> Array:
+    """A result that has a gradient; ``aux`` says what to do with more results.
+
+    Raises:
+        InputError: it is no float of rank 0.
+    """
     if not isinstance(value, Array) or value.shape != () or dtypes.kind(value.element) < 2:
-        what = f"{value.dtype}{list(value.shape)}" if isinstance(value, Array) else type(value).__name__
-        hint = "Return a float of rank 0, such as a mean; vjp differentiates other results"
-        raise InputError(f"The gradient of a function that returns {what}", hint=hint)
+        more = aux if isinstance(value, tuple | list | dict) else "vjp differentiates other results"
+        hint = f"Return a float of rank 0, such as a mean; {more}"
+        raise InputError(f"The gradient of a function that returns {_shown(value)}", hint=hint)
     return value
+
+
+def _shown(value: Any) -> str:
+    return f"{value.dtype}{list(value.shape)}" if isinstance(value, Array) else f"a {type(value).__name__}"
+
+
+def _pair(result: Any) -> tuple[Any, Any]:
+    if isinstance(result, tuple | list) and len(result) == 2:
+        return result[0], result[1]
+    what = f"{len(result)} results" if isinstance(result, tuple | list) else _shown(result)
+    hint = "Return a pair: the value, and what else is computed, as one tuple or dictionary"
+    raise InputError(f"With has_aux a function returns a pair, and this one returns {what}", hint=hint)
 
 
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
