@@ -7,14 +7,18 @@ module, which calls Python while it initialises itself and takes an exception fo
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 LATER = 0.02  # seconds
+CLEANUP = 2.0  # seconds after an interrupt in which another one is none, as it would keep temporary files from deletion
+_raised = [-math.inf]  # when the last one was
 
 
 @contextmanager
@@ -25,6 +29,7 @@ def handled() -> Iterator[None]:
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
+    _raised[0] = -math.inf
     hook, alarm = sys.unraisablehook, signal.signal(signal.SIGALRM, _interrupt)
     sys.unraisablehook = _again
     signal.signal(signal.SIGINT, _interrupt)
@@ -41,7 +46,8 @@ def handled() -> Iterator[None]:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     if _imports(frame):
         signal.setitimer(signal.ITIMER_REAL, LATER)
-    else:
+    elif number == signal.SIGALRM or time.monotonic() - _raised[0] > CLEANUP:
+        _raised[0] = time.monotonic()
         raise KeyboardInterrupt
 
 

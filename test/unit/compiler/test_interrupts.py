@@ -131,3 +131,12 @@ def test_an_interrupt_ends_the_c_compiler_at_once(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         link_library({}, tmp_path / "a.so", targets.get("cpu"), Toolchain((str(compiler),), "1"), Cache(None))
     assert time.monotonic() - start < 10
+
+
+def test_a_second_interrupt_does_not_keep_files_from_deletion() -> None:
+    with pytest.raises(KeyboardInterrupt, match="first"), handled():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt("first") from None
