@@ -1,64 +1,36 @@
-"""``python -m benchmarks.gpu`` as a whole, on the fake driver, with a few cheap rows."""
+"""``python -m benchmarks.gpu`` as a whole, on the fake driver, with a few cheap rows (few_rows.py)."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-from fake_gpu import Gpu, needed
-
-from benchmarks.gpu import __main__ as command
-from benchmarks.gpu import calibration, sections, smoke
-from mlc.tools.cuda_device import Device
+from fake_gpu import HERE, Gpu, needed
 
 pytestmark = needed
 TARGET = "cuda:sm_90"
-ROWS = ("state", "open dimension")
 
 
-def run(output: Path, **options: Any) -> tuple[int, dict[str, Any]]:
+def run(gpu: Gpu, what: str, output: Path) -> tuple[int, dict[str, Any]]:
     """The exit status of the command, and its file."""
-    others = {"smoke": False, "calibrate": False, "quick": False}
-    rest = {"only": None, "compile": False, "share": None}
-    with pytest.raises(SystemExit) as ended:
-        command.main(output, None, 1.5, 3, **{**others, **options}, **rest)
-    return int(ended.value.code or 0), json.loads(output.read_text())  # type: ignore[arg-type]
+    command = [sys.executable, HERE / "few_rows.py", gpu.folder, what, output]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert output.exists(), done.stderr[-2000:]
+    return done.returncode, json.loads(output.read_text())
 
 
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command.advance, "compile_all", lambda *_: {})
-    monkeypatch.setattr(command, "LIMITS", {"First kernel": 60.0, "Smoke": 60.0})
-    every = smoke.measured
-    monkeypatch.setattr(sections.smoke, "measured", lambda *given: (row for row in every(*given) if row[0] in ROWS))
-
-
-def test_smoke_rows_and_the_examination_of_one_that_is_wrong(
-    gpu: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "examined", lambda name, target, hung: {"first wrong": f"{name} {target} {hung}"})
-    measured = sections.smoke.measured
-
-    def wrong(device: Device, target: str) -> Any:
-        for name, measure in measured(device, target):
-            yield name, lambda measure=measure, name=name: {**measure(), "right": name == ROWS[0]}
-
-    monkeypatch.setattr(sections.smoke, "measured", wrong)
-    status, found = run(tmp_path / "rows.json", smoke=True)
+def test_smoke_rows_and_the_examination_of_one_that_is_wrong(gpu: Gpu, tmp_path: Path) -> None:
+    status, found = run(gpu, "smoke", tmp_path / "rows.json")
     assert found.keys() == {"about", "First kernel", "Smoke"} and found["about"]["target"] == TARGET
     rows = {row.get("first wrong"): row["right"] for row in found["Smoke"]}
-    assert status == 1 and rows == {f"open dimension {TARGET} False": False, None: True}
+    assert status == 1 and rows == {None: True, f"state {TARGET} False": False}
 
 
-def test_calibration_gives_rates(gpu: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "SIZES", [(32, 32, 128)])
-    monkeypatch.setattr(calibration, "TILES", 1)
-    monkeypatch.setattr(calibration, "NUMBERS", 1)
-    monkeypatch.setattr(command, "SECONDS", 60.0)
-    monkeypatch.setattr(command, "MOST", {})
-    status, found = run(tmp_path / "rows.json", calibrate=True)
+def test_calibration_gives_rates(gpu: Gpu, tmp_path: Path) -> None:
+    status, found = run(gpu, "calibrate", tmp_path / "rows.json")
     assert status == 0 and found.keys() == {"about", "Calibration", "rates"}
     assert any(row.get("seconds", 0) > 0 for row in found["Calibration"])
     assert found["rates"].keys() >= {"term_cycles", "launch_cycles"}
