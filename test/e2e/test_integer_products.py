@@ -93,16 +93,22 @@ def products(g: Graph) -> None:
         g.wanted[f"y{n}"] = (wide(x) - wide(zx)) @ (wide(w) - wide(zw))
 
 
-def convolutions(g: Graph) -> None:
+def convolutions(g: Graph, zero_is_known: bool = True) -> None:
     for n, (left, right, channels, filters, size, pad, stride, group, zero, other) in enumerate(CONVOLUTIONS):
         x, w = g.bytes(left, 2, channels, 11, 13), g.bytes(right, filters, channels // group, size, size)
         zx = np.array(zero, left)
         zw = None if other is None else g.bytes(right, filters) if other == "filters" else np.array(other, right)
-        names = [f"x{n}", g.constant(f"w{n}", w), g.constant(f"a{n}", zx), g.constant(f"b{n}", zw)]
+        (g.constants if zero_is_known else g.feeds)[f"a{n}"] = zx
+        names = [f"x{n}", g.constant(f"w{n}", w), f"a{n}", g.constant(f"b{n}", zw)]
         g.add("ConvInteger", names, f"y{n}", pads=[pad] * 4, strides=[stride] * 2, group=group)
         g.feeds[f"x{n}"] = x
         offset = wide(zw).reshape(-1, 1, 1, 1)
         g.wanted[f"y{n}"] = convolved(wide(x) - wide(zx), wide(w) - offset, pad, stride, group)
+
+
+def zeros_of_a_run(g: Graph) -> None:
+    """Padding is with a zero point that only a run knows, as of DynamicQuantizeLinear."""
+    convolutions(g, zero_is_known=False)
 
 
 def wide(x: Array | None) -> Array:
@@ -118,7 +124,7 @@ def convolved(x: Array, w: Array, pad: int, stride: int, group: int) -> Array:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("kind", [products, convolutions])
+@pytest.mark.parametrize("kind", [products, convolutions, zeros_of_a_run])
 def test_whole_numbers_are_exact(kind: Any, target: str) -> None:
     g = Graph(3)
     kind(g)
@@ -220,7 +226,7 @@ def test_operators_that_quantize() -> None:
 
 BY_FOURS = [  # two of the operators share a product
     (operators, "strict", 5), (products, "strict", 6), (convolutions, "default", 6), (residual, "default", 3),
-    (residual, "strict", 0),
+    (residual, "strict", 0), (zeros_of_a_run, "strict", 6),
 ]  # fmt: skip
 
 
@@ -232,3 +238,24 @@ def test_products_are_by_fours(kind: Any, numerics: str, number: int) -> None:
     imported = import_model(g.model())
     lower(imported.module, imported.weights, Options(numerics=numerics), until="layout")
     assert str(imported.module).count('product = "dot4(x0, x1)"') == number
+
+
+@pytest.mark.parametrize(("window", "pads", "dilation", "stride"), [([5], [1, 6], 2, 1), ([3, 2], [2, 0, 0, 1], 1, 2)])
+def test_dynamic_quantization_of_images_of_any_size(
+    window: list[int], pads: list[int], dilation: int, stride: int
+) -> None:
+    g, rank, rng = Graph(7), len(window), np.random.default_rng(8)
+    x = (rng.standard_normal((1, 6, *[31, 17][:rank])) * 3 + 1).astype("f4")
+    g.feeds["x"], g.wanted["y"] = x, np.zeros(0)
+    g.constant("w", g.bytes("u1", 37, 6, *window))
+    g.constant("wz", np.array(74, "u1"))
+    g.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]))
+    steps = {"dilations": [dilation] * rank, "strides": [stride] * rank}
+    g.add("ConvInteger", ["q", "w", "z", "wz"], "y", pads=pads, **steps)
+    model = g.model()
+    for n in range(rank):
+        model.graph.input[0].type.tensor_type.shape.dim[2 + n].dim_param = f"n{n}"
+    compiled, session = mlc.compile(model, threads=2), onnxruntime.InferenceSession(model.SerializeToString())
+    for extent in (31, 9, 4):
+        feeds = {"x": x[:, :, :extent]}
+        np.testing.assert_array_equal(compiled.run(feeds)["y"], session.run(None, feeds)[0])

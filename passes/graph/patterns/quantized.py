@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
-from mlc.dialects.graph import ConstantOp, MapOp, PadOp, ReshapeOp, TransposeOp, WeightOp, dims_of, ints_of
+from mlc.dialects.graph import ComputeOp, ConstantOp, MapOp, PadOp, ReshapeOp, TransposeOp, WeightOp, dims_of, ints_of
 from mlc.dialects.semantics.expr import Call, Const, Expr, Load, substitute
 from mlc.dialects.types import element_of, elements_in, numpy_dtype, shape_of
 from mlc.dialects.weights import WeightStore
@@ -65,10 +65,24 @@ def _moved(x: Quantized, move: ReshapeOp | TransposeOp | PadOp, builder: OpBuild
     if isinstance(move, TransposeOp):
         return replace(x, value=builder.transpose(x.value, list(ints_of(move.perm))))
     zero = literal(x)
-    if move.number != 0 or zero is None:
+    if move.number != 0 or zero is None and any(ints_of(move.interior)):
         return None
-    pad = PadOp(x.value, dims_of(move.low), dims_of(move.high), str(zero), ints_of(move.interior))
-    return replace(x, value=builder.emit(pad))
+    pad = PadOp(x.value, dims_of(move.low), dims_of(move.high), str(zero or 0), ints_of(move.interior))
+    padded = builder.emit(pad)
+    return replace(x, value=padded if zero is not None else _bordered(x, padded, move, builder))
+
+
+def _bordered(x: Quantized, padded: SSAValue, pad: PadOp, builder: OpBuilder) -> SSAValue:
+    """``padded`` with the zero point of a run around the elements of ``x``, as DynamicQuantizeLinear computes it."""
+    assert x.zero is not None
+    element, shape = element_of(padded), shape_of(padded)
+    zero = builder.reshape(builder.emit(MapOp(f"{element}(x0 + {x.offset})", [x.zero])), ())
+    at, inside = [f"i{n}" for n in range(len(shape))], []
+    for i, low, extent, whole in zip(at, dims_of(pad.low), shape_of(x.value), shape, strict=True):
+        inside += [] if low == 0 else [f"({i} >= {low})"]
+        inside += [] if low + extent == whole else [f"({i} < {low + extent})"]
+    text = f"where({' & '.join(inside)}, x0[{', '.join(at)}], x1[()])" if inside else f"x0[{', '.join(at)}]"
+    return builder.emit(ComputeOp(text, [padded, zero], shape))
 
 
 def literal(x: Quantized, weights: WeightStore | None = None) -> int | None:
