@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 from control import BOOL, FLOAT, INT64, agree, body, ints, model, node, scalar
 
@@ -185,6 +186,31 @@ def test_a_known_slice_beside_an_open_one(start: int, end: int, rows: int | str)
     weights = {"one": ints(1), "starts": ints(start, -5), "ends": ints(end, 4), "axes": ints(0, 1)}
     proto = model(nodes, {"x": (FLOAT, [rows, 6]), "step": (INT64, [1])}, {"y": (FLOAT, None)}, weights, opset=18)
     agree(proto, *({"x": X, "step": ints(n)} for n in (1, 2, -1)))
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(5, 15), (5, 20), (600, 20), (7, 0), (1, 18), (-3, 27), (-20, -1)])
+def test_a_table_up_to_a_multiple_of_a_size(factor: int, offset: int) -> None:
+    """A table that is shorter than the end of a slice for all sizes but the smallest ones, as of a traced window."""
+    nodes = [
+        node("Shape", "x", "size"),
+        node("Mul", "size factor", "scaled"),
+        node("Add", "scaled offset", "end"),
+        node("Slice", "table zero end zero", "part"),
+        node("Sub", "part half", "moved"),
+    ]
+    table = {"table": np.arange(20, dtype=np.float32), "half": np.float32(0.5)}
+    weights = {"factor": ints(factor), "offset": ints(offset), "zero": ints(0), **table}
+    proto = model(nodes, {"x": (FLOAT, ["n"])}, {"part": (FLOAT, None), "moved": (FLOAT, None)}, weights, opset=18)
+    session, compiled = onnxruntime.InferenceSession(proto.SerializeToString()), mlc.compile(proto)
+    for n in (0, 1, 2, 3, 9):
+        wanted = session.run(None, {"x": np.ones(n, np.float32)})
+        try:
+            found = compiled.run({"x": np.ones(n, np.float32)})
+        except RunError as error:  # the size of a guard that is listed
+            assert "does not hold" in str(error) or "needs" in str(error)
+            continue
+        for right, value in zip(wanted, found.values(), strict=True):
+            np.testing.assert_array_equal(value, right)
 
 
 def test_in_loops_and_branches() -> None:

@@ -18,7 +18,7 @@ from mlc.dialects.types import elements_in
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.control.sides import Side
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import larger
+from mlc.frontends.build.folding.fold import bound_max
 from mlc.frontends.build.folding.predicates import guard_of
 from mlc.frontends.build.methods.scopes import Scope
 from mlc.frontends.build.tensors import Tensor
@@ -79,7 +79,7 @@ class Branches:
         return size_bounds(op for scope in self.scopes for op in scope.block.walk())
 
     def _most(self, a: DimLike, b: DimLike) -> DimLike:
-        return larger(upper(a, self._bounds), upper(b, self._bounds))
+        return bound_max(upper(a, self._bounds), upper(b, self._bounds))
 
     def fit(self, a: Tensor, b: Tensor) -> bool:
         """Whether one buffer can hold both: of the same rank and type, and with an upper bound known here."""

@@ -24,7 +24,7 @@ from mlc.dialects.semantics.expr import (
     parse,
     walk,
 )
-from mlc.frontends.build.folding.fold import at_least, larger, smaller
+from mlc.frontends.build.folding.fold import at_least, bound_max, bound_min
 from mlc.frontends.build.tensors import Tensor
 
 Range = tuple[DimLike | None, DimLike | None]  # the least and the greatest value; None where there is no bound
@@ -100,7 +100,7 @@ def range_of(expr: Expr, xs: Sequence[Tensor], extents: Mapping[str, DimLike]) -
             return range_of(arg, xs, extents) if whole else UNKNOWN
         case Call(fn="where", args=[_, a, b]):
             (low, high), (other_low, other_high) = range_of(a, xs, extents), range_of(b, xs, extents)
-            return _both(smaller, low, other_low), _both(larger, high, other_high)
+            return _both(bound_min, low, other_low), _both(bound_max, high, other_high)
         case Call(fn="neg", args=[arg]):
             return _of_two("sub", (0, 0), range_of(arg, xs, extents))
         case Call(fn=fn, args=[a, b]):
@@ -121,9 +121,9 @@ def _of_two(fn: str, a: Range, b: Range) -> Range:
         case "sub":
             return _both(lambda x, y: x - y, a[0], b[1]), _both(lambda x, y: x - y, a[1], b[0])
         case "max":
-            return _either(larger, a[0], b[0]), _both(larger, a[1], b[1])
+            return _either(bound_max, a[0], b[0]), _both(bound_max, a[1], b[1])
         case "min":
-            return _both(smaller, a[0], b[0]), _either(smaller, a[1], b[1])
+            return _both(bound_min, a[0], b[0]), _either(bound_min, a[1], b[1])
     if fn == "mul" and (b[0] is None or b[0] != b[1]):
         a, b = b, a
     if b[0] is None or b[0] != b[1] or not at_least(b[0], int(fn != "mul")):

@@ -59,6 +59,35 @@ def at_least(lhs: DimLike, rhs: DimLike) -> bool | None:
     return False if never_negative(-difference - 1) else None
 
 
+_relied: ContextVar[list[Dim]] = ContextVar("relied")
+
+
+@contextmanager
+def relied_on() -> Iterator[list[Dim]]:
+    """Inside, what minima, maxima and comparisons take to be at least 0 only because no input is empty."""
+    found: list[Dim] = []
+    token = _relied.set(found)
+    try:
+        yield found
+    finally:
+        _relied.reset(token)
+
+
+def _surely(lhs: DimLike, rhs: DimLike) -> bool:
+    """Whether lhs >= rhs, for a value that is right only then: for empty inputs too, or a guard excludes them."""
+    if not at_least(lhs, rhs):
+        return False
+    _rely(lhs - rhs)
+    return True
+
+
+def _rely(value: DimLike) -> None:
+    """A value is right only where ``value`` is at least 0, which was proved of inputs that are not empty."""
+    relied = _relied.get(None)
+    if relied is not None and isinstance(value, Dim) and needs_nonempty(value):
+        relied.append(value)
+
+
 def needs_nonempty(value: Dim) -> bool:
     """Whether ``value`` is at least 0 only because the dimensions of inputs are at least 1, as ``n-1`` is."""
     low = lower_bound(value, 0)
@@ -78,31 +107,48 @@ def divisors(value: DimLike) -> Iterator[Dim]:
 
 def smaller(lhs: DimLike, rhs: DimLike) -> DimLike:
     """The minimum, decided where the bounds of the symbols allow."""
+    if _surely(lhs, rhs):
+        return rhs
+    return lhs if _surely(rhs, lhs) else dim_min(lhs, rhs)
+
+
+def larger(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """The maximum, decided where the bounds of the symbols allow."""
+    if _surely(lhs, rhs):
+        return lhs
+    return rhs if _surely(rhs, lhs) else dim_max(lhs, rhs)
+
+
+def bound_min(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """The minimum of two bounds of an index: as ``smaller``, but where inputs are empty no index has a value."""
     if at_least(lhs, rhs):
         return rhs
     return lhs if at_least(rhs, lhs) else dim_min(lhs, rhs)
 
 
-def larger(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """The maximum, decided where the bounds of the symbols allow."""
+def bound_max(lhs: DimLike, rhs: DimLike) -> DimLike:
+    """The maximum of two bounds of an index: as ``larger``, but where inputs are empty no index has a value."""
     if at_least(lhs, rhs):
         return lhs
     return rhs if at_least(rhs, lhs) else dim_max(lhs, rhs)
 
 
 def _ge(lhs: DimLike, rhs: DimLike) -> bool:
-    known = at_least(lhs, rhs)
-    if known is None:
-        raise Undecided
-    return known
+    if _surely(lhs, rhs):
+        return True
+    if _surely(rhs, lhs + 1):
+        return False
+    raise Undecided
 
 
 def _equal(lhs: DimLike, rhs: DimLike) -> bool:
-    if always_zero(lhs - rhs):
+    difference = lhs - rhs
+    if always_zero(difference):
         return True
-    if never_zero(lhs - rhs):
-        return False
-    raise Undecided
+    if not never_zero(difference):
+        raise Undecided
+    _ = _surely(difference, 1) or _surely(-difference, 1)
+    return False
 
 
 def _divide(lhs: DimLike, rhs: DimLike) -> DimLike:

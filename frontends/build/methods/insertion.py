@@ -16,7 +16,7 @@ from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
-from mlc.frontends.build.folding.fold import at_least, divisors, needs_nonempty
+from mlc.frontends.build.folding.fold import at_least, divisors, needs_nonempty, relied_on
 from mlc.frontends.build.folding.prove import always_zero, implied, never_zero
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of
@@ -119,7 +119,10 @@ class Insertion:
         before, self.node = (self.node, self.location), self.node or node
         self.location = f"{op} at node '{node}'" if op else f"Node '{node}'"
         try:
-            yield
+            with relied_on() as nonempty:
+                yield
+            for value in nonempty:
+                self.refuse_empty(value)
         finally:
             self.node, self.location = before
 

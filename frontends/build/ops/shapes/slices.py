@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.graph.loop import steps_of
-from mlc.dialects.semantics.dims import Dim, DimLike, floordiv
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, floordiv
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.folding.fold import at_least, larger, smaller
+from mlc.frontends.build.folding.fold import at_least, larger, needs_nonempty, smaller
 from mlc.frontends.build.ops.shapes.axes import normalize_axis, select_by_axis
 from mlc.frontends.build.runtime_scalars import Scalar, any_runtime, is_runtime, values_of
 from mlc.frontends.build.tensors import Tensor
@@ -73,8 +73,9 @@ def _extent(build: Builder, d: DimLike, start: DimLike, end: DimLike, step: int)
 def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLike) -> DimLike:
     """A position counted from the end where negative, and moved into [low, high].
 
-    A symbolic position is assumed to be inside: x[:seq] of a table of 512 rows requires seq <= 512. So is a position of
-    100,000,000 or more assumed to be after all elements.
+    A symbolic position is assumed to be inside: x[:seq] of a table of 512 rows requires seq <= 512. Where small sizes
+    are not, as 600 * n + 20 of 20 elements, it is the least of both. A position of 100,000,000 or more is assumed to be
+    after all elements.
     """
     if isinstance(at, Dim):
         if at_least(at, 0) is None:  # negative ones would count from the end
@@ -82,14 +83,23 @@ def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLik
             at = at if at_least(at, 0) else larger(at, 0)
         at = at + d if at_least(at, 0) is False else at
         if at_least(high, at) is None and isinstance(high, int):
-            build.require(high, at)
-            return larger(at, low)
+            if _inside_at_two(at, high):
+                build.require(high, at)
+                return larger(at, low)
+            if needs_nonempty(at - high):  # an empty input has fewer
+                return dim_min(larger(at, low), high)
         return smaller(larger(at, low), high)
     if abs(at) >= FAR_END:
         if abs(at) < OPEN_END:
             build.require(abs(at), d)
         return low if at < 0 else high
     return smaller(larger(at + d if at < 0 else at, low), high)
+
+
+def _inside_at_two(at: Dim, high: int) -> bool:
+    """Whether a position is at most ``high`` where every size is 2."""
+    value = at.evaluate(dict.fromkeys(at.symbols(), 2))
+    return isinstance(value, int) and value <= high
 
 
 def _runtime_slices(
