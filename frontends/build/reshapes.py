@@ -13,7 +13,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, floordiv, product, symbols_of
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.folding.prove import never_zero
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import fix

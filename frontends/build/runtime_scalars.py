@@ -19,7 +19,8 @@ from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import Dim, DimLike, evaluate, symbols_of
 from mlc.dialects.types import STRING
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import Array, Undecided, at_least, current_trace
+from mlc.frontends.build.folding.comparisons import at_least
+from mlc.frontends.build.folding.fold import Array, Undecided, current_trace
 from mlc.frontends.build.folding.prove import VALUE
 from mlc.frontends.build.folding.ratios import FLOATS
 from mlc.frontends.build.tensors import Tensor

@@ -17,7 +17,7 @@ from mlc.dialects.semantics.expr import ExprError
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import larger, smaller
+from mlc.frontends.build.folding.comparisons import larger, smaller
 from mlc.frontends.build.module import returned
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import Complex

@@ -17,7 +17,7 @@ from mlc.frontends.array.functions.creation import zeros
 from mlc.frontends.array.functions.elementwise import broadcast
 from mlc.frontends.array.functions.shaping import broadcast_to, expand_dims, reshape
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.folding.fold import at_least, larger, smaller
+from mlc.frontends.build.folding.comparisons import at_least, larger, smaller
 from mlc.frontends.build.ops.indexing.gather import wrapped_read
 from mlc.frontends.build.tensors import Tensor
 

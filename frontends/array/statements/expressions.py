@@ -22,7 +22,7 @@ from mlc.frontends.array.lowering import lower_records
 from mlc.frontends.array.record import Emit, Record, dimension
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.clamp_indices import range_of
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.module import argument
 from mlc.frontends.build.tensors import Tensor
 

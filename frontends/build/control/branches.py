@@ -18,7 +18,7 @@ from mlc.dialects.types import elements_in
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.control.sides import Side
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import bound_max
+from mlc.frontends.build.folding.comparisons import bound_max
 from mlc.frontends.build.folding.predicates import guard_of
 from mlc.frontends.build.methods.scopes import Scope
 from mlc.frontends.build.tensors import Tensor

@@ -13,7 +13,7 @@ from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
-from mlc.frontends.build.folding.fold import smaller
+from mlc.frontends.build.folding.comparisons import smaller
 from mlc.frontends.build.methods.scopes import Scope
 from mlc.frontends.build.tensors import Tensor
 

@@ -24,7 +24,7 @@ from mlc.dialects.semantics.expr import (
     parse,
     walk,
 )
-from mlc.frontends.build.folding.fold import at_least, bound_max, bound_min
+from mlc.frontends.build.folding.comparisons import at_least, bound_max, bound_min
 from mlc.frontends.build.tensors import Tensor
 
 Range = tuple[DimLike | None, DimLike | None]  # the least and the greatest value; None where there is no bound

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from mlc.dialects.graph.loop import local_symbols
-from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, floordiv, product
+from mlc.dialects.semantics.dims import Dim, DimLike, floordiv, product
 from mlc.dialects.semantics.evaluate import evaluate_expr
 from mlc.dialects.semantics.expr import CASTS, Call, Const, Expr, Index, Load, walk
 from mlc.dialects.semantics.statement import MONOIDS
 from mlc.dialects.types import numpy_dtype
-from mlc.frontends.build.folding.prove import always_zero, implied, lower_bound, never_negative, never_zero
+from mlc.frontends.build.folding.comparisons import at_least, larger, smaller, surely
+from mlc.frontends.build.folding.prove import always_zero, never_zero
 from mlc.frontends.build.folding.ratios import FLOATS, Inexact, Ratio, ratio_function
 
 Array = np.ndarray[Any, Any]
@@ -48,54 +48,6 @@ class Undecided(Exception):
     """A value depends on symbols in a way that dimensions cannot express; it is computed at run time instead."""
 
 
-def at_least(lhs: DimLike, rhs: DimLike) -> bool | None:
-    """Whether lhs >= rhs for all symbols; None where that depends on them."""
-    difference = lhs - rhs
-    low, negated = lower_bound(difference), lower_bound(-difference)
-    if low is not None and low >= 0 or negated is not None and negated > 0:
-        return low is not None and low >= 0
-    if never_negative(difference):
-        return True
-    return False if never_negative(-difference - 1) else None
-
-
-_relied: ContextVar[list[Dim]] = ContextVar("relied")
-
-
-@contextmanager
-def relied_on() -> Iterator[list[Dim]]:
-    """Inside, what minima, maxima and comparisons take to be at least 0 only because no input is empty."""
-    found: list[Dim] = []
-    token = _relied.set(found)
-    try:
-        yield found
-    finally:
-        _relied.reset(token)
-
-
-def _surely(lhs: DimLike, rhs: DimLike) -> bool:
-    """Whether lhs >= rhs, for a value that is right only then: for empty inputs too, or a guard excludes them."""
-    if not at_least(lhs, rhs):
-        return False
-    _rely(lhs - rhs)
-    return True
-
-
-def _rely(value: DimLike) -> None:
-    """A value is right only where ``value`` is at least 0, which was proved of inputs that are not empty."""
-    relied = _relied.get(None)
-    if relied is not None and isinstance(value, Dim) and needs_nonempty(value):
-        relied.append(value)
-
-
-def needs_nonempty(value: Dim) -> bool:
-    """Whether ``value`` is at least 0 only because the dimensions of inputs are at least 1, as ``n-1`` is."""
-    low = lower_bound(value, 0)
-    if low is not None and low >= 0 or local_symbols([value]) or not at_least(value, 0):
-        return False
-    return not implied(value, ())
-
-
 def divisors(value: DimLike) -> Iterator[Dim]:
     """The symbolic divisors in a dimension."""
     for monomial, _ in value.terms if isinstance(value, Dim) else ():
@@ -105,38 +57,10 @@ def divisors(value: DimLike) -> Iterator[Dim]:
                 yield from (found for side in atom[1:] for found in divisors(side))
 
 
-def smaller(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """The minimum, decided where the bounds of the symbols allow."""
-    if _surely(lhs, rhs):
-        return rhs
-    return lhs if _surely(rhs, lhs) else dim_min(lhs, rhs)
-
-
-def larger(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """The maximum, decided where the bounds of the symbols allow."""
-    if _surely(lhs, rhs):
-        return lhs
-    return rhs if _surely(rhs, lhs) else dim_max(lhs, rhs)
-
-
-def bound_min(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """The minimum of two bounds of an index: as ``smaller``, but where inputs are empty no index has a value."""
-    if at_least(lhs, rhs):
-        return rhs
-    return lhs if at_least(rhs, lhs) else dim_min(lhs, rhs)
-
-
-def bound_max(lhs: DimLike, rhs: DimLike) -> DimLike:
-    """The maximum of two bounds of an index: as ``larger``, but where inputs are empty no index has a value."""
-    if at_least(lhs, rhs):
-        return lhs
-    return rhs if at_least(rhs, lhs) else dim_max(lhs, rhs)
-
-
 def _ge(lhs: DimLike, rhs: DimLike) -> bool:
-    if _surely(lhs, rhs):
+    if surely(lhs, rhs):
         return True
-    if _surely(rhs, lhs + 1):
+    if surely(rhs, lhs + 1):
         return False
     raise Undecided
 
@@ -147,7 +71,8 @@ def _equal(lhs: DimLike, rhs: DimLike) -> bool:
         return True
     if not never_zero(difference):
         raise Undecided
-    _ = _surely(difference, 1) or _surely(-difference, 1)
+    for side in (difference, -difference):
+        surely(side, 1)  # a guard, where only inputs with elements have it so
     return False
 
 

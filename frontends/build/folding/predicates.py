@@ -17,7 +17,8 @@ import numpy as np
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, equality
 from mlc.dialects.semantics.expr import CASTS
 from mlc.frontends.build.errors import NeedsConstant
-from mlc.frontends.build.folding.fold import SCALARS, Array, Undecided, at_least, tracing
+from mlc.frontends.build.folding.comparisons import at_least
+from mlc.frontends.build.folding.fold import SCALARS, Array, Undecided, tracing
 
 if TYPE_CHECKING:
     from mlc.frontends.build.builder import Builder

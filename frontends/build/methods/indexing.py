@@ -16,8 +16,9 @@ from mlc.dialects.semantics.expr import ExprError, element_type, parse
 from mlc.dialects.semantics.statement import statement
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.build.folding.clamp_indices import clamp_indices, clamped_extents, range_of, static_ranges
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.folding.element_checks import check_combines, check_computes
-from mlc.frontends.build.folding.fold import at_least, is_small
+from mlc.frontends.build.folding.fold import is_small
 from mlc.frontends.build.methods.constants import Constants
 from mlc.frontends.build.tensors import Tensor
 

@@ -16,7 +16,8 @@ from mlc.dialects.semantics.strings import StringTable
 from mlc.dialects.types import tensor
 from mlc.dialects.weights import WeightStore
 from mlc.frontends.build.errors import NeedsConstant, NotSupported
-from mlc.frontends.build.folding.fold import at_least, divisors, needs_nonempty, relied_on
+from mlc.frontends.build.folding.comparisons import at_least, needs_nonempty, relied_on
+from mlc.frontends.build.folding.fold import divisors
 from mlc.frontends.build.folding.prove import always_zero, implied, never_zero
 from mlc.frontends.build.methods.scopes import Scope, block_of
 from mlc.frontends.build.runtime_scalars import RuntimeScalars, Scalar, values_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlc.dialects.semantics.dims import DimLike, ceildiv, floordiv
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least, larger, smaller
+from mlc.frontends.build.folding.comparisons import at_least, larger, smaller
 from mlc.frontends.build.tensors import Tensor
 
 Pads = tuple[list[DimLike], list[DimLike]]  # elements before and after, by spatial dimension

@@ -15,7 +15,8 @@ import numpy as np
 
 from mlc.dialects.semantics.dims import DimLike, floordiv
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.folding.fold import Array, at_least
+from mlc.frontends.build.folding.comparisons import at_least
+from mlc.frontends.build.folding.fold import Array
 from mlc.frontends.build.ops.images.interpolation import Axis, Interpolation, source_positions, taps
 from mlc.frontends.build.ops.images.runtime_resize import interpolated_in, resampled, stored_as, symbolic_axis
 from mlc.frontends.build.tensors import Tensor

@@ -15,7 +15,7 @@ from mlc.dialects.semantics.dims import DimLike, ceildiv
 from mlc.dialects.types import ITEMSIZE, is_float, numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import larger
+from mlc.frontends.build.folding.comparisons import larger
 from mlc.frontends.build.ops.images.interpolation import Interpolation
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.build.unify_dims import with_extent

@@ -8,7 +8,8 @@ from __future__ import annotations
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least, symbolic
+from mlc.frontends.build.folding.comparisons import at_least
+from mlc.frontends.build.folding.fold import symbolic
 from mlc.frontends.build.runtime_scalars import is_traced, values_of
 from mlc.frontends.build.tensors import Tensor
 

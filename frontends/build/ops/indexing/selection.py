@@ -14,7 +14,7 @@ from mlc.dialects.semantics.dims import DimLike, product
 from mlc.dialects.types import STRING
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import smaller
+from mlc.frontends.build.folding.comparisons import smaller
 from mlc.frontends.build.ops.indexing.gather import gather_at
 from mlc.frontends.build.ops.indexing.scatter import scatter_at
 from mlc.frontends.build.ops.indexing.sorting import argsort, prefix_sum

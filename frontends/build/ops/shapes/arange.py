@@ -11,7 +11,8 @@ from mlc.dialects.semantics.dims import Dim, DimLike, ceildiv
 from mlc.dialects.types import numpy_dtype
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import KNOWN_LIMIT, larger
+from mlc.frontends.build.folding.comparisons import larger
+from mlc.frontends.build.folding.fold import KNOWN_LIMIT
 from mlc.frontends.build.runtime_scalars import Scalar, is_traced
 from mlc.frontends.build.tensors import Tensor
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.runtime_scalars import Scalar, any_runtime
 from mlc.frontends.build.tensors import Tensor

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlc.dialects.graph.loop import steps_of
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, floordiv
 from mlc.frontends.build.builder import Builder
-from mlc.frontends.build.folding.fold import at_least, larger, needs_nonempty, smaller
+from mlc.frontends.build.folding.comparisons import at_least, larger, needs_nonempty, smaller
 from mlc.frontends.build.ops.shapes.axes import normalize_axis, select_by_axis
 from mlc.frontends.build.runtime_scalars import Scalar, any_runtime, is_runtime, values_of
 from mlc.frontends.build.tensors import Tensor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.ops.functions import ROOT
 from mlc.frontends.build.ops.images.crop_and_resize import crop_and_resize
 from mlc.frontends.build.ops.linalg import elimination

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike, floordiv
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.ops.shapes import rearrange
 from mlc.frontends.build.ops.shapes import reshape as shapes
 from mlc.frontends.build.ops.shapes.axes import normalize_axis

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlc.dialects.semantics.dims import DimLike
-from mlc.frontends.build.folding.fold import smaller
+from mlc.frontends.build.folding.comparisons import smaller
 from mlc.frontends.build.ops.images import decode
 from mlc.frontends.build.ops.images import grid_sample as grids
 from mlc.frontends.build.ops.images import non_max_suppression as nms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.ops.signal import fourier, mel
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx.node import Node, onnx_op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import at_least
+from mlc.frontends.build.folding.comparisons import at_least
 from mlc.frontends.build.ops.indexing import sorting
 from mlc.frontends.build.ops.shapes.axes import around_axis, normalize_axis
 from mlc.frontends.build.tensors import Tensor

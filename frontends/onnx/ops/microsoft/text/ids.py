@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.fold import larger
+from mlc.frontends.build.folding.comparisons import larger
 from mlc.frontends.build.ops.indexing.scatter import scatter_at
 from mlc.frontends.build.ops.strings.hashing import murmur3
 from mlc.frontends.build.tensors import Tensor

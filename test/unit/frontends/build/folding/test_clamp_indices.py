@@ -18,7 +18,7 @@ from mlc.dialects.weights import WeightStore
 from mlc.errors import InputError, RunError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.clamp_indices import clamp_indices, range_of, static_ranges
-from mlc.frontends.build.folding.fold import larger, smaller
+from mlc.frontends.build.folding.comparisons import larger, smaller
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.onnx import import_model
 
