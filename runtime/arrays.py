@@ -35,6 +35,9 @@ def as_input(name: str, spec: TensorSpec, value: Any) -> np.ndarray[Any, Any]:
     array = value if type(value) is np.ndarray else as_numpy(name, value)
     if spec.dtype == STRINGS:
         return pointers(name, spec, array)
+    if array.dtype != spec.dtype and array is not value and array.dtype.kind in "OUS":
+        what = f"Input '{name}' must be {spec}, but is {_article(type(value).__name__)}"
+        raise RunError(what, hint="Give a NumPy array of numbers, or a tensor with __dlpack__")
     if array.dtype != spec.dtype:
         hint = f"Convert it, for example by .astype(numpy.{spec.dtype.name})"
         raise RunError(f"Input '{name}' must be {spec}, but has the dtype {array.dtype}", hint=hint)
@@ -75,6 +78,10 @@ def _from_dlpack(value: Any) -> np.ndarray[Any, Any]:
 def as_outputs(out: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
     """The caller's outputs as arrays that share their memory. Raises RunError where one cannot."""
     return {name: value if isinstance(value, np.ndarray) else _as_output(name, value) for name, value in out.items()}
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
 
 
 def _as_output(name: str, value: Any) -> np.ndarray[Any, Any]:

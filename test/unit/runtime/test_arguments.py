@@ -121,7 +121,7 @@ def floats(*shape):
         ((np.ones((3, 8), int), floats(6)), {}, "dtype int64"),
         (([[1.0] * 8] * 3, floats(6)), {}, "dtype float64"),
         (([[1.0], [1.0, 2.0]], floats(6)), {}, "'x' of type list is not an array"),
-        ((None, floats(6)), {}, "dtype object"),
+        ((None, floats(6)), {}, "is a NoneType. Give a NumPy array"),
     ],
 )
 @pytest.mark.parametrize("first", [True, False], ids=["first call", "after one that fits"])

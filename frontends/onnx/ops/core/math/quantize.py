@@ -46,7 +46,7 @@ def dynamic_quantize_linear(node: Node) -> tuple[Tensor, Tensor, Tensor]:
     """(ui8, scale, zero point); as in onnxruntime the scale of zeros, and of nothing, is 1."""
     build, x = node.build, node[0]
     scale, zero = quantization.dynamic_range(build, x)
-    return quantization.quantize_linear(build, x, scale, zero, "ui8", 1), scale, zero
+    return quantization.quantize_linear(build, x, scale, zero, "ui8", True), scale, zero
 
 
 @onnx_op("DequantizeLinear", since=10)
