@@ -96,7 +96,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
 def heaviside(x1: Any, x2: Any, /) -> Array:
     """0 below 0, 1 above it, and ``x2`` at 0."""
     a, b = _real("heaviside", x1, x2, lowest=2)
-    return apply_map("where(isnan(x0), x0, where(x0 == 0, x1, where(x0 > 0, 1.0, 0.0) + 0.0 * x1))", a, b)
+    return apply_map("where(isnan(x0), x0, where(x0 < 0, 0, where(x0 > 0, 1, x1)))", a, b)
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from typing import Any
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions import positions, reductions
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, where
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, operands, where
 from mlc.frontends.array.functions.reductions import Axis
 from mlc.frontends.array.functions.running import cumprod, cumsum
 
@@ -35,12 +35,13 @@ def nanprod(x: Any, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool =
 
 def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Means of the elements that are not NaN; NaN where all are."""
-    return nansum(x, axis, keepdims=keepdims) / _counted(as_array(x), axis, keepdims)
+    (given,) = operands(x, lowest=2)  # sums of integers overflow
+    return nansum(given, axis, keepdims=keepdims) / _counted(given, axis, keepdims)
 
 
 def nanvar(x: Any, /, axis: Axis = None, ddof: float = 0, *, keepdims: bool = False) -> Array:
     """Variances of the elements that are not NaN."""
-    given = as_array(x)
+    (given,) = operands(x, lowest=2)
     distance = given - nanmean(given, axis, keepdims=True)
     return nansum(distance * distance, axis, keepdims=keepdims) / (_counted(given, axis, keepdims) - ddof)
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mlc.dialects.semantics.dims import product
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.compositions.arranging import ravel
-from mlc.frontends.array.functions.creation import arange, linspace, zeros
+from mlc.frontends.array.functions.creation import arange, full, linspace, zeros
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, astype, convert, operands, where
 from mlc.frontends.array.functions.products import matmul
 from mlc.frontends.array.functions.reductions import Axis, axes_of, max, mean, min, sum
@@ -53,7 +54,7 @@ def _rows(x: Any, axis: Axis) -> Array:
         raise InputError("Complex numbers have no order", hint="Use abs, real or imag")
     axes = axes_of(given, axis)
     moved = moveaxis(given, axes, tuple(range(given.ndim - len(axes), given.ndim)))
-    return reshape(moved, (*moved.shape[: given.ndim - len(axes)], -1))
+    return reshape(moved, (*moved.shape[: given.ndim - len(axes)], product(given.shape[a] for a in axes)))
 
 
 def _between(rows: Array, q: Any, count: Array, method: str) -> Array:
@@ -71,11 +72,21 @@ def _between(rows: Array, q: Any, count: Array, method: str) -> Array:
     return where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
 
 
+def _middle(rows: Array, count: Array) -> Array:
+    """The mean of the two elements in the middle of sorted rows: infinite where one is, which ``linear`` is not."""
+    place = reshape(as_array(0.5, rows.element), [1] * (rows.ndim - 1)) * (count - 1)
+    a, b = _at(rows, FUNCTIONS["floor"](place)), _at(rows, FUNCTIONS["ceil"](place))
+    return where(a == b, a, (a + b) / 2)
+
+
 def _at(rows: Array, place: Array) -> Array:
-    """The elements of rows at positions, which have dimensions before those of the rows."""
+    """The elements of rows at positions, which have dimensions before those of the rows; NaN of rows without any."""
+    if rows.shape[-1] == 0:
+        return full(broadcast_to(place, (*place.shape[: place.ndim - rows.ndim + 1], *rows.shape[:-1])).shape, math.nan,
+                    dtype=rows.dtype)  # fmt: skip
     extra = place.ndim - rows.ndim + 1
     whole = broadcast_to(place, (*place.shape[:extra], *rows.shape[:-1]))
-    flat = moveaxis(reshape(whole, (-1, *rows.shape[:-1])), 0, -1)
+    flat = moveaxis(reshape(whole, (product(whole.shape[:extra]), *rows.shape[:-1])), 0, -1)
     index = FUNCTIONS["clip"](astype(flat, "int64"), 0, rows.shape[-1] - 1)
     return reshape(moveaxis(take_along_axis(rows, index, axis=-1), -1, 0), whole.shape)
 
@@ -98,12 +109,16 @@ def nanpercentile(x: Any, q: Any, /, axis: Axis = None, *, method: str = "linear
 
 def median(x: Any, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """The middle elements along ``axis``; the mean of two."""
-    return quantile(x, 0.5, axis, keepdims=keepdims)
+    rows = _rows(x, axis)
+    found = _middle(sort(rows), as_array(rows.shape[-1], rows.element))
+    return _placed(where(any_of(rows != rows, axis=-1), math.nan, found), x, axis, keepdims, 0)
 
 
 def nanmedian(x: Any, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """``median`` of the elements that are not NaN."""
-    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+    rows = _rows(x, axis)
+    count = sum(convert(rows == rows, rows.element), axis=-1)
+    return _placed(where(count == 0, math.nan, _middle(sort(rows), count)), x, axis, keepdims, 0)
 
 
 def ptp(x: Any, /, axis: Axis = None, keepdims: bool = False) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 from mlc.errors import InputError
 from mlc.frontends.array import dtypes
 from mlc.frontends.array.array import Array, apply, as_array
-from mlc.frontends.array.functions.elementwise import apply_map, broadcast, operands
+from mlc.frontends.array.functions.elementwise import apply_map, broadcast, convert, operands
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops import functions
 from mlc.frontends.build.tensors import Tensor
@@ -22,10 +22,12 @@ def unwidened(build: Builder, xs: Sequence[Tensor], expr: str) -> Tensor:
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether a float has its sign set, as -0 has."""
+    """Whether a float has its sign set, as -0 has; whether an integer is negative."""
     given = as_array(x)
-    if dtypes.kind(given.element) != 2:
-        raise InputError(f"signbit of {given.dtype}", hint="Give floats")
+    if dtypes.kind(given.element) == 3:
+        raise InputError(f"signbit of {given.dtype}", hint="Use real or imag")
+    if dtypes.kind(given.element) < 2:
+        return convert(given, "i64") < 0 if given.element != "ui64" else given != given
     return apply(unwidened, [given], (functions.signbit(given.element),), "i1", given.shape)
 
 
