@@ -66,17 +66,17 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     special = (given == 0) | (FUNCTIONS["abs"](given) == float("inf")) | (given != given)
     size = convert(FUNCTIONS["abs"](where(special, 1.0, given)), "f64")
     exponent = convert(FUNCTIONS["floor"](FUNCTIONS["log2"](size)), "i64") + 1
-    mantissa = size * _power(-exponent)
+    mantissa = _scaled(size, -exponent)
     shift = where(mantissa >= 1, 1, where(mantissa < 0.5, -1, 0))
-    mantissa, exponent = mantissa * _power(-shift), exponent + shift
+    mantissa, exponent = _scaled(mantissa, -shift), exponent + shift
     signed = convert(mantissa, given.element) * FUNCTIONS["sign"](given)
     return where(special, given, signed), convert(where(special, 0, exponent), "i32")
 
 
-def _power(n: Array) -> Array:
-    """2^n as float64, by two factors, so that neither over- nor underflows."""
+def _scaled(x: Array, n: Array) -> Array:
+    """``x 2^n`` in float64, by two factors, which neither over- nor underflow."""
     half = n >> 1
-    return FUNCTIONS["pow"](2.0, convert(half, "f64")) * FUNCTIONS["pow"](2.0, convert(n - half, "f64"))
+    return x * FUNCTIONS["pow"](2.0, convert(half, "f64")) * FUNCTIONS["pow"](2.0, convert(n - half, "f64"))
 
 
 def spacing(x: Any, /) -> Array:
