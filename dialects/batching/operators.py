@@ -119,8 +119,8 @@ def of_triangular_solve(op: TriangularSolveOp, xs: Sequence[Batch], b: Batching)
     (count, n, columns), size = shape_of(op.right), b.size
     if xs[0].batched:
         rows = [(size * count, *shape_of(x)[1:]) for x in op.operands]
-        given = [b.reshape(b.whole(x), shape) for x, shape in zip(xs, rows, strict=True)]
-        return b.reshape(b.emit(TriangularSolveOp(*given, *op.flags)), (size, count, n, columns))
+        matrix, right = (b.reshape(b.whole(x), shape) for x, shape in zip(xs, rows, strict=True))
+        return b.reshape(b.emit(TriangularSolveOp(matrix, right, *op.flags)), (size, count, n, columns))
     moved = b.emit(TransposeOp(xs[1].value, [1, 2, 0, 3]))
     made = TriangularSolveOp(xs[0].value, b.reshape(moved, (count, n, size * columns)), *op.flags)
     return b.emit(TransposeOp(b.reshape(b.emit(made), (count, n, size, columns)), [2, 0, 1, 3]))

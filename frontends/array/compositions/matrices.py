@@ -109,12 +109,12 @@ def lstsq(a: Any, b: Any, /, rcond: float | None = None) -> tuple[Array, Array, 
     left, right = operands(matrices("lstsq", a), b)
     (rows, columns), line = left.shape, right.ndim == 1
     u, s, vh = svd(left, full_matrices=False)
-    least = (limits(left.element).eps * max(rows, columns) if rcond is None else rcond) * s[0]  # type: ignore[type-var]
-    used = s > least
+    rtol = limits(left.element).eps * max(rows, columns) if rcond is None else rcond  # type: ignore[type-var]
+    used = s > rtol * s[0]
     inverse = where(used, 1 / where(used, s, 1.0), 0.0)
     wide = right[:, None] if line else right
     if will_be_differentiated(left, wide):  # without vectors of singular values, which have no derivative where equal
-        x = matmul(pinv(left, rtol=limits(left.element).eps * max(rows, columns) if rcond is None else rcond), wide)
+        x = matmul(pinv(left, rtol=float(rtol)), wide)
     else:
         x = matmul(adjoint(vh), inverse[:, None] * matmul(adjoint(u), wide))
     left_over = sum(FUNCTIONS["abs"](wide - matmul(left, x)) ** 2, axis=0)

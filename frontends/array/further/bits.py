@@ -48,9 +48,8 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     moved = moveaxis(ravel(given) if axis is None else given, -1 if axis is None else axis, -1)
     bits = (convert(moved, "i32")[..., None] >> _shifts(bitorder)) & 1
     found = reshape(convert(bits, "ui8"), (*moved.shape[:-1], 8 * moved.shape[-1]))
-    if count is not None and count > found.shape[-1]:
-        found = concat([found, zeros((*found.shape[:-1], count - found.shape[-1]), dtype="uint8")], axis=-1)
-    found = found if count is None else found[..., :count]
+    if count is not None:
+        found = concat([found, zeros((*found.shape[:-1], count), dtype="uint8")], axis=-1)[..., :count]
     return found if axis is None else moveaxis(found, -1, axis)
 
 

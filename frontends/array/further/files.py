@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,16 @@ def save(file: Any, arr: Any, /) -> None:
 
 def savez(file: Any, /, *arrays: Any, **named: Any) -> None:
     """Write arrays to an ``.npz`` file, under their names or as ``arr_0``, ``arr_1``, …"""
-    np.savez(file, *map(np.asarray, arrays), **{name: np.asarray(x) for name, x in named.items()})
+    _write(np.savez, file, arrays, named)
 
 
 def savez_compressed(file: Any, /, *arrays: Any, **named: Any) -> None:
     """``savez`` with compression."""
-    np.savez_compressed(file, *map(np.asarray, arrays), **{name: np.asarray(x) for name, x in named.items()})
+    _write(np.savez_compressed, file, arrays, named)
+
+
+def _write(how: Callable[..., None], file: Any, arrays: tuple[Any, ...], named: dict[str, Any]) -> None:
+    how(file, *map(np.asarray, arrays), **{name: np.asarray(x) for name, x in named.items()})
 
 
 def load(file: Any, /) -> Array | dict[str, Array]:

@@ -14,6 +14,7 @@ from mlc.frontends.array.functions.elementwise import where
 from mlc.frontends.array.functions.reductions import sum
 from mlc.frontends.array.functions.shaping import reshape, stack
 from mlc.frontends.array.functions.sorting import searchsorted
+from mlc.frontends.array.linalg.matrices import extent
 
 
 def histogram2d(
@@ -35,7 +36,7 @@ def histogramdd(
     """
     points = stack([ravel(x) for x in sample], axis=1) if isinstance(sample, list | tuple) else as_array(sample)
     points = points[:, None] if points.ndim == 1 else points
-    values = [points[:, n] for n in builtin_range(points.shape[1])]
+    values = [points[:, n] for n in builtin_range(extent(points, 1))]
     given = bins if isinstance(bins, list | tuple) else [bins] * len(values)
     return _histogram(values, given, range, weights, density)
 

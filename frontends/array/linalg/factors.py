@@ -81,4 +81,4 @@ def _lu(build: Builder, xs: Sequence[Tensor]) -> Tensor:
 
 
 def _triangular(build: Builder, xs: Sequence[Tensor], lower: bool, unit: bool, transposed: bool) -> Tensor:
-    return factors.triangular_solve(build, *xs, lower, unit, transposed)
+    return factors.triangular_solve(build, xs[0], xs[1], lower, unit, transposed)

@@ -102,7 +102,7 @@ def tensorinv(a: Any, /, ind: int = 2) -> Array:
 def tensorsolve(a: Any, b: Any, /, axes: Sequence[int] | None = None) -> Array:
     """``x`` of ``tensordot(a, x) = b``; the ``axes`` of ``a`` are moved to its end first."""
     left, right = operands(a, b)
-    left = left if axes is None else moveaxis(left, list(axes), list(range(left.ndim - len(axes), left.ndim)))
+    left = left if axes is None else moveaxis(left, tuple(axes), tuple(range(left.ndim - len(axes), left.ndim)))
     shape = left.shape[right.ndim :]
     return reshape(solve(reshape(left, (-1, math.prod(shape))), ravel(right)), shape)
 

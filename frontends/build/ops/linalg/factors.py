@@ -21,8 +21,8 @@ def lu(build: Builder, x: Tensor) -> Tensor:
 
 def triangular_solve(build: Builder, a: Tensor, b: Tensor, lower: bool, unit: bool, transposed: bool) -> Tensor:
     """``x`` [.., n, m] of ``a x = b``, or of ``a^T x = b``; both have the same dimensions before the last two."""
-    given = build.values(_rows(build, a), _rows(build, b))
-    return build.reshape(build.emit(TriangularSolveOp(*given, lower, unit, transposed)), b.shape)
+    matrix, right = build.values(_rows(build, a), _rows(build, b))
+    return build.reshape(build.emit(TriangularSolveOp(matrix, right, lower, unit, transposed)), b.shape)
 
 
 def _rows(build: Builder, x: Tensor) -> Tensor:
