@@ -137,7 +137,8 @@ def to_array(x: Any) -> Any:
 def to_tensor(array: np.ndarray[Any, Any], is_complex: bool = False) -> torch.Tensor:
     """A tensor that shares the array's memory; ``is_complex``: of complex numbers, the array of their parts [.., 2]."""
     if is_complex:
-        return torch.view_as_complex(torch.from_numpy(array))
+        parts = torch.from_numpy(array)  # whose strides say nothing where there are no elements
+        return torch.view_as_complex(parts) if array.size else parts.sum(-1).to(parts.dtype.to_complex())
     if array.dtype.name == BFLOAT16:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)

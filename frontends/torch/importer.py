@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +16,6 @@ from mlc.dialects.semantics.expr import ExprError
 from mlc.errors import InputError
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.errors import NotSupported
-from mlc.frontends.build.folding.comparisons import larger, smaller
 from mlc.frontends.build.module import returned
 from mlc.frontends.build.tensors import Tensor
 from mlc.frontends.torch.dtypes import Complex
@@ -25,6 +23,7 @@ from mlc.frontends.torch.errors import Unsupported
 from mlc.frontends.torch.locations import line_of, location
 from mlc.frontends.torch.ops import load_all
 from mlc.frontends.torch.ops.math.complex import FORMULAS, complex_translation, is_complex, joined
+from mlc.frontends.torch.ops.sizes import SYMBOLIC, on_sizes
 from mlc.frontends.torch.registry import Call, name_of, number_of, translation_of
 from mlc.frontends.torch.weights import weight
 
@@ -32,21 +31,6 @@ from mlc.frontends.torch.weights import weight
 MISTAKES = (
     VerifyException, ExprError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError
 )  # fmt: skip
-SYMBOLIC: dict[Any, Callable[..., Any]] = {
-    operator.getitem: operator.getitem,
-    operator.add: operator.add,
-    operator.sub: operator.sub,
-    operator.mul: operator.mul,
-    operator.floordiv: operator.floordiv,
-    operator.truediv: operator.truediv,
-    operator.mod: operator.mod,
-    operator.neg: operator.neg,
-    torch.sym_max: larger,
-    torch.sym_min: smaller,
-    math.prod: math.prod,
-}
-"""Functions on sizes, which are Python numbers in torch."""
-SIGNS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
 
 
 class Poison:
@@ -82,16 +66,16 @@ class Importer:
         args, kwargs = resolved(node.args, values), resolved(node.kwargs, values)
         try:
             poisoned, translate = _is_poisoned((args, kwargs)), translation_of(node.target)
-            on_sizes = node.target in SYMBOLIC
-            if not (poisoned or on_sizes) and node.all_input_nodes and is_complex(node, (args, kwargs)):
+            of_sizes = node.target in SYMBOLIC
+            if not (poisoned or of_sizes) and node.all_input_nodes and is_complex(node, (args, kwargs)):
                 translate = complex_translation(node.target)
-            if translate is None and not on_sizes and not (poisoned and name_of(node.target) in FORMULAS):
+            if translate is None and not of_sizes and not (poisoned and name_of(node.target) in FORMULAS):
                 return self._constant(node, args, kwargs)
             if poisoned:
                 return Poison()
-            if translate is None:
-                return _on_sizes(self.build, node.target, args, kwargs)
             with self.build.at(location(node), name_of(node.target)):
+                if translate is None:
+                    return on_sizes(self.build, node.target, args, kwargs)
                 call = Call(self.build, node, self._subgraph)
                 return _typed(call, translate(call, *args, **kwargs))
         except NotSupported as e:
@@ -121,12 +105,10 @@ class Importer:
         """The tensors among results, by name, as returned values, complex ones [.., 2]; others are for the caller."""
         found: dict[str, SSAValue] = {}
         for name, result in results.items():
-            made = number_of(self.build, result) if isinstance(result, Dim) else result
-            if isinstance(result, Complex):
-                with self.build.at(name):
-                    made = joined(self.build, result)
-            if isinstance(made, Tensor):
-                with self.build.at(name):
+            with self.build.at(name):
+                made = number_of(self.build, result) if isinstance(result, Dim) else result
+                made = joined(self.build, made) if isinstance(made, Complex) else made
+                if isinstance(made, Tensor):
                     found[name] = returned(self.build, made)
         return found
 
@@ -140,16 +122,6 @@ class Importer:
         if node.all_input_nodes or not tags or torch.Tag.nondeterministic_seeded in tags:
             raise NotSupported("operator not supported")
         return weight(self.build.weights, node.name, node.target(*args, **kwargs))
-
-
-def _on_sizes(build: Builder, function: Any, args: Any, kwargs: Any) -> Any:
-    """A function of sizes. A quotient, and what is computed of it, is a tensor of f64 without dimensions."""
-    quotient = function is operator.truediv and any(isinstance(x, Dim) for x in args)
-    if function not in SIGNS or not quotient and not any(isinstance(x, Tensor) for x in args):
-        return SYMBOLIC[function](*args, **kwargs)
-    xs = [number_of(build, x) if isinstance(x, Dim) else x for x in args]
-    xs = [build.cast(x, "f64") if isinstance(x, Tensor) else build.constant(float(x), "f64") for x in xs]
-    return build.map(f"x0 {SIGNS[function]} x1", *xs)
 
 
 def _typed(call: Call, made: Any) -> Any:

@@ -33,6 +33,8 @@ def inputs(program: ExportedProgram, opened: Container[str] = ()) -> tuple[list[
     changed = {spec.target for spec in program.graph_signature.output_specs if MUTATIONS.get(spec.kind) == STATE}
     users, weights, state, constants = list[Input](), list[Input](), list[Input](), list[Input]()
     for spec, node in _placeholders(program):
+        if spec.kind == InputKind.TOKEN:  # orders effects, of which there are none
+            continue
         if spec.kind == InputKind.USER_INPUT:
             users.append((node.name, spec, node))
         elif spec.target in changed:

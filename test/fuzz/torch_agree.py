@@ -41,7 +41,8 @@ def exported(samples: Sequence[Sample]) -> list[Any]:
     form = Form(program)
     leaves = form.leaves(given, {})
     found = interpret(imported.module, imported.weights, {name: to_array(leaves[n]) for n, name in form.inputs})
-    return form.result([found[n] for n in form.names if n in found], lambda x, kind: to_leaf(np.array(x), kind))
+    arrays = [np.array(found[n], order="C") for n in form.names if n in found]
+    return form.result(arrays, to_leaf)
 
 
 def compiled(samples: Sequence[Sample]) -> list[Any]:
@@ -107,7 +108,7 @@ def _reference(sample: Sequence[Sample], reference: Judge) -> Any:
         second = reference(sample)[0]
     except Exception as error:
         return f"{NO_REFERENCE}: {_line(error)}"
-    same = all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(first, second, strict=True))
+    same = all(torch.allclose(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
     return first if same or not sample[0].is_exact else RANDOM
 
 

@@ -14,6 +14,14 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 UNDEFINED = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"}
 """Operators whose elements are whatever the memory held."""
+DRAWN = {
+    "bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "nn.functional.dropout",
+    "nn.functional.alpha_dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
+    "nn.functional.feature_alpha_dropout", "nn.functional.rrelu",
+    "nn.functional.multi_head_attention_forward", "normal", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "uniform", "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
+}  # fmt: skip
+"""Operators that draw random numbers, from another generator."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ def _sample(name: str, info: Any, sample: Any) -> Sample:
         return sample.output_process_fn_grad(info.op(first, *args, **kwargs))
 
     words = [str(list(x.shape)) if isinstance(x, torch.Tensor) else str(x) for x in leaves]
-    is_exact = info.name not in UNDEFINED and not info.name.endswith(("_empty", "empty_like"))
+    is_exact = info.name not in UNDEFINED | DRAWN
     return Sample(name, function, tuple(leaves[n] for n in at), is_exact, ", ".join(words)[:150])
 
 

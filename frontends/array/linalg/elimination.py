@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.functions.creation import eye, zeros_like
-from mlc.frontends.array.functions.elementwise import FUNCTIONS, broadcast, conj, real, where
+from mlc.frontends.array.functions.elementwise import FUNCTIONS, broadcast, conj, imag, real, where
 from mlc.frontends.array.functions.positions import argmax
 from mlc.frontends.array.functions.reductions import max, sum
 from mlc.frontends.array.functions.shaping import broadcast_to
@@ -80,7 +80,9 @@ def householder(x: Array) -> tuple[Array, Array]:
         q, r = state
         v = reflector(where(line >= k, r[..., k], 0), k, line)
         weight = sum(squares(v), axis=-1)
-        scale = where(weight == 0, 0, 2 / where(weight == 0, 1, weight))[..., None, None]
+        below = max(FUNCTIONS["abs"](where(line > k, r[..., k], 0)), axis=-1)
+        idle = (below == 0) & (imag(r[..., k, k]) == 0)  # where LAPACK reflects nothing
+        scale = where((weight == 0) | idle, 0, 2 / where(weight == 0, 1, weight))[..., None, None]
         r = r - outer_products(v, apply_matrix(adjoint(r), v)) * scale
         return q - outer_products(apply_matrix(q, v), v) * scale, r
 

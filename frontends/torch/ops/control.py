@@ -11,8 +11,9 @@ from torch.fx import GraphModule
 from mlc.dialects.semantics.dims import Dim
 from mlc.frontends.build.control.branches import branches
 from mlc.frontends.build.control.loops import Iteration, emit_loop
+from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.tensors import Tensor
-from mlc.frontends.torch.registry import Call, Operand, aten
+from mlc.frontends.torch.registry import Call, Operand, aten, name_of
 
 UNBOUNDED = 1 << 62  # iterations
 
@@ -47,6 +48,18 @@ def while_loop(
         return Iteration(after, condition=holds(after))
 
     return emit_loop(build, UNBOUNDED, states, iteration, active=holds(states))
+
+
+@aten("higher_order.with_effects")
+def with_effects(call: Call, token: Tensor, operator: Any, *_: Any, **__: Any) -> list[Tensor]:
+    """A check of a result, of linear algebra, reports nothing.
+
+    Raises:
+        NotSupported: another operator with an effect.
+    """
+    if name_of(operator) != "_linalg_check_errors":
+        raise NotSupported(f"the effect of {name_of(operator)}")
+    return [token]
 
 
 @aten("_local_scalar_dense", "item")

@@ -34,6 +34,8 @@ def linear(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
 @aten("addmm", "baddbmm", "addmv", "addbmm")
 def add_product(call: Call, c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     build = call.build
+    if not call.is_real():  # torch drops the fractions of factors
+        beta, alpha = int(beta), int(alpha)
     y = build.reduce("add", contraction.matmul(build, a, b), [0]) if call.op == "addbmm" else matmul(call, a, b)
     scaled = "x0" if alpha == 1 else f"{literal(alpha)} * x0"
     if beta == 0:
@@ -77,6 +79,12 @@ def bilinear(call: Call, a: Tensor, b: Tensor, weight: Tensor, bias: Tensor | No
 def distances(call: Call, a: Tensor, b: Tensor, p: float = 2, *_: Any) -> Tensor:
     left, right = call.tensors(a, b)
     return norms.distances(call.build, left, right, p)
+
+
+@aten("dist")
+def distance(call: Call, a: Tensor, b: Tensor, p: float = 2) -> Tensor:
+    apart = call.build.map("x0 - x1", *call.tensors(a, b))
+    return norms.norm(call.build, apart, p, list(range(apart.rank)), False)
 
 
 @aten("scaled_dot_product_attention")

@@ -49,6 +49,8 @@ LOGICAL = {"logical_and": "x0 & x1", "logical_or": "x0 | x1", "logical_xor": "x0
 
 
 def _unary(expr: str, call: Call, x: Tensor) -> Tensor:
+    if call.element == "i1" and call.op in ("sign", "sgn", "abs"):
+        return x
     return call.build.formula(expr, call.tensor(x))
 
 
@@ -125,6 +127,12 @@ def power(call: Call, base: Operand, exponent: Operand) -> Tensor:
 def shift(call: Call, x: Operand, amount: Operand) -> Tensor:
     a, b = call.tensors(x, amount)
     return elementwise.bit_shift(call.build, a, b, "l" in call.op in ("bitwise_left_shift", "__lshift__"))
+
+
+@aten("angle")
+def angle(call: Call, x: Tensor) -> Tensor:
+    """Pi of negative numbers, 0 of others."""
+    return call.build.map(f"where(isnan(x0), x0, where(x0 < 0, {np.pi!r}, 0))", call.tensor(x))
 
 
 @aten("logical_not")

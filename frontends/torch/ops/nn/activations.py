@@ -77,7 +77,8 @@ def threshold(call: Call, x: Tensor, threshold: float, value: float) -> Tensor:
 
 @aten("hardtanh")
 def hardtanh(call: Call, x: Tensor, min_val: float = -1, max_val: float = 1) -> Tensor:
-    return call.build.map(f"clip(x0, {literal(min_val)}, {literal(max_val)})", x)
+    low, high = (min_val, max_val) if call.is_real() else (int(min_val), int(max_val))
+    return call.build.map(f"clip(x0, {literal(low)}, {literal(high)})", x)
 
 
 @aten("softshrink", "hardshrink")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.semantics.dims import DimLike, floordiv, product
+from mlc.dialects.types import is_float
 from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.folding.literals import literal
 from mlc.frontends.build.ops.contraction import add_channel_bias
@@ -118,6 +119,10 @@ def average_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
+    if not is_float(x.element):  # fractions of whole numbers are dropped
+        wide = call.build.cast(x, "f64")
+        y = average_pool(call, wide, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return call.build.map("trunc(x0)", y)
     build, images = call.build, _batched(call, x, pool_rank(call))
     window = _window(call, images, kernel, stride, padding, 1, ceil_mode)
     if divisor_override is None:

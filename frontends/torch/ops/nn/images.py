@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from mlc.dialects.semantics.dims import DimLike
 from mlc.frontends.build.builder import Builder
+from mlc.frontends.build.errors import NotSupported
 from mlc.frontends.build.ops.images.grid_sample import grid_sample
 from mlc.frontends.build.ops.images.interpolation import Interpolation
 from mlc.frontends.build.ops.images.resize import resize, resize_length
@@ -33,7 +36,17 @@ def upsample(call: Call, x: Tensor, size: Sequence[DimLike] | None, *rest: Any) 
         assert scales is not None
         extents = [x.shape[a] for a in axes]
         size = [scaled_length(call.build, d, s) for d, s in zip(extents, scales, strict=True)]
-    return resize(call.build, x, axes, None if corners else scales, size, None, _interpolation(call.op, corners))
+    how = _interpolation(call.op, corners)
+    if corners and how.antialias:  # torch moves no centre: only steps are those of aligned corners
+        how, scales = replace(how, transform="half_pixel"), _corner_scales(x, axes, size)
+    return resize(call.build, x, axes, None if corners and not how.antialias else scales, size, None, how)
+
+
+def _corner_scales(x: Tensor, axes: Sequence[int], size: Sequence[DimLike]) -> list[float]:
+    pairs = [(x.shape[a], d) for a, d in zip(axes, size, strict=True)]
+    if not all(isinstance(each, int) for pair in pairs for each in pair):
+        raise NotSupported("antialiasing of symbolic extents with aligned corners")
+    return [(d - 1) / (n - 1) if n > 1 and d > 1 else math.inf for n, d in pairs]  # type: ignore[operator]
 
 
 def scaled_length(build: Builder, extent: DimLike, scale: float) -> DimLike:

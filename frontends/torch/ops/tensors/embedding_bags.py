@@ -31,18 +31,30 @@ def embedding_bag(
     """(bags [B, D]; of each index its bag; of each bag how many indices count; of maxima the row each is from)."""
     build, bags = call.build, offsets.shape[0] - int(include_last_offset)
     padding = padding_idx + weight.shape[0] if padding_idx < -1 else padding_idx
-    begun = build.compute("i64(x0[r0] <= i0)", [build.cast(offsets, "i64")], indices.shape, (bags,), "add")
-    bag, kept = build.map("x0 - 1", begun), build.map(f"x0 != {padding}", indices)
+    bag, inside = _bag_of(call, indices, offsets, bags)
+    kept = build.map(f"(x0 != {padding}) & x1", indices, inside)
     own = "(x0[r0] == i0) & x1[r0]"
     size = build.compute(f"i64({own})", [bag, kept], (bags,), indices.shape, "add")
     if mode == MAX:
         y, row = _maxima(call, weight, indices, bag, kept, size)
-        return y, bag, size, row
+        return y, _as_torch(call, bag), size, row
     rows = _scaled(call, reads.gather(build, weight, indices, 0), factors, kept)
     total = _summed(call, rows, bag, bags)
     if mode == MEAN:
         total = build.map("x0 / x1", total, _divisors(call, size, weight.element))
-    return total, bag, size, size
+    return total, _as_torch(call, bag), size, size
+
+
+def _bag_of(call: Call, indices: Tensor, offsets: Tensor, bags: Any) -> tuple[Tensor, Tensor]:
+    """The bag of each index, and whether it is in one: after a last offset there is none."""
+    build = call.build
+    begun = build.compute("i64(x0[r0] <= i0)", [build.cast(offsets, "i64")], indices.shape, offsets.shape, "add")
+    return build.map(f"min(x0, {bags}) - 1", begun), build.map(f"x0 <= {bags}", begun)
+
+
+def _as_torch(call: Call, bag: Tensor) -> Tensor:
+    """The bags of indices, without elements where torch does not compute them."""
+    return call.build.cut(bag, 0, 0, 0) if call.node.meta["val"][1].shape[0] == 0 else bag
 
 
 def _scaled(call: Call, rows: Tensor, factors: Tensor | None, kept: Tensor) -> Tensor:
@@ -84,19 +96,22 @@ def _maxima(
 @aten("_embedding_bag_backward", "_embedding_bag_dense_backward")
 def embedding_bag_backward(call: Call, grad: Tensor, indices: Tensor, *given: Any) -> Tensor:
     """The adjoint of the table."""
-    offsets = given[1:] if call.op == "_embedding_bag_backward" else given
-    bag, size, row, count, scale_grad, mode, *rest = offsets
+    known = given[1:] if call.op == "_embedding_bag_backward" else given
+    bag, size, row, count, scale_grad, mode, *rest = known
     factors, padding = (*(rest[1:] if call.op == "_embedding_bag_backward" else rest), -1)[:2]
     if mode == MAX:
         return _of_maxima(call, grad, row, count)
     build = call.build
+    inside = build.broadcast(build.constant(True, "i1"), indices.shape)
+    if call.op == "_embedding_bag_backward":
+        bag, inside = _bag_of(call, indices, given[0], grad.shape[0])
     if mode == MEAN:
         grad = build.map("x0 / x1", grad, _divisors(call, size, grad.element))
     rows = reads.gather(build, grad, bag, 0)
     if scale_grad:
         often = build.compute("i64(x0[i0] == x0[r0])", [indices], indices.shape, indices.shape, "add")
         rows = build.map("x0 / x1", rows, _divisors(call, often, grad.element))
-    rows = _scaled(call, rows, factors, build.map(f"x0 != {padding}", indices))
+    rows = _scaled(call, rows, factors, build.map(f"(x0 != {padding}) & x1", indices, inside))
     return _summed(call, rows, indices, count)
 
 
@@ -119,6 +134,7 @@ def factors_backward(
 ) -> Tensor:
     """The adjoint of the factor of each index."""
     build = call.build
+    bag, inside = _bag_of(call, indices, offsets, grad.shape[0])
     rows, above = reads.gather(build, weight, indices, 0), reads.gather(build, grad, bag, 0)
     y = build.compute("x0[i0, r0] * x1[i0, r0]", [rows, above], indices.shape, weight.shape[1:], "add")
-    return build.map(f"where(x1 == {padding}, 0, x0)", y, indices)
+    return build.map(f"where((x1 != {padding}) & x2, x0, 0)", y, indices, inside)

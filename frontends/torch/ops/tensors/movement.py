@@ -73,6 +73,12 @@ def select(call: Call, x: Tensor, dim: int, index: DimLike) -> Tensor:
     return call.build.reshape(call.build.cut(x, axis, at, 1), (*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
+@aten("narrow_copy")
+def narrow(call: Call, x: Tensor, dim: int, start: DimLike, length: DimLike) -> Tensor:
+    first = start + x.shape[dim] if at_least(start, 0) is False else start
+    return call.build.cut(x, normalize_axis(dim, x.rank), first, length)
+
+
 @aten("slice_scatter")
 def slice_scatter(
     call: Call,
@@ -112,6 +118,8 @@ def flip(call: Call, x: Tensor, dims: Sequence[int]) -> Tensor:
 
 @aten("roll")
 def roll(call: Call, x: Tensor, shifts: Sequence[int] | int, dims: Sequence[int] | int = ()) -> Tensor:
+    if any(d == 0 for d in x.shape):
+        return x
     amounts = [shifts] if isinstance(shifts, int) else list(shifts)
     axes = [dims] if isinstance(dims, int) else list(dims)
     if not axes:

@@ -15,7 +15,8 @@ from mlc.frontends.torch.registry import Call, aten
 
 
 @aten("alias", "clone", "contiguous", "detach", "lift_fresh_copy", "positive", "_to_copy", "to", "alias_copy")
-@aten("lift_fresh", "detach_copy", "_conj", "resolve_conj", "resolve_neg")
+@aten("lift_fresh", "detach_copy", "_conj", "resolve_conj", "resolve_neg", "prims::convert_element_type")
+@aten("prims::view_of", "prims::device_put")
 def identity(call: Call, x: Tensor, *_: Any, **__: Any) -> Tensor:
     """A copy, perhaps in another dtype or memory format: values have neither alias nor layout."""
     return x

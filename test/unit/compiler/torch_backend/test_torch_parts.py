@@ -97,3 +97,17 @@ def test_a_refusal_by_arguments_is_found_after_another(programs: list[Program]) 
     x = torch.rand(5)
     with warnings.catch_warnings(action="ignore"):
         torch.testing.assert_close(torch.compile(twice, backend="mlc")(x), twice(x))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_interpolation_of_symbolic_sizes(mode: str) -> None:
+    """Sizes are multiples of symbolic ones, which torch rounds down from floats."""
+    torch._dynamo.reset()
+
+    def resized(x: Any) -> Any:
+        return torch.nn.functional.interpolate(x, scale_factor=(0.5, 1.3), mode=mode)
+
+    fast = torch.compile(resized, backend="mlc", dynamic=True, options={"fallback": False})
+    for size in ((8, 10), (11, 5)):
+        x = torch.randn(1, 2, *size)
+        torch.testing.assert_close(fast(x), resized(x), rtol=1e-4, atol=1e-4)

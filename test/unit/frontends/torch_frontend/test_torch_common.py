@@ -32,7 +32,7 @@ ELSEWHERE = frozenset(
         *("bernoulli", "dropout", "expand", "gather", "gru", "lstm", "prelu", "scatter", "slice", "topk", "unsqueeze"),
         *("bitwiseand", "bitwiseleftshift", "bitwisenot", "bitwiseor", "bitwiserightshift", "bitwisexor"),
         *("logicaland", "logicalnot", "logicalor", "logicalxor", "celu", "gelu", "hardswish", "hardtanh", "leakyrelu"),
-        *("mish", "selu", "truedivide", "divide"),
+        *("mish", "selu", "truedivide", "divide", "angle"),
     )
 )
 """Movements, reductions, layers and functions with parameters, which have tests of their own."""

@@ -30,6 +30,7 @@ def cases() -> dict[str, Case]:
             lambda line, x: torch.searchsorted(line.flip(0), x, sorter=torch.arange(4, -1, -1)), (LINE, VALUES)),
         "copysign": (torch.copysign, (torch.ones(5), torch.tensor([-0.0, 0.0, -NAN, -INF, 2.0]))),
         "signbit": (torch.signbit, (torch.tensor([-0.0, 0.0, -INF, 2.0]),)),
+        "angle": (torch.angle, (torch.tensor([-0.0, 0.0, -INF, 2.0, -3.0, NAN]),)),
         "clamp_nan": (lambda x, low: torch.clamp(x, low), (ROWS, torch.tensor([0.0, 1.0, NAN, 2.0]))),
         "pool_nan": (lambda x: torch.nn.functional.max_pool1d(x[None], 2), (ROWS,)),
     }  # fmt: skip
