@@ -55,7 +55,7 @@ def in_parts(
     for node in [node for node in fused.graph.nodes if str(node.target).startswith("mlc_part_")]:
         own = {n: known[arg.name] for n, arg in enumerate(node.args) if isinstance(arg, Node) and arg.name in known}
         _replace(fused, node, own, part)
-    return fused.forward  # type: ignore[no-any-return]
+    return fused.forward
 
 
 def _computes(node: Node) -> bool:
