@@ -41,10 +41,20 @@ def chosen(target: str, runs: int, what: str) -> dict[str, Section]:
     return sections.small(target, runs) if what == "quick" else sections.whole(target, runs)
 
 
-def compile_only(target: str, runs: int, what: str, share: str | None, seconds: float) -> None:
+def named(found: dict[str, Section], names: str | None) -> dict[str, Section]:
+    """The sections of these names, divided by commas, in this order. SystemExit for a name that no section has."""
+    if names is None:
+        return found
+    wanted = [name.strip() for name in names.split(",")]
+    if unknown := [name for name in wanted if name not in found]:
+        sys.exit(f"No section is named {', '.join(unknown)}. There are: {', '.join(found)}")
+    return {name: found[name] for name in wanted}
+
+
+def compile_only(found: dict[str, Section], target: str, what: str, share: str | None, seconds: float) -> None:
     """Compile the models of all rows, or of a share of them; exit."""
     if share is not None:
-        rows = [measure for section in chosen(target, runs, what).values() for _, measure in section(None)]
+        rows = [measure for section in found.values() for _, measure in section(None)]
         advance.compile_share(rows, share)
     else:
         print(advance.compile_all(_arguments(target, what), seconds))
@@ -61,6 +71,13 @@ def run_only(name: str, target: str, runs: int, what: str) -> None:
     found = [measure() for each, measure in rows if each == name]
     print(*found, sep="\n")
     sys.exit(0 if found and all(row.get("right", True) for row in found) else 1)
+
+
+def measure_named(report: Report, found: dict[str, Section]) -> None:
+    """These sections alone; nothing is compiled in advance."""
+    report.clocks = clocks
+    for name, section in found.items():
+        report.add(name, section, LIMITS.get(name, SECONDS))
 
 
 def measure(report: Report, target: str, runs: int, what: str, seconds: float) -> None:
@@ -91,6 +108,9 @@ def main(
     calibrate: Annotated[bool, typer.Option("--calibrate", help="Only the calibration of rates.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Only small models and products.")] = False,
     only: Annotated[str | None, typer.Option(help="Only the rows of this name, in this process.")] = None,
+    sections: Annotated[
+        str | None, typer.Option("--sections", help="Only these, as 'Attention,Models'; nothing is compiled before.")
+    ] = None,
     compile: Annotated[bool, typer.Option("--compile", help="Only compile for --target; needs no GPU.")] = False,
     share: Annotated[str | None, typer.Option(help="Only compile a share of the rows, as 0/16.", hidden=True)] = None,
 ) -> None:
@@ -98,7 +118,8 @@ def main(
     what = "smoke" if smoke else "calibrate" if calibrate else "quick" if quick else "all"
     seconds = 60 * (minutes or (1.5 if smoke else 5.0))
     if share is not None or compile:
-        compile_only(target or "cuda:sm_90", runs, what, share, seconds)
+        target = target or "cuda:sm_90"
+        compile_only(named(chosen(target, runs, what), sections), target, what, share, seconds)
         return
     with suppress(Exception):  # once for all rows' processes; it starts no driver
         import_module("torch")
@@ -111,8 +132,11 @@ def main(
     if only is not None:
         run_only(only, target, runs, what if smoke else "quick")
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
-    measure(report, target, runs, what, seconds)
-    if what in ("all", "quick"):
+    if sections is not None:
+        measure_named(report, named(chosen(target, runs, what), sections))
+    else:
+        measure(report, target, runs, what, seconds)
+    if what in ("all", "quick") and sections is None:
         report.add("compute-sanitizer", lambda _: checks.sanitized(target), checks.SECONDS)
     sys.exit(1 if report.failures else 0)
 

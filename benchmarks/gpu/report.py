@@ -18,6 +18,7 @@ from mlc.tools.tables import console, table
 
 SECONDS = 15  # of a row, without the compilation of its models
 HIDDEN = ("features", "schedules", "memory MHz", "°C", "held down")  # columns that are in the file alone
+NAMING = {"product", "model", "element"}  # columns that name a row as ``what`` does
 EXAMINED, EXAMINATION = 3, 60  # rows of a run at most; seconds that must be left for one
 RATIO = "speed of torch"
 Rows = Iterator[tuple[str, Callable[[], Row]]]
@@ -44,7 +45,7 @@ class Report:
         end = min(self.end, time.monotonic() + most)
         while len(made) < len(names):
             for row in self._rows(section, len(made), limit, end):
-                made.append({"what": names[len(made)], **row} if row.keys() & {"failed", "left out"} else row)
+                made.append({"what": names[len(made)], **row})
                 FEATURES.judge(row)
                 self._examine(made[-1], names[len(made) - 1])
                 self.write()
@@ -79,6 +80,8 @@ class Report:
     def show(self, section: str) -> None:
         rows = self.found[section]
         names = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in HIDDEN]
+        if all(row.keys() & NAMING and not row.keys() & {"failed", "left out"} for row in rows):
+            names.remove("what")
         made = table(section, *names)
         for row in rows:
             made.add_row(*(_text(row.get(name, "")) for name in names))

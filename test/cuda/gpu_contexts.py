@@ -9,8 +9,8 @@ are installed with CUDA.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
@@ -193,6 +193,9 @@ LIBRARIES: list[tuple[str, Callable[[Any, str, str], None]]] = [
 ]  # fmt: skip
 
 
+STATES = {0: "right", -6: "aborted", -11: "crashed"}
+
+
 def has_cuda(library: str) -> bool:
     with suppress(Exception):
         return bool(__import__(library).cuda.is_available())
@@ -200,21 +203,30 @@ def has_cuda(library: str) -> bool:
 
 
 def main(target: str = "cuda") -> int:
-    net, x, y = compiled(target)
-    close(net(DATA))
+    """Each check in a process of its own: one that crashes leaves the others."""
     failed = 0
-    for check in [*CHECKS, *(check for library, check in LIBRARIES if has_cuda(library))]:
-        before = failed
-        try:
-            check(net, x, y)
-        except Exception:
-            failed += 1
-            traceback.print_exc()
-        print(f"{'failed' if failed > before else 'right'}: {check.__name__.replace('_', ' ')}", flush=True)
+    for check in [*CHECKS, *(check for _, check in LIBRARIES)]:
+        child = subprocess.run([sys.executable, "-X", "faulthandler", __file__, target, check.__name__], check=False)
+        failed += child.returncode != 0
+        print(f"{STATES.get(child.returncode, 'failed')}: {check.__name__.replace('_', ' ')}", flush=True)
     print(f"{failed} checks failed")
-    net.close()
     return failed
 
 
+def alone(target: str, name: str) -> int:
+    library, check = next(
+        (library, each)
+        for library, each in [*((None, each) for each in CHECKS), *LIBRARIES]
+        if each.__name__ == name
+    )
+    if library and not has_cuda(library):
+        return 0
+    net, x, y = compiled(target)
+    close(net(DATA))
+    check(net, x, y)
+    net.close()
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(alone(*sys.argv[1:]) if len(sys.argv) > 2 else main(*sys.argv[1:]))
