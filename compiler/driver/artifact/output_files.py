@@ -29,7 +29,10 @@ class TemporaryFolder:
 
     def __init__(self, prefix: str) -> None:
         self.name = tempfile.mkdtemp(prefix=prefix)
-        self.cleanup = weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+        self._end = weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+    def cleanup(self) -> None:
+        self._end()
 
 
 @contextmanager
