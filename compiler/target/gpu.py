@@ -44,7 +44,7 @@ class GpuTarget(Target):
     clock: float = 1.41e9  # cycles a second
     memory_bytes: float = 2.0e12  # read or written a second
     products: int = 64  # f32 multiply-adds that a multiprocessor starts in a cycle
-    l2_read: float = 32  # bytes that a multiprocessor reads from L2 in a cycle; this and the next three are estimates
+    l2_read: float = 32  # bytes that a multiprocessor reads from L2 in a cycle; an estimate, as the next three are
     shared_read: float = 128  # bytes that it reads from shared memory in a cycle: one word for each lane
     term_cycles: float = 16  # of a term at least, while a block waits for its operands: as if one copy were in flight
     launch_cycles: float = 3000  # of one more kernel
@@ -127,8 +127,9 @@ class GpuTarget(Target):
 A100 = GpuTarget("cuda:sm_80", "x86_64", (), ("sm_80",), 108, 64 * KIB, 48 * KIB, 163 * KIB, 40 * MIB)
 H100 = GpuTarget(
     "cuda:sm_90", "x86_64", (), ("sm_90a",), 132, 64 * KIB, 48 * KIB, 227 * KIB, 50 * MIB,
-    clock=1.83e9, memory_bytes=3.35e12, products=128,
+    clock=1.83e9, memory_bytes=3.35e12, products=128, term_cycles=12, launch_cycles=2000,
 )  # fmt: skip
+"""Terms and launches by what an H200 measured of products with parts (`benchmarks/results`, "Parts of sums")."""
 PORTABLE = GpuTarget("cuda", "x86_64", (), ("sm_80", "sm_90a"), 108, 64 * KIB, 48 * KIB, 163 * KIB, 40 * MIB)
 """The default: one artifact with code for both architectures, scheduled for the smaller one."""
 
