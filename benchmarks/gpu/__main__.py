@@ -51,13 +51,13 @@ def named(found: dict[str, Section], names: str | None) -> dict[str, Section]:
     return {name: found[name] for name in wanted}
 
 
-def compile_only(found: dict[str, Section], target: str, what: str, share: str | None, seconds: float) -> None:
+def compile_only(found: dict[str, Section], share: str | None, arguments: list[str], seconds: float) -> None:
     """Compile the models of all rows, or of a share of them; exit."""
     if share is not None:
         rows = [measure for section in found.values() for _, measure in section(None)]
         advance.compile_share(rows, share)
     else:
-        print(advance.compile_all(_arguments(target, what), seconds))
+        print(advance.compile_all(arguments, seconds))
 
 
 def _arguments(target: str, what: str) -> list[str]:
@@ -119,7 +119,8 @@ def main(
     seconds = 60 * (minutes or (1.5 if smoke else 5.0))
     if share is not None or compile:
         target = target or "cuda:sm_90"
-        compile_only(named(chosen(target, runs, what), sections), target, what, share, seconds)
+        arguments = [*_arguments(target, what), *(["--sections", sections] if sections else [])]
+        compile_only(named(chosen(target, runs, what), sections), share, arguments, seconds)
         return
     with suppress(Exception):  # once for all rows' processes; it starts no driver
         import_module("torch")
