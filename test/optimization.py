@@ -20,8 +20,10 @@ UNOPTIMIZED = [HERE / name for name in (
     )),
 )]  # fmt: skip
 """Folders and files."""
+OPTIMIZED = [HERE / "unit/frontends/onnx/ops/core/test_single_operators.py"]
+"""GCC 12 ends in an internal error on Shrink of integers without optimization."""
 
 
 def unoptimized(path: Path) -> bool:
     """Whether the tests of a file are such."""
-    return any(path.is_relative_to(each) for each in UNOPTIMIZED)
+    return path not in OPTIMIZED and any(path.is_relative_to(each) for each in UNOPTIMIZED)

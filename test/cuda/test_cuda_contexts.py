@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ctypes import byref, c_void_p
 from typing import Any
 
+import gpu_contexts
 import numpy as np
 import pytest
 from caller import Arrays, Streams
@@ -264,10 +265,6 @@ def test_no_memory_for_an_output(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> N
     arrays.free()
 
 
-def test_checks_for_a_real_gpu(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    import gpu_contexts
-
-    monkeypatch.setattr(gpu_contexts, "LIBRARIES", [])
-    failed = gpu_contexts.main()
-    shown = capfd.readouterr()
-    assert not failed and shown.out.count("right: ") == len(gpu_contexts.CHECKS), shown.err
+@pytest.mark.parametrize("check", [check.__name__ for check in gpu_contexts.CHECKS])
+def test_checks_for_a_real_gpu(gpu: Gpu, check: str) -> None:
+    assert not gpu_contexts.alone("cuda", check)

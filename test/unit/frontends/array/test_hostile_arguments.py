@@ -140,6 +140,7 @@ def test_numbers_beside_arrays_as_in_compiled_code() -> None:
 
 
 STEP = train.Trainer(nn.Linear(3, 2), optim.adam(), lambda m, x: mnp.sum(m(x)))
+WEIGHTED = train.Trainer(nn.Linear(3, 2), optim.adam(), lambda m, x, w: mnp.sum(m(x)) * mnp.sum(w))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ STEP = train.Trainer(nn.Linear(3, 2), optim.adam(), lambda m, x: mnp.sum(m(x)))
         (lambda: mlc.jit(lambda x: x, shapes={"x": 3})(VECTOR), r"has shape \(3,\), and shapes says 3"),
         (lambda: mlc.jit(lambda x: x)(y=VECTOR), r"hostile_arguments.py:\d+: <?lambda>?\(x\): missing a required"),
         (
-            lambda: STEP.take((VECTOR, VECTOR)),
+            lambda: WEIGHTED.take((VECTOR, VECTOR, VECTOR)),
             r"mlc.train.Trainer.take\(tuple of float64\[3\], .* positional arguments",
         ),
         (lambda: STEP.fit([(VECTOR,)], "9"), r"mlc.train.Trainer.fit\(.*, '9'\): "),
