@@ -110,6 +110,9 @@ def _repeated(name: str, shape: Shape) -> list[onnx.NodeProto]:
     ]
 
 
+F64 = np.dtype(np.float64)
+
+
 def arguments(shape: Shape) -> list[np.ndarray]:
     own, normal = shape.heads // shape.shared, np.random.default_rng().standard_normal
     dims = [(shape.heads, shape.queries, shape.size), (own, shape.keys, shape.size), (own, shape.keys, shape.value)]
@@ -117,11 +120,14 @@ def arguments(shape: Shape) -> list[np.ndarray]:
     return [*arrays, causal_mask(shape)] if shape.causal and not shape.constant else arrays
 
 
-def reference(shape: Shape, q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray) -> np.ndarray:
-    """In float64."""
+def reference(
+    shape: Shape, q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray, element: np.dtype = F64
+) -> np.ndarray:
+    """In float64; products and scores are rounded to ``element``, which the model's tensors have."""
     mask = (causal_mask(shape),) if shape.causal and shape.constant else mask
     k, v = (x.astype(np.float64).repeat(shape.shared, axis=1) for x in (k, v))
-    scores = q.astype(np.float64) @ k.swapaxes(2, 3) * shape.size**-0.5 + (mask[0] if mask else 0)
+    products = (q.astype(np.float64) @ k.swapaxes(2, 3)).astype(element).astype(np.float64)
+    scores = (products * shape.size**-0.5).astype(element).astype(np.float64) + (mask[0] if mask else 0)
     power = np.exp(scores - scores.max(-1, keepdims=True))
     return np.asarray(power / power.sum(-1, keepdims=True) @ v)
 
