@@ -18,7 +18,7 @@ from mlc.tools.cuda_device import Device
 from mlc.tuning.variants import Variants
 
 Size = tuple[int, int, int]
-SIZES = [(160, 1536, 4099), (64, 4096, 4099), (256, 2000, 1531), (768, 1280, 2053), (96, 1152, 4000)]
+SIZES = [(160, 1536, 4099), (64, 4096, 4099), (256, 2000, 1531), (896, 1280, 2053), (96, 1152, 4000)]
 """Rows, columns and terms: numbers of terms with few divisors, and one with many, of which there are equal parts."""
 SMALL = [(64, 64, 2039)]
 WHOLE, PARTS, SHARES = "whole sums", "equal parts", "stream-K"
