@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeGuard
 
 from mlc.dialects.graph.loop import local_symbols
 from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min
@@ -49,12 +50,14 @@ def surely(lhs: DimLike, rhs: DimLike) -> bool:
 def _rely(value: DimLike) -> None:
     """A value is right only where ``value`` is at least 0, which was proved of inputs that are not empty."""
     relied = _relied.get(None)
-    if relied is not None and isinstance(value, Dim) and needs_nonempty(value):
+    if relied is not None and needs_nonempty(value):
         relied.append(value)
 
 
-def needs_nonempty(value: Dim) -> bool:
+def needs_nonempty(value: DimLike) -> TypeGuard[Dim]:
     """Whether ``value`` is at least 0 only because the dimensions of inputs are at least 1, as ``n-1`` is."""
+    if isinstance(value, int):
+        return False
     low = lower_bound(value, 0)
     if low is not None and low >= 0 or local_symbols([value]) or not at_least(value, 0):
         return False

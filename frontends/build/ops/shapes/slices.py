@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.graph.loop import steps_of
-from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, floordiv
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, evaluate, floordiv, symbols_of
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.comparisons import at_least, larger, needs_nonempty, smaller
 from mlc.frontends.build.ops.shapes.axes import normalize_axis, select_by_axis
@@ -96,9 +96,9 @@ def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLik
     return smaller(larger(at + d if at < 0 else at, low), high)
 
 
-def _inside_at_two(at: Dim, high: int) -> bool:
+def _inside_at_two(at: DimLike, high: int) -> bool:
     """Whether a position is at most ``high`` where every size is 2."""
-    value = at.evaluate(dict.fromkeys(at.symbols(), 2))
+    value = evaluate(at, dict.fromkeys(symbols_of([at]), 2))
     return isinstance(value, int) and value <= high
 
 
