@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ INPUT = re.compile(r"(?P<name>\w+)=(?P<type>\w+)(\[(?P<shape>[^\[\]]*)\])?")
 
 
 def is_function(model: Path) -> bool:
-    return FUNCTION.fullmatch(str(model)) is not None and not model.exists()
+    return FUNCTION.fullmatch(str(model)) is not None and not os.path.exists(model)
 
 
 def refuse_types(inputs: Sequence[str]) -> None:
@@ -126,7 +127,7 @@ def _module(name: str) -> Any:
     sys.path.insert(0, str(path.parent.absolute() if path.suffix == ".py" else Path.cwd()))
     if path.suffix != ".py":
         return _imported(name)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{path} does not exist")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -87,7 +88,7 @@ def _digest_of(path: Path) -> str:
     except OSError as error:
         from mlc.frontends.onnx.reading.other_files import way_into
 
-        hint = way_into(path) if path.is_dir() else None
+        hint = way_into(path) if os.path.isdir(path) else None
         raise InputError(f"Cannot read the model {path}: {error.strerror}", stage="import", hint=hint) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import shutil
@@ -56,7 +57,7 @@ def test_the_cache_of_a_process_without_a_home(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root takes the identity of others")
 def test_a_user_without_an_entry(place: Path) -> None:
     """One that can write the folder of its outputs, but not that of temporary files."""
-    for folder in (place, *place.parents[:2]):
+    for folder in itertools.takewhile(lambda each: each.stat().st_mode & 0o005 != 0o005, (place, *place.parents)):
         folder.chmod(0o755)
     (out := place / "out").mkdir()
     out.chmod(0o777)
@@ -75,6 +76,11 @@ def test_a_user_without_an_entry(place: Path) -> None:
     assert mlc("run", out / "net.so", "--random", "0", by=as_other, **homeless)[0] == 0
     status, said = mlc("cache", "list", by=as_other, **homeless)
     assert status == 0 and "there is no cache, see MLC_CACHE_DIR" in said
+
+    (locked := place / "locked").mkdir(0o700)
+    for command in ("compile", "check", "bench"):
+        status, said = mlc(command, locked / "net.onnx", by=as_other, **homeless)
+        assert status and "Permission denied" in said and "internal error" not in said, said
 
 
 @pytest.mark.parametrize("cache", ["/etc/passwd", "/proc/nowhere", "relative"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import zipfile
 from collections.abc import Iterable
@@ -102,7 +103,7 @@ def _is_text(head: bytes) -> bool:
 def way_into(folder: Path) -> str:
     """What to give in place of a folder."""
     models = sorted(path.name for path in folder.glob("*.onnx"))[:3]
-    if (folder / "saved_model.pb").exists():
+    if os.path.exists(folder / "saved_model.pb"):
         return "Convert TensorFlow's folder: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
     return f"Give a file in it: {', '.join(models)}" if models else "Give the .onnx file in it"
 

@@ -29,7 +29,7 @@ def test_gradients(kind: str, transform: Callable[..., Any]) -> None:
     loss, says = LOSSES[kind]
     with pytest.raises(InputError, match=says):
         transform(loss)(X)
-    with pytest.raises(InputError, match=f"test_losses.py:.*{says}"):
+    with pytest.raises(InputError, match=f"test_losses_with_more.py:.*{says}"):
         mlc.jit(transform(loss))(X)
 
 
