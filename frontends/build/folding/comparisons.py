@@ -5,7 +5,7 @@ Dimensions of inputs are at least 1 there; what is right only because of that is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeGuard
@@ -66,27 +66,31 @@ def needs_nonempty(value: DimLike) -> TypeGuard[Dim]:
 
 def smaller(lhs: DimLike, rhs: DimLike) -> DimLike:
     """The minimum, decided where the bounds of the symbols allow."""
-    if surely(lhs, rhs):
-        return rhs
-    return lhs if surely(rhs, lhs) else dim_min(lhs, rhs)
+    return _minimum(lhs, rhs, surely)
 
 
 def larger(lhs: DimLike, rhs: DimLike) -> DimLike:
     """The maximum, decided where the bounds of the symbols allow."""
-    if surely(lhs, rhs):
-        return lhs
-    return rhs if surely(rhs, lhs) else dim_max(lhs, rhs)
+    return _maximum(lhs, rhs, surely)
 
 
 def bound_min(lhs: DimLike, rhs: DimLike) -> DimLike:
     """The minimum of two bounds of an index: as ``smaller``, but where inputs are empty no index has a value."""
-    if at_least(lhs, rhs):
-        return rhs
-    return lhs if at_least(rhs, lhs) else dim_min(lhs, rhs)
+    return _minimum(lhs, rhs, at_least)
 
 
 def bound_max(lhs: DimLike, rhs: DimLike) -> DimLike:
     """The maximum of two bounds of an index: as ``larger``, but where inputs are empty no index has a value."""
-    if at_least(lhs, rhs):
+    return _maximum(lhs, rhs, at_least)
+
+
+def _minimum(lhs: DimLike, rhs: DimLike, holds: Callable[[DimLike, DimLike], bool | None]) -> DimLike:
+    if holds(lhs, rhs):
+        return rhs
+    return lhs if holds(rhs, lhs) else dim_min(lhs, rhs)
+
+
+def _maximum(lhs: DimLike, rhs: DimLike, holds: Callable[[DimLike, DimLike], bool | None]) -> DimLike:
+    if holds(lhs, rhs):
         return lhs
-    return rhs if at_least(rhs, lhs) else dim_max(lhs, rhs)
+    return rhs if holds(rhs, lhs) else dim_max(lhs, rhs)
