@@ -22,16 +22,44 @@ def copied(
     emit: Callable[[Operation], SSAValue],
     dims: Mapping[str, DimLike] | None = None,
 ) -> tuple[list[SSAValue], dict[SSAValue, SSAValue]]:
-    """What a copy of ``block`` yields, and the copy of each of its values; ``dims`` replaces symbols."""
+    """What a copy of ``block`` yields, and the copy of each of its values; ``dims`` replaces symbols.
+
+    Run-time dimensions that the block defines, and another operator of its module too, get names of their own.
+    """
+    dims = {**_new_sizes(block), **(dims or {})}
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
     for op in block.ops:
         if isinstance(op, YieldOp | ReturnOp):
             return [values[v] for v in op.operands], values
         copy = op.clone(values)
         for each in copy.walk() if dims else ():
-            replace_symbols(each, dims or {})
+            replace_symbols(each, dims)
         emit(copy)
     return [], values
+
+
+def sizes_defined(block: Block) -> set[str]:
+    """The run-time dimensions that operators of a block define."""
+    return {size for op in block.walk() if (size := _size_of(op)) is not None}
+
+
+def _new_sizes(block: Block) -> dict[str, DimLike]:
+    """New names for the run-time dimensions of ``block`` that are defined outside of it as well."""
+    own = sizes_defined(block)
+    if not own:
+        return {}
+    inside, outermost = set(block.walk()), block
+    while (parent := outermost.parent_op()) is not None and parent.parent is not None:
+        outermost = parent.parent
+    others = {size for op in outermost.walk() if op not in inside and (size := _size_of(op)) is not None}
+    free = (f"size{n}" for n in range(len(own) + len(others) + 1) if f"size{n}" not in own | others)
+    return {size: Dim.symbol(next(free)) for size in sorted(own & others)}
+
+
+def _size_of(op: Operation) -> str | None:
+    """The run-time dimension that an operator defines."""
+    size = op.properties.get("size")
+    return size.data if isinstance(size, StringAttr) else None
 
 
 def replace_symbols(op: Operation, dims: Mapping[str, DimLike]) -> None:
@@ -39,6 +67,8 @@ def replace_symbols(op: Operation, dims: Mapping[str, DimLike]) -> None:
     for key, attribute in op.properties.items():
         if key not in NO_EXPRESSIONS:
             op.properties[key] = _replaced(attribute, dims, key == "expr")
+    if (size := _size_of(op)) is not None and size in dims:
+        op.properties["size"] = StringAttr(str(dims[size]))
     for value in [*op.results, *(a for region in op.regions for block in region.blocks for a in block.args)]:
         if isinstance(value.type, TensorType) and symbols_of(shape_of(value)) & dims.keys():
             value._type = tensor(element_of(value), [evaluate(d, dims) for d in shape_of(value)])

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from mlc.dialects.graph import WeightOp
-from mlc.dialects.graph.copies import copied
+from mlc.dialects.graph.copies import copied, sizes_defined
 from mlc.dialects.graph.loop import size_made
 from mlc.dialects.semantics.dims import Dim, DimLike, condition, evaluate, parse_guard
 from mlc.dialects.semantics.interpreter import main_of
@@ -74,6 +74,7 @@ def applied(build: Builder, operands: Sequence[Tensor], module: Module, dims: Di
         needed, where = parse_guard(guard.data)
         _check(build, evaluate(needed, values), f"{condition(needed)} ({where})" if where else condition(needed))
     names = _weights(build, module.imported, main)
+    values |= {size: Dim.symbol(build.new_size()) for size in sorted(sizes_defined(main.body.block))}
 
     def emit(op: Operation) -> SSAValue:
         for each in op.walk():

@@ -114,3 +114,17 @@ def test_a_hessian_through_eigenvectors_is_symmetric() -> None:
 def test_vectors_of_equal_eigenvalues_have_no_derivative() -> None:
     assert np.isnan(np.asarray(mlc.grad(lambda x: mnp.sum(L.eigh(x)[1] ** 4))(np.eye(3)))).any()
     np.testing.assert_allclose(mlc.grad(lambda x: mnp.sum(L.eigh(x)[0]))(np.eye(3)), np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("of", ["eigvalsh", "eigh"])
+def test_a_compiled_hessian_of_eigenvalues(of: str) -> None:
+    """A loop whose number of trips the run knows is in the program more than once, each with a name of its own."""
+    matrix = np.random.default_rng(4).normal(size=(3, 3))
+
+    def loss(a: mnp.Array) -> mnp.Array:
+        found = getattr(mnp.linalg, of)(a @ a.T + np.diag([1.0, 2.0, 4.0]))
+        values = found if of == "eigvalsh" else found[0]
+        return mnp.sum(values * values * np.array([1.0, 2.0, 3.0]))
+
+    wanted = np.asarray(mlc.hessian(loss)(matrix))
+    np.testing.assert_allclose(np.asarray(mlc.jit(mlc.hessian(loss), wait=True)(matrix)), wanted, rtol=1e-8, atol=1e-8)
