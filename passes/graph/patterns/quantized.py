@@ -81,7 +81,9 @@ def _bordered(x: Quantized, padded: SSAValue, pad: PadOp, builder: OpBuilder) ->
     for i, low, extent, whole in zip(at, dims_of(pad.low), shape_of(x.value), shape, strict=True):
         inside += [] if low == 0 else [f"({i} >= {low})"]
         inside += [] if low + extent == whole else [f"({i} < {low + extent})"]
-    text = f"where({' & '.join(inside)}, x0[{', '.join(at)}], x1[()])" if inside else f"x0[{', '.join(at)}]"
+    if not inside:
+        return padded
+    text = f"where({' & '.join(inside)}, x0[{', '.join(at)}], x1[()])"
     return builder.emit(ComputeOp(text, [padded, zero], shape))
 
 
