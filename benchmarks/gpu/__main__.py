@@ -97,6 +97,8 @@ def measure(report: Report, target: str, runs: int, what: str, seconds: float) -
         if name == "Calibration":
             report.found["rates"] = isolated(lambda: fitted(report.found["Calibration"], target), 60)
             report.write()
+    if what in ("all", "quick"):
+        report.add("compute-sanitizer", lambda _: checks.sanitized(target), checks.SECONDS)
 
 
 def main(
@@ -108,7 +110,7 @@ def main(
     calibrate: Annotated[bool, typer.Option("--calibrate", help="Only the calibration of rates.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Only small models and products.")] = False,
     only: Annotated[str | None, typer.Option(help="Only the rows of this name, in this process.")] = None,
-    sections: Annotated[
+    names: Annotated[
         str | None, typer.Option("--sections", help="Only these, as 'Attention,Models'; nothing is compiled before.")
     ] = None,
     compile: Annotated[bool, typer.Option("--compile", help="Only compile for --target; needs no GPU.")] = False,
@@ -119,8 +121,8 @@ def main(
     seconds = 60 * (minutes or (1.5 if smoke else 5.0))
     if share is not None or compile:
         target = target or "cuda:sm_90"
-        arguments = [*_arguments(target, what), *(["--sections", sections] if sections else [])]
-        compile_only(named(chosen(target, runs, what), sections), share, arguments, seconds)
+        arguments = [*_arguments(target, what), *(["--sections", names] if names else [])]
+        compile_only(named(chosen(target, runs, what), names), share, arguments, seconds)
         return
     with suppress(Exception):  # once for all rows' processes; it starts no driver
         import_module("torch")
@@ -133,12 +135,10 @@ def main(
     if only is not None:
         run_only(only, target, runs, what if smoke else "quick")
     print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
-    if sections is not None:
-        measure_named(report, named(chosen(target, runs, what), sections))
+    if names is not None:
+        measure_named(report, named(chosen(target, runs, what), names))
     else:
         measure(report, target, runs, what, seconds)
-    if what in ("all", "quick") and sections is None:
-        report.add("compute-sanitizer", lambda _: checks.sanitized(target), checks.SECONDS)
     sys.exit(1 if report.failures else 0)
 
 

@@ -88,10 +88,11 @@ def sampled(rows: int) -> np.ndarray[Any, Any]:
     return np.unique(np.linspace(0, rows - 1, 64).astype(int))
 
 
-def judged(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], element: str) -> Row:
-    """The largest difference as a part of the largest value, and whether the element type allows it."""
+def judged(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], element: str, limit: float | None = None) -> Row:
+    """The largest difference as a part of the largest value; right up to ``limit``, or what the element type allows."""
+    limit = limit or (1e-4 if element == "float32" else 1e-2)
     error = float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-30))
-    return {"error": error, "right": error <= (1e-4 if element == "float32" else 1e-2)}  # a NaN is wrong
+    return {"error": error, "right": error <= limit}  # a NaN is wrong
 
 
 def launch_cost(device: Device, target: str, runs: int) -> Row:
