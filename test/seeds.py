@@ -29,6 +29,7 @@ def _drawn(bits: int) -> int:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", default=str(SEED), help="of random data in tests: a number, or 'random' for a new one")
     parser.addoption("--whole", action="store_true", help="all cases of sweeps of which else a sample is drawn")
+    parser.addoption("--sample", action="store_true", help="a sample of sweeps also in files that the command names")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -43,10 +43,22 @@ def test_sweep(n):
 """
 
 
-def drew(folder: Path, *options: str, file: str = FILE) -> dict[str, str]:
+SLOW = """
+import pytest
+
+@pytest.mark.parametrize("n", range(40))
+def test_slow(n):
+    print("drew", n)
+    assert False
+"""
+
+
+def drew(
+    folder: Path, *options: str, file: str = FILE, name: str = "test_file.py", named: str = "test_file.py"
+) -> dict[str, str]:
     """What each test drew, and the seeds that failures print, by name."""
-    (folder / "test_file.py").write_text(file)
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", *options, "test_file.py"]
+    (folder / name).write_text(file)
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", *options, named]
     paths = {"PYTHONPATH": str(TEST), "PATH": "/usr/bin:/bin"}
     found = subprocess.run(command, cwd=folder, env=paths, capture_output=True, text=True, timeout=120).stdout
     lines = [line.split() for line in found.splitlines() if line.startswith(("drew", "--seed"))]
@@ -76,3 +88,14 @@ def test_a_sweep_has_a_sample_and_the_whole_on_request(tmp_path: Path) -> None:
     found, other, whole = (drew(tmp_path, *given, file=SWEEP).keys() - {"seed"} for given in options)
     assert (len(found), len(other), whole) == (4, 4, {str(n) for n in range(40)})
     assert found != other and found < whole and drew(tmp_path, file=SWEEP).keys() - {"seed"} == found
+
+
+def test_a_folder_runs_a_sample_of_slow_tests_and_a_file_all(tmp_path: Path) -> None:
+    def ran(named: str, *options: str) -> set[str]:
+        return drew(tmp_path, *options, file=SLOW, name="test_vmap.py", named=named).keys() - {"seed"}
+
+    everything = {str(n) for n in range(40)}
+    sample, other = ran("."), ran(".", "--seed", "1")
+    assert (len(sample), len(other)) == (10, 10) and sample != other
+    assert ran("test_vmap.py") == ran(".", "--whole") == everything
+    assert ran("test_vmap.py", "--sample") == sample
