@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from onnx import ModelProto
+from size_loops import LOOPS
+from size_moves import MOVES
 from size_steps import STEPS
 from size_sums import BRANCHES, SUMS
+from size_values import VALUES
 from size_windows import WINDOWS
 from sized import Misfit, Sized, sized
 
@@ -16,7 +19,7 @@ TRIES = 40  # steps of which some do not fit
 def grown_sized(seed: int, size: int = 8) -> Sized:
     """A graph of about ``size`` steps; the same for the same seed."""
     g = sized(seed)
-    families = [STEPS, WINDOWS, SUMS, *([BRANCHES] if seed % 3 == 0 else [])]
+    families = [STEPS, WINDOWS, SUMS, MOVES, (BRANCHES, LOOPS, VALUES)[seed % 3]]
     wanted = g.random.randint(2, size)
     for _ in range(TRIES):
         before = len(g.sizes)

@@ -28,7 +28,7 @@ class Case:
         self.feeds: list[Values] = []
         for n in range(RUNS):
             random = np.random.default_rng((seed, n))
-            self.feeds.append({prefix + x: drawn(random, g.sizes[x][n] or (), "float32") for x in g.inputs})
+            self.feeds.append({prefix + x: drawn(random, g.sizes[x][n] or (), g.types[x]) for x in g.inputs})
         self.wanted = self._references()
 
     def _references(self) -> list[Values | str]:

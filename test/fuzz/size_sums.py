@@ -6,26 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from onnx import NodeProto, helper
-from sized import Misfit, Sized
-
-Shape = tuple[int, ...]
-
-
-def _with(s: Shape, axis: int, extent: int) -> list[int]:
-    return [extent if n == axis else d for n, d in enumerate(s)]
-
-
-def _axis(g: Sized, x: str) -> int:
-    """An axis, mostly one whose extent is open."""
-    rank = len(g.shapes[x])
-    free = [n for n in range(rank) if not g.is_fixed(x, n)]
-    return g.random.choice(free) if free and g.random.random() < 0.8 else g.random.randrange(rank)
+from sized import Misfit, Shape, Sized, resized
 
 
 def half(g: Sized) -> None:
     """The first or second half, or all but as many as a number."""
     x = g.one()
-    axis = _axis(g, x)
+    axis = g.axis(x)
     n, k = g.extent(x, axis), g.random.choice([2, 2, 3])
     middle = g.whole(
         "Div", [g.whole("Add", [n, g.constant([k - 1])]) if (up := g.random.random() < 0.5) else n, g.constant([k])]
@@ -33,14 +20,14 @@ def half(g: Sized) -> None:
     at = lambda d: -(-d // k) if up else d // k  # noqa: E731
     first = g.random.random() < 0.5
     ends = [g.constant([0]), middle] if first else [middle, g.random.choice([n, g.constant([2**63 - 1])])]
-    rule = lambda s: _with(s, axis, at(s[axis]) if first else s[axis] - at(s[axis]))  # noqa: E731
+    rule = lambda s: resized(s, axis, at(s[axis]) if first else s[axis] - at(s[axis]))  # noqa: E731
     g.make("Slice", [x, *ends, g.constant([axis])], rule)
 
 
 def positions(g: Sized) -> None:
     """Numbers 0 to n added along an axis; rows of a table, as many as there are."""
     x = g.one(2)
-    axis = _axis(g, x)
+    axis = g.axis(x)
     n, rank = g.extent(x, axis), len(g.shapes[x])
     if g.random.random() < 0.5:
         scalar = g.whole("Squeeze", [n])
@@ -65,13 +52,13 @@ def expanded(g: Sized) -> None:
         g.make("Add", [x, y], lambda s: s)
     else:
         axis = g.random.randrange(len(g.shapes[x]))
-        g.make("Concat", [x, y], lambda s: _with(s, axis, 2 * s[axis]), axis=axis)
+        g.make("Concat", [x, y], lambda s: resized(s, axis, 2 * s[axis]), axis=axis)
 
 
 def windows(g: Sized) -> None:
     """Reshaped by computed sizes into windows of k, padded to a multiple before or not, and back."""
     x = g.one(2, 4)
-    axis, rank, k = _axis(g, x), len(g.shapes[x]), g.random.choice([2, 3, 4])
+    axis, rank, k = g.axis(x), len(g.shapes[x]), g.random.choice([2, 3, 4])
     padded = g.random.random() < 0.6
     n = g.extent(x, axis)
     y = x
@@ -79,7 +66,7 @@ def windows(g: Sized) -> None:
         rest = g.whole("Mod", [n, g.constant([k])])
         more = g.whole("Mod", [g.whole("Sub", [g.constant([k]), rest]), g.constant([k])])
         pads = g.join(*(0 for _ in range(rank)), *(more if a == axis else 0 for a in range(rank)))
-        y = g.make("Pad", [x, pads], lambda s: _with(s, axis, -(-s[axis] // k) * k))
+        y = g.make("Pad", [x, pads], lambda s: resized(s, axis, -(-s[axis] // k) * k))
     extents: list[str | int] = [g.extent(y, a) for a in range(rank)]
     count = g.whole("Div", [str(extents[axis]), g.constant([k])])
 
@@ -164,7 +151,7 @@ def squeezed(g: Sized) -> None:
 def chosen(g: Sized) -> None:
     """Branches on a size, of one extent or of other ones."""
     x = g.one()
-    axis = _axis(g, x)
+    axis = g.axis(x)
     condition, holds = _condition(g, x, axis)
     rank, k = len(g.shapes[x]), g.random.randint(1, 3)
     pads = g.constant([0] * rank + [k * (n == axis) for n in range(rank)])
@@ -177,18 +164,18 @@ def chosen(g: Sized) -> None:
         ([_node("Slice", [x, start, end, along])], lambda d: d - k),
     ]
     (then, a), (other, b) = g.random.choice(sides), g.random.choice(sides)
-    g.branch(condition, then, other, lambda s: _with(s, axis, a(s[axis]) if holds(s) else b(s[axis])), x)
+    g.branch(condition, then, other, lambda s: resized(s, axis, a(s[axis]) if holds(s) else b(s[axis])), x)
 
 
 def even(g: Sized) -> None:
     """One more element where there is an odd number of them; then halves."""
     x = g.one()
-    axis, rank = _axis(g, x), len(g.shapes[x])
+    axis, rank = g.axis(x), len(g.shapes[x])
     n = g.extent(x, axis)
     odd = g.whole("Cast", [g.whole("Mod", [n, g.constant([2])])], to=9)
     pads = g.constant([0] * rank + [int(a == axis) for a in range(rank)])
     y = g.branch(
-        odd, [_node("Pad", [x, pads])], [_node("Identity", [x])], lambda s: _with(s, axis, s[axis] + s[axis] % 2), x
+        odd, [_node("Pad", [x, pads])], [_node("Identity", [x])], lambda s: resized(s, axis, s[axis] + s[axis] % 2), x
     )
     halves = g.constant([0 if a < axis else -1 if a == axis else 2 for a in range(axis + 2)])
     if axis == rank - 1 and g.random.random() < 0.7:

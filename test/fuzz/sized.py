@@ -41,7 +41,7 @@ class Sized(Graph):
         n = pick(FIRST)
         first = {"n": n, "m": pick([n, n, n, pick(FIRST)]), "b": pick([1, 2, 3])}
         ways = [lambda d: d + 1, lambda d: 2 * d, lambda d: d + 4, lambda _: self.random.randint(1, 30),
-                lambda _: self.random.randint(1, 4)]  # fmt: skip
+                lambda _: self.random.randint(0, 4)]  # fmt: skip
         self.runs = [first]
         for way in self.random.sample(ways, RUNS - 1):
             n = way(first["n"])
@@ -49,13 +49,13 @@ class Sized(Graph):
             m = max(m, 2) if m != n else m  # of 1 it would be broadcast to n
             self.runs.append({"n": n, "m": m, "b": self.random.randint(1, 4)})
 
-    def input(self, dims: Sequence[int | str]) -> str:
+    def input(self, dims: Sequence[int | str], kind: str = "float32") -> str:
         """An input; a dimension is a number, or a name or expression of the open ones, or without a name."""
         name = f"x{len(self.inputs)}"
         self.sizes[name] = [tuple(int(eval(str(d).strip("?"), {}, run)) for d in dims) for run in self.runs]
         self.named[name] = tuple("" if str(d).startswith("?") else d for d in dims)
         self.shapes[name] = self.inputs[name] = self.sizes[name][0]  # type: ignore[assignment]
-        self.types[name] = "float32"
+        self.types[name] = kind
         return name
 
     def weight(self, *shape: int) -> str:
@@ -84,6 +84,12 @@ class Sized(Graph):
         name = f"s{len(self.nodes)}"
         self.step(op, inputs, [name], **how)
         return name
+
+    def axis(self, x: str) -> int:
+        """An axis, mostly one whose extent is open."""
+        rank = len(self.shapes[x])
+        free = [n for n in range(rank) if not self.is_fixed(x, n)]
+        return self.random.choice(free) if free and self.random.random() < 0.8 else self.random.randrange(rank)
 
     def extent(self, x: str, axis: int) -> str:
         """A size as [1] of i64."""
@@ -143,6 +149,11 @@ class Sized(Graph):
         return [None] * ranks.pop() if len(ranks) == 1 else None
 
 
+def resized(s: Shape, axis: int, extent: int) -> Shape:
+    """The shape with another extent of an axis."""
+    return (*s[:axis], extent, *s[axis + 1 :])
+
+
 def applied(rule: Rule, shapes: Sequence[Shape | None]) -> Shape | None:
     """The shape that a rule makes of others; None where these do not fit, or it has no elements."""
     with suppress(Exception):  # a rule may count on fitting shapes
@@ -162,4 +173,6 @@ def sized(seed: int) -> Sized:
     g.input(dims)
     if g.random.random() < 0.3:  # a second one, of a size that follows from the first or is one of its own
         g.input([g.random.choice(["n", "m", "2*n", "n+1", "n//2"]) if d == "n" else d for d in dims])
+    if g.random.random() < 0.3:  # numbers of words, or truth values, that share sizes with the first one
+        g.input(g.random.choice([("n",), (b, "n"), dims]), g.random.choice(["int64", "int64", "bool"]))
     return g

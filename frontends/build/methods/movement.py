@@ -18,6 +18,7 @@ from mlc.dialects.graph import (
 from mlc.dialects.graph.sizes import sizes_of
 from mlc.dialects.semantics.dims import Dim, DimLike, product
 from mlc.frontends.build.errors import NeedsConstant
+from mlc.frontends.build.folding.comparisons import larger
 from mlc.frontends.build.folding.fold import KNOWN_LIMIT, Array, Undecided, is_small
 from mlc.frontends.build.methods.constants import Constants
 from mlc.frontends.build.reshapes import with_elements
@@ -91,7 +92,7 @@ class Movement(Constants):
         value: str = "0",
         interior: Sequence[int] | None = None,
     ) -> Tensor:
-        """Surround with ``value`` (a scalar literal); negative amounts crop."""
+        """Surround with ``value`` (a scalar literal); negative amounts crop, symbolic ones where they are negative."""
         crop_low, crop_high = [_crop(p) for p in low], [_crop(p) for p in high]
         grow_low, grow_high = (
             [p + c for p, c in zip(low, crop_low, strict=True)],
@@ -100,6 +101,8 @@ class Movement(Constants):
         if any(p != 0 for p in (*grow_low, *grow_high, *(interior or ()))):
             x = self.emit(PadOp(self.value(x), grow_low, grow_high, value, interior), x.element)
         sizes = [d - a - b for d, a, b in zip(x.shape, crop_low, crop_high, strict=True)]
+        for size in sizes:
+            self.require(size, 0)
         return self.slice(x, crop_low, sizes)
 
     def concat(self, xs: Sequence[Tensor], axis: int) -> Tensor:
@@ -137,4 +140,4 @@ def _grid(starts: Sequence[Any], sizes: Sequence[Any], steps: Sequence[int]) -> 
 
 
 def _crop(amount: DimLike) -> DimLike:
-    return -amount if isinstance(amount, int) and amount < 0 else 0
+    return larger(-amount, 0)

@@ -1,0 +1,60 @@
+"""Pads, slices, loops and pieces whose amounts a model computes from sizes: onnxruntime's values, or both an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx.parser
+import onnxruntime
+import pytest
+
+import mlc
+from mlc.errors import RunError
+
+NUMBERS = """
+    s = Shape(x) zero = Constant<value_ints=[0]>() one = Constant<value_ints=[1]>() two = Constant<value_ints=[2]>()
+    three = Constant<value_ints=[3]>() minus = Constant<value_ints=[-1]>() far = Constant<value_ints=[1000000000000]>()
+    n = Slice(s, one, two)
+"""
+TO_OTHER = "t = Shape(z) m = Slice(t, one, two) more = Sub(m, n)"
+
+CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
+    "half is left": (
+        "float[b,n] x", "k = Div(n, two) l = Sub(k, n) p = Concat<axis=0>(zero, zero, zero, l) y = Pad(x, p)",
+        [[(2, 8)], [(3, 7)], [(1, 1)]],
+    ),
+    "padded or cropped to another": (
+        "float[b,n] x, float[b,m] z", f"{TO_OTHER} p = Concat<axis=0>(zero, zero, zero, more) w = Pad(x, p) y = Add(w, z)",
+        [[(2, 8), (2, 5)], [(3, 4), (3, 9)], [(1, 6), (1, 6)], [(2, 7), (2, 1)]],
+    ),
+    "padded or cropped on both sides": (
+        "float[b,n] x, float[b,m] z",
+        f"{TO_OTHER} a = Div(more, two) r = Sub(more, a) p = Concat<axis=0>(zero, a, zero, r) y = Pad(x, p)",
+        [[(2, 8), (2, 6)], [(3, 4), (3, 9)], [(1, 6), (1, 6)], [(2, 7), (2, 1)]],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_values_at_every_size(name: str) -> None:
+    inputs, nodes, shapes = CASES[name]
+    proto = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 20]> g ({inputs}) => (float[] y) {{ {NUMBERS} {nodes} }}'
+    )
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    rng, session = np.random.default_rng(), onnxruntime.InferenceSession(proto.SerializeToString())
+    with mlc.compile(proto) as net:
+        for each in shapes:
+            feeds: dict[str, Any] = {i: rng.normal(size=s).astype("f") for i, s in zip(net.inputs, each, strict=True)}
+            _agree(net, session, feeds)
+
+
+def _agree(net: mlc.Model, session: onnxruntime.InferenceSession, feeds: dict[str, Any]) -> None:
+    try:
+        wanted = session.run(None, feeds)[0]
+    except Exception:
+        with pytest.raises(RunError):
+            net.run(feeds)
+        return
+    np.testing.assert_allclose(net.run(feeds)["y"], wanted, rtol=1e-5, atol=1e-6)
