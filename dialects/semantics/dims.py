@@ -161,14 +161,14 @@ def floordiv(lhs: DimLike, rhs: DimLike) -> DimLike:
     """Floor division in canonical form: what divides is taken out, and nested divisions become one.
 
     (4*h+5)//4 → h+1+1//4 → h+1       (2*h+4)//4 → (h+2)//2       ((h+1)//2+1)//2 → (h+3)//4
-    (-h)//2 → -((h+1)//2)             (2*a+2)//(a+1) → 2
+    (-h)//2 → -((h+1)//2)             (2*a+2)//(a+1) → 2              h//(-2) → -((h+1)//2)
     """
     if isinstance(lhs, int) and isinstance(rhs, int):
         return lhs // rhs
     if rhs == 1 or lhs == rhs:
         return lhs if rhs == 1 else 1
-    if isinstance(rhs, int) and rhs > 0:
-        return _divided_by_int(_terms(lhs), rhs)
+    if isinstance(rhs, int) and rhs != 0:
+        return _divided_by_int(_terms(lhs if rhs > 0 else -lhs), abs(rhs))
     exact, rest = _divide(lhs, rhs)
     return exact if rest == 0 else exact + _without_common_factor(rest, rhs)
 

@@ -33,6 +33,22 @@ CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
         f"{TO_OTHER} a = Div(more, two) r = Sub(more, a) p = Concat<axis=0>(zero, a, zero, r) y = Pad(x, p)",
         [[(2, 8), (2, 6)], [(3, 4), (3, 9)], [(1, 6), (1, 6)], [(2, 7), (2, 1)]],
     ),
+    "every third row backwards": (
+        "float[b,n] x",
+        """u = Constant<value_int=1>() v = Constant<value_int=-1>() w = Constant<value_int=-3>()
+        k = Squeeze(n) l = Sub(k, u) r = Range(l, v, w) y = Gather<axis=1>(x, r)""",
+        [[(2, 8)], [(3, 7)], [(1, 6)], [(2, 1)]],
+    ),
+    "from half before the end": (
+        "float[b,n] x", "k = Div(n, two) l = Neg(k) y = Slice(x, l, far, one)", [[(2, 8)], [(3, 7)], [(1, 2)]],
+    ),
+    "from the rest before the end": (
+        "float[b,n] x", "k = Mod(n, three) l = Neg(k) y = Slice(x, l, far, one)",
+        [[(2, 8)], [(3, 7)], [(1, 6)], [(2, 1)]],
+    ),
+    "before half, backwards": (
+        "float[b,n] x", "k = Div(n, two) l = Neg(k) y = Slice(x, minus, l, one, minus)", [[(2, 8)], [(3, 7)], [(1, 2)]],
+    ),
 }  # fmt: skip
 
 
@@ -43,7 +59,9 @@ def test_values_at_every_size(name: str) -> None:
         f'<ir_version: 10, opset_import: ["" : 20]> g ({inputs}) => (float[] y) {{ {NUMBERS} {nodes} }}'
     )
     proto.graph.output[0].type.tensor_type.ClearField("shape")
-    rng, session = np.random.default_rng(), onnxruntime.InferenceSession(proto.SerializeToString())
+    options = onnxruntime.SessionOptions()  # which makes x[n-1:-1:-3] of rows picked backwards
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    rng, session = np.random.default_rng(), onnxruntime.InferenceSession(proto.SerializeToString(), options)
     with mlc.compile(proto) as net:
         for each in shapes:
             feeds: dict[str, Any] = {i: rng.normal(size=s).astype("f") for i, s in zip(net.inputs, each, strict=True)}

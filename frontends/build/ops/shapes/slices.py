@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlc.dialects.graph.loop import steps_of
-from mlc.dialects.semantics.dims import Dim, DimLike, dim_min, evaluate, floordiv, symbols_of
+from mlc.dialects.semantics.dims import Dim, DimLike, dim_max, dim_min, evaluate, floordiv, symbols_of
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.folding.comparisons import at_least, larger, needs_nonempty, smaller
 from mlc.frontends.build.ops.shapes.axes import normalize_axis, select_by_axis
@@ -15,6 +15,8 @@ from mlc.frontends.build.tensors import Tensor
 NO_END = 1 << 62  # an end that is after every element
 OPEN_END = (1 << 31) - 1  # positions from here on say that there is no end: ONNX's INT_MAX
 FAR_END = 100_000_000  # exporters' ends that no tensor is meant to reach, such as jax2tf's 1,000,000,000: a guard
+
+LARGE = range(1000, 1013)  # sizes whose signs are those of a position
 
 
 def slices(
@@ -78,10 +80,7 @@ def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLik
     after all elements.
     """
     if isinstance(at, Dim):
-        if at_least(at, 0) is None:  # negative ones would count from the end
-            build.require(at, 0)
-            at = at if at_least(at, 0) else larger(at, 0)
-        at = at + d if at_least(at, 0) is False else at
+        at = _from_start(build, d, at)
         if at_least(high, at) is None and isinstance(high, int):
             if _inside_at_two(at, high):
                 build.require(high, at)
@@ -94,6 +93,24 @@ def _clamped(build: Builder, d: DimLike, at: DimLike, low: DimLike, high: DimLik
             build.require(abs(at), d)
         return low if at < 0 else high
     return smaller(larger(at + d if at < 0 else at, low), high)
+
+
+def _from_start(build: Builder, d: DimLike, at: Dim) -> DimLike:
+    """A position of either sign counted from the first element.
+
+    It is assumed to have the sign of large sizes, which a guard requires: of n-4 n >= 4, of -(n//2) n//2 >= 1. Where
+    these have both signs, as -(n%3) has, ``d`` is added where the position is negative.
+    """
+    if (inside := at_least(at, 0)) is not None:
+        return at if inside else at + d
+    signs = {value < 0 for n in LARGE if isinstance(value := evaluate(at, dict.fromkeys(symbols_of([at]), n)), int)}
+    if len(signs) == 2:
+        return at + dim_min(d, OPEN_END * dim_max(-at, 0))
+    if signs == {True}:
+        build.require(-at, 1)
+        return at + d
+    build.require(at, 0)
+    return at if at_least(at, 0) else larger(at, 0)
 
 
 def _inside_at_two(at: DimLike, high: int) -> bool:

@@ -16,6 +16,7 @@ NUMBERS = st.fixed_dictionaries({"n": st.integers(0, 50), "m": st.integers(0, 50
     "max(n, m)*3 - min(n, m)", "(n + 7) % 4", "-n//2", "((n + 1)//2 + m)//3", "-(m - n)*(n - m)",
     "((n - 1)//2 + 1 - 5)//4 + 1", "(6*n + 3)//4 - (2 - 9*m)//6", "(2*n + 2)//(n + 1)", "(4*n*m + 4*m)//(8*n + 8)",
     "(2*n + m)//(2*n + 2)", "(6*n*m + 6*n)//(4*n + 4)", "(5*n + 7)//(n + 1)",
+    "n//(-2)", "-((n - 1)//(-3))", "(4*n + 6)//(-4) + m//(-1)",
 ])  # fmt: skip
 @given(values=NUMBERS)
 def test_a_dimension_is_what_python_computes(text: str, values: dict[str, int]) -> None:
@@ -27,7 +28,7 @@ def test_a_dimension_is_what_python_computes(text: str, values: dict[str, int]) 
 @pytest.mark.parametrize(("text", "canonical"), [
     ("((n - 1)//2 + 1 - 1)//2 + 1", "(n+3)//4"), ("(2*n + 2)//(n + 1)", "2"), ("(4*n*m + 4*m)//(8*n + 8)", "m//2"),
     ("(m*n)//(160*m)", "n//160"), ("-(-n//2)", "(n+1)//2"), ("(4*n + 6)//4", "n+1"),
-    ("(512*m*n - 3072*m)//(m*n - 6*m)", "512"),
+    ("-(n//(-2))", "(n+1)//2"), ("(512*m*n - 3072*m)//(m*n - 6*m)", "512"),
 ])  # fmt: skip
 def test_divisions_have_one_form(text: str, canonical: str) -> None:
     assert pretty(parse_dim(text)) == canonical
