@@ -25,7 +25,8 @@ CASES: dict[str, tuple[str, str, list[list[tuple[int, ...]]]]] = {
         [[(2, 8)], [(3, 7)], [(1, 1)]],
     ),
     "padded or cropped to another": (
-        "float[b,n] x, float[b,m] z", f"{TO_OTHER} p = Concat<axis=0>(zero, zero, zero, more) w = Pad(x, p) y = Add(w, z)",
+        "float[b,n] x, float[b,m] z",
+        f"{TO_OTHER} p = Concat<axis=0>(zero, zero, zero, more) w = Pad(x, p) y = Add(w, z)",
         [[(2, 8), (2, 5)], [(3, 4), (3, 9)], [(1, 6), (1, 6)], [(2, 7), (2, 1)]],
     ),
     "padded or cropped on both sides": (
