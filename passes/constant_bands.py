@@ -24,7 +24,8 @@ def calls_of(module: ModuleOp) -> dict[str, list[kernel.CallOp]]:
 
 
 def bands_of_argument(arg: BlockArgument, calls: Sequence[kernel.CallOp], weights: WeightStore) -> list[Band]:
-    """The ways to read an argument as a band matrix: a weight in all calls, and the same matrix."""
+    """Return the ways to read an argument of a kernel as a band matrix; none unless every call passes a weight for it,
+    and all these weights are the same band matrix."""
     if not (element_of(arg) == "i1" or is_float(element_of(arg))):
         return []
     owners = {call.args[arg.index].owner if arg.index < len(call.args) else None for call in calls}

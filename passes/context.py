@@ -19,12 +19,13 @@ class MlcContext(Context):
     target: Target = DEFAULT
 
     def clone(self) -> MlcContext:
-        """A copy with its own dialects; the weights are shared (passes only add entries)."""
+        """Return a copy with dialects of its own. Both contexts share the weight store, to which passes only add
+        entries."""
         return with_target(super().clone(), self.target, self.weights)
 
 
 def with_target(ctx: Context, target: Target, weights: WeightStore | None = None) -> MlcContext:
-    """A context with the dialects of ``ctx`` and a target."""
+    """Return a context that has the dialects of ``ctx``, and ``target`` as its target."""
     weights = WeightStore() if weights is None else weights
     return MlcContext(**{name: value for name, value in vars(ctx).items() if name not in ("weights", "target")},
                       weights=weights, target=target)  # fmt: skip
@@ -36,12 +37,12 @@ def weights_of(ctx: Context) -> WeightStore:
 
 
 def machine_of(ctx: Context) -> Target:
-    """The target of ``ctx``, of whatever kind; the default target for a plain xDSL context."""
+    """Return the target of ``ctx``, a CPU or a GPU; the default target for a plain xDSL context."""
     return ctx.target if isinstance(ctx, MlcContext) else DEFAULT
 
 
 def gpu_of(ctx: Context) -> GpuTarget:
-    """The GPU target of ``ctx``. InputError for a CPU."""
+    """Return the GPU target of ``ctx``. Raises InputError if the target is a CPU."""
     target = machine_of(ctx)
     if not isinstance(target, GpuTarget):
         raise _other_kind("GPU", target)
@@ -49,7 +50,8 @@ def gpu_of(ctx: Context) -> GpuTarget:
 
 
 def target_of(ctx: Context) -> CpuTarget:
-    """The CPU target of ``ctx``; the default target for a plain xDSL context. InputError for a GPU."""
+    """Return the CPU target of ``ctx``; the default target for a plain xDSL context. Raises InputError if the target is
+    a GPU."""
     target = machine_of(ctx)
     if not isinstance(target, CpuTarget):
         raise _other_kind("CPU", target)
@@ -57,6 +59,7 @@ def target_of(ctx: Context) -> CpuTarget:
 
 
 def _other_kind(wanted: str, target: Target) -> InputError:
-    """The error of a pass of one kind of machine that ``mlc-opt`` runs for another."""
+    """Return the error for a pass of CPUs or GPUs (``wanted``) that ``mlc-opt`` runs on a module of a target of the
+    other kind."""
     name = next(name for name, kind in (("cuda", "GPU"), (DEFAULT.name, "CPU")) if kind == wanted)
     return InputError(f"A pass for {wanted}s, on a module for '{target.name}'", hint=f"Give --for-target {name}")

@@ -1,4 +1,7 @@
-"""The rules of a level as data, and the one check of them: operations, types, order of definition, source nodes.
+"""Legality of a level: which operations may nest, which types values may have, and the verifier of these rules.
+
+xDSL verifies each operation alone. It checks neither that a value is defined before it is read, nor which operations a
+region may contain.
 
 xDSL verifies each operation alone: not that a value is defined before it is read, nor which operations may nest.
 """
@@ -36,7 +39,7 @@ SINGLE: Types = frozenset({Float16Type, BFloat16Type, Float32Type, Float64Type, 
 BUFFERS: Types = NARROW | SINGLE | {MemRefType}
 TENSORS, VECTORS = BUFFERS | {TensorType}, BUFFERS | {VectorType}
 SCALARS = "kernel.index kernel.symbol kernel.lanewise arith.* math.* memref.load builtin.unrealized_conversion_cast"
-"""The operations in the region of a computation."""
+"""The operations that may be in the region of a computation."""
 
 
 class IllegalIR(MlcError, VerifyException):
@@ -118,7 +121,7 @@ class Level:
 
 
 def shape_error(type_: Attribute) -> str | None:
-    """What is wrong with the dimensions of a tensor or buffer."""
+    """Return what is wrong with the dimensions of a tensor or buffer; None if they are right."""
     try:
         if isinstance(type_, TensorType | MemRefType):
             shape_of(type_)
@@ -128,7 +131,7 @@ def shape_error(type_: Attribute) -> str | None:
 
 
 def calls(module: ModuleOp, name: str) -> Iterator[tuple[Operation, str]]:
-    """Operations of functions called ``name``, with the symbol in their ``callee``."""
+    """Yield each operation named ``name``, such as ``kernel.call``, with the symbol in its ``callee``."""
     for op in module.walk():
         if op.name == name:
             yield op, op.callee.root_reference.data  # type: ignore[attr-defined]

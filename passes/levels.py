@@ -48,5 +48,5 @@ RULES: dict[str, Rules] = {
 
 
 def rules_from(name: str) -> Rules | None:
-    """The rules from the pass ``stage.pass`` on; None: those of the pass before it."""
+    """Return the rules that hold from the pass ``stage.pass`` on; None if the pass changes no rule."""
     return RULES.get(name) or RULES.get(name.partition(".")[0])

@@ -9,7 +9,8 @@ from mlc.dialects.types import Shape, shape_of
 
 
 class OpBuilder:
-    """Inserts operations before ``anchor``, with the source nodes ``nodes`` (by default those of the anchor)."""
+    """An insertion point: ``emit`` inserts operations before ``anchor``, with the source nodes ``nodes`` (default:
+    those of ``anchor``)."""
 
     def __init__(self, anchor: Operation, nodes: tuple[str, ...] = ()) -> None:
         self.anchor = anchor
@@ -28,12 +29,14 @@ class OpBuilder:
         return x if perm == sorted(perm) else self.emit(TransposeOp(x, perm))
 
     def fill(self, x: SSAValue, axis: int, multiple: int) -> SSAValue:
-        """``x`` padded with zeros at the end of ``axis``, so that its extent is a multiple."""
+        """Return ``x`` padded with zeros at the end of ``axis``, so that the extent of that axis is a multiple of
+        ``multiple``."""
         shape = shape_of(x)
         more = -shape[axis] % multiple
         high = [more if n == axis else 0 for n in range(len(shape))]
         return self.emit(PadOp(x, [0] * len(shape), high)) if more else x
 
     def packed_bytes(self, x: SSAValue) -> SSAValue:
-        """Bytes as i32, four along the last axis in each."""
+        """Return ``x``, a tensor of bytes, as i32 elements: each holds four bytes that are neighbours along the last
+        axis."""
         return self.emit(BitcastOp(x))

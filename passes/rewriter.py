@@ -1,4 +1,8 @@
-"""Rewriting by patterns indexed by operator class.
+"""Pattern rewriting, with patterns indexed by operation class.
+
+xDSL's greedy driver tries every pattern on every operation, never stops on a cycle and loses source locations. This
+driver looks patterns up by class, raises an error that names the last pattern of a cycle, and copies the source nodes
+to new operations.
 
 xDSL's greedy driver tries every pattern on every operation, never stops on a cycle and loses source locations. This one
 looks patterns up by class, stops a cycle with the name of the last pattern, and copies the source nodes to new
@@ -21,8 +25,8 @@ from mlc.errors import MlcError
 Op = TypeVar("Op", bound=Operation)
 Rewrite = SSAValue | Sequence[Operation] | None
 Pattern = Callable[[Any], Rewrite]
-"""Given an operation, a pattern returns None (no match), the value that replaces its result, or new operations (in
-order, not yet inserted), of which the result of the last replaces it."""
+"""A pattern takes an operation and returns None (no match), the value that replaces its result, or a list of new
+operations (in order, not yet inserted): the result of the last one replaces the operation's."""
 
 CAP = 64  # rewrites for each operation of the module; canonicalizing real models takes fewer than two
 
@@ -48,7 +52,8 @@ def nested(block: Block) -> Iterator[Block]:
 
 
 def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[Pattern]]) -> bool:
-    """Apply ``patterns`` to every operation, operands before users, until none matches; returns whether one did.
+    """Apply ``patterns`` to every operation, producers before readers, until no pattern matches; return whether one
+    did.
 
     Raises:
         MlcError: more than ``CAP`` rewrites an operation: some patterns undo each other.
@@ -88,7 +93,7 @@ def _endless(pattern: Pattern, op: Operation) -> MlcError:
 
 
 def replace(op: Operation, found: SSAValue | Sequence[Operation]) -> list[Operation]:
-    """Replace ``op`` by ``found`` and erase it. Returns the operations to visit again."""
+    """Replace ``op`` by ``found``, erase ``op``, and return the operations to visit again."""
     new = [] if isinstance(found, SSAValue) else list(found)
     value = found if isinstance(found, SSAValue) else new[-1].results[0]
     block = op.parent
@@ -107,14 +112,15 @@ def replace(op: Operation, found: SSAValue | Sequence[Operation]) -> list[Operat
 
 
 def inherit(ops: Iterable[Operation], nodes: Sequence[str]) -> None:
-    """Set the source nodes of those of ``ops`` that have none."""
+    """Set the source nodes ``nodes`` on each of ``ops`` that has none."""
     for op in ops:
         if not source_nodes(op):
             with_nodes(op, nodes)
 
 
 def erase_unused(candidates: Iterable[Operation]) -> set[Operation]:
-    """Erase pure operations without readers, and then their producers. Returns the erased operations."""
+    """Erase each of ``candidates`` that is pure and has no reader, then its producers likewise; return the erased
+    operations."""
     stack, erased = list(candidates), set()
     while stack:
         op = stack.pop()

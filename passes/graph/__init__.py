@@ -1,5 +1,5 @@
-"""The graph stage: a model as pure operators on tensors, made canonical. Its result is the same for every target, but
-for what a target does before constants are folded (``before_folding``)."""
+"""The graph stage: it simplifies and canonicalizes a model of pure operators on tensors. Its result is the same for all
+targets, except for the passes that a target inserts before constant folding (``before_folding``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from xdsl.passes import ModulePass
 def graph_pipeline(
     numerics: Literal["strict", "default", "relaxed"] = "default", before_folding: Sequence[ModulePass] = ()
 ) -> list[ModulePass]:
-    """The passes of the stage, in order. ``before_folding``: those of a target, which need constants as stored."""
+    """Return the passes of the stage, in order. ``before_folding``: passes of a target that need constants in their
+    stored type."""
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
     from mlc.passes.graph.distribute_loops import DistributeLoops
     from mlc.passes.graph.fold_constants import FoldConstants

@@ -5,10 +5,10 @@
     %c = graph.constant dense<2.0> : f32
     %3 = graph.map "x0 * x1"(%2, %c)            →   %3 = graph.map "(x0 * 2.0)"(%2)
 
-Data movements that move nothing are removed and consecutive ones are merged; a convolution computes only what a slice
-reads of it; maps read operands before their broadcast,
-and literals. Common subexpressions and dead operators are eliminated. Values stay the same bit for bit (except powers,
-see ``scalar_algebra``).
+Data movements that move nothing are removed, and consecutive ones are merged. A convolution of which a slice is read
+computes only that slice. Maps read the operands of broadcasts, and have small constants as literals. Common
+subexpressions and dead operators are eliminated. Values stay the same bit for bit (except powers, see
+``scalar_algebra``).
 """
 
 from __future__ import annotations

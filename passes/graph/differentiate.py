@@ -26,7 +26,8 @@ from mlc.passes.graph.patterns.cleanup import eliminate_dead
 
 @dataclass(frozen=True)
 class Differentiate(ModulePass):
-    """Raises MlcError where an operator between an argument and the first result has no derivative."""
+    """Replace the results of each function by its gradients; raise MlcError if an operator between an argument and the
+    first result has no derivative."""
 
     name = "differentiate"
 

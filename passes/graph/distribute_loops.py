@@ -1,4 +1,5 @@
-"""Loop distribution (``distribute-loops``): products that a loop only sums up become one product after it.
+"""Loop distribution (``distribute-loops``): a loop that adds up products becomes a loop that collects their factors,
+and one product after it.
 
     %h, %w = graph.loop "step0" to "64" carry(%h0, %w0)   %h, %all = graph.loop "step0" to "64" carry(%h0)
       ^bb0(%s, %sum):                                       ^bb0(%s):
@@ -36,7 +37,7 @@ SUM = ("(x0 + x1)", "(x1 + x0)")
 
 @dataclass(frozen=True)
 class DistributeLoops(ModulePass):
-    """Move accumulated products out of loops."""
+    """Move accumulated products after the loops that sum them."""
 
     name = "distribute-loops"
 
@@ -62,7 +63,8 @@ def _distribute(loop: LoopOp) -> None:
 
 
 def _accumulated(loop: LoopOp, n: int) -> ContractOp | None:
-    """The product that state ``n`` sums up, where nothing else reads either."""
+    """Return the contraction whose results the loop adds to state ``n``; None if the loop reads the state or the
+    product elsewhere."""
     state, added = loop.carried[n], producer(loop.yielded[1][n], MapOp)
     if added is None or added.expr.data not in SUM or not state.has_one_use() or not added.result.has_one_use():
         return None
@@ -74,14 +76,16 @@ def _accumulated(loop: LoopOp, n: int) -> ContractOp | None:
 
 
 def _pays(term: ContractOp) -> bool:
-    """Whether the factors of an iteration have at most as many elements as the sum reads and writes."""
+    """Return whether the two factors of an iteration have together at most twice as many elements as the sum, which an
+    iteration reads and writes."""
     sizes = [product(shape_of(x)) for x in (term.lhs, term.rhs, term.result)]
     known = [n for n in sizes if isinstance(n, int)]
     return len(known) == 3 and known[0] + known[1] <= 2 * known[2]
 
 
 def _total(loop: LoopOp, n: int, term: ContractOp) -> SSAValue:
-    """After the loop: its state ``n`` and the product over all iterations, of factors that the loop collects."""
+    """Return, after the loop, its initial state ``n`` plus one product over all iterations, whose factors the loop
+    collects."""
     assert loop.next_op is not None
     (lhs, rhs, out), builder = term.terms, OpBuilder(loop.next_op, source_nodes(term))
     letter = next(c for c in ascii_letters if c not in lhs + rhs)
@@ -91,19 +95,20 @@ def _total(loop: LoopOp, n: int, term: ContractOp) -> SSAValue:
 
 
 def _factor(loop: LoopOp, letter: str, letters: str, x: SSAValue) -> tuple[str, SSAValue]:
-    """A factor of all iterations and its letters; what comes from outside is equal in all."""
+    """Return the letters and the value of a factor for all iterations: collected by the loop, or unchanged if it comes
+    from outside the loop."""
     if (n := _outside(loop, x)) is not None:
         return letters, loop.used[n]
     return letter + letters, collect(loop, x, Dim.symbol(loop.step.data))
 
 
 def _outside(loop: LoopOp, x: SSAValue) -> int | None:
-    """Which value from outside the loop it is."""
+    """Return the index in ``loop.used`` of the value ``x``; None if the loop computes or carries ``x``."""
     return x.index - len(loop.states) if isinstance(x, BlockArgument) and x.index >= len(loop.states) else None
 
 
 def _with_states(loop: LoopOp, kept: Sequence[int]) -> LoopOp:
-    """A loop before ``loop``, with its region and only these loop-carried values."""
+    """Insert before ``loop`` a loop that takes over its region and has only the loop-carried values ``kept``."""
     block, count = loop.body.block, len(loop.states)
     last, removed = block.last_op, [n for n in reversed(range(count)) if n not in kept]
     assert last is not None and loop.parent is not None

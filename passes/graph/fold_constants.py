@@ -57,8 +57,8 @@ EAGER = 1 << 16  # bytes; smaller results are computed at once
 
 @dataclass(frozen=True)
 class FoldConstants(ModulePass):
-    """Compute what does not depend on the inputs. ``limit``: the most bytes of a result larger than its operands;
-    ``masks``: band matrices are folded in any case, where they mask scores."""
+    """Fold every operator whose operands are constants. ``limit``: the most bytes of a folded result that is larger
+    than its operands; ``masks``: also fold larger band matrices that mask scores of an attention."""
 
     name = "fold-constants"
     limit: int = 1 << 16
@@ -108,7 +108,7 @@ class _Folder:
                 self._replace(op)
 
     def _load_of(self, op: Operation) -> Load | None:
-        """A function that loads the value of ``op``; None where the value is not known."""
+        """Return a function that computes the value of ``op``, or None if the value depends on the model's inputs."""
         match op:
             case WeightOp():
                 known = op.entry.data in self.weights
@@ -139,15 +139,16 @@ class _Folder:
         return cache(load) if cast(int, bytes_of(op.results[0])) <= EAGER else load
 
     def _grows(self, op: StructuredOp) -> bool:
-        """Whether the result is large, larger than its operands, and not a weight (a weight is read from memory in any
-        case)."""
+        """Return whether the result of ``op`` is larger than the limit and than its operands. Weights of products have
+        a higher limit, because a product reads them from memory in any case."""
         if not isinstance(op, BroadcastOp | ComputeOp | MapOp):
             return False
         sizes = [cast(int, elements_in(v)) * ITEMSIZE[element_of(op.results[0])] for v in (op.results[0], *op.operands)]
         return sizes[0] > max(WEIGHT_LIMIT if op.results[0] in self.feeding else self.limit, *sizes[1:], 0)
 
     def _wanted(self, op: Operation) -> bool:
-        """Whether an operator that is not folded reads the value, which is not in its final form yet."""
+        """Return whether ``op`` must be replaced by its value: an operator that is not folded reads it, and ``op`` is
+        no constant yet."""
         result = op.results[0]
         small = elements_in(result) == 1 and isinstance(op, WeightOp)
         final = isinstance(op, ConstantOp) or (isinstance(op, WeightOp) and not small)
@@ -156,7 +157,8 @@ class _Folder:
         )
 
     def _masks_scores(self, op: Operation) -> bool:
-        """Whether a value excludes scores from a maximum, and only what makes their derivative 0 reads it, too."""
+        """Return whether ``op`` is a mask that excludes scores from a maximum, and is read besides only where the
+        derivative of these scores is set to 0."""
         readers = [o for u in op.results[0].uses if not ((o := u.operation).results and o.results[0] in self.loads)]
         maps = [o for o in readers if isinstance(o, MapOp)]
         return len(maps) == len(readers) and excludes_scores(op, maps) and is_mask(self.loads[op.results[0]]())
@@ -175,7 +177,8 @@ class _Folder:
         self.loads[new.results[0]] = load
 
     def _broadcast(self, result: SSAValue, load: Load, before: Operation) -> None:
-        """Elementwise operators read one number in place of equal ones, where others give their result its shape."""
+        """Let maps read one number in place of a tensor of equal elements, where the other operands give the map's
+        result its shape."""
         readers = [u for u in result.uses if isinstance(u.operation, MapOp) and _is_broadcast(u.operation, u.index)]
         if not readers or cast(int, bytes_of(result)) > EAGER or not (array := load()).size:
             return
@@ -197,13 +200,14 @@ class _Folder:
 
 
 def _is_broadcast(reader: MapOp, operand: int) -> bool:
-    """Whether a map's result has its shape without an operand."""
+    """Return whether the result of ``reader`` keeps its shape without the operand numbered ``operand``."""
     others = [shape_of(v) for n, v in enumerate(reader.args) if n != operand]
     return bool(others) and broadcast_shapes(others) == shape_of(reader.result)
 
 
 def _feeding(ops: Sequence[Operation], constants: set[SSAValue]) -> set[SSAValue]:
-    """Values that convolutions and contractions read as weights, and the constants from which these are computed."""
+    """Return the constants that convolutions and contractions read as weights, and the constants from which these are
+    computed."""
     found: set[SSAValue] = set()
     for op in reversed(ops):
         if isinstance(op, ConvOp | ConvTransposeOp | ContractOp):
@@ -221,7 +225,7 @@ def _constant(result: SSAValue, load: Load) -> ConstantOp | None:
 
 
 def _leaf(value: SSAValue) -> str:
-    """The name of the largest weight from which a value is computed."""
+    """Return the name of the largest weight from which ``value`` is computed."""
     best, size = "constant", -1
     stack, seen = [value], set()
     while stack:

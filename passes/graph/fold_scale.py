@@ -109,7 +109,8 @@ def _channel(anchor: ConvOp | ContractOp) -> int | None:
 
 
 def _chain(value: SSAValue, channel: int, constants: set[SSAValue]) -> tuple[list[MapOp], Affine, list[SSAValue]]:
-    """The maps after ``value`` that are affine in it by channel; their composition; its constants x1, x2, …"""
+    """Return the chain of maps that follow ``value`` and are affine in it with one scale and shift a channel; their
+    composition; and its constant operands, which are x1, x2, … in it."""
     chain: list[MapOp] = []
     form: Affine = (None, None)
     args: list[SSAValue] = []
@@ -138,13 +139,14 @@ def _then(first: Affine, second: Affine) -> Affine:
 
 
 def _channels_of(expr: Expr, args: Sequence[SSAValue], anchor: ConvOp | ContractOp) -> MapOp:
-    """``expr`` over those constants of ``args`` (x1, x2, …) that it reads, as an operator of its own."""
+    """Return a map that computes ``expr`` of those constants of ``args`` (x1, x2, …) that ``expr`` reads."""
     typed = expr if loads(expr) else Call(element_of(anchor.result), (expr,))
     return MapOp.reading(typed, [anchor.result, *args])
 
 
 def scale_weight(anchor: ConvOp | ContractOp, scale: MapOp, axes: set[int], builder: OpBuilder) -> None:
-    """Multiply the weight by ``scale``: one scalar, or one for each channel, along ``axes`` of the weight."""
+    """Multiply the weight of ``anchor`` by ``scale``, which is one number, or one for each channel along ``axes`` of
+    the weight."""
     weight = anchor.operands[1]
     along = axes if elements_in(scale.result) != 1 else set[int]()
     shape = [d if n in along else 1 for n, d in enumerate(shape_of(weight))]

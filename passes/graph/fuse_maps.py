@@ -44,8 +44,8 @@ class FuseMaps(ModulePass):
 
 @dataclass
 class _Draft:
-    """A map's expression whose loads name values by number, not operands: writing a producer into its reader then
-    takes the time of the reader."""
+    """The expression of a map while maps are fused. Its loads name values by number (``_Fusion.numbers``), not by
+    operand, so that substituting a producer takes time proportional to the reader's expression only."""
 
     expr: Expr
     reads: Counter[int]  # how often it reads each value
@@ -57,7 +57,8 @@ class _Draft:
 
 @dataclass
 class _Fusion:
-    """The maps of one block. Operands and uses are always those of now, expressions are in ``drafts``."""
+    """Elementwise fusion in one block. Operands and uses in the IR are kept up to date; expressions are in ``drafts``
+    and are written to the IR at the end (``_write``)."""
 
     operands: int
     drafts: dict[Operation, _Draft] = field(default_factory=dict)
@@ -72,8 +73,8 @@ class _Fusion:
                 self._write(op)
 
     def _absorb(self, op: MapOp) -> None:
-        """Fuse the producers of ``op`` into it where possible. Each of them comes earlier in the block, so its own
-        producers are fused already."""
+        """Fuse the producers of ``op`` into it where that pays. Producers come earlier in the block, so theirs are
+        fused already."""
         for arg in dict.fromkeys(op.operands):
             producer = arg.owner
             if arg in op.operands and isinstance(producer, MapOp) and self._worthwhile(producer, op):
@@ -92,7 +93,8 @@ class _Fusion:
         return alike and self._draft(producer).cheap
 
     def _fuse(self, producer: MapOp, reader: MapOp) -> None:
-        """Write the producer's expression into that of ``reader``, unless that gets too large."""
+        """Substitute the producer's expression into the reader's, unless the result has too many operands, nodes or
+        levels."""
         inner, outer, number = self._draft(producer), self._draft(reader), self._number(producer.results[0])
         times = outer.reads[number]
         nodes, deep = outer.nodes + times * (inner.nodes - 1), outer.height + inner.height - 1
@@ -121,7 +123,7 @@ class _Fusion:
         return self.numbers.setdefault(value, len(self.numbers))
 
     def _write(self, op: MapOp) -> None:
-        """The expression over the map's operands."""
+        """Write the drafted expression of ``op`` to the IR, in terms of the operands of ``op``."""
         draft, place = self.drafts[op], {self._number(a): n for n, a in enumerate(op.operands)}
         expr = substitute(draft.expr, lambda load: Load(place[load.operand]))
         op.properties["expr"] = StringAttr(str(expr))
@@ -134,5 +136,6 @@ def _same_map(reader: Operation, producer: MapOp) -> bool:
 
 
 def is_cheap(expr: Expr) -> bool:
-    """Whether recomputing a value costs no more than reading it: no division, no function of the math library."""
+    """Return whether computing ``expr`` again costs no more than reading its value: it has no division and calls no
+    function of the math library."""
     return all(e.fn in CHEAP for e in walk(expr) if isinstance(e, Call))

@@ -50,7 +50,10 @@ class FuseStencils(ModulePass):
 
 @dataclass(frozen=True)
 class Window:
-    """The box ``low`` to ``high`` of a tensor: element ``v`` is element ``first + v * steps`` of ``source``."""
+    """A box of a tensor that is read from ``source``.
+
+    For a point ``v`` of the box, ``low ≤ v < high``, the element is ``source[first + v * steps]``.
+    """
 
     low: tuple[int, ...]
     high: tuple[int, ...]
@@ -60,7 +63,8 @@ class Window:
 
 
 def fused(op: MapOp) -> Operation | None:
-    """The operator that reads the windows of a stencil where they are; None if ``op`` is no stencil."""
+    """Return the operator that reads ``source`` tensors at shifted indices in place of the slices and concatenations
+    that ``op`` reads; None if ``op`` is no stencil."""
     shape = shape_of(op.result)
     if not shape or not _is_static(op.result, *op.args):
         return None
@@ -83,7 +87,8 @@ def fused(op: MapOp) -> Operation | None:
 
 
 def windows(x: SSAValue) -> list[Window]:
-    """A tensor as windows of others, through slices and concatenations."""
+    """Return the windows of other tensors that make up ``x``, which slices and concatenations compute; ``x`` as one
+    window if it has no such form."""
     shape = tuple(int(d) for d in shape_of(x))  # type: ignore[arg-type]
     whole = Window((0,) * len(shape), shape, x, (0,) * len(shape), (1,) * len(shape))
     op = x.owner
@@ -128,7 +133,7 @@ def _concatenated(op: ConcatOp) -> list[Window]:
 
 
 def _cuts(axis: int, extent: int, parts: Sequence[Sequence[Window]], rank: int) -> list[int]:
-    """Where the windows of the operands begin and end along an axis of the result."""
+    """Return the indices along ``axis`` of the result at which a window of an operand begins or ends."""
     found = {0, extent}
     for each in parts:
         n = axis - (rank - len(each[0].low))  # operands broadcast: their last axes are those of the result
@@ -138,7 +143,7 @@ def _cuts(axis: int, extent: int, parts: Sequence[Sequence[Window]], rank: int) 
 
 
 def _at(box: Sequence[tuple[int, int]], parts: Sequence[Window]) -> Window:
-    """The window in which a box of the result lies. Dimensions of 1 broadcast."""
+    """Return the window of ``parts`` that contains the box of the result. Dimensions of extent 1 are broadcast."""
     extents = [max(ends) for ends in zip(*(w.high for w in parts), strict=True)]
     for w in parts:
         ends = zip(box[len(box) - len(extents) :], w.low, w.high, extents, strict=True)
@@ -148,7 +153,7 @@ def _at(box: Sequence[tuple[int, int]], parts: Sequence[Window]) -> Window:
 
 
 def _overlap(windows: Sequence[Window], box: Sequence[tuple[int, int]]) -> bool:
-    """Whether some two windows are of one tensor at different offsets, by less than their size."""
+    """Return whether two of ``windows`` read overlapping boxes of one tensor at different offsets."""
     extents = [b - a for a, b in box]
     for n, one in enumerate(windows):
         for other in windows[:n]:
@@ -163,7 +168,8 @@ def _overlap(windows: Sequence[Window], box: Sequence[tuple[int, int]]) -> bool:
 def _expression(
     op: MapOp, reads: Sequence[Window], box: Sequence[tuple[int, int]], sources: Sequence[SSAValue]
 ) -> Expr:
-    """The map's expression, with an index for each dimension of what it reads."""
+    """Return the map's expression on one box: each load has an affine index into its source tensor for each
+    dimension."""
 
     def load(given: Load) -> Expr:
         w = reads[given.operand]

@@ -25,7 +25,7 @@ from mlc.passes.rewriter import bodies, replace
 
 @dataclass(frozen=True)
 class HoistInvariants(ModulePass):
-    """Split maps so that nothing expensive is computed more than once for one value."""
+    """Split each map whose expression has an expensive subexpression that is equal along a dimension of the result."""
 
     name = "hoist-invariants"
 
@@ -45,8 +45,8 @@ def _split(op: MapOp) -> None:
 
 
 def _without_invariants(expr: Expr, op: MapOp, args: list[SSAValue], new: list[Operation]) -> Expr:
-    """``expr`` with its largest invariant subexpressions replaced by loads of new operands; appends to ``args`` and
-    ``new``."""
+    """Replace the largest invariant, expensive subexpressions of ``expr`` by loads of new maps; append these maps to
+    ``new`` and their results to ``args``."""
     if not isinstance(expr, Call) or is_cheap(expr):
         return expr
     if _invariant(expr, op):
@@ -57,7 +57,7 @@ def _without_invariants(expr: Expr, op: MapOp, args: list[SSAValue], new: list[O
 
 
 def _invariant(expr: Expr, op: MapOp) -> bool:
-    """Whether ``expr`` is equal along some dimension of the result."""
+    """Return whether ``expr`` is equal along some dimension of the result of ``op``."""
     read = [shape_of(op.args[load.operand]) for load in loads(expr)]
     typed = element_type(expr, [element_of(a) for a in op.args]) is not None
     return bool(read) and typed and broadcast_shapes([*read, (1,) * len(shape_of(op.result))]) != shape_of(op.result)

@@ -26,7 +26,8 @@ from mlc.passes.rewriter import bodies
 
 @dataclass(frozen=True)
 class HoistLoopInvariants(ModulePass):
-    """Move operators out of loops that depend neither on loop-carried values nor on the iteration's number."""
+    """Move operators out of a loop if they depend neither on its loop-carried values nor on the number of the
+    iteration."""
 
     name = "hoist-loop-invariants"
 
@@ -52,7 +53,7 @@ def _hoist(loop: LoopOp) -> None:
 
 
 def _use(loop: LoopOp, inside: SSAValue, outside: SSAValue) -> None:
-    """Pass a value to the region in place of one that it computes."""
+    """Add ``outside`` to the values that the loop uses, and replace ``inside``, which its region computes, by it."""
     block = loop.body.block
     argument = block.insert_arg(inside.type, len(block.args))
     inside.replace_all_uses_with(argument)
@@ -60,7 +61,7 @@ def _use(loop: LoopOp, inside: SSAValue, outside: SSAValue) -> None:
 
 
 def _worth_moving(loop: LoopOp) -> list[Operation]:
-    """Invariant operators that compute something, with the operators they need, in order."""
+    """Return the invariant operators that cost something, and the operators that they need, in order."""
     invariant = _invariant(loop)
     needed: set[Operation] = set()
     for op in reversed(invariant):
@@ -83,6 +84,6 @@ def _invariant(loop: LoopOp) -> list[Operation]:
 
 
 def _words(op: Operation) -> set[str]:
-    """The names in an operator's attributes and types."""
+    """Return the names in the attributes and types of an operator, such as symbols of dimensions."""
     strings = [str(a) for a in (*op.properties.values(), *op.result_types)] if not isinstance(op, ConstantOp) else []
     return set(re.findall(r"\w+", " ".join(strings)))

@@ -39,7 +39,8 @@ LARGEST = 255 * 128  # product of two bytes
 
 @dataclass(frozen=True)
 class IntegerProducts(ModulePass):
-    """Multiply bytes as they are stored. ``numerics``: ``strict`` does not rewrite products with scales."""
+    """Replace products of dequantized values by products of the stored bytes. ``numerics``: ``strict`` does not rewrite
+    products with scales."""
 
     name = "integer-products"
     numerics: str = "default"
@@ -77,7 +78,8 @@ def _rewrite(op: ContractOp | ConvOp, weights: WeightStore, strict: bool) -> Non
 
 
 def _channel(op: ContractOp | ConvOp) -> int | None:
-    """The axis of the weight that the result has too: filters, or the columns of a matrix."""
+    """Return the axis of the weight that is also an axis of the result: the filters of a convolution, the columns of a
+    matrix. Return None if the operator has another form."""
     if isinstance(op, ConvOp):
         return 0 if op.layouts is None else None
     lhs, rhs, out = op.terms
@@ -88,7 +90,7 @@ def _channel(op: ContractOp | ConvOp) -> int | None:
 
 
 def _offset(x: Quantized, builder: OpBuilder) -> SSAValue:
-    """The zero point."""
+    """Return the zero point of ``x``, with its offset added."""
     if x.zero is None:
         return builder.emit(ConstantOp(np.array(x.offset, np.int32)))
     return builder.emit(MapOp(f"x0 + {x.offset}", [x.zero])) if x.offset else x.zero
@@ -100,7 +102,8 @@ def _one(x: SSAValue, builder: OpBuilder) -> SSAValue:
 
 @dataclass(frozen=True)
 class _Product:
-    """A product of bytes that replaces ``op``, whose weight has the channels of the result along axis ``channel``."""
+    """An integer product that replaces the float product ``op``. Axis ``channel`` of the weight is the channel of the
+    result."""
 
     op: ContractOp | ConvOp
     channel: int
@@ -108,18 +111,18 @@ class _Product:
 
     @property
     def terms(self) -> int:
-        """K, a constant of the weight's shape."""
+        """K, the number of terms of each sum."""
         shape = shape_of(self.op.operands[1])
         return math.prod(d for n, d in enumerate(shape) if n != self.channel and isinstance(d, int))
 
     @property
     def sums_inputs(self) -> bool:
-        """Whether Σ x is the same for all channels."""
+        """Whether Σ x is the same for all channels, as it is without groups."""
         return isinstance(self.op, ContractOp) or self.op.groups.value.data == 1
 
     def by_channel(self, x: SSAValue | None, weight: SSAValue) -> SSAValue | None:
-        """A parameter of the weight (scale or zero point) in the shape of the result; None if it varies along a summed
-        axis."""
+        """Return ``x``, the scale or zero point of the weight, in a shape that broadcasts to the result; None if it
+        varies along a summed axis."""
         if x is None:
             return None
         rank = len(shape_of(weight))
@@ -133,7 +136,7 @@ class _Product:
         return (channels, *[1] * spatial)
 
     def total(self, x: Quantized, w: Quantized, w_zero: SSAValue | None) -> SSAValue:
-        """Σ xw - zx Σ w - zw (Σ x - K zx), of i32; without ``w_zero`` zw is 0."""
+        """Return Σ xw - zx Σ w - zw (Σ x - K zx) in i32, where zw is ``w_zero``; None stands for a zw of 0."""
         emit = self.builder.emit
         sums, zero = self.multiplied(x.value, w.value), self.zero(x)
         if zero is not None:
@@ -146,7 +149,7 @@ class _Product:
         return emit(MapOp("x0 - x1 * x2", [sums, inputs, w_zero]))
 
     def zero(self, x: Quantized) -> SSAValue | None:
-        """The zero point of the input; None for 0."""
+        """Return the zero point of the input; None if it is 0."""
         return None if literal(x) == 0 else _one(_offset(x, self.builder), self.builder)
 
     def multiplied(self, x: SSAValue, w: SSAValue) -> SSAValue:
@@ -157,14 +160,14 @@ class _Product:
         return self.builder.emit(ConvOp(x, w, *window, op.groups.value.data, product=PRODUCT))
 
     def weights(self, w: SSAValue) -> SSAValue:
-        """Σ w, of each channel."""
+        """Return Σ w for each channel."""
         wide = self.builder.emit(MapOp("i32(x0)", [w]))
         axes = [n for n in range(len(shape_of(w))) if n != self.channel]
         sums = self.builder.emit(ReduceOp("add", wide, axes))
         return self.builder.reshape(sums, self.shape(shape_of(w)[self.channel]))
 
     def inputs(self, x: SSAValue) -> SSAValue:
-        """Σ x, with a channel of extent 1."""
+        """Return Σ x; its channel dimension has extent 1."""
         emit = self.builder.emit
         if isinstance(self.op, ContractOp):
             return emit(ReduceOp("add", emit(MapOp("i32(x0)", [x])), [len(shape_of(x)) - 1], True))

@@ -33,8 +33,8 @@ from mlc.passes.rewriter import bodies, producer
 
 @dataclass(frozen=True)
 class SimplifyQuantization(ModulePass):
-    """Move dequantizations after maxima, and drop those that a quantization undoes. ``numerics``: ``strict`` divides by
-    scales."""
+    """Move dequantizations after maxima, and erase pairs of a dequantization and the quantization that undoes it.
+    ``numerics``: ``strict`` keeps divisions by scales."""
 
     name = "simplify-quantization"
     numerics: str = "default"
@@ -71,7 +71,7 @@ def _pool(op: PoolOp) -> None:
 
 
 def _scale(x: Quantized) -> float | None:
-    """The scale, if it is one constant."""
+    """Return the scale of ``x`` if it is one constant number; None otherwise."""
     array = None if x.scale is None else known(x.scale, None)
     return float(array) if array is not None and array.size == 1 else None
 
@@ -93,7 +93,8 @@ def _requantize(op: MapOp) -> None:
 
 
 def _quantization(op: MapOp) -> _Step | None:
-    """Match the expression of QuantizeLinear: a quotient, its zero point, the range of bytes."""
+    """Return the quantization that the maps ending in ``op`` compute, in the form of QuantizeLinear: division by a
+    scale, rounding, addition of a zero point, clamping to bytes. Return None for other expressions."""
     match op.scalar:
         case Call(fn, (Call("min", (Call("max", (Load(), Const())), Const())),)) if fn in BYTES:
             inner = producer(op.args[0], MapOp)
@@ -110,7 +111,7 @@ def _quantization(op: MapOp) -> _Step | None:
 
 
 def _multiply(op: MapOp) -> None:
-    """round(x / c) → round(x * (1 / c)), where that factor is a number: a scale may be 0, or too small."""
+    """round(x / c) → round(x * (1 / c)), if 1 / c is finite in f32: a scale c may be 0 or too small."""
     match op.scalar:
         case Call("round", (Call("div", (Load(), Const(float(scale)))),)) if isinstance(op.args[0].owner, Operation):
             with np.errstate(all="ignore"):

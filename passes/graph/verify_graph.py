@@ -36,7 +36,7 @@ class GraphVerifyError(MlcError, VerifyException):
 
 @dataclass(frozen=True)
 class VerifyGraph(ModulePass):
-    """Raises where the module is not a well-formed graph; changes nothing.
+    """Raise an error if the module is not a well-formed graph; change nothing.
 
     Raises:
         GraphVerifyError: the first violation, with operator and source nodes.
@@ -52,7 +52,7 @@ class VerifyGraph(ModulePass):
 
 
 def verify_module(module: ModuleOp, stage: str) -> None:
-    """Check the rules that are the same with and without data layouts, on behalf of the pass ``stage``."""
+    """Check the rules that hold with and without data layouts. ``stage``: the pass that errors name."""
     try:
         checked: set[Hashable] = set()
         for function in module.ops:
@@ -72,7 +72,8 @@ def _verify_function(function: Operation, checked: set[Hashable]) -> None:
 
 
 def _verify_aliases(function: func.FuncOp, block: Block) -> None:
-    """A result with ``graph.alias`` has the type of that argument, which no other result has as its alias."""
+    """Check that a result with ``graph.alias`` has the type of the argument that it names, and that no other result
+    names that argument."""
     taken: set[int] = set()
     for n, attributes in enumerate(function.res_attrs or ()):
         if (alias := attributes.data.get(ALIAS)) is None:
@@ -86,7 +87,7 @@ def _verify_aliases(function: func.FuncOp, block: Block) -> None:
 
 
 def _of_a_target(op: Operation) -> str | None:
-    """What makes an operator specific to a target: its layouts, or its kind."""
+    """Return what makes an operator specific to a target, its layouts or its kind; None if it is not specific."""
     match op:
         case LayoutOp(layouts=layouts) if layouts is not None:
             return f"the layout {layouts}"
@@ -98,7 +99,8 @@ def _of_a_target(op: Operation) -> str | None:
 
 
 def _verify_block(function: Operation, block: Block, end: type[Operation], checked: set[Hashable]) -> None:
-    """The body of a function, or of a loop or branch, which ends in ``end``. ``checked``: operators found right."""
+    """Check the body of a function, loop or branch, which must end in ``end``. ``checked``: keys of operators that are
+    known to be right."""
     defined: set[SSAValue] = set(block.args)
     for arg in block.args:
         _verify_type(function, arg.type)
@@ -122,8 +124,8 @@ def _verify_block(function: Operation, block: Block, end: type[Operation], check
 
 
 def _key(op: Operation) -> Hashable:
-    """All that decides whether ``op`` is right, so that one of equal operators is verified; None where it is more: of
-    regions what they hold, of layouts what computes the operands."""
+    """Return a key such that operators of equal keys are all right or all wrong. Return None for operators with regions
+    or layouts, which the key cannot describe."""
     if not isinstance(op, GraphOp) or isinstance(op, LayoutOp):
         return None
     attributes = [(name, a) for name, a in op.attributes.items() if name != NODE]

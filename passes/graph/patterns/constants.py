@@ -1,4 +1,4 @@
-"""Which values do not depend on the inputs of a model."""
+"""Constant values: those that do not depend on the inputs of a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlc.dialects.types import shape_of
 
 
 def constant_values(block: Block) -> set[SSAValue]:
-    """Values computed from weights and constants alone; constant folding makes weights of them."""
+    """Return the values of a block that are computed from weights and constants alone."""
     found: set[SSAValue] = set()
     for op in block.ops:
         made = isinstance(op, StructuredOp) and op.operands and all(v in found for v in op.operands)
@@ -21,7 +21,7 @@ def constant_values(block: Block) -> set[SSAValue]:
 
 
 def is_symbolic(op: StructuredOp) -> bool:
-    """Whether the value depends on a symbolic dimension."""
+    """Return whether the result of ``op`` depends on a symbolic dimension."""
     dims = list(shape_of(op.results[0]))
     match op:
         case SliceOp():
@@ -39,7 +39,8 @@ def is_symbolic(op: StructuredOp) -> bool:
 
 
 def constants_first(block: Block) -> set[SSAValue]:
-    """Move constant values to the start of the block, so that any operator may read them; returns these values."""
+    """Move the operators that compute constant values to the start of the block, so that any operator may read them;
+    return these values."""
     found = constant_values(block)
     moved = [o for o in block.ops if o.results and o.results[0] in found]
     for op in moved:
@@ -50,6 +51,6 @@ def constants_first(block: Block) -> set[SSAValue]:
 
 
 def sole_user(value: SSAValue) -> Operation | None:
-    """The one operation that reads ``value``, once; None if there are more or none."""
+    """Return the operation that reads ``value``, if it is the only one and reads it once; None otherwise."""
     use = value.get_unique_use()
     return use.operation if use else None

@@ -29,9 +29,11 @@ def contract_unstretched(op: ContractOp) -> Rewrite:
 
 
 def contract_transposed(op: ContractOp) -> Rewrite:
-    """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b) of so few rows m that a sum along k costs less
-    than moving b, or of halves that tensor cores read in either order. Weights are transposed when the model is
-    compiled."""
+    """contract "mk,kn->mn"(a, transpose(b)) → contract "mk,nk->mn"(a, b), for a ``b`` that is not constant.
+
+    It applies if there are so few rows m that a sum along k costs less than moving b, or if b holds halves, which
+    tensor cores read in either order.
+    """
     move = producer(op.rhs, TransposeOp)
     if move is None or op.layouts or isinstance(move.input.owner, WeightOp | ConstantOp) or not op.rhs.has_one_use():
         return None
@@ -45,8 +47,8 @@ def contract_transposed(op: ContractOp) -> Rewrite:
 
 
 def contract_moved(op: ContractOp) -> Rewrite:
-    """contract "bmk,bkn->bmn"(transpose(a), b) → contract "mbk,bkn->bmn"(a, b), and likewise on the right: an operand
-    that is contiguous along the last axis needs no transposition."""
+    """contract "bmk,bkn->bmn"(transpose(a), b) → contract "mbk,bkn->bmn"(a, b), and likewise for b: a batched product
+    reads an operand in any order of its dimensions but the last."""
     if not batched(op):
         return None
     (lhs, left), (rhs, right) = (_in_place(t, v) for t, v in zip(op.terms[:2], op.operands, strict=True))
@@ -56,7 +58,7 @@ def contract_moved(op: ContractOp) -> Rewrite:
 
 
 def batched(op: ContractOp) -> bool:
-    """Whether both operands are batches of matrices, and not constant."""
+    """Return whether both operands are batches of matrices, and neither is constant."""
     lhs, rhs, result = op.terms
     constant = any(isinstance(v.owner, WeightOp | ConstantOp) for v in op.operands)
     return not op.layouts and not constant and bool(set(lhs) & set(rhs) & set(result))

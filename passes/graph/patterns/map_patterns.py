@@ -1,6 +1,5 @@
-"""Canonical forms of ``graph.map``: literals in the expression, no duplicate or unused operand, no operand broadcast
-before.
-"""
+"""Canonical forms of ``graph.map``: literals are in the expression; no operand is a duplicate, unused, or the result of
+a broadcast."""
 
 from __future__ import annotations
 
@@ -25,7 +24,8 @@ def identity_map(op: MapOp) -> Rewrite:
 
 
 def unstretch(op: MapOp) -> Rewrite:
-    """map(broadcast(x)) → map(x), and so for a reshape that only adds leading dimensions: a map broadcasts itself."""
+    """map(broadcast(x)) → map(x), since a map broadcasts its operands; likewise for a reshape that only adds leading
+    dimensions of extent 1."""
     args = list(op.operands)
     for n, arg in enumerate(op.operands):
         source = _unstretched(arg)
@@ -54,7 +54,7 @@ def _result_shape(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def simplify_map(op: MapOp) -> Rewrite:
-    """Uniform constants become literals, the expression is simplified, unused and duplicate operands are dropped."""
+    """Write uniform constants as literals, simplify the expression, and drop unused and duplicate operands."""
     args = op.operands
     elements = tuple(element_of(a) for a in args)
     literals = {n: v for n, v in enumerate(map(_uniform, args)) if v is not None}
@@ -67,13 +67,14 @@ def simplify_map(op: MapOp) -> Rewrite:
 
 @lru_cache(maxsize=4096)
 def _is_simple(text: str, elements: tuple[str, ...]) -> bool:
-    """Whether an expression stays as it is and reads all operands; a model repeats few of them."""
+    """Return whether ``simplify`` leaves an expression as it is, and the expression reads all operands. Cached, since a
+    model repeats few expressions."""
     expr = parse(text)
     return simplify(expr, elements) == expr and {load.operand for load in loads(expr)} == {*range(len(elements))}
 
 
 def _uniform(value: SSAValue) -> Any:
-    """The value of a constant whose elements are all equal; None for other constants, and for complex numbers."""
+    """Return the number that all elements of a constant equal; None for other values, and for complex numbers."""
     if not isinstance(value.owner, ConstantOp):
         return None
     array = value.owner.array()
@@ -91,8 +92,8 @@ def compact(expr: Expr, args: list[SSAValue], shape: Shape) -> tuple[Expr, list[
 
 
 def needed_operands(args: Sequence[SSAValue], read: Container[SSAValue], shape: Shape) -> list[SSAValue]:
-    """The operands of a map without repetitions, and without those that are not ``read`` as far as the result keeps
-    ``shape``."""
+    """Return ``args`` without repetitions, and without operands that are not in ``read``, unless the result needs one
+    for its ``shape``."""
     kept = list(dict.fromkeys(args))
     for arg in [a for a in kept if a not in read]:
         rest = [a for a in kept if a is not arg]

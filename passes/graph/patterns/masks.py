@@ -1,4 +1,4 @@
-"""Masks among constants: band matrices that exclude scores from a maximum, as a causal mask of attention."""
+"""Constant masks: band matrices that exclude scores from a maximum, such as the causal mask of an attention."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MASK_LIMIT = 1 << 28  # bytes of a mask that is larger than its operands
 
 
 def may_be_mask(op: StructuredOp) -> bool:
-    """Whether a result that is not stored may be a matrix of two values, by its operator and its size."""
+    """Return whether the result of ``op`` may be a mask, judged by its operator, its element type and its size."""
     result = op.results[0]
     if not isinstance(op, ComputeOp | MapOp) or not (element_of(result) == "i1" or is_float(element_of(result))):
         return False
@@ -27,19 +27,21 @@ def may_be_mask(op: StructuredOp) -> bool:
 
 
 def excludes_scores(mask: Operation, readers: Sequence[MapOp]) -> bool:
-    """Whether a maximum reads what some of a mask's readers choose, and the others make the derivative of that."""
+    """Return whether a maximum reads the result of some of ``readers``, and all others are ``where(mask, …, 0)``, as
+    the derivative of masked scores is."""
     others = [op for op in readers if not _reaches_maximum(op)]
     return len(others) < len(readers) and all(_is_0_outside(op, mask) for op in others)
 
 
 def _is_0_outside(op: MapOp, mask: Operation) -> bool:
-    """Whether a map is ``where(mask, …, 0)``, as the derivative of masked scores is."""
+    """Return whether a map computes ``where(mask, …, 0)``."""
     chosen = (e.args for e in walk(op.scalar) if isinstance(e, Call) and e.fn == "where")
     return any(isinstance(c, Load) and op.args[c.operand].owner is mask and other == Const(0) for c, _, other in chosen)
 
 
 def _reaches_maximum(op: Operation) -> bool:
-    """Whether a maximum reads what elementwise operators make of a result."""
+    """Return whether a maximum reads the result of ``op``, or what a chain of elementwise operators computes from
+    it."""
     found = [op]
     for each in found:
         readers = [u.operation for u in each.results[0].uses]
@@ -50,7 +52,8 @@ def _reaches_maximum(op: Operation) -> bool:
 
 
 def is_mask(array: Array) -> bool:
-    """Whether an array is a band matrix of conditions, or one whose other value excludes what it is added to."""
+    """Return whether an array is a band matrix of conditions, or of numbers whose value outside the band is -∞ or the
+    least of the type."""
     if array.dtype == bool:
         return bool(bands_of(array))
     element = element_of_dtype(array.dtype)

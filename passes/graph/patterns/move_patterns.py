@@ -1,4 +1,4 @@
-"""Canonical forms of data movement: no operator that moves nothing, and no two where one suffices."""
+"""Canonical forms of data movement: operators that move nothing are removed, and two are merged where one suffices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mlc.passes.rewriter import Pattern, Rewrite, producer
 
 
 def drop_identity(op: ReshapeOp | BroadcastOp) -> Rewrite:
-    """A reshape or broadcast to the shape of its operand, if it is no barrier."""
+    """Remove a reshape or broadcast to the shape of its operand, unless it is a barrier."""
     return op.input if op.input.type == op.result.type and not getattr(op, "barrier", None) else None
 
 
@@ -66,7 +66,7 @@ def _wide(shape: Shape) -> list[int]:
 
 
 def transpose_to_reshape(op: TransposeOp) -> Rewrite:
-    """A transposition that moves only dimensions of extent 1 moves no element."""
+    """Replace a transposition that moves only dimensions of extent 1 by a reshape, or by its operand."""
     shape, perm = shape_of(op.input), ints_of(op.perm)
     moved = [p for p in perm if shape[p] != 1]
     if moved != sorted(moved):
@@ -86,7 +86,7 @@ def compose_transposes(op: TransposeOp) -> Rewrite:
 
 
 def drop_slice(op: SliceOp) -> Rewrite:
-    """A slice of everything; along a dimension of extent 1 in either direction."""
+    """Remove a slice that takes all elements in order."""
     steps = zip(ints_of(op.steps), shape_of(op.input), strict=True)
     whole = op.input.type == op.result.type and all(s == 1 or d == 1 for s, d in steps)
     return op.input if whole and all(s == 0 for s in dims_of(op.starts)) else None
@@ -151,7 +151,9 @@ def slice_of_pad(op: SliceOp) -> Rewrite:
 def _kept(
     extent: DimLike, low: DimLike, high: DimLike, interior: int, start: DimLike, size: DimLike
 ) -> tuple[DimLike, DimLike, DimLike, DimLike] | None:
-    """The part of one dimension that is kept: its first element, how many, and the padding before and after these."""
+    """Return the part of one dimension of the pad's input that a slice reads: its first element, its size, and the
+    padding before and after it. Return None if the slice reads no element of the input, or extents are not known at
+    compile time."""
     if start == 0 and size == extent + low + high + interior * (extent - 1):
         return 0, extent, low, high
     values = [v for v in (extent, low, high, start, size) if isinstance(v, int)]
@@ -164,8 +166,12 @@ def _kept(
 
 
 def slice_of_conv(op: SliceOp) -> Rewrite:
-    """slice(conv(x, w)) → conv(slice(x), w), which computes only what is read, where nothing else reads the result. Of
-    the first window alone, the convolution has a stride beyond the image, and the image stays whole."""
+    """slice(conv(x, w)) → conv(slice(x), w), if nothing else reads the convolution: only the windows that are read are
+    computed.
+
+    If only the first window of a dimension is read, the convolution gets a stride beyond the image instead, and the
+    image is not sliced along that dimension.
+    """
     conv, starts, sizes = producer(op.input, ConvOp), dims_of(op.starts), dims_of(op.sizes)
     if conv is None or not op.input.has_one_use() or conv.layouts or any(s != 1 for s in ints_of(op.steps)):
         return None
@@ -184,19 +190,20 @@ def slice_of_conv(op: SliceOp) -> Rewrite:
 
 
 def _only_window(start: DimLike, size: DimLike, image: DimLike, kernel: DimLike, stride: int, dilation: int) -> int:
-    """A stride with which the window at ``start`` 0 is the only one, if it is the only one that is read."""
+    """Return a stride for which an image has only one window, if the slice reads the first window only; otherwise
+    ``stride``."""
     if (start, size) != (0, 1) or not isinstance(image, int) or not isinstance(kernel, int):
         return stride
     return max(stride, image - dilation * (kernel - 1))
 
 
 def drop_pad(op: PadOp) -> Rewrite:
-    """A pad by nothing."""
+    """Remove a pad that adds no element."""
     return op.input if not any((*dims_of(op.low), *dims_of(op.high), *ints_of(op.interior))) else None
 
 
 def merge_pads(op: PadOp) -> Rewrite:
-    """pad(pad(x)) → pad(x), with one value and nothing between neighbours"""
+    """pad(pad(x)) → pad(x), if both insert the same value and neither inserts elements between neighbours."""
     inner = producer(op.input, PadOp)
     if inner is None or inner.value != op.value or any((*ints_of(op.interior), *ints_of(inner.interior))):
         return None
@@ -212,8 +219,8 @@ def merge_broadcasts(op: BroadcastOp) -> Rewrite:
 
 
 def simplify_concat(op: ConcatOp) -> Rewrite:
-    """concat(a, empty, concat(b, c)) → concat(a, b, c), and concat(a) → a. The inner concat has the same axis and no
-    other reader."""
+    """concat(a, empty, concat(b, c)) → concat(a, b, c), and concat(a) → a. The inner concatenation must have the same
+    axis and no other reader."""
     axis = op.axis.value.data
     parts: list[SSAValue] = []
     for arg in op.args:
@@ -227,7 +234,7 @@ def simplify_concat(op: ConcatOp) -> Rewrite:
 
 
 def reduce_of_nothing(op: ReduceOp) -> Rewrite:
-    """A reduction over dimensions of extent 1 combines nothing."""
+    """Replace a reduction over dimensions of extent 1, which combines nothing, by a reshape."""
     shape = shape_of(op.input)
     if any(shape[a] != 1 for a in ints_of(op.axes)):
         return None

@@ -1,5 +1,4 @@
-"""Quantized values: real numbers or integers stored as bytes, ``scale · (bytes - zero)``, as DequantizeLinear writes
-them in maps."""
+"""Quantized values: ``scale · (bytes - zero)``, matched in the maps that the import of DequantizeLinear makes."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ class Quantized:
 
 
 def quantized(value: SSAValue, wanted: str, builder: OpBuilder) -> Quantized | None:
-    """``value`` in terms of bytes of element type ``wanted``; None where it is not a dequantized value, or where data
-    movement follows a dequantization with several scales."""
+    """Return ``value`` in terms of bytes of element type ``wanted``, also through data movement. Return None if it is
+    not dequantized, or has several scales that would have to be moved too."""
     move = value.owner
     if isinstance(move, ReshapeOp | TransposeOp | PadOp):
         inner = quantized(move.input, wanted, builder)
@@ -55,7 +54,8 @@ def quantized(value: SSAValue, wanted: str, builder: OpBuilder) -> Quantized | N
 
 
 def dequantized(value: SSAValue, builder: OpBuilder) -> Quantized | None:
-    """``value`` in terms of the bytes from which maps compute it."""
+    """Return the bytes, zero point and scale from which maps compute ``value``; None if no maps of that form compute
+    it."""
     return _match(*_written(value, DEPTH), builder)
 
 
@@ -73,7 +73,8 @@ def _moved(x: Quantized, move: ReshapeOp | TransposeOp | PadOp, builder: OpBuild
 
 
 def _bordered(x: Quantized, padded: SSAValue, pad: PadOp, builder: OpBuilder) -> SSAValue:
-    """``padded`` with the zero point of a run around the elements of ``x``, as DynamicQuantizeLinear computes it."""
+    """Return ``padded`` with the zero point of ``x`` in its border, for a zero point that is known only at run time
+    (DynamicQuantizeLinear)."""
     assert x.zero is not None
     element, shape = element_of(padded), shape_of(padded)
     zero = builder.reshape(builder.emit(MapOp(f"{element}(x0 + {x.offset})", [x.zero])), ())
@@ -88,7 +89,7 @@ def _bordered(x: Quantized, padded: SSAValue, pad: PadOp, builder: OpBuilder) ->
 
 
 def literal(x: Quantized, weights: WeightStore | None = None) -> int | None:
-    """The zero point, if it is one known integer."""
+    """Return the zero point of ``x`` if it is one integer known at compile time; None otherwise."""
     if x.zero is None:
         return x.offset
     array = known(x.zero, weights)
@@ -96,7 +97,7 @@ def literal(x: Quantized, weights: WeightStore | None = None) -> int | None:
 
 
 def known(value: SSAValue, weights: WeightStore | None) -> Any:
-    """A constant as an array, also through casts and reshapes; None for all other values."""
+    """Return the array of a constant, also through casts and reshapes; None for all other values."""
     match value.owner:
         case ConstantOp():
             return value.owner.array()
@@ -112,7 +113,8 @@ def known(value: SSAValue, weights: WeightStore | None) -> Any:
 
 
 def _written(value: SSAValue, depth: int) -> tuple[Expr, list[SSAValue]]:
-    """The expression of a value with up to ``depth`` producing maps substituted, and the operands of the expression."""
+    """Return the expression of ``value`` after substituting up to ``depth`` producing maps, and the operands of that
+    expression."""
     op = producer(value, MapOp)
     if op is None or element_of(value) in BYTES or not depth:
         return Load(0), [value]
@@ -156,7 +158,7 @@ def _match(expr: Expr, args: list[SSAValue], builder: OpBuilder) -> Quantized | 
 
 
 def _value(expr: Expr, args: list[SSAValue], element: str, builder: OpBuilder) -> SSAValue:
-    """A scale or a zero point as a value: an operand, a literal, or a map of its own."""
+    """Return a scale or zero point as a value: an operand, a constant of a literal, or a new map."""
     bare = expr.args[0] if isinstance(expr, Call) and expr.fn == element else expr
     if isinstance(bare, Const):
         return builder.emit(ConstantOp(np.array(bare.value, numpy_dtype(element))))
@@ -166,7 +168,7 @@ def _value(expr: Expr, args: list[SSAValue], element: str, builder: OpBuilder) -
 
 
 def _as(x: Quantized, wanted: str, builder: OpBuilder) -> Quantized:
-    """Bytes of the same values, unsigned or signed."""
+    """Return ``x`` with bytes of element type ``wanted``, unsigned or signed, that stand for the same numbers."""
     if element_of(x.value) == wanted:
         return x
     step = FLIP if wanted == "ui8" else -FLIP

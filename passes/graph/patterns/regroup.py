@@ -1,5 +1,5 @@
-"""Transpositions through reshapes that split and merge whole dimensions: ``transpose ∘ reshape ∘ transpose`` is one
-transposition between two reshapes, and reshapes move nothing.
+"""Merging of transpositions through reshapes: ``transpose ∘ reshape ∘ transpose``, where the reshape splits and merges
+whole dimensions, becomes one transposition between two reshapes, which move nothing.
 
     [2,3,4,5] -T-> [2,4,5,3] -R-> [2,20,3] -T-> [2,3,20]   is   [2,3,4,5] -R-> [2,3,20]
 """
@@ -18,14 +18,16 @@ from mlc.passes.rewriter import Rewrite
 
 @dataclass(frozen=True)
 class Run:
-    """Neighbouring dimensions of a reshape's operand and result with the same elements; extents of 1 are omitted."""
+    """Neighbouring dimensions of a reshape's operand (``source``) and of its result (``target``) that hold the same
+    elements. Dimensions of extent 1 are in no run."""
 
     source: tuple[int, ...]
     target: tuple[int, ...]
 
 
 def runs(source: Shape, target: Shape) -> list[Run]:
-    """The finest partition of a reshape: cut wherever both sides have counted the same number of elements."""
+    """Return the finest partition of a reshape: it is cut wherever the dimensions of both sides so far have as many
+    elements."""
     left = [n for n, d in enumerate(source) if d != 1]
     right = [n for n, d in enumerate(target) if d != 1]
     counts = {c: n for n, c in enumerate(_counts(source, left), 1)}
@@ -43,7 +45,8 @@ def _counts(shape: Shape, axes: Sequence[int]) -> list[DimLike]:
 
 
 def merge_transposes(first: TransposeOp, reshape: ReshapeOp, second: TransposeOp) -> Rewrite:
-    """The three as reshape, transpose, reshape; None where a dimension is both split and merged."""
+    """Replace the three operators by reshape, transpose, reshape; return None if a dimension is both split and
+    merged."""
     middle, target = shape_of(reshape.input), shape_of(reshape.result)
     if 0 in middle:
         return None

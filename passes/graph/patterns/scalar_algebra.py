@@ -21,7 +21,8 @@ Typed = tuple[Expr, str | None]
 
 
 def simplify(expr: Expr, operands: Sequence[str], literals: Mapping[int, Any] | None = None) -> Expr:
-    """``expr`` simplified, of the same element type, with the operands ``literals`` (number → scalar) substituted."""
+    """Return ``expr`` simplified, of the same element type. ``literals``: scalars that replace operands, by operand
+    number."""
     new, element = _simplify(expr, operands, literals or {})
     return _typed(new, element, operands)
 
@@ -49,12 +50,13 @@ def _call(fn: str, args: list[Typed], operands: Sequence[str]) -> Typed:
 
 
 def _typed(expr: Expr, element: str | None, operands: Sequence[str]) -> Expr:
-    """``expr``, with a cast where it would lose its type because it consists of literals alone."""
+    """Return ``expr``, with a cast to ``element`` if it consists of literals alone and so has no type."""
     return Call(element, (expr,)) if element and element_type(expr, operands) is None else expr
 
 
 def _fold(fn: str, args: Sequence[Expr], elements: Sequence[str]) -> Const | None:
-    """A function of literals, computed in their precision; None where no literal can be written (complex numbers)."""
+    """Compute a function of literals in their precision; return None if the result cannot be written as a literal
+    (complex numbers)."""
     values = [np.asarray(a.value, numpy_dtype(t)) for a, t in zip(args, elements, strict=True)]  # type: ignore[union-attr]
     with np.errstate(all="ignore"):
         value = np.asarray(evaluate_expr(Call(fn, tuple(Load(n) for n in range(len(values)))), values, {})).item()
@@ -90,7 +92,7 @@ def _algebra(fn: str, args: list[Expr], element: str | None) -> Expr:
 
 
 def _exact_reciprocal(c: float, element: str) -> bool:
-    """Whether x / c equals x * (1 / c) bit for bit: c is a power of two well within the element's range."""
+    """Return whether x / c equals x * (1 / c) bit for bit: c is a power of two well within the element's range."""
     reach = {"f16": 10, "bf16": 100, "f32": 100, "f64": 1000}[element]
     return c != 0 and math.isfinite(c) and abs(math.frexp(c)[0]) == 0.5 and abs(math.log2(abs(c))) <= reach
 

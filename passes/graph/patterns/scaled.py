@@ -1,4 +1,5 @@
-"""Scaled values: a tensor times scales, as DequantizeLinear writes floats of 8 bits in maps.
+"""Scaled values: a tensor of 8-bit floats times scales, matched in the maps that the import of DequantizeLinear
+makes.
 
 A scale of one element, or one for each element of an axis (channels), can be multiplied after a sum of products whose
 terms all have it: ``Σ (x·s)(w·t) = (Σ x·w)·s·t``.
@@ -22,7 +23,7 @@ from mlc.passes.rewriter import producer
 
 @dataclass(frozen=True)
 class Scale:
-    """A factor that is equal along all axes but ``axis``; None: of one element."""
+    """A factor that varies only along ``axis`` of what it scales; ``axis`` is None for a single number."""
 
     value: SSAValue
     axis: int | None
@@ -30,15 +31,15 @@ class Scale:
 
 @dataclass(frozen=True)
 class Scaled:
-    """``value``, the cast of floats of 8 bits, times scales."""
+    """``value``, which is a cast of 8-bit floats, times the product of ``scales``."""
 
     value: SSAValue
     scales: tuple[Scale, ...] = ()
 
 
 def scaled(value: SSAValue, builder: OpBuilder) -> Scaled | None:
-    """``value`` as floats of 8 bits that are widened and multiplied by scales, then transposed or padded with 0; None
-    for other values."""
+    """Return ``value`` as a cast of 8-bit floats times scales, also through transpositions and padding with 0; None for
+    other values."""
     if isinstance(move := value.owner, TransposeOp | PadOp):
         inner = scaled(move.input, builder)
         return _moved(inner, move, builder) if inner else None
@@ -55,7 +56,7 @@ def scaled(value: SSAValue, builder: OpBuilder) -> Scaled | None:
 
 
 def _is_cast(expr: Expr, op: MapOp) -> bool:
-    """Whether an expression widens floats of 8 bits, as many as the result has."""
+    """Return whether ``expr`` is a cast of an operand of 8-bit floats that has the shape of the result of ``op``."""
     match expr:
         case Call(fn, (Load(n),)) if fn == element_of(op.result) and element_of(op.args[n]) in FLOAT8:
             return shape_of(op.args[n]) == shape_of(op.result)
@@ -63,7 +64,8 @@ def _is_cast(expr: Expr, op: MapOp) -> bool:
 
 
 def _operand(expr: Expr, op: MapOp) -> SSAValue | None:
-    """The operand of a map, as large as its result, whose elements an expression is; casts to their own type aside."""
+    """Return the f32 operand of ``op`` that ``expr`` loads, if it has the shape of the result; None otherwise. A cast
+    to f32 is looked through."""
     match expr:
         case Load(n) | Call("f32", (Load(n),)) if element_of(op.args[n]) == "f32":
             return op.args[n] if shape_of(op.args[n]) == shape_of(op.result) else None
@@ -71,7 +73,7 @@ def _operand(expr: Expr, op: MapOp) -> SSAValue | None:
 
 
 def _product(factor: Expr, scale: Expr, op: MapOp, builder: OpBuilder) -> Scaled | None:
-    """A product in the map ``op`` of what ``factor`` reads and a scale."""
+    """Match ``factor * scale`` in the map ``op``, where ``factor`` is a scaled value and ``scale`` a scale."""
     operand = _operand(factor, op)
     inner = None if operand is None else scaled(operand, builder)
     if inner is None and _is_cast(factor, op):
@@ -81,7 +83,8 @@ def _product(factor: Expr, scale: Expr, op: MapOp, builder: OpBuilder) -> Scaled
 
 
 def _scale(expr: Expr, op: MapOp, builder: OpBuilder) -> Scale | None:
-    """An expression of a map as a scale of its result; None where it varies along two axes."""
+    """Return the subexpression ``expr`` of the map ``op`` as a scale of its result; None if it varies along two
+    axes."""
     read, shape = loads(expr), shape_of(op.result)
     if not read:
         number = expr.value if isinstance(expr, Const) else None
@@ -95,7 +98,7 @@ def _scale(expr: Expr, op: MapOp, builder: OpBuilder) -> Scale | None:
 
 
 def _moved(x: Scaled, move: TransposeOp | PadOp, builder: OpBuilder) -> Scaled | None:
-    """Data movement of what is scaled; None where a scale varies along a padded axis."""
+    """Return the transposed or padded ``x``; None if a scale varies along an axis and ``x`` is padded."""
     if isinstance(move, TransposeOp):
         perm = list(ints_of(move.perm))
         scales = [Scale(s.value, None if s.axis is None else perm.index(s.axis)) for s in x.scales]
@@ -107,7 +110,8 @@ def _moved(x: Scaled, move: TransposeOp | PadOp, builder: OpBuilder) -> Scaled |
 
 
 def after_sum(op: ContractOp | ConvOp, n: int, scale: Scale, builder: OpBuilder) -> SSAValue | None:
-    """A scale of operand ``n`` in the shape of the result of a sum of products; None where its terms have several."""
+    """Return a scale of operand ``n`` in a shape that broadcasts to the result of ``op``; None if the scale varies
+    along a summed axis."""
     if scale.axis is None:
         return builder.reshape(scale.value, ())
     axis, rank = _axis_of_result(op, n, scale.axis), len(shape_of(op.results[0]))
@@ -118,7 +122,7 @@ def after_sum(op: ContractOp | ConvOp, n: int, scale: Scale, builder: OpBuilder)
 
 
 def _axis_of_result(op: ContractOp | ConvOp, n: int, axis: int) -> int | None:
-    """The axis of the result along which an axis of operand ``n`` lies; None for one that is summed."""
+    """Return the axis of the result that is ``axis`` of operand ``n``; None if ``op`` sums along it."""
     if isinstance(op, ContractOp):
         letter, out = op.terms[n][axis], op.terms[2]
         return out.index(letter) if letter in out else None
@@ -126,7 +130,7 @@ def _axis_of_result(op: ContractOp | ConvOp, n: int, axis: int) -> int | None:
 
 
 def multiplied(value: SSAValue, scales: Sequence[SSAValue], builder: OpBuilder) -> SSAValue:
-    """``value`` times scales, of which those of one element are multiplied first."""
+    """Return ``value`` times ``scales``. Scales of one element are multiplied with each other first."""
     ordered = sorted(scales, key=lambda s: elements_in(s) != 1)
     if not ordered:
         return value

@@ -4,8 +4,8 @@
     %t = graph.compute "x0[i0] - x0[i0 + 2]"(%s)
       →  %t = graph.compute "(x0[i0] + x0[i0 + 1]) - (x0[i0 + 2] + x0[i0 + 3])"(%u)
 
-The tensor between them then needs no memory. The producer is cheap, has one reader, and the result reads no more
-elements for a point than both did, and the element between them cost.
+The intermediate tensor then needs no memory. The producer must be cheap and have one reader, and the fused stencil may
+read, for each point, as many elements as both stencils did, and ``BETWEEN`` more for the intermediate element.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NODES = 512  # in one expression: a stencil that is squared is in it twice, and 
 
 
 def inlined_stencil(op: ComputeOp) -> ComputeOp | None:
-    """``op`` with a stencil that it reads computed in place; None where there is none."""
+    """Return ``op`` with one of the stencils that it reads substituted; None if there is none for which that pays."""
     if op.monoid is not None:
         return None
     outer = parse(op.expr.data)
@@ -39,7 +39,8 @@ def inlined_stencil(op: ComputeOp) -> ComputeOp | None:
 
 
 def _is_inlinable(producer: ComputeOp, reader: ComputeOp) -> bool:
-    """Whether ``reader`` alone reads a producer whose elements cost no more than reading them, at affine indices."""
+    """Return whether ``reader`` is the only reader of ``producer``, ``producer`` is cheap, and all indices of both are
+    affine."""
     if producer.monoid is not None or {use.operation for use in producer.result.uses} != {reader}:
         return False
     exprs = [parse(each.expr.data) for each in (producer, reader)]
@@ -52,7 +53,7 @@ def _of_index(load: Load) -> Iterator[Expr]:
 
 
 def _inlined(outer: Expr, op: ComputeOp, producer: ComputeOp) -> tuple[Expr, list[SSAValue]]:
-    """The expression of both, and its operands."""
+    """Return the expression ``outer`` of ``op`` with ``producer`` substituted, and the operands of that expression."""
     args: list[SSAValue] = [a for a in dict.fromkeys([*op.args, *producer.args]) if a is not producer.result]
     place = [args.index(a) for a in producer.args]
     inner = substitute(parse(producer.expr.data), lambda load: Load(place[load.operand], load.index))

@@ -1,4 +1,4 @@
-"""Weight-only quantization: a product whose right factor alone is dequantized, of weights of 8 bits.
+"""Weight-only quantization: products whose right factor alone is dequantized, from weights of 8 bits.
 
 Scales and zero points that all terms of a result have leave the sum: ``Σ x·(w - z)·s = (Σ x·w - z·Σ x)·s``.
 """
@@ -22,7 +22,8 @@ HALVES = ("f16", "bf16")
 
 @dataclass(frozen=True)
 class NarrowWeight:
-    """``scale · (value - zero)``, of ``value`` of 8 bits; scale and zero point are equal along all axes but one."""
+    """``scale · (value - zero)``, where the elements of ``value`` have 8 bits, and scale and zero point vary along at
+    most one axis."""
 
     value: SSAValue
     scales: tuple[Scale, ...]
@@ -30,7 +31,8 @@ class NarrowWeight:
 
 
 def narrow_weight(value: SSAValue, weights: WeightStore, builder: OpBuilder) -> NarrowWeight | None:
-    """A dequantized weight of 8 bits, rounded to halves and transposed or not; None for other values."""
+    """Return ``value`` as a weight of 8 bits, also through roundings to halves and transpositions; None for other
+    values."""
     if isinstance(move := value.owner, TransposeOp):
         inner = narrow_weight(move.input, weights, builder)
         return _transposed(inner, list(ints_of(move.perm)), builder) if inner else None
@@ -40,7 +42,7 @@ def narrow_weight(value: SSAValue, weights: WeightStore, builder: OpBuilder) -> 
 
 
 def _unrounded(value: SSAValue) -> SSAValue | None:
-    """The operand of a cast between floats of 16 and more bits."""
+    """Return the operand of a cast between floats of 16 bits and more; None if ``value`` is no such cast."""
     cast = producer(value, MapOp)
     if cast is None or len(cast.args) != 1 or cast.expr.data != f"{element_of(value)}(x0)":
         return None
@@ -56,7 +58,7 @@ def _of_floats(value: SSAValue, builder: OpBuilder) -> NarrowWeight | None:
 
 
 def _of_bytes(value: SSAValue, weights: WeightStore, builder: OpBuilder) -> NarrowWeight | None:
-    """Bytes with a zero point, made signed where that makes it 0."""
+    """Match dequantized bytes. Unsigned bytes with the zero point 128 become signed bytes with the zero point 0."""
     found = dequantized(value, builder)
     if found is None or found.scale is None:
         return None
@@ -73,7 +75,7 @@ def _of_bytes(value: SSAValue, weights: WeightStore, builder: OpBuilder) -> Narr
 
 
 def _along(value: SSAValue, whole: SSAValue) -> Scale | None:
-    """A parameter that broadcasts to ``whole``; None where it varies along two axes."""
+    """Return a parameter that broadcasts to ``whole`` as a scale; None if it varies along two axes."""
     shape, rank = shape_of(value), len(shape_of(whole))
     axes = [rank - len(shape) + n for n, extent in enumerate(shape) if extent != 1]
     return Scale(value, axes[0] if axes else None) if len(axes) < 2 else None
@@ -88,7 +90,8 @@ def _transposed(x: NarrowWeight, perm: list[int], builder: OpBuilder) -> NarrowW
 
 
 def without_offset(op: ContractOp, total: SSAValue, left: SSAValue, zero: SSAValue, builder: OpBuilder) -> SSAValue:
-    """``Σ x·w - z·Σ x``, for ``total`` the sums of products of ``op`` and ``zero`` in the shape of the result."""
+    """Return ``Σ x·w - z·Σ x``. ``total``: Σ x·w, the result of ``op``; ``left``: x; ``zero``: z in the shape of the
+    result."""
     lhs, _, _ = op.terms
     summed = [n for n, letter in enumerate(lhs) if letter not in op.terms[2]]
     wide = left if element_of(left) == "f32" else builder.emit(MapOp("f32(x0)", [left]))
@@ -97,7 +100,8 @@ def without_offset(op: ContractOp, total: SSAValue, left: SSAValue, zero: SSAVal
 
 
 def sums_rows(op: ContractOp) -> bool:
-    """Whether the left factor is the result, but for the sum in place of the columns: sums of it have its shape."""
+    """Return whether the left operand of ``op`` has the axes of the result except for the last: its last axis is
+    summed. Then its row sums, with their dimension kept, broadcast to the result."""
     lhs, rhs, out = op.terms
     return lhs[:-1] == out[:-1] and lhs[-1:] != out[-1:] and lhs[-1] in rhs and lhs[-1] not in out
 
@@ -105,7 +109,8 @@ def sums_rows(op: ContractOp) -> bool:
 def out_of_sum(
     op: ContractOp, weight: NarrowWeight, builder: OpBuilder
 ) -> tuple[list[SSAValue], SSAValue | None] | None:
-    """The scales and the zero point of a right factor in the shape of the result; None where they vary along a sum."""
+    """Return the scales and the zero point of the right operand in shapes that broadcast to the result; None if one
+    varies along a summed axis."""
     scales = [after_sum(op, 1, s, builder) for s in weight.scales]
     zero = after_sum(op, 1, weight.zero, builder) if weight.zero else None
     known = [s for s in scales if s is not None]
