@@ -1,4 +1,5 @@
-"""The layout stage: tensors get the data layouts of one target (blocked channels, packed weights, Winograd tiles)."""
+"""The layout stage: it assigns the data layouts of one target to tensors (blocked channels, packed weights, Winograd
+tiles)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from xdsl.passes import ModulePass
 
 
 def layout_pipeline(numerics: Literal["strict", "default", "relaxed"] = "default") -> list[ModulePass]:
-    """The passes of the stage, in order."""
+    """Return the passes of the stage, in order."""
     from mlc.passes.graph.canonicalize_graph import CanonicalizeGraph
     from mlc.passes.graph.fold_constants import FoldConstants
     from mlc.passes.graph.fuse_maps import FuseMaps

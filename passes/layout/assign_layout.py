@@ -1,4 +1,5 @@
-"""Blocked layouts (``assign-layout``): convolutions and the operators between them work on blocks of channels, NCHWc.
+"""Blocked layouts (``assign-layout``): convolutions and the operators between them work on blocks of channels,
+NCHWc.
 
     %y = graph.conv(%x, %w) {layout = "NCX"} : (1x64x58x58, 128x64x3x3)
     %z = graph.map "max(x0 + x1, 0)"(%y, %bias) : (1x128x56x56, 128x1x1)
@@ -8,17 +9,17 @@
     %d = graph.map "max(x0 + x1, 0)"(%c, %bias blocked) : 1x8x56x56x16
     %z = (transpose and reshape of %d)
 
-On a GPU images of halves alone are blocked, by all channels: 1x1x58x58x64, which is NHWC. A thread copies 16 bytes of a
-pixel's neighbouring channels at a time (``blocking/block_sizes.py``). So are those of a training step.
+On a GPU only images of halves are blocked, also in training. Their one block has all channels, 1x1x58x58x64, which is
+NHWC: a thread copies 16 bytes of a pixel's neighbouring channels at a time (``blocking/block_sizes.py``).
 
 Bytes are multiplied four input channels at a time: %b of 1x4x58x58x16 bytes is read as 1x4x58x58x4 packed integers.
 
 A value is blocked from the convolution that computes it to the first operator that needs the plain layout, so no pack
-follows an unpack. Convolutions are blocked whose weights are constant, or read at many positions: dense ones, grouped
-ones whose groups are whole blocks, and depthwise ones of narrow images or of a value that is blocked already. A 1x1
-convolution works on all positions as one dimension, unless a padding reads its result: there, rows have gaps between
-them. Fewer input channels than a block make one short block. Padding channels have zero weights and always have finite
-values (``blocking/padding_values.py``).
+follows an unpack. A convolution is blocked if its weights are constant or are read at many positions, and if it is
+dense, or its groups are whole blocks, or it is depthwise and its image is narrow or blocked already. A 1x1 convolution
+treats all positions as one dimension, unless a padding reads its result, whose rows then have gaps between them. Fewer
+input channels than a block make one short block. Padding channels have zero weights and finite values
+(``blocking/padding_values.py``).
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ from mlc.target import GpuTarget
 
 @dataclass(frozen=True)
 class AssignLayout(ModulePass):
-    """Assign the blocked layout to convolutions: in blocks of a vector of channels, or of all for a GPU."""
+    """Assign blocked layouts to convolutions and their readers: blocks of a vector of channels on CPUs, of all channels
+    on GPUs."""
 
     name = "assign-layout"
 
@@ -73,7 +75,7 @@ def _sizes(ctx: Context, constants: set[SSAValue]) -> BlockSizes:
 
 
 class LayoutAssignment:
-    """One walk over a block in order; ``views`` maps values to their blocked forms."""
+    """The state of one walk over a block. ``views`` maps each value that has a blocked form to this form."""
 
     def __init__(self, sizes: BlockSizes) -> None:
         self.sizes = sizes
@@ -97,7 +99,8 @@ class LayoutAssignment:
                     op.operands[n] = self.plain(operand, LayoutBuilder(op))
 
     def _plain_result(self, op: Operation) -> SSAValue | None:
-        """The result of an operator that reads blocks, and is not blocked itself."""
+        """Return the plain result of an operator that reads blocked operands (``plain_results.py``); None for other
+        operators."""
         handler = PLAIN_RESULTS.get(type(op))
         return handler(op, self, LayoutBuilder(op)) if handler else None
 
@@ -111,7 +114,7 @@ class LayoutAssignment:
         return handler(op, self, LayoutBuilder(op)) if handler and blocked else None
 
     def plain(self, value: SSAValue, builder: LayoutBuilder) -> SSAValue:
-        """``value`` in the plain layout."""
+        """Return ``value`` in the plain layout."""
         if value not in self.views:
             return value
         if value not in self._plain:
@@ -121,7 +124,7 @@ class LayoutAssignment:
         return self._plain[value]
 
     def blocked(self, value: SSAValue, block: int, builder: LayoutBuilder) -> Blocked:
-        """``value`` in blocks of ``block`` channels."""
+        """Return ``value`` in blocks of ``block`` channels."""
         view = self.views.get(value)
         if view is not None and view.block == block:
             return view
@@ -132,8 +135,8 @@ class LayoutAssignment:
         return self._blocked[key]
 
     def _padded(self, value: SSAValue, block: int, builder: LayoutBuilder) -> Blocked | None:
-        """A padding that only convolutions read is applied after packing: the kernel that packs also writes the
-        padding."""
+        """If ``value`` is a padding that only convolutions read, return its blocked form, padded after packing: then
+        the kernel that packs also writes the padding. Return None otherwise."""
         pad = value.owner
         if not isinstance(pad, PadOp) or value in self.views or not spares_channels(pad):
             return None
@@ -156,7 +159,8 @@ class LayoutAssignment:
     def _operands(
         self, op: ConvOp | ConvTransposeOp, builder: LayoutBuilder, block: int, filters: int
     ) -> tuple[Blocked, SSAValue]:
-        """The input, and the weight [P…, F, C, K…], F being axis ``filters``, as [P…, F/b', C/b, K…, b, b']."""
+        """Return the blocked input of ``op``, and its weight [P…, F, C, K…] packed as [P…, F/b', C/b, K…, b, b'];
+        ``filters`` is the axis F."""
         held = self._safe(op.input)
         if held is None or (isinstance(op, ConvOp) and op.product == PRODUCT and held.block % WORD):
             held = self.blocked(op.input, self.sizes.of_image(op, block), builder)
@@ -191,7 +195,8 @@ class LayoutAssignment:
         return Blocked(builder.emit(new), int(shape_of(op.weight)[rank]), block, shape_of(op.result)[2:])  # type: ignore[arg-type]
 
     def _safe(self, value: SSAValue) -> Blocked | None:
-        """The existing blocked form, if its padding values are finite, so that zero weights cancel them."""
+        """Return the blocked form of ``value`` if its padding values are finite, so that zero weights cancel them; None
+        otherwise."""
         view = self.views.get(value)
         if view is None or not (view.aligned or view.padding is None or all(map(math.isfinite, view.padding))):
             return None
@@ -208,7 +213,7 @@ class LayoutAssignment:
 
 
 def _narrow(op: ConvOp, block: int) -> bool:
-    """Whether rows of the result fill less than half of a vector, while its channels fill whole vectors."""
+    """Return whether the result has rows of less than half a vector, and channels that fill whole vectors."""
     width = shape_of(op.result)[-1]
     return isinstance(width, int) and 2 * width <= block and op.groups.value.data % block == 0
 
@@ -218,7 +223,7 @@ def _same(x: SSAValue) -> SSAValue:
 
 
 def _padded(value: SSAValue) -> bool:
-    """Whether a padding reads ``value``, directly or through elementwise operators of its shape."""
+    """Return whether a padding reads ``value``, directly or through elementwise operators of the same shape."""
     reached = [value]
     for each in reached:
         for reader in {use.operation for use in each.uses}:

@@ -28,7 +28,7 @@ from mlc.passes.rewriter import bodies, erase_unused
 
 @dataclass(frozen=True)
 class DecomposePack(ModulePass):
-    """Replace graph.pack and graph.unpack by other operators."""
+    """Replace graph.pack and graph.unpack by paddings, reshapes, transpositions and slices."""
 
     name = "decompose-pack"
 
@@ -64,5 +64,6 @@ def _unpacked(op: UnpackOp) -> SSAValue:
 
 
 def _buffer(op: PackOp | UnpackOp) -> list[tuple[int, str]]:
-    """The dimensions of the buffer: the tensor dimension each comes from, and whether it counts tiles or points."""
+    """Return the dimensions of the buffer in order: the axis of the tensor that each comes from, and whether it counts
+    tiles (outer) or elements of a tile (inner)."""
     return [*((axis, "outer") for axis in op.layout.order), *((axis, "inner") for axis, _ in op.layout.tiles)]

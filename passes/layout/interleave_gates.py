@@ -1,4 +1,4 @@
-"""Gate interleaving (``interleave-gates``): each panel has columns of all parts of a product, so that one kernel
+"""Gate interleaving (``interleave-gates``): each panel gets columns of all parts of a product, so that one kernel
 computes the product of a row and the elementwise operators on its parts.
 
     %q = graph.contract "mk,kn->mn"(%h, %w) {layouts = ["ab", "Ba64b", "ab"]} : (1x256, 16x256x64)
@@ -9,9 +9,10 @@ computes the product of a row and the elementwise operators on its parts.
   → %q = graph.contract "mk,pkgl->pgml"(%h, %v) : (1x256, 16x256x4x16)       # in each panel 16 columns of each part
     %c1 = graph.compute "sigmoid(x1[0, 512 + 16*i0 + i1] + x0[i0, 2, 0, i1]) * …"(%q, %xw, %c) : 16x16
 
-The permutation is one of the packed operand, for any number of parts: the gates of an LSTM (Hochreiter and Schmidhuber
-1997), of a GRU (Cho et al. 2014), or of any other cell. What only a later product can use is computed as well, so that
-the product itself stays in registers. One step is then a kernel in which no thread waits for another.
+The pass permutes the columns of the packed operand, for any number of parts: the gates of an LSTM (Hochreiter and
+Schmidhuber 1997), of a GRU (Cho et al. 2014), or of any other cell. The kernel also computes the elementwise operators
+that only a later product reads, so that the product itself stays in registers. One step of the cell is then one kernel,
+in which no thread waits for another.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from mlc.passes.rewriter import bodies, erase_unused
 
 @dataclass(frozen=True)
 class InterleaveGates(ModulePass):
-    """Where there are panels for all threads."""
+    """Interleave the columns of the parts of each product that has at least one panel for each thread."""
 
     name = "interleave-gates"
 
@@ -50,7 +51,10 @@ class InterleaveGates(ModulePass):
 
 
 class _Interleaving:
-    """Puts ``block`` columns of each part of a product in a panel, and computes what reads the parts by panels.
+    """The rewriting of one product, whose panels get ``block`` columns of each part.
+
+    All new operators are inserted where the first operator on the parts was, before any reader, so that no other kernel
+    can come between them.
 
     All that is computed stands where the first of it stood, before any reader: no other kernel can come in between.
     """
@@ -71,7 +75,8 @@ class _Interleaving:
         erase_unused([*reversed(maps), *left])
 
     def _hoist(self) -> None:
-        """Move what other operators read and the product does not lead to before the first one."""
+        """Move the operands of the elementwise operators on the parts, except those that depend on the product, before
+        ``anchor``."""
         own = {*self.parts.slices, *(m.result for m in self.parts.maps)}
         read = {v for m in self.parts.maps for v in m.args if v not in own}
         start, block = self.positions[self.anchor], self.anchor.parent
@@ -82,7 +87,7 @@ class _Interleaving:
             self.positions[op] = start
 
     def _product(self) -> SSAValue:
-        """The product in panels: [P, parts, 1, block]."""
+        """Return the product in panels: [P, parts, 1, block]."""
         parts, builder = self.parts, _PlacedBuilder(self.parts.contract, self.positions)
         matrix = builder.emit(UnpackOp(parts.contract.rhs, parts.held))
         separate = builder.reshape(matrix, (shape_of(matrix)[0], parts.count, parts.width))
@@ -90,7 +95,8 @@ class _Interleaving:
         return builder.emit(ContractOp("mk,pkgl->pgml", parts.contract.lhs, panels))
 
     def _emit(self, op: MapOp | SliceOp, values: Sequence[SSAValue], scalar: Expr) -> None:
-        """Compute ``scalar`` of ``values`` by panels, for the readers of ``op``."""
+        """Insert an operator that computes ``scalar`` of ``values`` by panels, and let the readers of ``op`` read its
+        result."""
         builder, parts = _PlacedBuilder(self.anchor, self.positions, source_nodes(op)), self.parts
         beside = [v for v in parts.args if v is not parts.contract.result]
         read = [v for value in values for v in (beside if value in parts.slices else [value])]
@@ -104,7 +110,7 @@ class _Interleaving:
             self.computed[op.result] = result
 
     def _element(self, value: SSAValue, args: list[SSAValue]) -> Expr:
-        """A value at a position in the panels, of elements of ``args``."""
+        """Return the element of ``value`` at a position in the panels, as an expression of the operands ``args``."""
         if value in self.computed:
             return parse(f"x{args.index(value)}[i0, i1]")
         if (part := self.parts.slices.get(value)) is None:
@@ -112,7 +118,7 @@ class _Interleaving:
         return substitute(self.parts.scalar, lambda x: self._at(self.parts.args[x.operand], args, part))
 
     def _at(self, value: SSAValue, args: list[SSAValue], part: int) -> Expr:
-        """A value of the row's shape, or one that broadcasts to it, at a column of a part."""
+        """Return the element of ``value``, a row or a value that broadcasts to one, at a column of part ``part``."""
         if value is self.parts.contract.result:
             return parse(f"x0[i0, {part}, 0, i1]")
         point = [Const(0), parse(f"{part * self.parts.width} + {self.block}*i0 + i1")]
@@ -121,7 +127,7 @@ class _Interleaving:
 
 
 class _PlacedBuilder(LayoutBuilder):
-    """Notes where in the block it inserts operators."""
+    """A builder that records the position in the block of the operators that it inserts."""
 
     def __init__(self, anchor: Operation, positions: dict[Operation, int], nodes: tuple[str, ...] = ()) -> None:
         super().__init__(anchor, nodes)

@@ -1,4 +1,5 @@
-"""Packing at run time (``pack-operands``, BLIS): right operands of large matrix products go into panels of columns.
+"""Packing at run time (``pack-operands``, BLIS): right operands of large matrix products are copied into panels of
+columns.
 
     %y = graph.contract "bsk,nk->bsn"(%x : 8x128x90, %w : 64x90)
 
@@ -6,10 +7,10 @@
     %y = graph.contract "bsk,kn->bsn"(%x, %p)
            {layouts = [#graph.layout<"abc">, #graph.layout<"Ba32b">, #graph.layout<"abc">]}
 
-As in training, where weights change and the derivative of a product is a product with transposed operands. The kernel
-that packs reads and writes the operand once; the micro-kernel then reads consecutive memory. Constant operands are
-packed when the weights file is written (``pack-weights``). Operands are swapped where the left one has the columns of
-the result, as in derivatives by weights.
+Such operands occur in training, where weights change and the derivative of a product is a product with transposed
+operands. The packing kernel reads and writes the operand once; the micro-kernel then reads consecutive memory. Constant
+operands are packed when the weights file is written (``pack-weights``). The operands are swapped if the left one has
+the columns of the result, as in derivatives by weights.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ TRANSPOSED_ROWS = 8  # of the left operand, for which a transposition of the rig
 class PackOperands(ModulePass):
     """Pack right operands that are not constant.
 
-    ``rows``: of the left operand, from which on one is packed whose rows are contiguous; 0: never.
+    ``rows``: the fewest rows of the left operand for which a right operand is packed whose rows are contiguous; 0:
+    never.
     """
 
     name = "pack-operands"
@@ -52,7 +54,7 @@ class PackOperands(ModulePass):
                     _pack(ordered, target_of(ctx))
 
     def _pays(self, op: ContractOp) -> bool:
-        """Whether it is a product of matrices with rows enough."""
+        """Return whether ``op`` is a product of matrices of floats with enough rows and columns."""
         lhs, rhs, out = op.terms
         element = element_of(op.result)
         if op.layouts or op.product or not is_float(element) or ITEMSIZE[element] < 4 or not _is_matrix(op):
@@ -65,7 +67,8 @@ class PackOperands(ModulePass):
 
 
 def _commuted(op: ContractOp) -> ContractOp:
-    """``op`` itself, or in its place the product whose right operand has the last letter of the result."""
+    """Return ``op`` if its right operand has the last letter of the result; otherwise swap its operands and return the
+    new product."""
     lhs, rhs, out = op.terms
     if op.layouts or op.product or not out or out[-1] in rhs or out[-1] not in lhs:
         return op
@@ -78,8 +81,8 @@ def _commuted(op: ContractOp) -> ContractOp:
 
 
 def _iterations(op: ContractOp) -> DimLike:
-    """How often the right operand is read: by each iteration of a loop that does not change it. It is then packed once,
-    before the loop (``hoist-loop-invariants``)."""
+    """Return how many iterations of a loop read the right operand unchanged (1 outside of loops). It is then packed
+    once, before the loop (``hoist-loop-invariants``)."""
     loop = op.parent_op()
     if not isinstance(loop, LoopOp) or not isinstance(op.rhs, BlockArgument):
         return 1
@@ -87,8 +90,8 @@ def _iterations(op: ContractOp) -> DimLike:
 
 
 def _is_matrix(op: ContractOp) -> bool:
-    """Whether the right operand has the last column letter of the result and the letters of the sum, which are together
-    in the left operand, and none is broadcast."""
+    """Return whether the right operand has the last letter of the result and the letters of the sum, the left operand
+    has the letters of the sum side by side, and no operand is broadcast."""
     lhs, rhs, out = op.terms
     summed = "".join(c for c in lhs if c not in out)
     if not out or not summed or out[-1] in lhs or sorted(rhs) != sorted(summed + out[-1]) or summed not in lhs:
@@ -99,7 +102,7 @@ def _is_matrix(op: ContractOp) -> bool:
 
 
 def _pack(op: ContractOp, target: CpuTarget) -> None:
-    """Replace ``op`` by a product with one letter of the sum and the right operand in panels."""
+    """Replace ``op`` by a product whose sum has one letter and whose right operand is in panels."""
     lhs, rhs, out = op.terms
     summed = "".join(c for c in lhs if c not in out)
     k, n, builder = summed[0], out[-1], LayoutBuilder(op)
@@ -115,7 +118,8 @@ def _pack(op: ContractOp, target: CpuTarget) -> None:
 
 
 def _panel(op: ContractOp, terms: DimLike, columns: int, target: CpuTarget) -> int:
-    """Columns of a panel; rows of the left operand that are contiguous conflict in no cache."""
+    """Return the columns of a panel. If the rows of the left operand are contiguous, its elements along a column
+    conflict in no cache."""
     lhs, _, out = op.terms
     size = ITEMSIZE[element_of(op.result)]
     rows = product(op.extents()[c] for c in out[:-1])
@@ -124,7 +128,7 @@ def _panel(op: ContractOp, terms: DimLike, columns: int, target: CpuTarget) -> i
 
 
 def _merged(x: SSAValue, letters: str, some: str, builder: LayoutBuilder) -> SSAValue:
-    """``x`` with consecutive dimensions merged."""
+    """Return ``x`` with the neighbouring dimensions ``some`` merged into one."""
     first, shape = letters.index(some), shape_of(x)
     last = first + len(some)
     return builder.reshape(x, (*shape[:first], product(shape[first:last]), *shape[last:]))

@@ -30,7 +30,7 @@ from mlc.passes.rewriter import bodies, erase_unused
 
 @dataclass(frozen=True)
 class PackQuantizedWeights(ModulePass):
-    """Pack the constants of sums with quantized weights, in panels of two vectors of columns."""
+    """Pack the constant operands of sums that read quantized weights, in panels of two vectors of columns."""
 
     name = "pack-quantized-weights"
 
@@ -45,7 +45,7 @@ class PackQuantizedWeights(ModulePass):
 
 
 def _quantized(operand: int, op: ComputeOp, expr: Expr) -> bool:
-    """Whether an operand is of integers that a sum of floats reads as numbers, and not as indices."""
+    """Return whether an operand has integers that a sum of floats reads as numbers, not as indices."""
     indices = {load.operand for each in loads(expr) for i in each.index or () for load in loads(i)}
     integers = not is_float(element_of(op.args[operand])) and is_float(element_of(op.result))
     return integers and operand not in indices
@@ -56,7 +56,8 @@ def _columns(op: ComputeOp) -> Index:
 
 
 def _by_columns(operand: int, op: ComputeOp, expr: Expr) -> bool:
-    """Whether the column is the first index of an operand, and is in no other index."""
+    """Return whether the column of the result is the first index of an operand, and occurs in no other of its
+    indices."""
     reads = [load.index or () for load in loads(expr) if load.operand == operand]
     return all(at and at[0] == _columns(op) and _columns(op) not in _indices(at[1:]) for at in reads)
 

@@ -1,5 +1,5 @@
-"""Packing (``pack-weights``, BLIS): right operands of matrix products are stored in panels of columns, where they are
-constant (``pack-operands``: the others).
+"""Packing (``pack-weights``, BLIS): constant right operands of matrix products are stored in panels of columns;
+``pack-operands`` packs operands that are not constant.
 
     %y = graph.contract "bmk,kn->bmn"(%x, %w : 64x90)
 
@@ -49,8 +49,8 @@ class PackWeights(ModulePass):
 
 
 def _oriented(op: ContractOp, constants: set[SSAValue]) -> ContractOp:
-    """Swap the operands of a product whose left one is constant: "mk,bkn->bmn" of w, x is "bnk,mk->bnm" of xᵀ, w,
-    transposed."""
+    """Swap the operands of a product whose left operand is constant: "mk,bkn->bmn"(w, x) becomes "bnk,mk->bnm"(xᵀ, w),
+    whose result is transposed."""
     lhs, rhs, out = op.terms
     if op.lhs not in constants or len(lhs) != 2 or op.rhs in constants or op.product:
         return op
@@ -93,7 +93,8 @@ def _pack(op: ContractOp, constants: set[SSAValue], target: CpuTarget) -> None:
 
 
 def _is_packable(op: ContractOp, constants: set[SSAValue]) -> bool:
-    """Whether a product of floats or bytes has a constant right operand "kn", and a left one "…k" that is not."""
+    """Return whether ``op`` is a product of floats or bytes with a constant right operand "kn" or "nk", and a left
+    operand "…k" that is not constant."""
     lhs, rhs, out = op.terms
     element = element_of(op.result)
     if op.layouts or len(rhs) != 2 or ITEMSIZE[element] < 4 or op.lhs in constants or op.rhs not in constants:
@@ -106,13 +107,14 @@ def _is_packable(op: ContractOp, constants: set[SSAValue]) -> bool:
 
 
 def _enough(op: ContractOp, rows: DimLike, target: CpuTarget) -> int:
-    """The fewest columns for which panels are faster than a dot product a column: a panel's row fills a cache line."""
+    """Return the fewest columns for which panels are faster than one dot product for each column. The threshold is a
+    row of a panel that fills a cache line."""
     by_columns = op.terms[1][-1] == op.terms[0][-1]
     return target.l1.line // 4 + 1 if by_columns and few_rows(rows, target) and op.product is None else FEW_COLUMNS
 
 
 def _replace(op: ContractOp, equation: str, matrix: SSAValue, block: int, by: StringAttr | None = None) -> None:
-    """Replace ``op`` by a product with ``matrix`` [K, N] in panels."""
+    """Replace ``op`` by a product with ``matrix`` [K, N], packed in panels."""
     builder = LayoutBuilder(op)
     lhs, _, out = (layout(len(letters)) for letters in op.terms)
     held = panels(int(shape_of(matrix)[1]), block)  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
-"""Scale folding at run time (``scale-weights``): a computed scale of channels (squeeze and excitation) before a
-convolution moves to the weights, where these have fewer elements than the image.
+"""Scale folding at run time (``scale-weights``): a scale of channels that is computed at run time (squeeze and
+excitation) moves from the image to the weights of the convolution, if the weights have fewer elements.
 
     %m = graph.map "x0 * x1"(%gate, %x) : 1x6x56x56x16     %w2 = graph.map "x0 * x1"(%w, reshaped %gate) : 2x6x1x1x16x16
     %y = graph.conv(%m, %w)                             →   %y = graph.conv(%x, %w2)
@@ -27,7 +27,7 @@ from mlc.passes.rewriter import bodies, erase_unused, producer
 
 @dataclass(frozen=True)
 class ScaleWeights(ModulePass):
-    """Scale weights instead of channels. ``numerics``: ``strict`` does nothing."""
+    """Multiply scales of channels into weights instead of images. ``numerics``: ``strict`` does nothing."""
 
     name = "scale-weights"
     numerics: str = "default"
@@ -41,12 +41,13 @@ class ScaleWeights(ModulePass):
 
 
 def _plain(conv: ConvOp) -> bool:
-    """Whether each channel of the input has its own index in the weight."""
+    """Return whether ``conv`` is a convolution of floats without groups, so that each channel of the input has its own
+    index in the weight."""
     return conv.groups.value.data == 1 and conv.product is None and is_float(element_of(conv.result))
 
 
 def _scale(conv: ConvOp) -> None:
-    """Move a factor of each input channel to the weight, if the weight is smaller."""
+    """Move the factor of each input channel to the weight, if the weight has fewer elements than the image."""
     view = producer(conv.input, ReshapeOp)
     scaled = producer(view.input if view else conv.input, MapOp)
     if scaled is None or (view and not (view.result.has_one_use() and _keeps_channels(view, conv))):
@@ -58,19 +59,19 @@ def _scale(conv: ConvOp) -> None:
 
 
 def _channel_axes(conv: ConvOp, value: SSAValue) -> set[int]:
-    """The dimensions of an input that index the channel."""
+    """Return the dimensions of the input ``value`` that index the channel: one, or two in a blocked layout."""
     return {1, len(shape_of(value)) - 1} if conv.layouts else {1}
 
 
 def _keeps_channels(view: ReshapeOp, conv: ConvOp) -> bool:
-    """Whether a view changes only the spatial dimensions of an image."""
+    """Return whether a reshape changes only the spatial dimensions of an image."""
     before, after = shape_of(view.input), shape_of(view.result)
     return before[:2] == after[:2] and (conv.layouts is None or before[-1] == after[-1])
 
 
 @dataclass(frozen=True)
 class _Gate:
-    """A map that is ``x`` times ``factor``, an expression with one value for each channel."""
+    """A map that computes ``x * factor``, where ``factor`` is an expression with one value for each channel."""
 
     op: MapOp
     x: SSAValue
@@ -90,7 +91,7 @@ def _gate(op: MapOp, channels: set[int]) -> _Gate | None:
 
 
 def _by_channel(value: SSAValue, whole: SSAValue, channels: set[int]) -> bool:
-    """Whether ``value`` has one element for each channel of ``whole``, whose batch is 1."""
+    """Return whether ``value`` has one element for each channel of ``whole``, and the batch of ``whole`` is 1."""
     shape = shape_of(whole)
     return shape[0] == 1 and shape_of(value) == tuple(d if n in channels else 1 for n, d in enumerate(shape))
 

@@ -4,22 +4,23 @@
     %b = graph.map "f32(x0)"(%w)           →        (tensor<8x16xf16>, tensor<16x4xf16>) -> tensor<8x4xf32>
     %c = graph.contract "mk,kn->mn"(%a, %b)
 
-So operands stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. What moves elements
-between a cast and a product moves narrow ones: the derivatives of convolutions transpose images and reverse filters.
-Each value keeps its bits: the products are those of the widened operands. Bytes are widened to i32, halves and floats
-of 8 bits to f32; both operands of a product are widened, or none. Floats of 8 bits that are halves first are widened
-from 8 bits. Constants of f32 that halves hold, as an importer widens small weights, are halves again.
+Operands then stay narrow in memory, and those of 16 and 8 bits reach the tensor cores as they are. Data movement
+between a cast and a product moves narrow elements: the derivatives of convolutions transpose images and reverse
+filters. Results keep their bits, because the products are still those of the widened operands. Bytes are widened to
+i32, halves and floats of 8 bits to f32; either both operands of a product are widened, or neither. Floats of 8 bits
+that were cast to halves first are widened from 8 bits. Constants of f32 that halves hold exactly, such as small weights
+that an importer has widened, become halves again.
 
-A scale of dequantized floats of 8 bits is multiplied after the sum, where all terms of a result have it: one of a
-tensor, of a row or of a column. That rounds once what a scale of each term rounds each time, so ``numerics = strict``
-leaves it:
+A scale of dequantized floats of 8 bits is multiplied after the sum if all terms of a result have it: the scale of a
+tensor, of a row or of a column. Multiplying the sum rounds once, multiplying each term rounds each time, so
+``numerics = strict`` leaves scales before the sum:
 
     %a = graph.map "f32(x0) * 0.5"(%x)                     %c = graph.contract "mk,kn->mn"(%x, %w) {product = …}
     %b = graph.map "f32(x0) * x1"(%w, %s)             →    %d = graph.map "x0 * x1"(%c, 0.5 · %s)
     %d = graph.contract "mk,kn->mn"(%a, %b)
 
-So are the scale and the zero point of a constant of 8 bits that a contraction multiplies with halves or f32
-(weight-only quantization): it stays as it is stored, and is widened where it is multiplied.
+The scale and the zero point of a constant of 8 bits that a contraction multiplies with halves or f32 (weight-only
+quantization) are applied after the sum too. The constant stays as it is stored, and is widened where it is multiplied.
 """
 
 from __future__ import annotations
@@ -57,14 +58,15 @@ from mlc.passes.op_builder import OpBuilder
 from mlc.passes.rewriter import bodies, erase_unused, producer
 
 WIDENED = {"f32": ("f16", "bf16", *FLOAT8), "i32": ("i8", "ui8")}
-"""The element types that an element type of products holds, and sums exactly or in more bits."""
+"""For each element type of products, the narrower types whose products it represents exactly, or with more bits than
+they have."""
 Move = TransposeOp | PadOp | ReshapeOp | SliceOp
 EXACT = WIDENED | {"f16": FLOAT8, "bf16": FLOAT8}  # casts that keep each value
 
 
 @dataclass(frozen=True)
 class SinkCasts(ModulePass):
-    """Narrow operands of products. ``numerics``: ``strict`` multiplies by scales before the sums."""
+    """Let products read narrow operands. ``numerics``: ``strict`` keeps multiplications by scales before the sums."""
 
     name = "sink-casts"
     numerics: str = "default"
@@ -108,7 +110,8 @@ def _sink(op: ContractOp | ConvOp, numerics: str, weights: WeightStore, constant
 
 
 def _factors(op: Operation, operands: Sequence[SSAValue], element: str, weights: WeightStore) -> list[SSAValue] | None:
-    """The narrowest operands that one product has; None where they are not widened, or not alike."""
+    """Return the narrowest operands for the product ``op``; None if ``operands`` are not both widened, or from types
+    that cannot be multiplied with each other."""
     narrow = [_narrow(v, element) for v in operands]
     types = [element_of(v) for v in narrow if v is not None]
     if element == "f32" and len(types) == 1:
@@ -124,8 +127,8 @@ def _factors(op: Operation, operands: Sequence[SSAValue], element: str, weights:
 
 
 def _dequantized(op: ContractOp | ConvOp, weights: WeightStore) -> tuple[list[SSAValue] | None, list[SSAValue]]:
-    """The operands without their scales, and these in the shape of the result; None where that are not floats of 8
-    bits with scales that leave the sum."""
+    """Return the operands without their scales, and the scales in shapes that broadcast to the result. Return (None,
+    []) unless both operands are floats of 8 bits whose scales can be multiplied after the sum."""
     builder = OpBuilder(op)
     found = [x for v in op.operands if (x := scaled(v, builder)) is not None]
     pair = _factors(op, [x.value for x in found], "f32", weights)
@@ -139,7 +142,8 @@ def _dequantized(op: ContractOp | ConvOp, weights: WeightStore) -> tuple[list[SS
 def _weight_only(
     op: ContractOp, weights: WeightStore, constants: set[SSAValue]
 ) -> tuple[list[SSAValue] | None, list[SSAValue], SSAValue | None]:
-    """The left operand as it is in memory and a constant one of 8 bits, whose scales and zero point leave the sum."""
+    """Return the left operand as it is stored and the right operand, a constant of 8 bits; the scales; and the zero
+    point, both to be applied after the sum. Return None in place of the operands if the product has another form."""
     builder = OpBuilder(op)
     found = narrow_weight(op.rhs, weights, builder) if op.rhs in constants and op.lhs not in constants else None
     left = narrow_weight(op.lhs, weights, builder) if found else None
@@ -150,7 +154,8 @@ def _weight_only(
 
 
 def _narrow(value: SSAValue, element: str) -> SSAValue | None:
-    """The operand of which ``value`` is the widened one; what moves elements after the cast is made before."""
+    """Return the operand of the cast that widens ``value``; data movement after the cast is repeated on this operand.
+    Return None if there is no such cast."""
     if isinstance(move := value.owner, Move):
         fixed = isinstance(move, PadOp) and move.number != 0 or isinstance(move, ReshapeOp) and move.barrier is not None
         inner = None if fixed else _narrow(move.input, element)
@@ -163,7 +168,8 @@ def _narrow(value: SSAValue, element: str) -> SSAValue | None:
 
 
 def _rounded(value: SSAValue, element: str, weights: WeightStore, builder: OpBuilder) -> SSAValue | None:
-    """A constant whose values an element type holds exactly, as one of that type."""
+    """Return a constant as one of element type ``element``, if that type holds all its values exactly; None
+    otherwise."""
     owner = value.owner
     if not isinstance(owner, WeightOp | ConstantOp) or isinstance(owner, WeightOp) and owner.entry.data not in weights:
         return None

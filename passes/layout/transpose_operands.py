@@ -1,16 +1,17 @@
-"""Operand transposition (``transpose-operands``): right operands have neighbours where their products want them.
+"""Operand transposition (``transpose-operands``): right operands become contiguous along the axis along which products
+read them.
 
     %s = graph.contract "bmk,bnk->bmn"(%q, %k)    →    %t = graph.transpose(%k) {perm = [0, 2, 1]}
                                                        %s = graph.contract "bmk,bkn->bmn"(%q, %t)
 
-On a CPU those of batched products are contiguous along the columns: a micro-kernel multiplies a scalar of the left
-operand with consecutive elements of the right one, as in Q·Kᵀ of an attention. Of few rows a sum along the contiguous
-axis costs less than moving the operand (``contract_transposed``). Products that are not batched are packed
-(``pack-operands``).
+On a CPU the right operands of batched products become contiguous along the columns: a micro-kernel multiplies a scalar
+of the left operand with consecutive elements of the right one, as in Q·Kᵀ of an attention. For few rows, a sum along
+the contiguous axis costs less than moving the operand (``contract_transposed``). Products that are not batched are
+packed (``pack-operands``).
 
-On a GPU with warpgroups weights of 8 bits are contiguous along the sum, "mk,nk->mn": wgmma reads them in shared memory
-as they are stored, and halves alone in both orders. Constant folding then transposes them when the model is compiled.
-A weight that others read too stays as it is: a copy would take memory.
+On a GPU with warpgroups, weights of 8 bits become contiguous along the sum, "mk,nk->mn": wgmma reads halves in either
+order from shared memory, but 8-bit elements only in this one. Constant folding then transposes the weights when the
+model is compiled. A weight that another operator reads too is not transposed: a copy would take memory.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from mlc.target import GpuTarget
 
 @dataclass(frozen=True)
 class TransposeOperands(ModulePass):
-    """``numerics``: warpgroups multiply floats of 8 bits with ``relaxed`` alone."""
+    """Transpose right operands of products. ``numerics``: only with ``relaxed`` do warpgroups multiply floats of 8
+    bits."""
 
     name = "transpose-operands"
     numerics: str = "default"
@@ -47,7 +49,8 @@ class TransposeOperands(ModulePass):
                 _transpose(contract, last)
 
     def _weights(self, body: Block, target: GpuTarget) -> list[tuple[ContractOp, str]]:
-        """Products whose weights lie otherwise than warpgroups read them, and the letter of their sums."""
+        """Return the products whose weights warpgroups cannot read as they are stored, each with the letter of its
+        sum."""
         elements = {"i8", "ui8", *(FLOAT8 if self.numerics == "relaxed" else ())}
         constants = constant_values(body) if target.warpgroups else set()
         contracts = [o for o in body.ops if isinstance(o, ContractOp) and _is_strided(o, constants, elements)]
@@ -55,12 +58,14 @@ class TransposeOperands(ModulePass):
 
 
 def _batched(body: Block) -> list[tuple[ContractOp, str]]:
-    """Batched products whose right operands pay to be moved, and the letter of their columns."""
+    """Return the batched products for which a transposition of the right operand pays, each with the letter of its
+    columns."""
     return [(o, o.terms[2][-1]) for o in body.ops if isinstance(o, ContractOp) and _pays(o)]
 
 
 def _is_strided(op: ContractOp, constants: set[SSAValue], elements: set[str]) -> bool:
-    """Whether the left operand has neighbours along the only sum, and a weight that nobody else reads has none."""
+    """Return whether the left operand is contiguous along the only summed axis, and the right one, a constant without
+    other readers, is not."""
     if op.rhs not in constants or op.layouts or not {element_of(v) for v in op.operands} <= elements:
         return False
     lhs, rhs, out = op.terms
@@ -81,7 +86,7 @@ def _pays(op: ContractOp) -> bool:
 
 
 def _transpose(op: ContractOp, last: str) -> None:
-    """Neighbours of the right operand are those along the letter ``last``."""
+    """Transpose the right operand of ``op`` so that it is contiguous along the letter ``last``."""
     lhs, rhs, out = op.terms
     order = [*(c for c in rhs if c != last), last]
     move = TransposeOp(op.rhs, [rhs.index(c) for c in order])

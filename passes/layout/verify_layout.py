@@ -19,7 +19,7 @@ from mlc.passes.rewriter import bodies
 
 @dataclass(frozen=True)
 class VerifyLayout(ModulePass):
-    """Raises where the module is not a well-formed graph; changes nothing.
+    """Raise an error if the module is not a well-formed graph; change nothing.
 
     Raises:
         GraphVerifyError: the first violation, with operator and source nodes.

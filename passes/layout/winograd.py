@@ -59,7 +59,8 @@ FLOAT = 4  # bytes
 
 @dataclass(frozen=True)
 class Winograd(ModulePass):
-    """``gain``: the least estimated speedup."""
+    """Replace 3x3 convolutions by Winograd convolutions. ``gain``: the least estimated speedup for which one is
+    replaced."""
 
     name = "winograd"
     gain: float = 1.15
@@ -73,7 +74,7 @@ class Winograd(ModulePass):
                     _replace(conv, m, _fits_in_l2(conv, m, target_of(ctx)))
 
     def _tile(self, conv: ConvOp, constant: bool, target: CpuTarget) -> int:
-        """The tile size with the least estimated time; 0: keep the convolution."""
+        """Return the tile size m with the least estimated time; 0 if the plain convolution is fastest."""
         best, least = 0, _seconds(conv, 0, constant, target)
         for m in (2, 4):  # the larger one has more weights and a larger error
             if (cost := _seconds(conv, m, constant, target)) * self.gain <= least:
@@ -82,8 +83,9 @@ class Winograd(ModulePass):
 
 
 def _seconds(conv: ConvOp, m: int, constant: bool, target: CpuTarget) -> float:
-    """Estimated time on one CPU: the products or reading their weights from memory, and the transforms, which write and
-    read their tiles; those of weights that are not constant too."""
+    """Return the estimated time on one CPU with tiles of size ``m`` (0: the plain convolution), the sum of two terms:
+    the larger of the time to multiply and the time to read the weights from memory, and the time of the transforms,
+    which write and read their tiles. Weights that are not ``constant`` are transformed too."""
     filters, channels, h, w = _sizes(conv)
     batch = shape_of(conv.result)[0]
     points = (-(-h // m) * -(-w // m) if m else h * w) * (batch if isinstance(batch, int) else 1)
@@ -97,7 +99,8 @@ def _seconds(conv: ConvOp, m: int, constant: bool, target: CpuTarget) -> float:
 
 
 def _tile_rates(conv: ConvOp, m: int, moved: int, target: CpuTarget) -> tuple[float, float]:
-    """The rates, in bytes a second, at which tiles are written and read in the cache level or memory where they are."""
+    """Return the rates, in bytes a second, at which tiles are written and read, in the cache level or memory that holds
+    them."""
     rates = target.rates
     if _fits_in_l2(conv, m, target):
         return rates.l2_bytes, rates.l2_bytes
@@ -121,7 +124,7 @@ def _fits_in_l2(conv: ConvOp, m: int, target: CpuTarget) -> bool:
 
 
 def _sizes(conv: ConvOp) -> tuple[int, int, int, int]:
-    """Filters, channels and extents."""
+    """Return the filters, the channels, and the height and width of the result."""
     (_, f, h, w, b), (_, c, *_, bi, _) = shape_of(conv.result), shape_of(conv.weight)
     filters, channels = product((f, b)), product((c, bi))
     assert isinstance(filters, int) and isinstance(channels, int) and isinstance(h, int) and isinstance(w, int)
@@ -153,8 +156,8 @@ def _replace(conv: ConvOp, m: int, by_rows: bool) -> None:
 
 
 def _products(tiles: SSAValue, weight: SSAValue, m: int, by_rows: bool, builder: OpBuilder) -> SSAValue:
-    """The products at each point of the tiles, in their shape. ``by_rows``: a row of tiles at a time, in one kernel
-    with the transforms; else of all tiles as if they were in one row."""
+    """Return the products at each point of the tiles, in the tiles' shape. ``by_rows``: one row of tiles at a time, in
+    one kernel with the transforms; otherwise all tiles form one row."""
     (n, _, th, tw, _), (inner, outer) = shape_of(tiles), (int(d) for d in shape_of(weight)[-2:])  # type: ignore[arg-type]
     ones = [1, 1] if by_rows else [1]
     read = tiles if by_rows else builder.reshape(tiles, (n, shape_of(tiles)[1], th * tw, inner))
@@ -164,8 +167,8 @@ def _products(tiles: SSAValue, weight: SSAValue, m: int, by_rows: bool, builder:
 
 
 def _filters(weight: SSAValue, m: int, ones: Sequence[int], builder: OpBuilder) -> SSAValue:
-    """G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, *ones, b, b']. Of reversed filters, as those of a
-    derivative by the image, G is reversed instead."""
+    """Return G w Gᵀ of each filter: [F, C, 3, 3, b, b'] → [a*a*F, C, *ones, b, b']. If the filters are reversed, as in
+    the derivative by the image, G is reversed instead."""
     straight = before_reversal(weight, (2, 3), builder)
     matrix = np.asarray(matrices(m)[1], np.float32)
     g = builder.emit(ConstantOp(np.ascontiguousarray(matrix[:, ::-1]) if straight else matrix))

@@ -1,5 +1,5 @@
 """Winograd convolution of gradients (``winograd-gradients``): the derivative of a 3x3 convolution of stride 1 by its
-filters, a convolution over the batch, from fewer products.
+filters, a convolution over the batch, is computed from fewer products.
 
     %g = graph.conv(%x, %y) {layouts = [bAcd16a, bAcd16a, ABcd16a16b]} : (8x4x34x34x16, 8x2x32x32x16) -> 4x2x3x3x16x16
 
@@ -46,7 +46,8 @@ FLOAT = 4  # bytes
 
 @dataclass(frozen=True)
 class WinogradGradients(ModulePass):
-    """``gain``: the least estimated speedup."""
+    """Replace derivatives by filters by Winograd convolutions. ``gain``: the least estimated speedup for which one is
+    replaced."""
 
     name = "winograd-gradients"
     gain: float = 1.15
@@ -58,7 +59,7 @@ class WinogradGradients(ModulePass):
                     _replace(conv, m)
 
     def _tile(self, conv: ConvOp, target: CpuTarget) -> int:
-        """The tile size with the least estimated time; 0: keep the convolution."""
+        """Return the tile size m with the least estimated time; 0 if the plain convolution is fastest."""
         best, least = 0, _seconds(conv, 0, target)
         for m in (2, 4):
             if (cost := _seconds(conv, m, target)) * self.gain <= least:
@@ -67,7 +68,8 @@ class WinogradGradients(ModulePass):
 
 
 def _applies(conv: ConvOp) -> bool:
-    """Whether a convolution sums over the batch, which is second in memory, for 3x3 results of stride 1."""
+    """Return whether ``conv`` has stride 1 and a 3x3 result, and sums over the batch, which is the second dimension of
+    its operands in memory."""
     plain = conv.window == ((1, 1), (1, 1)) and conv.groups.value.data == 1 and not conv.product
     layouts, out = conv.data_layouts, shape_of(conv.result)
     if not plain or layouts is None or element_of(conv.result) != "f32" or len(out) != 6:
@@ -77,13 +79,14 @@ def _applies(conv: ConvOp) -> bool:
 
 
 def _sizes(conv: ConvOp) -> tuple[int, int, int, int, int]:
-    """Images, channels, filters and extents of the adjoint."""
+    """Return the images, the channels, the filters, and the height and width of the adjoint."""
     (n, f, h, w, b), (_, c, *_, block) = shape_of(conv.weight), shape_of(conv.input)
     return n, c * block, f * b, h, w  # type: ignore[return-value]
 
 
 def _seconds(conv: ConvOp, m: int, target: CpuTarget) -> float:
-    """Estimated time on one CPU: the products, and the transforms, which write and read points of tiles and of taps."""
+    """Return the estimated time on one CPU with tiles of size ``m`` (0: the plain convolution): the products, and the
+    transforms, which write and read the points of tiles and of taps."""
     n, channels, filters, h, w = _sizes(conv)
     if not m:
         return 2.0 * TAPS**2 * channels * filters * n * h * w / target.flops
@@ -97,7 +100,8 @@ def _seconds(conv: ConvOp, m: int, target: CpuTarget) -> float:
 
 
 def _replace(conv: ConvOp, m: int) -> None:
-    """The image is read through a barrier: its tiles are made again, and those of the convolution itself not kept."""
+    """Replace ``conv``. The image is read through a barrier, so that its tiles are computed again: otherwise common
+    subexpression elimination would keep the tiles of the forward convolution in memory."""
     builder, (_, _, _, h, w) = OpBuilder(conv, source_nodes(conv)), _sizes(conv)
     image = builder.emit(ReshapeOp(conv.input, shape_of(conv.input), barrier=True))
     operands = _points(image, (h, w), m, False, builder), _points(conv.weight, (h, w), m, True, builder)
@@ -108,7 +112,7 @@ def _replace(conv: ConvOp, m: int) -> None:
 
 
 def _points(x: SSAValue, extents: tuple[int, int], m: int, adjoint: bool, builder: OpBuilder) -> SSAValue:
-    """The points of the tiles of ``x``, whose tiles are one dimension: [a*a, C, tiles, b]."""
+    """Return the points of the tiles of ``x``, with all tiles in one dimension: [a*a, C, tiles, b]."""
     rows = builder.emit(WinogradRowsOp(whole_tiles(x, extents, m, builder), m, adjoint))
     points = builder.emit(WinogradPointsOp(rows, m, adjoint))
     p, c, *tiles, b = shape_of(points)

@@ -1,4 +1,5 @@
-"""The channels of a block, of each target: a vector of them (NCHWc), or all of an image (NHWC)."""
+"""Block sizes: how many channels a block has on each target, a vector of channels (NCHWc) or all channels of an image
+(NHWC)."""
 
 from __future__ import annotations
 
@@ -24,28 +25,30 @@ Conv = ConvOp | ConvTransposeOp
 
 @dataclass(frozen=True)
 class BlockSizes(ABC):
-    """The blocks that a target wants; ``constants`` are the values that are known when a model is compiled."""
+    """The block sizes of a target. ``constants``: the values that are known at compile time."""
 
     constants: Set[SSAValue]
     whole: ClassVar[bool]
-    """Whether a block has all channels, and padding channels at most."""
+    """Whether one block has all channels."""
 
     @abstractmethod
     def of_filters(self, op: Conv) -> int | None:
-        """Channels in a block of a convolution's result; None where it keeps the plain layout, or is blocked."""
+        """Return the channels in a block of the result of ``op``; None if the result keeps its layout."""
 
     @abstractmethod
     def of_image(self, op: Conv, filters: int) -> int:
-        """Channels in a block of its image, where that is not blocked yet and the result has blocks of ``filters``."""
+        """Return the channels in a block of the image of ``op``, if the image is not blocked yet. ``filters``: the
+        channels in a block of the result."""
 
     @abstractmethod
     def vector(self, element: str) -> int | None:
-        """The channels of a vector register; None where blocks are not vectors."""
+        """Return the channels in a vector register; None if blocks are not vectors."""
 
 
 @dataclass(frozen=True)
 class VectorBlocks(BlockSizes):
-    """A block is a vector of 4-byte channels, or half as many of 8 bytes. Fewer channels make one short block."""
+    """Blocks of one vector: ``lanes`` channels of 4 bytes, or half as many of 8 bytes. Fewer channels make one short
+    block."""
 
     lanes: int
     whole = False
@@ -66,7 +69,7 @@ class VectorBlocks(BlockSizes):
 
 @dataclass(frozen=True)
 class WholeChannels(BlockSizes):
-    """A block has all channels of an image of halves, in multiples of what a thread copies at a time."""
+    """One block of all channels of an image of halves, rounded up to a multiple of what a thread copies at a time."""
 
     whole = True
 
@@ -84,18 +87,19 @@ class WholeChannels(BlockSizes):
 
 
 def is_of_halves(op: Conv) -> bool:
-    """Whether a convolution multiplies halves and adds floats of 32 bits, as tensor cores do."""
+    """Return whether a convolution multiplies halves and adds in f32, as tensor cores do."""
     return isinstance(op, ConvOp) and {element_of(v) for v in op.operands} <= {*HALVES} and bool(op.product)
 
 
 def _slides(op: Conv) -> bool:
-    """Whether a window has no more taps than positions: the adjoint is one as large as the image, read once."""
+    """Return whether the window has at most as many taps as the result has positions. In a derivative by filters the
+    window is the adjoint, which is as large as the image and is read once."""
     window, positions = (product(shape_of(v)[2:]) for v in (op.weight, op.results[0]))
     return isinstance(window, int) and isinstance(positions, int) and window <= positions
 
 
 def whole_block(channels: int) -> int:
-    """Channels of the one block of an image, those of zeros included."""
+    """Return the channels in the one block of an image, including padding channels."""
     return FEW if channels <= FEW else _multiple(channels, COPIED)
 
 
@@ -108,7 +112,7 @@ def _multiple(count: int, unit: int) -> int:
 
 
 def _outweighs_packing(op: Conv) -> bool:
-    """Whether weights of run time are used for so many positions that it pays to pack them in each run."""
+    """Return whether weights that are not constant are read at so many positions that packing them in each run pays."""
     shape = shape_of(op.result)
     positions = product((shape[0], *shape[2:]))
     return isinstance(op, ConvOp) and isinstance(positions, int) and positions >= PACKED_POSITIONS

@@ -30,7 +30,7 @@ class Blocked:
 
     @property
     def aligned(self) -> bool:
-        """Whether there are no padding channels."""
+        """Whether the tensor has no padding channels."""
         return self.channels % self.block == 0
 
     @property
@@ -40,31 +40,31 @@ class Blocked:
 
 
 def blocked(rank: int, block: int) -> LayoutAttr:
-    """The layout of a tensor [N, C, X…] in blocks of channels: ``aBcd16b``."""
+    """Return the layout of a tensor [N, C, X…] in blocks of channels: ``aBcd16b``."""
     return layout(rank, [(1, block)])
 
 
 def panels(columns: int, block: int) -> LayoutAttr:
-    """The layout of a matrix [K, N] in panels of ``block`` columns: ``Ba32b``."""
+    """Return the layout of a matrix [K, N] in panels of ``block`` columns: ``Ba32b``."""
     return layout(2, [(1, block)], (1, 0), [-columns % block])
 
 
 def blocked_conv(rank: int, inner: int, outer: int) -> list[LayoutAttr]:
-    """The layouts of a convolution in ``rank`` spatial dimensions, from blocks of ``inner`` to blocks of ``outer``
-    channels."""
+    """Return the layouts of input, weight and result of a convolution in ``rank`` spatial dimensions, from blocks of
+    ``inner`` to blocks of ``outer`` channels."""
     weight = layout(rank + 2, [(1, inner), (0, outer)])
     return [blocked(rank + 2, inner), weight, blocked(rank + 2, outer)]
 
 
 class LayoutBuilder(OpBuilder):
-    """Creates operators on blocked tensors."""
+    """A builder of operators on blocked tensors."""
 
     def pack(self, x: SSAValue, *tiles: tuple[int, int], order: Sequence[int] | None = None) -> SSAValue:
-        """``x`` with dimensions split into tiles (dimension, extent)."""
+        """Return ``x`` packed: ``tiles`` are the dimensions that are split into tiles, with the extents of these."""
         return self.emit(PackOp(x, layout(len(shape_of(x)), tiles, order)))
 
     def packed_rows(self, x: SSAValue) -> SSAValue:
-        """Bytes [X…, k, n] as packed integers [X…, k/4, n], four rows in each; k is filled with zeros."""
+        """Return bytes [X…, k, n] as packed integers [X…, k/4, n], with four rows in each; k is padded with zeros."""
         rank = len(shape_of(x))
         turned = [*range(rank - 2), rank - 1, rank - 2]
         columns = self.fill(self.transpose(x, turned), rank - 1, 4)
@@ -76,14 +76,14 @@ class LayoutBuilder(OpBuilder):
         return Blocked(self.pack(x, (1, block)), int(shape[1]), block, shape[2:])  # type: ignore[arg-type]
 
     def whole_block(self, x: SSAValue, block: int) -> Blocked:
-        """[N, C, X…] → [N, 1, X…, b] with one block of at least C channels; zeros are appended after channels are the
-        last dimension, where one padding may append borders too."""
+        """[N, C, X…] → [N, 1, X…, b] with one block of at least C channels. Zeros are appended once channels are the
+        last dimension, so that one padding can also append borders."""
         shape, channels = shape_of(x), int(shape_of(x)[1])  # type: ignore[arg-type]
         moved = self.pack(x, (1, channels))
         return Blocked(self.fill(moved, len(shape), block), channels, block, shape[2:])
 
     def without_padding(self, x: Blocked) -> Blocked:
-        """A single block without its padding channels."""
+        """Return ``x``, which has a single block, without its padding channels."""
         if x.aligned:
             return x
         shape = (*shape_of(x.value)[:-1], x.channels)
@@ -102,12 +102,12 @@ class LayoutBuilder(OpBuilder):
         return self.emit(SliceOp(x, [0] * len(shape), (shape[0], channels, *shape[2:]), [1] * len(shape)))
 
     def flattened(self, x: Blocked) -> SSAValue:
-        """The value with all spatial dimensions merged into one."""
+        """Return the value with all spatial dimensions merged into one."""
         shape = shape_of(x.value)
         return self.reshape(x.value, (*shape[:2], product(x.spatial), x.block))
 
     def unflattened(self, x: Blocked) -> SSAValue:
-        """The value with separate spatial dimensions."""
+        """Return the value with separate spatial dimensions."""
         shape = shape_of(x.value)
         return self.reshape(x.value, (*shape[:2], *x.spatial, x.block))
 
@@ -117,7 +117,7 @@ def spares_channels(op: PadOp) -> bool:
 
 
 def padded(op: PadOp, x: Blocked, builder: LayoutBuilder) -> Blocked:
-    """The padding ``op`` of ``x``."""
+    """Return the blocked form of the padding ``op``, whose operand is ``x``."""
     low, high, interior = dims_of(op.low), dims_of(op.high), ints_of(op.interior)
     new = PadOp(builder.unflattened(x), [*low, 0], [*high, 0], op.value.data, [*interior, 0])
     values = union([x.padding, frozenset([op.number])])

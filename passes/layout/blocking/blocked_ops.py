@@ -1,5 +1,5 @@
-"""Operators other than convolutions on the blocked layout: each function returns the blocked form, or None to keep the
-plain layout.
+"""Blocked forms of operators other than convolutions: each function returns the operator on the blocked layout, or None
+to keep the plain layout.
 
 Where it returns None, no operation that it created has a reader.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def blocked_map(op: MapOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """All operands get the same blocks; an operand without channels gets a last dimension of 1."""
+    """Give all operands of a map the same blocks; an operand without channels gets a last dimension of extent 1."""
     shape = shape_of(op.result)
     lead = next((v for a in op.args if (v := layout.views.get(a)) and v.shape == shape), None)
     if lead is None or not all(_fits(shape_of(a), shape) for a in op.args):
@@ -65,7 +65,8 @@ def _flattens(shape: Shape, whole: Shape) -> bool:
 
 
 def _padding(op: MapOp, lead: Blocked, layout: LayoutAssignment) -> list[PaddingValues]:
-    """The padding values of each operand: its own, zeros where packing pads it, else the value that it broadcasts."""
+    """Return the padding values of each operand: those of its blocked form, zeros if packing pads it, or the values
+    that it broadcasts."""
     out: list[PaddingValues] = []
     for arg in op.args:
         view = layout.views.get(arg)
@@ -78,7 +79,7 @@ def _padding(op: MapOp, lead: Blocked, layout: LayoutAssignment) -> list[Padding
 
 
 def _has_channels(arg: SSAValue, lead: Blocked, layout: LayoutAssignment) -> bool:
-    """Whether ``arg`` has an element for each channel (of a single channel: whether it is blocked)."""
+    """Return whether ``arg`` has an element for each channel. For a single channel, ``arg`` must be blocked."""
     channels = _full(shape_of(arg), len(lead.shape))[1]
     return channels == lead.channels and (
         channels != 1 or (arg in layout.views and len(shape_of(arg)) == len(lead.shape))
@@ -106,7 +107,7 @@ def _map_operand(
 
 
 def blocked_pool(op: PoolOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Windows slide over the same dimensions."""
+    """Pool over the spatial dimensions of the blocked operand."""
     x = layout.views[op.input]
     finite, values = after_combine(op.fn.data, x.padding)
     if not (finite or x.aligned) or len(ints_of(op.kernel)) != len(x.spatial):
@@ -116,12 +117,13 @@ def blocked_pool(op: PoolOp, layout: LayoutAssignment, builder: LayoutBuilder) -
 
 
 def blocked_pad(op: PadOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Padding of anything but channels."""
+    """Pad the blocked operand, unless channels are padded."""
     return padded(op, layout.views[op.input], builder) if spares_channels(op) else None
 
 
 def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Along channels where each operand is whole blocks; along any other dimension."""
+    """Concatenate blocked operands: along channels if each operand consists of whole blocks, or along any other
+    dimension."""
     axis = op.axis.value.data
     block = next(layout.views[a].block for a in op.args if a in layout.views)
     channels = [shape_of(a)[1] for a in op.args]
@@ -135,13 +137,13 @@ def blocked_concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilde
 
 
 def concat(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """A concatenation of whole blocks, or of the channels in them."""
+    """Concatenate blocked operands, also along the channels within the one block of an NHWC image."""
     within = layout.sizes.whole and op.axis.value.data == 1
     return _concat_in_block(op, layout, builder) if within else blocked_concat(op, layout, builder)
 
 
 def _concat_in_block(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Along the channels of blocks that have all of them, where none are padding."""
+    """Concatenate along the channels within blocks that have all channels, if no operand has padding channels."""
     shape, channels = shape_of(op.result), [shape_of(a)[1] for a in op.args]
     held = [layout.views[a] for a in op.args if a in layout.views]
     if not all(isinstance(c, int) and c % COPIED == 0 for c in channels) or not all(v.aligned for v in held):
@@ -153,7 +155,8 @@ def _concat_in_block(op: ConcatOp, layout: LayoutAssignment, builder: LayoutBuil
 
 
 def blocked_slice(op: SliceOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """All channels, or whole blocks of channels; of a block that has all, a part that is copied in whole chunks."""
+    """Slice a blocked operand: all channels, or whole blocks of channels. From a block with all channels, a part is
+    sliced that consists of whole 16-byte chunks."""
     x, shape = layout.views[op.input], shape_of(op.result)
     starts, sizes, steps = list(dims_of(op.starts)), list(dims_of(op.sizes)), list(ints_of(op.steps))
     held, within = builder.unflattened(x), (0, x.block)
@@ -174,7 +177,7 @@ def _whole_blocks(start: DimLike, size: DimLike, x: Blocked) -> bool:
 
 
 def blocked_reduce(op: ReduceOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Over positions; over the batch where the reduction keeps the dimension."""
+    """Reduce a blocked operand over positions, or also over the batch if the reduction keeps this dimension."""
     x, axes, keep = layout.views[op.input], ints_of(op.axes), bool(op.keepdims)
     finite, values = after_combine(op.fn.data, x.padding)
     if 1 in axes or (0 in axes and not keep) or not (finite or x.aligned):
@@ -189,8 +192,8 @@ def blocked_reduce(op: ReduceOp, layout: LayoutAssignment, builder: LayoutBuilde
 
 
 def blocked_compute(op: ComputeOp, layout: LayoutAssignment, builder: LayoutBuilder) -> Blocked | None:
-    """Resizing and similar operators: blocked operands are read at [i0, i1, …], and nothing else depends on the
-    channel."""
+    """Compute resizing and similar operators on blocks, if every blocked operand is read at [i0, i1, …] and nothing
+    else depends on the channel i1."""
     shape, held = dims_of(op.shape), {n: layout.views[a] for n, a in enumerate(op.args) if a in layout.views}
     lead = next(iter(held.values()))
     lane = Index(f"i{len(shape)}")

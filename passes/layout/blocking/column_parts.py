@@ -1,4 +1,5 @@
-"""Equal parts of the columns of a product in one row, and the elementwise operators that combine them."""
+"""Column parts: a product of one row whose columns are read in equal parts, such as the gates of a recurrent cell, and
+the elementwise operators that combine the parts."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ from mlc.target import CpuTarget
 
 @dataclass(frozen=True)
 class Parts:
-    """``slices`` (which part each is) of ``scalar`` of ``args``: a product, or what is elementwise of it.
+    """A product of one row, and the slices of equal width that read it.
 
-    ``maps`` combine parts, elementwise and with nothing else that the product leads to; something else reads the slices
-    ``left``.
+    ``slices`` maps each slice to the number of its part. They slice ``scalar`` of ``args``: the product, or an
+    elementwise function of it. ``maps`` combine parts elementwise, and read nothing else that depends on the product.
+    ``left`` are the slices that other operators read too.
     """
 
     contract: ContractOp
@@ -32,7 +34,7 @@ class Parts:
 
     @property
     def width(self) -> int:
-        """Columns of a part."""
+        """The columns of a part."""
         return int(shape_of(next(iter(self.slices)))[1])  # type: ignore[arg-type]
 
     @property
@@ -40,8 +42,11 @@ class Parts:
         return int(shape_of(self.contract.result)[1]) // self.width  # type: ignore[arg-type]
 
     def block(self, target: CpuTarget) -> int:
-        """Columns of each part in a panel: the panel keeps its width where that divides evenly, else a part has as many
-        whole vectors as the panel has room for, at least one. Fewer where threads need more panels; 0: none fits."""
+        """Return how many columns of each part a panel gets; 0 if no number fits.
+
+        A panel keeps its width if the number of parts divides it. Otherwise each part gets as many whole vectors as the
+        panel has room for, at least one. It gets fewer if threads need more panels.
+        """
         panel, lanes = self.held.tiles[0][1], target.lanes * 4 // ITEMSIZE[element_of(self.contract.result)]
         even = [panel // self.count] if panel % self.count == 0 else []
         vectors = range(max(panel // (self.count * lanes), 1), 0, -1)
@@ -50,7 +55,8 @@ class Parts:
 
 
 def column_parts(op: ContractOp, positions: Mapping[Operation, int]) -> Parts | None:
-    """The parts of a product of one row with a packed matrix, if nothing reads it but slices of equal width.
+    """Return the parts of a product of one row with a packed matrix; None unless all its readers are slices of equal
+    width, and elementwise operators combine these.
 
     ``positions`` has the position of each operation in the block.
     """
@@ -67,13 +73,14 @@ def column_parts(op: ContractOp, positions: Mapping[Operation, int]) -> Parts | 
 
 
 def panels_of(op: ContractOp) -> LayoutAttr | None:
-    """The layout of a right operand in panels of columns; None: it has another one."""
+    """Return the layout of the right operand if it is packed in panels of columns; None otherwise."""
     held = op.data_layouts[1] if op.data_layouts else None
     return held if held and held.order == (1, 0) and [axis for axis, _ in held.tiles] == [1] else None
 
 
 def _slices(row: SSAValue) -> dict[SSAValue, int]:
-    """The slices that alone read a row, and which part each is, if they are aligned and of equal width."""
+    """Return the slices of a row and the number of each part; none unless all readers of the row are slices of equal
+    width that start at multiples of it."""
     readers = [use.operation for use in row.uses]
     slices = [s for s in readers if isinstance(s, SliceOp)]
     if not slices or len(slices) != len(readers):
@@ -88,7 +95,8 @@ def _slices(row: SSAValue) -> dict[SSAValue, int]:
 
 
 def _combining(op: ContractOp, slices: Mapping[SSAValue, int], positions: Mapping[Operation, int]) -> list[MapOp]:
-    """The elementwise operators of slices that read nothing else that ``op`` leads to but each other's results."""
+    """Return the elementwise operators that read slices and each other's results, but nothing else that depends on
+    ``op``."""
     shape: Shape = shape_of(next(iter(slices))) if slices else ()
     readers = {use.operation: None for value in slices for use in value.uses}
     own, maps = set(slices), list[MapOp]()
@@ -102,7 +110,7 @@ def _combining(op: ContractOp, slices: Mapping[SSAValue, int], positions: Mappin
 
 
 def producers(values: Iterable[SSAValue], start: int, positions: Mapping[Operation, int]) -> set[Operation]:
-    """The operations from position ``start`` on that ``values`` depend on."""
+    """Return the operations at position ``start`` or later on which ``values`` depend."""
     found, waiting = set[Operation](), [v.owner for v in values]
     while waiting:
         owner = waiting.pop()

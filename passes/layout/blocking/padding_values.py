@@ -18,19 +18,19 @@ from mlc.dialects.semantics.expr import CASTS, COMPARISONS, Call, Const, Expr, I
 from mlc.dialects.types import numpy_dtype
 
 PaddingValues = frozenset[float] | None
-"""The possible padding values; None: any finite ones."""
+"""The set of possible padding values; None: any finite values."""
 
 ZERO: PaddingValues = frozenset([0.0])
 ANY: PaddingValues = None
 LIMIT = 8  # combinations of padding values that are evaluated one by one
 FINITE = {"add", "sub", "mul", "max", "min", "neg", "abs", "where", "sigmoid", "tanh", "erf", "sin", "cos", "round",
           "floor", "ceil", "trunc", "sign", "atan", "and_", "or_", "xor", "not_", *COMPARISONS, *CASTS}  # fmt: skip
-"""Functions whose result is finite for finite arguments of ordinary magnitude."""
+"""The functions whose result is finite for finite arguments of ordinary magnitude."""
 
 
 def after_map(expr: Expr, operands: Sequence[PaddingValues], elements: Sequence[str]) -> tuple[bool, PaddingValues]:
-    """(whether all values are finite, the padding values) of a map over operands with padding values ``operands``, of
-    types ``elements``."""
+    """Return whether all padding values of a map's result are finite, and these values. ``operands`` and ``elements``:
+    the padding values and element types of the operands."""
     known = [o for o in operands if o is not None]
     symbolic = any(isinstance(node, Index) for node in walk(expr))  # the value of a dimension is known at run time
     if len(known) == len(operands) and math.prod(map(len, known)) <= LIMIT and not symbolic:
@@ -47,12 +47,12 @@ def _value(expr: Expr, point: Sequence[float], elements: Sequence[str]) -> float
 
 
 def _dtype(value: float, element: str) -> np.dtype[Any]:
-    """Integers and predicates as they are, floats as f32."""
+    """Return the type for evaluating ``expr``: integers and predicates keep theirs, floats are f32."""
     return numpy_dtype(element if element[0] in "iu" and math.isfinite(value) else "f32")
 
 
 def _is_zero(expr: Expr, operands: Sequence[PaddingValues]) -> bool:
-    """Whether ``expr`` is 0 for all finite values of the unknown operands."""
+    """Return whether ``expr`` is 0 for all finite values of the operands whose padding values are unknown."""
     match expr:
         case Load(operand=n):
             return operands[n] == ZERO
@@ -80,7 +80,8 @@ def _finite(expr: Expr, operands: Sequence[PaddingValues]) -> bool:
 
 
 def after_combine(fn: str, values: PaddingValues) -> tuple[bool, PaddingValues]:
-    """Padding values after the monoid ``fn`` has combined several positions (pooling, reductions over positions).
+    """Return whether the result of combining several positions by the monoid ``fn`` (pooling, reductions over
+    positions) has finite padding values, and these values.
 
     A window has at least one element that is not padding, so the infinities that pad a maximum are never its result.
     """

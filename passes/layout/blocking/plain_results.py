@@ -1,7 +1,7 @@
-"""Operators that read blocked tensors and write plain ones: convolutions over the batch, which are the derivatives of
-convolutions by their filters, dense and depthwise, and reductions over the batch and all positions.
+"""Operators that read blocked tensors and write plain ones: convolutions over the batch (the derivatives of dense and
+depthwise convolutions by their filters), and reductions over the batch and all positions.
 
-Each function returns the plain result, or None where the operator does not have this form.
+Each function returns the plain result, or None if the operator has another form.
 """
 
 from __future__ import annotations
@@ -33,8 +33,12 @@ if TYPE_CHECKING:
 
 
 def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
-    """A convolution of [C, N, X…] with filters [F, N, K…], transposed from [N, C, X…] and [N, F, K…]: it reads
-    both in blocks of channels as they are, and its register tile has rows of C and vectors of F."""
+    """Replace a convolution of [C, N, X…] with filters [F, N, K…], which are transposed from [N, C, X…] and [N, F,
+    K…].
+
+    The new convolution reads both untransposed tensors in blocks of channels. Its register tile has rows of C and
+    vectors of F.
+    """
     image, filters = _batch_first(op.input), _batch_first(op.weight)
     fits = _known(op) and (is_of_halves(op) if assignment.sizes.whole else _plain_floats(op))
     if image is None or filters is None or op.groups.value.data > 1 or not fits:
@@ -55,7 +59,8 @@ def conv_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBui
 def _in_blocks(
     value: SSAValue, block: int, moved: SSAValue, held: LayoutAttr, assignment: LayoutAssignment, builder: LayoutBuilder
 ) -> SSAValue:
-    """A factor [N, C, X…], of which ``moved`` is the transpose, in blocks: as others read it, or packed alone."""
+    """Return a factor [N, C, X…] in blocks: its blocked form if other operators read that, else ``moved``, its
+    transpose, packed."""
     if value in assignment.views or assignment.sizes.whole:
         found = builder.unflattened(assignment.blocked(value, block, builder))
         if not isinstance(found.owner, PackOp):
@@ -64,8 +69,9 @@ def _in_blocks(
 
 
 def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
-    """A convolution of [1, C·N, X…] with filters [C, N, K…] in C groups, both transposed from [N, C, …]: a sum over the
-    batch and positions for each channel. A vector has a block of channels, a register tile the results of a window."""
+    """Replace a convolution of [1, C·N, X…] with filters [C, N, K…] in C groups, both transposed from [N, C, …], by a
+    sum over the batch and positions for each channel. A vector has a block of channels, a register tile the results of
+    a window."""
     channels, merged = op.groups.value.data, op.input.owner
     block = assignment.sizes.vector(element_of(op.result))
     image = _batch_first(merged.input) if isinstance(merged, ReshapeOp) and merged.barrier is None else None
@@ -87,24 +93,24 @@ def depthwise_over_batch(op: ConvOp, assignment: LayoutAssignment, builder: Layo
 
 
 def _plain_floats(op: ConvOp) -> bool:
-    """Whether a convolution multiplies floats of 32 bits and more."""
+    """Return whether a convolution multiplies floats of 32 or 64 bits."""
     element = element_of(op.result)
     return not op.product and is_float(element) and ITEMSIZE[element] >= 4
 
 
 def _known(op: ConvOp) -> bool:
-    """Whether a convolution has the plain layout and constant shapes."""
+    """Return whether a convolution has the plain layout and constant shapes."""
     shapes = (shape_of(v) for v in (op.result, op.input, op.weight))
     return not op.layouts and all(isinstance(d, int) for shape in shapes for d in shape)
 
 
 def filter_derivative(op: ConvOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
-    """One of both convolutions over the batch."""
+    """Return the result of ``conv_over_batch`` or of ``depthwise_over_batch``; None if neither applies."""
     return conv_over_batch(op, assignment, builder) or depthwise_over_batch(op, assignment, builder)
 
 
 def _batch_first(value: SSAValue) -> SSAValue | None:
-    """The tensor of which ``value`` is the transpose that swaps the first two dimensions."""
+    """Return the tensor that ``value`` transposes by swapping its first two dimensions; None if there is none."""
     owner = value.owner
     swapped = isinstance(owner, TransposeOp) and ints_of(owner.perm)[:2] == (1, 0)
     return owner.input if isinstance(owner, TransposeOp) and swapped and _keeps(ints_of(owner.perm)[2:]) else None
@@ -115,7 +121,8 @@ def _keeps(perm: tuple[int, ...]) -> bool:
 
 
 def _blocks(value: SSAValue, assignment: LayoutAssignment) -> int | None:
-    """Channels in a block: as it is blocked, or all for a GPU, or as many as there are up to a vector of them."""
+    """Return the channels in a block of ``value``: those of its blocked form, or all channels on a GPU, or at most a
+    vector of channels."""
     if value in assignment.views:
         return assignment.views[value].block
     channels, vector = int(shape_of(value)[1]), assignment.sizes.vector(element_of(value))  # type: ignore[arg-type]
@@ -125,7 +132,7 @@ def _blocks(value: SSAValue, assignment: LayoutAssignment) -> int | None:
 
 
 def reduction_of_batch(op: ReduceOp, assignment: LayoutAssignment, builder: LayoutBuilder) -> SSAValue | None:
-    """A reduction over the batch and all positions, which leaves the channels."""
+    """Reduce a blocked tensor over the batch and all positions; only the dimension of channels is left."""
     x, axes = assignment.views.get(op.input), ints_of(op.axes)
     if x is None or op.keepdims or {*axes} != {*range(len(x.shape))} - {1}:
         return None

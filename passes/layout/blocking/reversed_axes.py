@@ -1,4 +1,4 @@
-"""Values whose axes were reversed before they were moved: the same moves of what was not reversed."""
+"""Reversed axes: values whose axes a slice reverses before reshapes and transpositions move them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from mlc.passes.op_builder import OpBuilder
 
 
 def before_reversal(x: SSAValue, axes: Sequence[int], builder: OpBuilder) -> SSAValue | None:
-    """``x`` without the reversal of all ``axes``, and of nothing else, by a slice of which transpositions and reshapes
-    that keep these axes make it; None where there is no such slice."""
+    """Return ``x`` as it would be without the slice that reverses all ``axes`` and does nothing else, repeating the
+    transpositions and reshapes after that slice. Return None if there is no such slice, or a reshape splits or merges
+    one of ``axes``."""
     moves: list[ReshapeOp | TransposeOp] = []
     at: list[int] | None = list(axes)
     owner = x.owner
@@ -31,7 +32,8 @@ def before_reversal(x: SSAValue, axes: Sequence[int], builder: OpBuilder) -> SSA
 
 
 def _axes_before(move: ReshapeOp | TransposeOp, axes: Sequence[int]) -> list[int] | None:
-    """The axes of the operand that are these of the result; None where a reshape splits or merges one."""
+    """Return the axes of the operand that are ``axes`` of the result; None if a reshape splits or merges one of
+    them."""
     if isinstance(move, TransposeOp):
         return [ints_of(move.perm)[axis] for axis in axes]
     before, after = shape_of(move.input), shape_of(move.result)
@@ -42,7 +44,7 @@ def _axes_before(move: ReshapeOp | TransposeOp, axes: Sequence[int]) -> list[int
 
 
 def _reverses(op: SliceOp, axes: Sequence[int]) -> bool:
-    """Whether a slice reverses these axes and takes all of the others as they are."""
+    """Return whether a slice reverses the axes ``axes`` and keeps all others as they are."""
     shape = shape_of(op.input)
     wanted = [(d - 1, d, -1) if n in axes else (0, d, 1) for n, d in enumerate(shape)]
     return list(zip(dims_of(op.starts), dims_of(op.sizes), ints_of(op.steps), strict=True)) == wanted

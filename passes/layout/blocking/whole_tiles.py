@@ -1,4 +1,4 @@
-"""The padding that makes whole tiles of an image in blocks of channels, for Winograd's transforms."""
+"""Whole tiles: the padding of an image so that Winograd's tiles cover it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mlc.passes.op_builder import OpBuilder
 
 
 def whole_tiles(x: SSAValue, extents: tuple[int, int], m: int, builder: OpBuilder) -> SSAValue:
-    """``x`` [N, C, H, W] or [N, C, H, W, b] with zeros appended so that tiles of m x m cover ``extents``; an existing
-    padding by zeros is extended."""
+    """Return ``x`` [N, C, H, W] or [N, C, H, W, b] with zeros appended so that tiles of m x m cover ``extents``. If
+    ``x`` is a padding by zeros without other readers, that padding is extended."""
     more = [0, 0, *(-extent % m for extent in extents), *[0] * (len(shape_of(x)) - 4)]
     if not any(more):
         return x
