@@ -2,8 +2,8 @@
 
 kernel.call @map_0(%a); kernel.call @map_7(%b)   →   kernel.call @map_0(%a); kernel.call @map_0(%b)
 
-Kernels whose arguments are different constant band matrices, as masks of local and of global attention, stay apart:
-each computes its own.
+Kernels whose arguments are different constant band matrices, such as the masks of local and of global attention, are
+not merged: each is specialized to its own mask later.
 """
 
 from __future__ import annotations
@@ -49,15 +49,16 @@ class DeduplicateKernels(ModulePass):
 
 
 def _bands(fn: kernel.FuncOp, calls: Sequence[kernel.CallOp], weights: WeightStore) -> Hashable:
-    """The band matrices among the arguments that elementwise operators read."""
+    """Return the constant band matrices among the arguments that elementwise operators read, with the numbers of the
+    arguments."""
     arguments = [arg for arg in fn.block.args if all(isinstance(use.operation, MapOp) for use in arg.uses)]
     found = ((arg.index, tuple(bands_of_argument(arg, calls, weights))) for arg in arguments)
     return tuple((index, bands) for index, bands in found if bands)
 
 
 def structure_of(fn: kernel.FuncOp) -> Hashable:
-    """What ``text_of`` says, without printing it: of each operation its class, types, properties and operands, these as
-    numbers of values."""
+    """Return a key that is equal for two kernels exactly if ``text_of`` is, without printing: the class, types,
+    properties and numbered operands of each operation."""
     numbers: dict[SSAValue, int] = {}
     rows: list[Hashable] = [fn.function_type, _attributes(fn)]
     for value in fn.block.args:
@@ -77,7 +78,7 @@ def _attributes(op: Operation) -> Hashable:
 
 
 class _Numbering(Printer):
-    """Prints each value as a number: kernels that differ only in the names of values are one."""
+    """A printer that prints each value as a number, so that names of values do not matter."""
 
     def print_ssa_value(self, value: SSAValue) -> str:
         if value not in self._ssa_values:
@@ -86,7 +87,7 @@ class _Numbering(Printer):
 
 
 def text_of(fn: kernel.FuncOp) -> str:
-    """The kernel's type, attributes and body as text, without its name and the source nodes it comes from."""
+    """Return the kernel's type, attributes and body as text, without its name and source nodes."""
     out = io.StringIO()
     printer = _Numbering(out)
     printer.print_attribute(fn.function_type)

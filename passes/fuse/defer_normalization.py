@@ -1,13 +1,14 @@
-"""Deferred normalization (``defer-normalization``): the rows of an attention are scaled after the product with values.
+"""Deferred normalization (``defer-normalization``): the rows of an attention are scaled after the product with the
+values.
 
     %p = graph.map "x0 * x1"(%e, %r) : 64x512, 64x1          %c = graph.contract "mk,kn->mn"(%e, %v) : 64x32
     %o = graph.contract "mk,kn->mn"(%p, %v) : 64x32     →    %o = graph.compute "x0[i0, i1] * x1[i0, 0]"(%c, %r)
 
-A factor of a row is one of each sum along it. Where the scaled rows are rounded to 16 bits, those that are not scaled
-are: a relative error stays one. The product has fewer columns than there are keys, and can begin before
-the factor is known, which the blocks of a running reduction need (Rabe and Staats, Self-attention does not need O(n²)
-memory, 2021). For attentions whose keys are streamed. Where there may be no keys, the result is the sum of nothing,
-``where(n > 0, x0[i0, i1] * x1[i0, 0], 0)``: the factor is infinite.
+A factor of all terms of a row is a factor of the row's sums. If the scaled rows are rounded to 16 bits, the unscaled
+rows are rounded instead, which keeps the relative error. The product has fewer columns than there are keys, and can
+begin before the factor is known, as the blocks of a running reduction require (Rabe and Staats, Self-attention does not
+need O(n²) memory, 2021). The pass applies to attentions whose keys are streamed. If there may be no keys, the factor
+may be infinite, and the result is ``where(n > 0, x0[i0, i1] * x1[i0, 0], 0)``, which is 0 for the empty sum.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _defer(product: Operation, body: Block) -> None:
 
 
 def _may_be_0(extent: DimLike) -> bool:
-    """Whether an extent is not certainly larger than 0; symbols are at least 0."""
+    """Return whether an extent may be 0, given that symbols are at least 0."""
     if not isinstance(extent, Dim):
         return False
     terms = dict(extent.terms)

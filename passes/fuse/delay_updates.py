@@ -1,11 +1,13 @@
-"""Order of in-place updates (``delay-updates``): a kernel that replaces an argument runs after its readers.
+"""Order of in-place updates (``delay-updates``): a kernel that replaces an argument runs after all readers of the old
+value.
 
     %p1 = kernel.call @update(%p, %g)                     %dx = kernel.call @product(%dy, %p)
     %dx = kernel.call @product(%dy, %p)               →   %p1 = kernel.call @update(%p, %g)
     func.return %p1, %dx   (%p1: graph.alias = 0)         func.return %p1, %dx
 
-Then the update can write into the argument's memory. A reader that depends on the update stays after it, and the
-program copies (``build-program``). The order is otherwise kept, so that an update is right after its gradient.
+The update can then write into the argument's memory. A reader that depends on the update stays after it, and the host
+program copies the argument (``build-program``). The order is otherwise kept, so that an update directly follows its
+gradient.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def _reorder(block: Block, aliases: Sequence[Alias]) -> None:
 
 
 def _depends(op: Operation, on: Operation, needs: dict[Operation, set[Operation]]) -> bool:
-    """Whether ``op`` runs after ``on``."""
+    """Return whether ``op`` depends on the result of ``on``, directly or not."""
     seen, stack = {op}, [op]
     while stack:
         for each in needs[stack.pop()] - seen:
@@ -60,7 +62,7 @@ def _depends(op: Operation, on: Operation, needs: dict[Operation, set[Operation]
 
 
 def _order(ops: Sequence[Operation], needs: dict[Operation, set[Operation]]) -> list[Operation]:
-    """A topological order, as close to the given one as possible."""
+    """Return a topological order of ``ops``, as close to their order as possible."""
     users: dict[Operation, list[Operation]] = {op: [] for op in ops}
     for op, before in needs.items():
         for each in before:

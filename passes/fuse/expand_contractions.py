@@ -6,9 +6,9 @@ repeat an operand, and the operators after it work on its axes.
     %s = graph.contract "amk,ank->amn"(%q, %r)          →  %s = graph.contract "abmk,ank->abmn"(%g, %k) : 4x2x1x256
     … softmax, and the same of the values …                … %o reshaped to 8x1x64
 
-The axis of 8 heads is split in two, of which %k has one, so each group of queries reads its keys in place. The result
-stays on both axes through maps, row reductions and contractions: a reshape between them would separate them into
-kernels. A reader that needs one axis reads a reshape.
+The axis of 8 heads is split into two axes. %k has only one of them, so each group of queries reads its keys in place.
+Maps, row reductions and contractions after it are rewritten to both axes, because a reshape between them would separate
+them into kernels. Any other reader reads a reshape with the one axis.
 
 MLIR does so in ``linalg`` (``FoldReshapeWithGenericOpByExpansion``). Models: Ainslie et al., GQA: Training generalized
 multi-query transformer models, 2023.
@@ -43,7 +43,7 @@ class ExpandContractions(ModulePass):
 
 @dataclass(frozen=True)
 class _Expanded:
-    """A value with ``axis`` in two of ``parts`` elements."""
+    """A value whose original axis ``axis`` is split into two neighbouring axes with the extents ``parts``."""
 
     value: SSAValue
     axis: int
@@ -51,7 +51,8 @@ class _Expanded:
 
 
 class _ReshapeFolding:
-    """One walk over a block in order; ``held`` says which values there are on expanded axes as well."""
+    """The state of one walk over a block. ``held`` maps each value that exists on expanded axes to its expanded
+    form."""
 
     def __init__(self, body: Block):
         self.body = body
@@ -64,7 +65,8 @@ class _ReshapeFolding:
                 self._replace(op, found)
 
     def _replace(self, op: Operation, found: _Expanded) -> None:
-        """Who needs one axis reads a reshape, which goes again if nobody does."""
+        """Let the readers of ``op`` read a reshape of the expanded value; it is erased later if no operator needs
+        it."""
         old = op.results[0]
         merged = self._insert(ReshapeOp(found.value, shape_of(old)), op)
         merged.name_hint = old.name_hint
@@ -90,7 +92,8 @@ class _ReshapeFolding:
         return None
 
     def _map(self, op: MapOp) -> _Expanded | None:
-        """A map of expanded values; operands that are not are split."""
+        """Rewrite a map that reads expanded values; its other operands are split. Return None if it reads none, or
+        several that are expanded differently."""
         found = [self.held[v] for v in op.args if v in self.held and len(shape_of(v)) == len(shape_of(op.result))]
         if not found or any((h.axis, h.parts) != (found[0].axis, found[0].parts) for h in found):
             return None
@@ -99,7 +102,8 @@ class _ReshapeFolding:
         return _Expanded(self._insert(MapOp(op.scalar, args), op), axis, parts)
 
     def _split(self, value: SSAValue, axis: int, parts: Sequence[DimLike], user: Operation) -> SSAValue:
-        """A value with an axis split as ``parts`` say; one without the axis stays as it is."""
+        """Return ``value`` with ``axis`` split into ``parts``; unchanged if ``axis`` is negative, since the value has
+        no such axis."""
         held, shape = self.held.get(value), shape_of(value)
         if held and (held.axis, held.parts) == (axis, parts):
             return held.value
@@ -109,7 +113,8 @@ class _ReshapeFolding:
         return self._insert(ReshapeOp(value, [*shape[:axis], *split, *shape[axis + 1 :]]), user)
 
     def _contract(self, op: ContractOp) -> _Expanded | None:
-        """A contraction along whose result an operand is expanded, or repeated for each element of the other."""
+        """Rewrite a contraction that has an expanded axis, or one along which an operand is repeated, in its result;
+        return None for other contractions."""
         for term, value in zip(op.terms, op.operands, strict=False):
             if (held := self.held.get(value)) and op.terms[2].count(term[held.axis]) == 1:
                 return self._expand(op, term[held.axis], held.parts)
@@ -119,7 +124,8 @@ class _ReshapeFolding:
         return None
 
     def _expand(self, op: ContractOp, letter: str, parts: tuple[DimLike, DimLike]) -> _Expanded:
-        """The contraction with ``letter`` in two, of which a repeated operand has one."""
+        """Return the contraction with the axis ``letter`` split into two axes. A repeated operand has only one of
+        them."""
         other = next(c for c in string.ascii_letters if c not in op.equation.data)
         terms, operands = [], []
         for term, value in zip(op.terms, op.operands, strict=False):

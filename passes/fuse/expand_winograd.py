@@ -10,9 +10,10 @@
     %s = graph.winograd_sums(%q) {m = 4, extents = [56, 56]} : 32x64x14x4x14x6x1
     %z = graph.winograd_output "max(x0 + x1, 0)"(%s, %bias) {m = 4, extents = [56, 56]}
 
-The transforms are those of ``winograd``, with blocks of one channel, each a kernel whose threads compute neighbouring
-elements; the products are matrix products whose columns are the tiles of all images. The pass applies where weights are
-constant and its estimate is faster, of the time of thread blocks and of the bytes that the transforms move.
+The transforms are those of ``winograd``, with blocks of one channel. Each is a kernel whose threads compute
+neighbouring elements. The products are matrix products whose columns are the tiles of all images. The pass applies if
+the weights are constant and its estimate is faster. The estimate is the time of thread blocks plus that of the bytes
+that the transforms move.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ SHAPES = ((128, 128), (64, 64), (32, 32))  # rows and columns of a tile of a pro
 
 @dataclass(frozen=True)
 class ExpandWinograd(ModulePass):
-    """``gain``: the least estimated speedup."""
+    """Replace 3x3 convolutions by Winograd convolutions. ``gain``: the least estimated speedup for which one is
+    replaced."""
 
     name = "expand-winograd"
     gain: float = 1.5
@@ -67,14 +69,18 @@ class ExpandWinograd(ModulePass):
                     _replace(conv, m)
 
     def _tile(self, conv: ConvOp, target: GpuTarget) -> int:
-        """The tile size with the least estimated time; 0: keep the convolution."""
+        """Return the tile size m with the least estimated time; 0 if the plain convolution is fastest."""
         times = {m: _cycles(conv, m, target) * (self.gain if m else 1) for m in (0, 2, 4)}
         return min(times, key=times.__getitem__)
 
 
 def _cycles(conv: ConvOp, m: int, target: GpuTarget) -> float:
-    """Estimated cycles: the blocks of the products or their weights from memory, and with tiles of m x m four
-    transforms, which each read and write in L2 where the largest array is in half of it, else in memory."""
+    """Return the estimated cycles with tiles of size ``m`` (0: the plain convolution).
+
+    The estimate is the larger of the time of the products' thread blocks and the time to read the weights from memory,
+    plus the time of four transforms. These read and write in L2 if the largest array fits in half of it, otherwise in
+    memory.
+    """
     (n, filters, h, w), (_, channels, *_) = _extents(conv.result), _extents(conv.weight)
     side = m + TAPS - 1
     groups, columns = (side**2, n * -(-h // m) * -(-w // m)) if m else (1, n * h * w)
@@ -122,13 +128,13 @@ def _replace(conv: ConvOp, m: int) -> None:
 
 
 def _epilogue(conv: ConvOp) -> MapOp | None:
-    """The map that alone reads a convolution."""
+    """Return the map that is the only reader of a convolution; None if there is none."""
     user = sole_user(conv.result)
     return user if isinstance(user, MapOp) and user.result.type == conv.result.type else None
 
 
 def _value(op: MapOp, conv: ConvOp) -> tuple[Expr, list[SSAValue]]:
-    """The expression of a map in which the convolution is x0, and its other operands, which are x1 and so on."""
+    """Return the expression of a map with the convolution as x0, and its other operands, x1, x2, …."""
     others = [x for x in op.args if x is not conv.result]
     numbers = iter(range(1, len(op.args)))
     number = [0 if x is conv.result else next(numbers) for x in op.args]
@@ -136,12 +142,12 @@ def _value(op: MapOp, conv: ConvOp) -> tuple[Expr, list[SSAValue]]:
 
 
 def _blocks(x: SSAValue, builder: OpBuilder) -> SSAValue:
-    """An image in blocks of one channel, or what a map broadcasts to one."""
+    """Return an image, or an operand that a map broadcasts to it, in blocks of one channel."""
     return builder.reshape(x, (*[1] * (4 - len(shape_of(x))), *shape_of(x), 1))
 
 
 def _apart(x: SSAValue, builder: OpBuilder) -> SSAValue:
-    """A value that a kernel of its own makes, whose threads are those of its elements."""
+    """Insert a barrier after ``x``, so that a separate kernel computes it, with one thread for each of its elements."""
     return builder.emit(ReshapeOp(x, shape_of(x), barrier=True))
 
 

@@ -1,13 +1,14 @@
-"""Factors of reductions (``factor-sums``): what is equal along the summed axes multiplies the sum, not its terms.
+"""Factors of reductions (``factor-sums``): a factor that is equal along the summed axes multiplies the sum, not its
+terms.
 
     %p = graph.map "neg(((x0 * x1) * rsqrt(x2)))"(%g, %s, %v)         %r = graph.reduce "add"(%g) {axes = [0, 2], …}
          : (4x8x64, 8x1, 8x1) -> 4x8x64                          →    %y = graph.map "-1 * x0 * x1 * rsqrt(x2)"(…)
     %y = graph.reduce "add"(%p) {axes = [0, 2], …}                         : (8, …) -> 8
 
-The pullback of a normalization by a batch has five such sums of one tensor, of which three are left: others differ by a
-factor. What is left of a product has its factors in one order, so that equal sums are found. Reductions over the
-trailing axes fuse with their operand and stay. A sum of unrounded terms is rounded once, and no more often than before;
-``numerics = strict`` changes nothing.
+The pullback of batch normalization has five such sums of one tensor, of which three are left: the others differ from
+these by a factor. The remaining factors of a term are sorted, so that equal sums are found. Reductions over the
+trailing axes are not changed, because they fuse with their operand. A result is rounded no more often than before, but
+after other operations, so ``numerics = strict`` changes nothing.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from mlc.passes.rewriter import bodies, erase_unused
 
 ONE = Const(1)
 Product = tuple[Expr, list[Expr]]
-"""A factor that is equal along the axes, and the other factors."""
+"""A factor that is equal along the summed axes, and the other factors."""
 
 
 @dataclass(frozen=True)
 class FactorSums(ModulePass):
-    """Multiply sums, not their terms. ``numerics``: ``strict`` does nothing."""
+    """Move factors out of sums. ``numerics``: ``strict`` does nothing."""
 
     name = "factor-sums"
     numerics: str = "default"
@@ -75,14 +76,14 @@ def _factor(op: ReduceOp, order: dict[SSAValue, int]) -> None:
 
 
 def _sum(op: ReduceOp, rest: Expr, args: Sequence[SSAValue], builder: OpBuilder) -> SSAValue:
-    """The sum of ``rest``, with extents of 1 for the axes."""
+    """Return the sum of ``rest``, with extents of 1 for the summed axes."""
     kept = [1 if n in ints_of(op.axes) else d for n, d in enumerate(shape_of(op.input))]
     terms = args[rest.operand] if isinstance(rest, Load) else builder.emit(_compacted(rest, args))
     return builder.reshape(builder.emit(ReduceOp("add", terms, ints_of(op.axes))), tuple(kept))
 
 
 def _compacted(expr: Expr, args: Sequence[SSAValue]) -> MapOp:
-    """A map whose operands are in the order in which the expression reads them."""
+    """Return a map that computes ``expr``, with its operands in the order in which ``expr`` reads them."""
     read = list(dict.fromkeys(load.operand for load in loads(expr)))
     position = [read.index(n) if n in read else 0 for n in range(len(args))]
     return MapOp(rename_operands(expr, position), [args[n] for n in read])
@@ -97,7 +98,7 @@ def _is_invariant(operand: Shape, shape: Shape, axes: Sequence[int]) -> bool:
 
 
 def split(expr: Expr, invariant: Callable[[Load], bool]) -> Product:
-    """``expr`` as a product of a factor that reads only invariant operands, and others."""
+    """Return ``expr`` as a product of a factor that reads only invariant operands, and a list of other factors."""
     if all(map(invariant, loads(expr))):
         return expr, []
     if not isinstance(expr, Call):

@@ -1,11 +1,12 @@
-"""Map-reduction fusion (``fuse-reductions``): a reduction computes its terms, where no kernel would hold both.
+"""Map-reduction fusion (``fuse-reductions``): a reduction that would be in another kernel than its operand computes its
+terms itself.
 
     %p = graph.map "x0 * (x1 - x2)"(%g, %x, %m) : (4x8x6, 4x8x6, 8x1) -> 4x8x6
     %y = graph.reduce "add"(%p) {axes = [0, 2], keepdims = false} : 8
   → %y = graph.compute "x0[r0, i0, r1] * (x1[r0, i0, r1] - x2[i0, 0])"(%g, %x, %m) {reduce = ["4", "6"], …}
 
-A reduction over trailing axes is in the kernel of its operand without this, and the map of what it alone reads is the
-epilogue of that. The map has one reader, and is cheap: a reduction may have few results, and so few threads.
+The pass skips reductions over trailing axes, which fuse with their operand anyway, and maps that can be the epilogue of
+another kernel. The map must have one reader and be cheap: a reduction may have few results, and so few threads.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ def _fuses(terms: MapOp, op: ReduceOp) -> bool:
 
 
 def _has_epilogue(x: SSAValue) -> bool:
-    """Whether the only reader of ``x`` can be in the kernel that computes it."""
+    """Return whether the only reader of ``x`` can be fused into the kernel that computes ``x``."""
     if not x.has_one_use():
         return False
     return _has_epilogue(x.owner.input) if isinstance(x.owner, ReshapeOp) else isinstance(x.owner, StructuredOp)
 
 
 def fused(terms: MapOp, op: ReduceOp) -> ComputeOp:
-    """The reduction of a map, as one statement."""
+    """Return the reduction of the map ``terms`` as one operator with one statement."""
     shape, axes = shape_of(op.input), ints_of(op.axes)
     kept = [n for n in range(len(shape)) if n not in axes or bool(op.keepdims)]
     names = {f"i{n}": Index(f"r{axes.index(n)}" if n in axes else f"i{kept.index(n)}") for n in range(len(shape))}

@@ -1,13 +1,14 @@
-"""Reassociated sums (``reassociate-sums``): a sum along the rows of two products' terms sums fewer of them.
+"""Reassociated sums (``reassociate-sums``): a sum along the rows of the elementwise product of a matrix product and
+another matrix becomes a sum over the result of a second matrix product, which has shorter rows.
 
     %d = graph.contract "mv,nv->mn"(%g, %v)                     %o = graph.contract "mn,nv->mv"(%p, %v)
     %o = graph.contract "mn,nv->mv"(%p, %v)                 →   %r = graph.contract "mv,mv->m"(%g, %o)
     %r = graph.reduce "add"(graph.map "x0 * x1"(%p, %d))
 
-Σn pmn Σv gmv vnv = Σv gmv Σn pmn vnv. So the derivative of a softmax needs no row of another product: it reads the
-attention's result (Dao et al., FlashAttention, 2022, appendix B.2). What is equal along a row is a factor of the sums.
-Terms that are rounded to halves before they are added are not rounded then, but the result that is read is; nor does
-another operator round the product of the terms, so that what it subtracts is their mean.
+Σn pmn Σv gmv vnv = Σv gmv Σn pmn vnv. The derivative of a softmax then reads the attention's result in place of a row
+of another product (Dao et al., FlashAttention, 2022, appendix B.2). A factor that is equal along a row multiplies the
+sum. If terms were rounded to halves before they were added, now the result that is read is rounded instead. Other
+readers of the first product then read it unrounded too, so that the sum they subtract is still the mean of their terms.
 ``numerics = strict`` changes nothing.
 """
 
@@ -33,7 +34,7 @@ from mlc.passes.rewriter import bodies, erase_unused
 
 @dataclass(frozen=True)
 class ReassociateSums(ModulePass):
-    """``numerics``: ``strict`` does nothing."""
+    """Sum over results of products in place of terms. ``numerics``: ``strict`` does nothing."""
 
     name = "reassociate-sums"
     numerics: str = "default"
@@ -51,7 +52,8 @@ class ReassociateSums(ModulePass):
 
 @dataclass(frozen=True)
 class Factored:
-    """A map's value: ``factor``, over the map's operands, is one number a row; ``rest`` is multiplied by it."""
+    """The result of ``op`` as a product of ``factor``, an expression over the operands of ``op`` with one value for
+    each row, and the operands ``rest``."""
 
     op: MapOp
     factor: Expr
@@ -60,7 +62,8 @@ class Factored:
 
 @dataclass(frozen=True)
 class Pair:
-    """The product whose rows are summed, and the one whose result is to be read, with its ``weights``."""
+    """Two products. ``product`` is a factor of the summed ``terms``; ``other`` is the one whose result is read instead.
+    ``weights`` is the left operand of ``other``, if a map scales its rows."""
 
     terms: Factored
     product: ContractOp
@@ -97,7 +100,7 @@ def _factored(value: SSAValue) -> Factored | None:
 
 
 def _unrounded(expr: Expr, operands: Sequence[str]) -> Expr:
-    """A product of numbers of f32 without the roundings of its factors, and of itself, to halves."""
+    """Return ``expr``, a product of f32 numbers, without the roundings of itself and of its factors to halves."""
     match expr:
         case Call("f32", (Call(half, (exact,)),)) | Call(half, (exact,)) if half in HALVES:
             return _unrounded(exact, operands) if element_type(exact, operands) == "f32" else expr
@@ -107,7 +110,8 @@ def _unrounded(expr: Expr, operands: Sequence[str]) -> Expr:
 
 
 def _readers(weight: SSAValue) -> Iterator[tuple[ContractOp, Factored | None]]:
-    """Products whose left operand is ``weight``, or that times one number a row."""
+    """Return the products whose left operand is ``weight``, or a map that multiplies each row of ``weight`` by a
+    number."""
     for use in list(weight.uses):
         op = use.operation
         if isinstance(op, ContractOp) and use.index == 0:
@@ -118,7 +122,8 @@ def _readers(weight: SSAValue) -> Iterator[tuple[ContractOp, Factored | None]]:
 
 
 def _letters(product: ContractOp, other: ContractOp) -> str:
-    """The axes of ``other``'s result as letters of ``product``; "" where they do not have one operand in common."""
+    """Return the axes of the result of ``other`` as letters of ``product``; "" unless both products read the same right
+    operand."""
     (given, second, out), (weights, values, result) = product.terms, other.terms
     (one, first), (two, last) = _stored(product.rhs, second), _stored(other.rhs, values)
     same = dict(zip(weights, out, strict=False))
@@ -133,7 +138,7 @@ def _letters(product: ContractOp, other: ContractOp) -> str:
 
 
 def _stored(value: SSAValue, letters: str) -> tuple[SSAValue, str]:
-    """The value of which ``value`` is a transposition, and the letters of its axes."""
+    """Return the tensor of which ``value`` is a transposition, and the letters of its axes."""
     while isinstance(value.owner, TransposeOp):
         perm = ints_of(value.owner.perm)
         letters = "".join(letters[perm.index(n)] for n in range(len(perm)))
@@ -160,7 +165,7 @@ def _reassociate(op: ReduceOp, pair: Pair) -> None:
 
 
 def _read_exactly(op: MapOp, product: SSAValue) -> None:
-    """Let a map read a product of f32 that it rounds to halves and widens again."""
+    """Let a map that rounds an f32 product to halves and widens it again read the product itself."""
     expr = op.scalar
     for load in (Load(n) for n, arg in enumerate(op.args) if arg is product):
         for half in HALVES:
@@ -172,7 +177,7 @@ def _read_exactly(op: MapOp, product: SSAValue) -> None:
 
 
 def _rounded(result: SSAValue, element: str) -> SSAValue:
-    """A product's result as ``element``, as which others may read it already."""
+    """Return a product's result as ``element``: an existing cast if there is one, or a new one."""
     if element_of(result) == element:
         return result
     cast = Call(element, (Load(0),))
@@ -186,6 +191,6 @@ def _rounded(result: SSAValue, element: str) -> SSAValue:
 
 
 def _scaled(fn: str, expr: Expr, args: list[SSAValue], by: Factored) -> tuple[Expr, list[SSAValue]]:
-    """``expr`` times, or over, the factor of a map."""
+    """Return ``expr`` multiplied or divided (``fn``) by the factor of ``by``, and its operands."""
     factor = substitute(by.factor, lambda load: Load(len(args) + load.operand))
     return Call(fn, (expr, factor)), [*args, *by.op.args]

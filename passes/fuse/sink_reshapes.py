@@ -4,7 +4,7 @@ with its producer.
     %r = graph.reshape(%c) : 6x8 -> 2x3x8             %m = graph.map "x0 + x1"(%c, %bias) : 6x8
     %m = graph.map "x0 + x1"(%r, %bias) : 2x3x8  →    %r = graph.reshape(%m) : 6x8 -> 2x3x8
 
-An operator that is the epilogue of another operand's contraction stays with that.
+An elementwise operator that is the epilogue of a contraction, its other operand, is not moved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Blocks = list[tuple[tuple[int, int], tuple[int, int]]]
 
 
 def blocks(source: Shape, target: Shape) -> Blocks:
-    """The smallest ranges of dimensions ((source range), (target range)) with equal numbers of elements."""
+    """Return the smallest ranges of dimensions with equal numbers of elements, as pairs (range of ``source``, range of
+    ``target``)."""
     out: Blocks = []
     a = b = 0
     while a < len(source) or b < len(target):
@@ -55,7 +56,8 @@ def _smaller(left: DimLike, right: DimLike) -> bool:
 
 
 def carried(shape: Shape, rank: int, runs: Blocks, target: Shape, source: Shape) -> Shape | None:
-    """The shape with which an operand that broadcasts to ``source`` broadcasts to ``target``; None without one."""
+    """Return the shape in which an operand of shape ``shape``, which broadcasts to ``source``, broadcasts to
+    ``target``; None if there is none."""
     full = (1,) * (rank - len(shape)) + tuple(shape)
     out: list[DimLike] = []
     for (a, i), (b, j) in runs:
@@ -78,7 +80,7 @@ class SinkReshapes(ModulePass):
 
 
 def sink(op: MapOp) -> None:
-    """Rewrite one map that is the only reader of a reshape."""
+    """Move a reshape after ``op``, the map that is its only reader, if all operands of ``op`` can be reshaped alike."""
     shape = shape_of(op.result)
     if any(isinstance(a.owner, ContractOp) and a.has_one_use() and shape_of(a) == shape for a in op.args):
         return

@@ -1,10 +1,11 @@
-"""Concatenation splitting (``split-concats``): a concatenation of very many operands becomes a tree of them.
+"""Concatenation splitting (``split-concats``): a concatenation of very many operands becomes a tree of
+concatenations.
 
     graph.concat(%0, …, %999)    →    %a = graph.concat(%0, …, %127); …; %h = graph.concat(%896, …, %999)
                                       graph.concat(%a, …, %h)
 
-Each operand is a statement of the kernel, of which isl compares all pairs. A concatenation that is a zero-copy view
-needs no kernel, and stays.
+Each operand is a statement of the kernel, and isl compares all pairs of statements. A concatenation that is a zero-copy
+view needs no kernel and is not split.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from mlc.passes.rewriter import bodies
 
 @dataclass(frozen=True)
 class SplitConcats(ModulePass):
-    """``operands``: the most of one concatenation. One of twice as many compiles in four times the time, and each level
-    of the tree copies the data once more."""
+    """Split concatenations. ``operands``: the most operands of one concatenation. One with twice as many compiles in
+    four times the time, and each level of the tree copies the data once more."""
 
     name = "split-concats"
     operands: int = 128

@@ -4,7 +4,7 @@ a copy for each use.
     graph.yield %h, %h    →    %c = graph.map "x0"(%h)
                                graph.yield %h, %c
 
-The kernel that computes the value then writes both. Without the pass, one would be copied after a barrier.
+The kernel that computes the value then writes both buffers. Without the pass, a copy would follow after a barrier.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ class CountWork(ModulePass):
 
 
 def _moved(buffer: SSAValue) -> DimLike:
-    """Bytes of a buffer that are read or written: the whole buffer, or the gathered elements if these are fewer."""
+    """Return the bytes of a buffer that are read or written: the whole buffer, or the gathered elements if these are
+    fewer."""
     readers = [use.operation for use in buffer.uses]
     if not readers or not all(isinstance(r, memref.LoadOp) for r in readers):
         return bytes_of(buffer)

@@ -6,8 +6,9 @@ on buffers.
       %s = graph.reduce "add"(%e) {axes = [1]}               →        {monoid = "add", init = 0.0} do {exp}
       kernel.return %s }                                            kernel.return }
 
-Elementwise values that are cheap, or have one reader, are recomputed by each reader; others get a local buffer. So does
-what reads an argument whose memory a result takes over: of two readers, one would read after the write.
+Elementwise values that are cheap, or have one reader, are recomputed by each reader; others get a local buffer. A value
+with two readers also gets one if it is computed from an argument whose memory a result takes over: the second reader
+would otherwise read the argument after the write.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ DEPTH = 64  # of an expression that is inlined: what walks expressions is recurs
 
 @dataclass(frozen=True)
 class LowerKernels(ModulePass):
-    """``float8``: the target has operations that widen floats of 8 bits (GPUs)."""
+    """Lower graph operators in kernels. ``float8``: the target has operations that widen floats of 8 bits (GPUs)."""
 
     name = "lower-kernels"
     float8: bool = False
@@ -115,8 +116,8 @@ class _Lowering:
         self.held[self.buffers[value]] = value
 
     def _home(self, value: SSAValue, results: set[SSAValue]) -> SSAValue:
-        """A buffer for ``value``: the buffer of the value that replaces it point by point after its rows are reduced,
-        or a local one."""
+        """Return a buffer for ``value``: that of a value which overwrites it point by point later, or a local
+        buffer."""
         last = self._replaces(value)
         if last in results and self.buffers[last] not in self.taken:
             self.taken.add(self.buffers[last])
@@ -130,8 +131,8 @@ class _Lowering:
         return home
 
     def _replaces(self, value: SSAValue) -> SSAValue | None:
-        """The result that can overwrite ``value``, whose rows are reduced before: that of its last reader, if the types
-        are equal."""
+        """Return the result of the last reader of ``value``, if it has the same type and can overwrite ``value``, whose
+        rows are reduced before; None otherwise."""
         *others, last = sorted({u.operation for u in value.uses}, key=self.order.__getitem__)
         if not isinstance(last, MapOp) or not any(map(_reduces_rows, others)):
             return None
@@ -139,7 +140,8 @@ class _Lowering:
         return last.result if last.result.type == value.type and not overwritten_first else None
 
     def _ends(self, value: SSAValue, last: SSAValue) -> bool:
-        """Whether ``last`` can overwrite a matrix of a chain: it is the last to read it, point by point."""
+        """Return whether ``last`` can overwrite ``value``, a matrix of a chain, because its operator is the last to
+        read it, point by point."""
         op = last.owner
         if not self.chained or not isinstance(op, MapOp) or value.type != last.type:
             return False
@@ -151,8 +153,8 @@ class _Lowering:
         return op in real and all(self.order[r] <= self.order[op] for r in real)
 
     def _reads_until(self, op: Operation) -> int:
-        """The last position at which the operands of ``op`` are read: that of its readers, if these compute its
-        value."""
+        """Return the last position at which the operands of ``op`` are read: if readers recompute the value of ``op``,
+        the position of the last of these."""
         readers = [op]
         for reader in readers:  # which grow
             given = any(isinstance(u.operation, kernel.ReturnOp) for r in reader.results for u in r.uses)
@@ -162,7 +164,7 @@ class _Lowering:
         return max(self.order[reader] for reader in readers)
 
     def _resolve(self, s: Statement, op: StructuredOp) -> Statement:
-        """Replace loads of operand n by loads of its buffer, or by the expression of the operand."""
+        """Replace each load of an operand by a load of its buffer, or by the expression that computes the operand."""
 
         def load(node: Load) -> Expr:
             operand = op.operands[node.operand]
@@ -176,7 +178,7 @@ class _Lowering:
         return without_unit_iterators(replace(s, value=substitute(s.value, load)))
 
     def _adopt(self, s: Statement, op: StructuredOp) -> Statement:
-        """An elementwise statement over the anchor's result, rewritten to the anchor's iterators (``g*F + f`` for a
+        """Rewrite an elementwise statement over the anchor's result to the anchor's iterators (``g*F + f`` for a
         channel).
 
         The border of a padding, which reads nothing, keeps its own iteration space.
@@ -219,12 +221,13 @@ class _Lowering:
 
 
 def _is_wide(value: SSAValue) -> bool:
-    """Whether a value has other elements than halves and floats of 8 bits."""
+    """Return whether the elements of a value are neither halves nor floats of 8 bits."""
     return element_of(value) not in ("f16", "bf16", *FLOAT8)
 
 
 def _reduces_rows(op: StructuredOp) -> bool:
-    """Whether the iterators of a reduction's result are the leading ones of its operand, with the same names."""
+    """Return whether ``op`` reduces the trailing axes of its operand, so that its result has the leading iterators,
+    with the same names."""
     if not isinstance(op, ReduceOp):
         return False
     rank, axes = len(shape_of(op.input)), ints_of(op.axes)
@@ -232,12 +235,13 @@ def _reduces_rows(op: StructuredOp) -> bool:
 
 
 def _identity(s: Statement, value: SSAValue) -> bool:
-    """Whether element i, j, … of ``value`` is written at the point i, j, … (0 where the extent is 1)."""
+    """Return whether the point i, j, … writes the element i, j, … of ``value`` (0 along axes of extent 1)."""
     return all(isinstance(o, Index) or o == Const(0) and d == 1 for o, d in zip(s.out, shape_of(value), strict=True))
 
 
 def without_unit_iterators(s: Statement) -> Statement:
-    """Iterators of extent 1 become the constant 0, so that shapes that differ in unit dimensions share iterators."""
+    """Replace iterators of extent 1 by the constant 0, so that statements of shapes that differ in unit dimensions
+    share iterators."""
     units = {name for name, bound in zip(s.iters, s.bounds, strict=True) if bound == 1}
     kept = [n for n, name in enumerate(s.iters) if name not in units]
 
@@ -255,7 +259,8 @@ def without_unit_iterators(s: Statement) -> Statement:
 
 
 def _space(op: Operation) -> Shape:
-    """The iteration space of a reader: with the reduced axes of a reduction, without the border of a padding."""
+    """Return the iteration space of a reader: including the reduced axes of a reduction, without the border of a
+    padding."""
     assert isinstance(op, StructuredOp) or op.name == "kernel.return"
     if not isinstance(op, StructuredOp) or isinstance(op, ReshapeOp):
         return (-1,)

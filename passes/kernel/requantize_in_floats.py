@@ -1,12 +1,12 @@
-"""Requantization in floats (``requantize-in-floats``): what an expression quantizes and dequantizes stays a float.
+"""Requantization in floats (``requantize-in-floats``): a number that one expression quantizes and dequantizes stays a
+float.
 
     graph.map "f32(i32(i8(min(max((round(x0 * 8.0) + f32(3)), -128), 127))) - 3) * 0.125"(%x)
       →  graph.map "min(max((round(x0 * 8.0) + 0.0), -131), 124) * 0.125"(%x)
 
-A rounded number within the range of bytes is a whole one that f32 has exactly, so its way through bytes and i32 and
-the zero point that is added and subtracted change no bit: four operations are left of nine. ``+ 0.0`` is there because
-bytes have no -0.0. The one difference is that NaN, for which no byte is defined, stays NaN up to the next byte in
-memory.
+A rounded number within the range of bytes is an integer that f32 represents exactly. Casting it to a byte and back, and
+adding and subtracting the zero point, changes no bit, so four operations are left of nine. ``+ 0.0`` is there because
+bytes have no -0.0. The one difference is NaN, for which no byte is defined: it stays NaN up to the next byte in memory.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ RANGES = {
     "ui16": (0, 2**16 - 1),
     "i32": (-(2**22), 2**22),
 }
-"""The least and the greatest number of an integer type. Those of i32 are far enough within f32's whole numbers that a
-sum which is rounded is out of the range, and clipped, with or without another zero point."""
+"""The least and the greatest number of an integer type. The range of i32 is limited so far within the integers that f32
+represents exactly that a sum which f32 rounds is out of the range, and is clipped, with any zero point."""
 
 
 @dataclass(frozen=True)
 class RequantizeInFloats(ModulePass):
-    """Drop casts to integers and back between the quantizations of one map."""
+    """Drop casts to integers and back between the quantizations in one map."""
 
     name = "requantize-in-floats"
 
@@ -48,7 +48,7 @@ class RequantizeInFloats(ModulePass):
 
 @dataclass(frozen=True)
 class _Whole:
-    """A whole number, min(max(round(``value``) + ``zero``, ``low``), ``high``), of an element type."""
+    """An integer of type ``element``: min(max(round(``value``) + ``zero``, ``low``), ``high``)."""
 
     value: Expr
     zero: int
@@ -71,7 +71,8 @@ class _Whole:
         return self if low <= self.low and self.high <= high else None
 
     def written(self, value: Expr) -> Expr:
-        """The number computed as a float, and cast once; ``value`` is what is rounded."""
+        """Return an expression that computes the number in f32 and casts it once; ``value`` replaces the field
+        ``value``."""
         moved: Expr = Call("round", (value,))
         if self.zero or self.element == "f32":
             moved = Call("add", (moved, Const(float(self.zero))))
@@ -81,7 +82,7 @@ class _Whole:
 
 @dataclass(frozen=True)
 class _Shortening:
-    """Of expressions whose operands have these element types."""
+    """The shortening of expressions whose operands have the element types ``operands``."""
 
     operands: Sequence[str]
 
@@ -94,7 +95,8 @@ class _Shortening:
         return Call(expr.fn, tuple(map(self.shortened, expr.args)))
 
     def _whole(self, expr: Expr) -> _Whole | None:
-        """Match a quantized number, and what is added to it as an integer."""
+        """Match a quantized number, with integers added to it or subtracted from it; return None for other
+        expressions."""
         match expr:
             case Call("min", (Call("max", (Call() as inner, Const(low))), Const(high))):
                 return self._rounded(inner, low, high)
@@ -121,7 +123,7 @@ class _Shortening:
 
 
 def _literal(expr: Expr) -> int | None:
-    """The small whole number that an expression is, with or without a cast."""
+    """Return the integer of a literal, with or without a cast; None for other expressions and for large numbers."""
     match expr:
         case Call("i32" | "f32", (inner,)):
             return _literal(inner)

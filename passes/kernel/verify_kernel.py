@@ -32,7 +32,7 @@ MAIN = {
     "graph.loop": f"{_STEPS} graph.yield",
     "graph.if": f"{_STEPS} graph.yield",
 }
-"""The operations of the main function from fusion to the host program."""
+"""The operations that the main function may contain from fusion to the host program."""
 LEVEL = Level(
     "kernel",
     {
@@ -48,7 +48,7 @@ LEVEL = Level(
 
 @dataclass(frozen=True)
 class VerifyKernel(ModulePass):
-    """Raises IllegalIR where the module breaks a rule of the kernel level; changes nothing."""
+    """Raise IllegalIR if the module breaks a rule of the kernel level; change nothing."""
 
     name = "verify-kernel"
 
@@ -61,7 +61,7 @@ class VerifyKernel(ModulePass):
 
 
 def _verify_names(fn: kernel.FuncOp) -> None:
-    """Iterators and symbolic dimensions share one name space in isl's syntax."""
+    """Check that no iterator has the name of a symbolic dimension: isl's syntax has one name space for both."""
     dims = symbols_of(d for a in fn.block.args for d in shape_of(a))
     for op in [o for o in fn.block.ops if isinstance(o, kernel.GenericOp)]:
         if both := dims & {i.data for i in op.iters}:
@@ -69,7 +69,7 @@ def _verify_names(fn: kernel.FuncOp) -> None:
 
 
 def _verify_calls(module: ModuleOp) -> None:
-    """Each kernel.call names a kernel with parameters for its operands and results."""
+    """Check that each kernel.call names a kernel whose parameters have the types of the call's operands and results."""
     taken = {o.sym_name.data: _tensors(o.block.args) for o in module.ops if isinstance(o, kernel.FuncOp)}
     for call, callee in calls(module, "kernel.call"):
         given = _tensors((*call.operands, *call.results))

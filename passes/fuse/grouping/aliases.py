@@ -1,4 +1,5 @@
-"""Input-output aliases of the main function: which results take the memory of an argument, and who reads that.
+"""Input-output aliases of the main function: which results take over the memory of an argument, and which operations
+read it.
 
 The attribute ``graph.alias`` of a result is the number of an argument, of the same type, whose memory it takes over
 (XLA: input-output alias). The caller gives that argument away (JAX: donation).
@@ -34,19 +35,19 @@ class Alias:
 
     @property
     def new(self) -> SSAValue:
-        """The value whose memory is the result's, through reshapes."""
+        """The value whose memory becomes the result's: the result before reshapes."""
         end = self.main.body.block.last_op
         assert end is not None
         return source_of(end.operands[self.result])
 
     @property
     def writer(self) -> kernel.CallOp | None:
-        """The call that computes the result; None where it is no kernel's."""
+        """The call of the kernel that computes the result; None if no kernel in the main function computes it."""
         call = self.new.owner
         return call if isinstance(call, kernel.CallOp) and call.parent is self.main.body.block else None
 
     def pairs(self) -> set[tuple[int, int]]:
-        """The buffers (of an operand, of a result) of the writer's kernel that share memory."""
+        """Return pairs (operand, result) of the writer's buffers, by number, that may share memory."""
         call = self.writer
         if call is None:
             return set()
@@ -55,13 +56,13 @@ class Alias:
 
 
 def aliases_of(main: FuncOp) -> list[Alias]:
-    """The aliases of a main function, in the order of its results."""
+    """Return the aliases of a main function, in the order of its results."""
     entries = [] if main.res_attrs is None else [(n, each.data.get(ALIAS)) for n, each in enumerate(main.res_attrs)]
     return [Alias(main, n, at.value.data) for n, at in entries if isinstance(at, IntegerAttr)]
 
 
 def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
-    """By the names of kernels: the buffers of an input and an output that an alias wants in the same memory."""
+    """Return, by the names of kernels, pairs (input, output) of buffers that an alias wants in the same memory."""
     asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for main in [o for o in module.ops if isinstance(o, FuncOp)]:
         for alias in aliases_of(main):
@@ -71,13 +72,14 @@ def pairs_of_aliases(module: ModuleOp) -> dict[str, set[tuple[int, int]]]:
 
 
 def states_of(main: FuncOp) -> dict[int, str]:
-    """The arguments that are state of the model, and the weights of their first values ("": zeros)."""
+    """Return the arguments that are state of the model, with the names of the weights that are their first values ("":
+    zeros)."""
     entries = [] if main.arg_attrs is None else [(n, each.data.get(STATE)) for n, each in enumerate(main.arg_attrs)]
     return {n: entry.data for n, entry in entries if isinstance(entry, StringAttr)}
 
 
 def readers(value: SSAValue) -> set[Operation]:
-    """The operations that read the memory of ``value``, also through views of it."""
+    """Return the operations that read the memory of ``value``, directly or through views of it."""
     found: set[Operation] = set()
     for use in value.uses:
         op = use.operation
@@ -89,10 +91,11 @@ def readers(value: SSAValue) -> set[Operation]:
 
 
 def is_in_place(alias: Alias, functions: dict[str, kernel.FuncOp], position: dict[Operation, int]) -> bool:
-    """Whether the writer can write into the argument's memory: no read of the old value comes after the write.
+    """Return whether the writer can write into the argument's memory, because no operation reads the old value after
+    the write.
 
-    Other kernels read it before; the writer itself only where each instance that reads an element overwrites it
-    (``prove-in-place``). ``position``: of the operations of the main function.
+    Other kernels must read it before the writer. The writer may read it only if each instance that reads an element
+    overwrites it (``prove-in-place``). ``position``: the positions of the operations of the main function.
     """
     call = alias.writer
     if call is None:
@@ -105,7 +108,7 @@ def is_in_place(alias: Alias, functions: dict[str, kernel.FuncOp], position: dic
 
 
 def _memory(value: SSAValue) -> SSAValue:
-    """The value of which ``value`` is a view."""
+    """Return the value of which ``value`` is a view."""
     while isinstance(op := value.owner, Operation) and (has(op, ViewLike) or isinstance(op, SliceOp)):
         value = op.operands[0]
     return value

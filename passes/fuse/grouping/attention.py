@@ -3,8 +3,8 @@
     s[m, n] = q[m, k]·k[k, n]    →    p = softmax(s)    →    o[m, v] = p[m, n]·v[n, v]
 
 Rows of scores are independent. A block of rows passes through all three steps while it is in the L2 cache, so the
-complete scores are never in memory (Dao et al., FlashAttention, 2022): whole rows of scores, or where few of these fit
-in L2 blocks of keys, by an online softmax.
+complete scores are never in memory (Dao et al., FlashAttention, 2022). A block has whole rows of scores or, if few of
+these fit in L2, blocks of keys, over which an online softmax runs.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ STREAMED_ROWS = 4  # times the sums in flight: of a block with fewer whole rows,
 
 @dataclass(frozen=True)
 class Attention:
-    """Operators from a contraction to the one that reads its normalised rows, and the shape of the scores."""
+    """The operators of an attention, from the first contraction to the last, and the shape of the scores."""
 
     ops: tuple[Operation, ...]
     scores: Shape
 
 
 def attentions(ops: Sequence[Operation]) -> list[Attention]:
-    """All attentions among a block's operators, in order."""
+    """Return all attentions among a block's operators, in order."""
     position = {op: n for n, op in enumerate(ops)}
     return [c for op in ops if isinstance(op, ContractOp) and (c := _attention(op, position))]
 
 
 def _attention(first: ContractOp, position: Mapping[Operation, int]) -> Attention | None:
-    """The operators on the rows of a product, up to the only other product; None where other operators read them."""
+    """Return the attention that begins with the product ``first``; None if other operators than those of an attention
+    read its scores."""
     scores = shape_of(first.result)
     if first.layouts or len(scores) < 3:
         return None
@@ -61,26 +62,27 @@ def _attention(first: ContractOp, position: Mapping[Operation, int]) -> Attentio
 
 
 def _users(op: Operation) -> list[Operation]:
-    """The readers of an operator, but for barriers: what reads these is another kernel."""
+    """Return the readers of an operator, except for barriers, whose readers are in another kernel."""
     readers = [use.operation for result in op.results for use in result.uses]
     return [r for r in readers if not (isinstance(r, ReshapeOp) and r.barrier)]
 
 
 def _keeps_rows(op: Operation, scores: Shape) -> bool:
-    """Whether an operator computes scores of the same rows, or one number per row."""
+    """Return whether an operator computes scores of the same rows, or one number for each row."""
     if isinstance(op, ReduceOp):
         return shape_of(op.input) == scores and ints_of(op.axes) == (len(scores) - 1,) and bool(op.keepdims)
     return isinstance(op, MapOp) and shape_of(op.result) in (scores, (*scores[:-1], 1))
 
 
 def _scales_sums(op: Operation) -> bool:
-    """Whether an operator is what ``defer-normalization`` makes: a product's result by one number a row."""
+    """Return whether ``op`` multiplies the rows of a product's result by one number each, as ``defer-normalization``
+    makes it."""
     return isinstance(op, ComputeOp) and op.monoid is None and isinstance(op.args[0].owner, ContractOp)
 
 
 def _closed(ops: Sequence[Operation]) -> bool:
-    """Whether the last operator but for a deferred normalization is the only other contraction, of the normalised rows
-    with an independent operand."""
+    """Return whether the last operator is the only other contraction, and multiplies the normalised rows with an
+    independent operand. A deferred normalization may follow it."""
     scaled = isinstance(ops[-1], ComputeOp)
     last, others = ops[-1 - scaled], ops[1 : -1 - scaled]
     if not isinstance(last, ContractOp) or last.layouts or any(isinstance(op, ContractOp) for op in others):
@@ -96,13 +98,13 @@ def _only_read_by(op: Operation, reader: Operation) -> bool:
 
 
 def _sums_rows(op: ContractOp) -> bool:
-    """Whether a contraction sums along the last axis of its left operand only."""
+    """Return whether a contraction sums along the last axis of its left operand only."""
     lhs, _, result = op.terms
     return [i for i in lhs if i not in result] == [lhs[-1]]
 
 
 def is_one_kernel(attention: Attention, target: Target) -> bool:
-    """Whether an attention is one kernel: with whole rows of scores, or with blocks of them."""
+    """Return whether an attention becomes one kernel, with whole rows of scores or with blocks of keys."""
     if not isinstance(target, CpuTarget):
         return is_streamed(attention, target)
     if not _is_known(attention.scores):
@@ -111,8 +113,8 @@ def is_one_kernel(attention: Attention, target: Target) -> bool:
 
 
 def _stays_in_l2(scores: Shape, target: CpuTarget, rows: int) -> bool:
-    """Whether matrices of scores, or blocks of so many of their ``rows``, fit in L2, and there are enough of them for
-    all threads. The schedule chooses the blocks (``nest_fusion``)."""
+    """Return whether whole matrices of scores, or blocks of at least ``rows`` of their rows, fit in L2, and there are
+    enough of them for all threads. The schedule chooses the blocks (``nest_fusion``)."""
     matrices, m, n = _extents(scores)
     if 4 * m * n <= target.block_bytes:
         return matrices >= target.threads
@@ -132,8 +134,8 @@ def _extents(scores: Shape) -> tuple[int, int, int]:
 
 
 def is_streamed(attention: Attention, target: Target) -> bool:
-    """Whether blocks of keys run one after another, with running maxima and sums (``streaming``): where all scores are
-    larger than L2, few of their rows stay there, and there are blocks of rows for all threads."""
+    """Return whether blocks of keys run one after another, with running maxima and sums (``streaming``). That is so if
+    all scores are larger than L2, only few of their rows fit in it, and there are blocks of rows for all threads."""
     if not _is_softmax(attention) or not (can_defer(attention) or isinstance(attention.ops[-1], ComputeOp)):
         return False
     if isinstance(target, GpuTarget):
@@ -146,8 +148,8 @@ def is_streamed(attention: Attention, target: Target) -> bool:
 
 
 def _is_streamed_on_gpu(attention: Attention, target: GpuTarget) -> bool:
-    """Whether a block of queries steps over all keys: of 16 queries or more, or of a symbolic number. Blocks of a
-    symbolic extent have one size."""
+    """Return whether a thread block steps over all keys, for a block of ``QUERIES`` queries or more, or of a symbolic
+    number. Blocks of a symbolic extent have one size."""
     *batch, m, _ = attention.scores
     if isinstance(m, int) and m < QUERIES:
         return _key_parts(attention, target) > 1
@@ -157,7 +159,7 @@ def _is_streamed_on_gpu(attention: Attention, target: GpuTarget) -> bool:
 
 
 def _has_known_elements(attention: Attention) -> bool:
-    """Whether a key and a value have a known number of elements."""
+    """Return whether the numbers of elements of a key and of a value are constants."""
     products = [op for op in attention.ops if isinstance(op, ContractOp)]
     lhs, _, scores = products[0].terms
     summed = [n for c, n in zip(lhs, shape_of(products[0].lhs), strict=True) if c not in scores]
@@ -165,8 +167,8 @@ def _has_known_elements(attention: Attention) -> bool:
 
 
 def _key_parts(attention: Attention, target: GpuTarget) -> int:
-    """How many parts of the keys different blocks compute (``split-reductions``): for some queries, or some heads that
-    share keys. A symbolic batch counts as 1, and a symbolic number of keys as LONG."""
+    """Return into how many parts the keys are split, which different thread blocks compute (``split-reductions``), for
+    few queries or few heads that share keys. A symbolic batch counts as 1, a symbolic number of keys as LONG."""
     first = attention.ops[0]
     last = next(op for op in reversed(attention.ops) if isinstance(op, ContractOp))
     assert isinstance(first, ContractOp)
@@ -183,7 +185,8 @@ def _key_parts(attention: Attention, target: GpuTarget) -> int:
 
 
 def _is_softmax(attention: Attention) -> bool:
-    """Whether the maximum of a row is subtracted from its scores before the exponential, and read nowhere else."""
+    """Return whether the maximum of a row is subtracted from its scores before the exponential, and read nowhere
+    else."""
     inside = attention.ops[1:]
     reduces = {op.fn.data: op for op in inside if isinstance(op, ReduceOp)}
     if sorted(reduces) != ["add", "max"] or sum(isinstance(op, ReduceOp) for op in inside) != 2:
@@ -194,7 +197,7 @@ def _is_softmax(attention: Attention) -> bool:
 
 
 def _subtracts(op: MapOp, maximum: ReduceOp) -> bool:
-    """``exp(scores - maximum)``, in which the maximum may be limited to finite numbers."""
+    """Return whether ``op`` computes ``exp(scores - maximum)``, where the maximum may be limited to finite numbers."""
     match op.scalar:
         case Call("exp", (Call("sub", (scores, subtracted)),)):
             limited = isinstance(subtracted, Call) and subtracted.fn == "max" and isinstance(subtracted.args[1], Const)
@@ -205,7 +208,8 @@ def _subtracts(op: MapOp, maximum: ReduceOp) -> bool:
 
 
 def can_defer(attention: Attention) -> bool:
-    """Whether rows can be scaled after the product: a map scales them, and each of their axes is one of the result."""
+    """Return whether the rows can be scaled after the last product: a map scales them before it, and each of their axes
+    is an axis of the result."""
     product = attention.ops[-1]
     if not isinstance(product, ContractOp):
         return False
@@ -221,8 +225,8 @@ HALVES = ("f16", "bf16")
 
 
 def row_factor(weights: MapOp) -> Call | None:
-    """How a map of floats scales its first operand by or over one number a row, before it rounds to halves or not;
-    None for other maps."""
+    """Return the call in the expression of ``weights`` that multiplies or divides its first operand by one number for
+    each row; the result may be rounded to halves. Return None for other maps."""
     element, scaled = element_of(weights.result), weights.scalar
     match scaled:
         case Call(rounding, (Call() as inner,)) if rounding == element and element in HALVES:

@@ -1,4 +1,5 @@
-"""Convexity of fusion groups: no path leaves a group and comes back, which would make a cycle of kernels."""
+"""Convexity of fusion groups: no path of values leaves a group and returns, since that would make a cycle of
+kernels."""
 
 from __future__ import annotations
 
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Convexity:
-    """Operators seen so far, grouped by ``member`` or alone. ``horizon`` of an item is the last position of what it is
-    or depends on: a search for a group goes no further than to items whose horizon is before it."""
+    """The operators seen so far, each in its group (``member``) or alone; both are called items.
+
+    ``horizon`` of an item is the last position of an operator that is in it or that it depends on. A search for a group
+    does not follow items whose horizon is before the group.
+    """
 
     ops: Sequence[Operation]
     member: Mapping[Operation, Group]
@@ -27,12 +31,12 @@ class Convexity:
         self.position = {op: n for n, op in enumerate(self.ops)}
 
     def nearest(self, op: Operation) -> list[Group]:
-        """The groups that compute operands of ``op``, the latest operand first."""
+        """Return the groups that compute operands of ``op``, the latest operand first."""
         near = {self.member[o]: self.position[o] for o in self._producers(op) if o in self.member}
         return sorted(near, key=near.__getitem__, reverse=True)
 
     def stays_convex(self, group: Group, op: Operation) -> bool:
-        """Whether no path leads from ``group`` through other operators to ``op``."""
+        """Return whether no path leads from ``group`` through other operators to ``op``."""
         oldest = self.position[group.ops[0]]
         near = (i for i in map(self._item, self._producers(op)) if i is not group)
         stack = [i for i in dict.fromkeys(near) if self.horizon[i] > oldest]
@@ -48,7 +52,8 @@ class Convexity:
         return True
 
     def note(self, op: Operation) -> None:
-        """``op`` is in its group, or stays alone: so long do it, and what depends on it, reach."""
+        """Record that ``op`` is in its group or alone: extend the horizon of its item, and of the items that depend on
+        it."""
         own, near = self._item(op), [self._item(o) for o in self._producers(op)]
         for item in near:
             self.readers.setdefault(item, {})[own] = None
@@ -67,7 +72,8 @@ class Convexity:
         return [item] if isinstance(item, Operation) else item.ops
 
     def _producers(self, op: Operation) -> list[Operation]:
-        """The operators that compute the operands of ``op``, which is asked for many times."""
+        """Return the operators that compute the operands of ``op``. They are cached, because they are needed many
+        times."""
         if op not in self.made_by:
             self.made_by[op] = [v.op for v in op.operands if isinstance(v, OpResult)]
         return self.made_by[op]

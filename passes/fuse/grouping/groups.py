@@ -1,9 +1,9 @@
 """Producer-consumer fusion: which graph operators become one kernel, by greedy growth of convex groups round anchors.
 
 An anchor (a contraction or window) fuses with the elementwise operators after it (epilogue fusion). Elementwise
-operators of one shape fuse, with the gathers whose indices they compute. Reductions over the trailing axes fuse with
-the elementwise operators on the same rows (softmax, layer norm). An attention whose scores fit in the L2 cache of a CPU
-is one group. ``paddings`` fuses paddings.
+operators of one shape fuse with each other, and with the gathers whose indices they compute. Reductions over the
+trailing axes fuse with the elementwise operators on the same rows (softmax, layer norm). An attention or a chain of
+products that is streamed, or whose scores fit in L2, is one group. ``paddings`` fuses paddings.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ SCALARS = 128  # functions an element in one kernel of pointwise operators, whic
 
 @dataclass(eq=False)
 class Group:
-    """Operators of one kernel; ``shape`` is their common iteration space, without the reduced axes of a contraction."""
+    """The operators of one kernel. ``shape`` is their common iteration space, without the reduced axes of a
+    contraction."""
 
     kind: str  # "map", "row", "anchor", or "chain" or "library", with which no other fuses
     shape: Shape
@@ -50,8 +51,8 @@ class Group:
     scalars: int = 0  # functions that its pointwise operators compute for an element
 
     def accepts(self, op: Operation, target: Target) -> bool:
-        """Whether an operator's iteration space is the group's, and each point of it reads only that point of what the
-        group computes: of a row, elements of that row."""
+        """Return whether ``op`` has the group's iteration space, and each of its points reads only the same point, or
+        for rows the same row, of values that the group computes."""
         if self.kind in ("chain", "library") or not self._has_room(op):
             return False
         if has(op, Elementwise) or (self.kind == "map" and has(op, PointwiseIndices)):
@@ -70,8 +71,8 @@ class Group:
         return {self.shape, kept, kept[: len(kept) - len(self.axes)]}
 
     def _reads_own_points(self, op: Operation) -> bool:
-        """Whether the maps agree by which an operator reads what the group computes and writes its result. Where
-        extents coincide equal shapes do not say so: ``x / sum(x, 1)`` of a square reads the sum of row j in row i."""
+        """Return whether ``op`` reads, at each point, the same point of what the group computes. Equal shapes do not
+        imply it: for a square ``x``, ``x / sum(x, 1)`` without kept dimensions reads the sum of row j in row i."""
         assert isinstance(op, StructuredOp)
         inside = {n for n, v in enumerate(op.operands) if isinstance(v.owner, Operation) and v.owner in self.ops}
         own = len(self.shape) - len(self.axes)
@@ -94,7 +95,7 @@ class Group:
 
 
 def scalar_functions(op: Operation) -> int:
-    """How many functions of scalars an elementwise operator computes for an element."""
+    """Return how many scalar functions an elementwise operator computes for each element."""
     return _calls(op.expr.data) if isinstance(op, MapOp) else 0
 
 
@@ -104,10 +105,10 @@ def _calls(expr: str) -> int:
 
 
 def row_axes(op: Operation, target: Target) -> tuple[int, ...] | None:
-    """The axes of a reduction over trailing axes whose rows fit in L2; None for all other reductions.
+    """Return the axes of a reduction over trailing axes whose rows fit in L2; None for all other reductions.
 
-    One thread, or one block, reads a row several times. Where the target takes them, open rows have assumed extents; a
-    whole array is no row, of which one block would compute all.
+    One thread, or one thread block, reads a row several times. If the target allows rows of symbolic extents, these are
+    assumed. A whole array does not count as a row, because one thread block would then compute all of it.
     """
     if not has(op, RowReduction):
         return None
@@ -124,7 +125,7 @@ def reduced_axes(op: Operation) -> tuple[int, ...]:
 
 
 def start(op: StructuredOp, target: Target) -> Group:
-    """A group of one operator."""
+    """Return a new group for ``op``, which the caller adds to it."""
     if (axes := row_axes(op, target)) is not None:
         return Group("row", shape_of(op.operands[0]), axes)
     statements = op.statements()
@@ -133,12 +134,13 @@ def start(op: StructuredOp, target: Target) -> Group:
 
 
 def form_groups(ops: list[Operation], target: Target) -> list[Group]:
-    """Partition the structured operators of ``ops`` (in topological order), except views and constants."""
+    """Partition the structured operators of ``ops`` (in topological order) into groups, except views and constants."""
     return with_paddings(*_Growth(ops, target).run(), target)
 
 
 class _Growth:
-    """Greedy growth: each operator joins the nearest group that accepts it and stays convex, else it starts one."""
+    """Greedy growth: each operator joins the nearest group that accepts it and stays convex; otherwise it starts a
+    group."""
 
     def __init__(self, ops: list[Operation], target: Target):
         self.ops, self.target = ops, target
@@ -157,7 +159,7 @@ class _Growth:
         return groups, self.member
 
     def _group_for(self, op: LibraryOp | StructuredOp) -> Group:
-        """The group that takes ``op``: a new one where none can."""
+        """Return the group that ``op`` joins: an existing one, or a new one if none accepts it."""
         if isinstance(op, LibraryOp):
             return Group("library", (), ())
         if op in self.first_of:
@@ -167,7 +169,7 @@ class _Growth:
         return next((g for g in self.order.nearest(op) if self._takes(g, op)), None) or start(op, self.target)
 
     def _chain(self, op: StructuredOp, first: Operation) -> Group:
-        """The group of a chain, which has the shape of its latest operator."""
+        """Return the group of an attention or chain, whose shape is set to that of its latest operator."""
         if first is op:
             return Group("chain", shape_of(op.results[0]))
         self.member[first].shape = shape_of(op.results[0])
@@ -179,7 +181,8 @@ class _Growth:
 
 
 def _first_of_kernels(ops: list[Operation], target: Target) -> dict[Operation, Operation]:
-    """The first operator of each attention or chain of products that is one kernel, by its operators.
+    """Return, for each operator of an attention or chain of products that becomes one kernel, the first operator of
+    that kernel.
 
     An attention's own first operator is not a key: it starts or joins a group as any other.
     """
@@ -189,7 +192,7 @@ def _first_of_kernels(ops: list[Operation], target: Target) -> dict[Operation, O
 
 
 def shape_epochs(ops: Sequence[Operation]) -> dict[Operation, int]:
-    """The shape epoch of each operator: how many run-time dimensions are known before it.
+    """Return the shape epoch of each operator: how many run-time dimensions are known before it.
 
     Operators of different epochs do not share a kernel: one may determine a dimension that the other needs, although
     there is no path of values between them.

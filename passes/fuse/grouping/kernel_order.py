@@ -1,6 +1,6 @@
 """The order of kernels: a topological order of fusion groups and of the operators in no group.
 
-An update in place runs right after what it waits for, so that its gradient is freed at once.
+An in-place update runs right after the last operator that it depends on, so that its gradient is freed at once.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ LARGE = 65_536  # bytes: to free less is not worth a barrier
 
 
 def kernel_order(ops: Sequence[Operation], groups: Sequence[Group]) -> list[Item]:
-    """A topological order of groups and remaining operations, as close to the original order as possible; updates in
-    place are as early as possible."""
+    """Return a topological order of groups and remaining operations, as close to the original order as possible, except
+    that in-place updates are as early as possible."""
     item_of: dict[Operation, Item] = {o: o for o in ops} | {o: g for g in groups for o in g.ops}
     rank = {op: n for n, op in enumerate(ops)}
     first = {item: min(rank[o] for o in ops_of(item)) for item in item_of.values()}
@@ -53,20 +53,21 @@ def kernel_order(ops: Sequence[Operation], groups: Sequence[Group]) -> list[Item
 
 
 def _updates(ops: Sequence[Operation], items: Sequence[Item]) -> set[Item]:
-    """The items that compute only what replaces arguments of a function, and read a large value of another item."""
+    """Return the items that only compute new values of arguments (in-place updates), and read a large value of another
+    item."""
     main = ops[0].parent_op() if ops else None
     new = {alias.new for alias in aliases_of(main)} if isinstance(main, FuncOp) else set()
     return {item for item in items if new and _outputs(item) <= new and any(map(_is_large, _inputs(item)))}
 
 
 def _outputs(item: Item) -> set[SSAValue]:
-    """What other items read of an item."""
+    """Return the results of an item that other items read."""
     inside = set(ops_of(item))
     return {v for op in inside for v in op.results if any(use.operation not in inside for use in v.uses)}
 
 
 def _inputs(item: Item) -> set[SSAValue]:
-    """What an item reads of others."""
+    """Return the values of other items that an item reads."""
     inside = set(ops_of(item))
     return {v for op in inside for v in op.operands if isinstance(v.owner, Operation) and v.owner not in inside}
 
@@ -77,7 +78,8 @@ def _is_large(value: SSAValue) -> bool:
 
 
 def _sizes_before(item_of: dict[Operation, Item], ops: Sequence[Operation]) -> dict[Item, Item]:
-    """The last definition of a run-time dimension before each item. Shapes may name it without an operand."""
+    """Return, for each item, the last definition of a run-time dimension before it: its shapes may name the dimension
+    without an operand."""
     epoch = shape_epochs(ops)
     sizes: dict[Item, None] = dict.fromkeys(op for op in ops if size_made(op))
     before = {item: epoch[ops_of(item)[0]] - (item in sizes) for item in item_of.values()}
@@ -86,5 +88,5 @@ def _sizes_before(item_of: dict[Operation, Item], ops: Sequence[Operation]) -> d
 
 
 def ops_of(item: Item) -> list[Operation]:
-    """The operators of a group; an operator of no group alone."""
+    """Return the operators of a group, or the single operator that is an item of its own."""
     return item.ops if isinstance(item, Group) else [item]

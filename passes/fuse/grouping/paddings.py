@@ -1,4 +1,5 @@
-"""Fusion of paddings: into the kernel that computes the operand, else into the kernel of the only reader, a window.
+"""Fusion of paddings: into the kernel that computes the operand, or else into the kernel of the only reader, a
+window.
 
 conv, relu | pad | conv   →   conv, relu, pad | conv
 pad | max pool            →   pad, max pool
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def with_paddings(groups: list[Group], member: Mapping[Operation, Group], target: Target) -> list[Group]:
-    """Fuse a padding as the last operator into the group of its operand, one per group, or as the first operator into
-    the group of a window.
+    """Fuse a padding as the last operator into the group of its operand, at most one per group, or as the first
+    operator into the group of a window.
 
     Paddings fuse after all other operators, because no operator can join a group after a padding. No cycle can arise:
     an operator that depends on a padding depends on the padding's operand as well, so it is not in the operand's group.
@@ -44,23 +45,25 @@ def with_paddings(groups: list[Group], member: Mapping[Operation, Group], target
 
 
 def _moves(pad: PadOp) -> bool:
-    """Whether the padding shifts the whole operand by a constant distance."""
+    """Return whether the padding only shifts its operand by a constant distance."""
     return all(isinstance(p, int) for p in (*dims_of(pad.low), *dims_of(pad.high))) and not any(ints_of(pad.interior))
 
 
 def _takes(group: Group, pad: PadOp) -> bool:
-    """Whether the operand of ``pad`` has the iteration space of ``group``."""
+    """Return whether the padding can join ``group``: its operand has the iteration space of the group."""
     return shape_of(pad.input) == group.shape and single_writer(group)
 
 
 def single_writer(group: Group) -> bool:
-    """Whether one statement writes the result, so that readers get it in registers; pad and concat have several."""
+    """Return whether one statement writes the result, so that readers get it in registers. A padding or concatenation
+    has several statements."""
     ends = (group.ops[0], group.ops[-1])
     return all(not isinstance(op, StructuredOp) or len(op.statements()) == 1 for op in ends)
 
 
 def _window(pad: PadOp, member: Mapping[Operation, Group], target: Target) -> Group | None:
-    """The group of the only reader of ``pad``, if this is a window over planes that fit in L2."""
+    """Return the group of the only reader of ``pad``, if that is a window over planes that fit in L2; None
+    otherwise."""
     readers = [use.operation for use in pad.result.uses]
     if len(readers) != 1 or readers[0] not in member or not has(readers[0], PlaneByPlane):
         return None
@@ -70,7 +73,7 @@ def _window(pad: PadOp, member: Mapping[Operation, Group], target: Target) -> Gr
 
 
 def _planes(pad: PadOp) -> int:
-    """The number of planes, if one axis counts them; 0 if two axes do, or if the padding adds planes."""
+    """Return the number of planes, if one axis counts them; 0 if two axes do, or if the padding adds planes."""
     shape, source = shape_of(pad.result)[:2], shape_of(pad.input)[:2]
     sizes = [d for d in shape if isinstance(d, int)]
     return max(sizes) if shape == source and len(sizes) == 2 and 1 in sizes else 0

@@ -1,10 +1,11 @@
-"""Chains of products: elementwise operators on several products of one shape, and the products that read the results.
+"""Chains of products: several products of one shape, elementwise operators on them, and the products that read the
+results.
 
     s[m, n] = q[m, k]·k[k, n]   d[m, n] = g[m, v]·v[v, n]   →   e = exp(s - lse[m]) * (d - rows[m])
       →   dq[m, k] = e[m, n]·k[n, k]   dk[n, k] = e[m, n]·q[m, k]
 
-So is the backward pass of attention once ``recompute-scores`` has given it scores of its own. The matrices of the
-middle stay in cache block by block (Dao, FlashAttention-2, 2023).
+The backward pass of attention has this form after ``recompute-scores``, which lets it compute scores of its own. The
+intermediate matrices are computed block by block and stay in cache (Dao, FlashAttention-2, 2023).
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from mlc.target.block_time import COLUMNS, QUERIES
 
 @dataclass(frozen=True)
 class Chain:
-    """Operators in order: ``sources`` make matrices of shape ``scores``, ``sinks`` sum along their rows or columns;
-    ``rounded``: the maps that round what these sum to halves."""
+    """The operators of a chain, in order. ``sources`` compute matrices of shape ``scores``; ``sinks`` sum along the
+    rows or columns of the final matrices; ``rounded`` are the maps that round the results of sinks to halves."""
 
     ops: tuple[Operation, ...]
     scores: Shape
@@ -35,19 +36,19 @@ class Chain:
     rounded: tuple[Operation, ...] = ()
 
     def parts(self) -> tuple[tuple[ContractOp, ...], tuple[ContractOp, ...]]:
-        """The sinks that sum along rows of the matrices, and those that sum along columns."""
+        """Return the sinks that sum along rows of the matrices, and those that sum along columns."""
         along = {op: _summed(op, self._matrix(op)) for op in self.sinks}
         return tuple(op for op in self.sinks if along[op]), tuple(op for op in self.sinks if not along[op])
 
     def of(self, sinks: tuple[ContractOp, ...]) -> Chain:
-        """The chain with some of its sinks."""
+        """Return the chain with ``sinks`` as its only sinks."""
         rounded = tuple(op for op in self.rounded if op.operands[0].owner in sinks)
         without = {*self.sinks, *self.rounded} - {*sinks, *rounded}
         return replace(self, ops=tuple(op for op in self.ops if op not in without), sinks=sinks, rounded=rounded)
 
     @property
     def matrices(self) -> tuple[Operation, ...]:
-        """The operators that make matrices."""
+        """The operators that compute matrices of scores."""
         return tuple(op for op in self.ops if op not in self.sinks and op not in self.rounded)
 
     def _matrix(self, sink: ContractOp) -> SSAValue:
@@ -62,7 +63,8 @@ class _Search:
     sinks: dict[Operation, SSAValue] = field(default_factory=dict)  # and the matrix that each reads
 
     def run(self, first: ContractOp) -> bool:
-        """Collect what is connected with ``first`` by matrices; False where another operator reads one of them."""
+        """Collect all operators connected with ``first`` through matrices of scores; return False if an operator of
+        another kind reads one of them."""
         waiting: list[Operation] = [first]
         while waiting:
             op = waiting.pop()
@@ -86,7 +88,7 @@ class _Search:
 
 
 def chains(ops: Sequence[Operation]) -> list[Chain]:
-    """All chains among a block's operators, in order."""
+    """Return all chains among a block's operators, in order."""
     position = {op: n for n, op in enumerate(ops)}
     found: dict[Operation, Chain] = {}
     for op in ops:
@@ -113,7 +115,7 @@ def _chain(first: ContractOp, position: Mapping[Operation, int]) -> Chain | None
 
 
 def _roundings(sinks: Iterable[Operation]) -> dict[Operation, Operation]:
-    """The maps that round sums of products of halves, of which no other operator reads the sums, by the products."""
+    """Return the maps that round the results of products of halves and are their only readers, by product."""
     found: dict[Operation, Operation] = {}
     for op in sinks:
         readers = [use.operation for use in op.results[0].uses]
@@ -127,7 +129,8 @@ def _rounds(op: Operation) -> bool:
 
 
 def is_source(op: Operation) -> bool:
-    """Whether a product makes a matrix of constant size for each of its outer axes, which both operands have."""
+    """Return whether a product computes, for each point of the outer axes, which both operands have, a matrix of
+    constant size."""
     assert isinstance(op, ContractOp)
     scores, (lhs, rhs, out) = shape_of(op.result), op.terms
     constant = len(scores) > 2 and all(isinstance(d, int) for d in scores)
@@ -139,7 +142,7 @@ def is_source(op: Operation) -> bool:
 
 
 def is_sink(op: Operation, matrix: SSAValue) -> bool:
-    """Whether a product sums along the rows or columns of ``matrix``, for each of its outer axes."""
+    """Return whether a product sums along the rows or columns of ``matrix``, for each point of its outer axes."""
     assert isinstance(op, ContractOp)
     if op.layouts or op.lhs is op.rhs:
         return False
@@ -149,13 +152,13 @@ def is_sink(op: Operation, matrix: SSAValue) -> bool:
 
 
 def _summed(op: ContractOp, matrix: SSAValue) -> bool:
-    """Whether a sink sums along rows of its matrix, and not along columns."""
+    """Return whether a sink sums along the rows of its matrix; if not, it sums along columns."""
     mine = op.terms[0] if op.lhs is matrix else op.terms[1]
     return mine[-1] not in op.terms[2]
 
 
 def _leaves_and_returns(ops: Sequence[Operation], results: set[Operation], position: Mapping[Operation, int]) -> bool:
-    """Whether something that one of the operators reads follows from what they compute, but for matrices."""
+    """Return whether an operator of the chain depends, through operators outside of it, on one of its ``results``."""
     inside, last = set(ops), position[ops[-1]]
     waiting = [use.operation for op in results for r in op.results for use in r.uses]
     seen: set[Operation] = set()
@@ -170,14 +173,18 @@ def _leaves_and_returns(ops: Sequence[Operation], results: set[Operation], posit
 
 
 def is_one_kernel(chain: Chain, target: Target) -> bool:
-    """Whether a chain is one kernel, whose schedule chooses blocks of columns (``streaming``). On a GPU all of its
-    sinks sum along one axis; ``split-chains`` makes it so."""
+    """Return whether a chain becomes one kernel, whose schedule chooses blocks of columns (``streaming``). On a GPU all
+    of its sinks must sum along the same axis; ``split-chains`` splits other chains."""
     return is_streamed(chain, target) and not (isinstance(target, GpuTarget) and all(chain.parts()))
 
 
 def is_streamed(chain: Chain, target: Target) -> bool:
-    """Whether the matrices of a chain are in cache block by block: in one kernel, or on a GPU in one an axis, where an
-    array of them is larger than L2. Smaller ones are written to L2 and read there, and need fewer products."""
+    """Return whether the matrices of a chain stay in cache block by block, in one kernel, or on a GPU in one kernel for
+    each summed axis.
+
+    On a GPU a matrix of all scores must be larger than L2: smaller ones are written to L2 and read there, which needs
+    fewer products.
+    """
     read = {v for op in chain.sinks for v in op.operands if v.owner in chain.ops}
     arrays = len(chain.sources) + len(read) - 1
     if isinstance(target, CpuTarget):
@@ -193,8 +200,8 @@ def is_streamed(chain: Chain, target: Target) -> bool:
 
 
 def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
-    """Whether there are matrices for all threads, and so many ``arrays`` of their columns, a vector of each, fit in L2
-    and on the stack."""
+    """Return whether there are matrices for all threads, and blocks of ``arrays`` matrices, one vector of columns wide,
+    fit in L2 and on the stack."""
     *outer, rows, _ = scores
     matrices = product(outer)
     assert isinstance(matrices, int) and isinstance(rows, int)
@@ -202,7 +209,7 @@ def _stays_in_l2(scores: Shape, arrays: int, target: CpuTarget) -> bool:
 
 
 def _exceeds_l2(scores: Shape, target: Target) -> bool:
-    """Whether an array of all matrices is larger than the L2 of a GPU."""
+    """Return whether an array of all scores is larger than the L2 of a GPU."""
     assert isinstance(target, GpuTarget)
     size = product(scores)
     assert isinstance(size, int)
@@ -210,9 +217,9 @@ def _exceeds_l2(scores: Shape, target: Target) -> bool:
 
 
 def _is_block(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Target) -> bool:
-    """Whether there are several blocks of the last of the ``axes`` that thread blocks share, and the smallest ones fit:
-    ``arrays`` of as many rows as columns, and what the ``sinks`` sum. No arrays are in shared memory where products are
-    those of halves, by tensor cores: then sums are in registers."""
+    """Return whether there are several blocks of the last of ``axes`` for thread blocks, and the smallest blocks fit in
+    shared memory: ``arrays`` matrices of as many rows as columns, and the results of ``sinks``. If tensor cores
+    multiply halves, ``arrays`` is 0, because the results are in registers."""
     assert isinstance(target, GpuTarget)
     *outer, points = axes
     matrices = product(outer)
@@ -226,7 +233,7 @@ def _is_block(axes: Shape, sinks: Sequence[ContractOp], arrays: int, target: Tar
 
 
 def _multiplies_halves(op: Operation) -> bool:
-    """Whether a product has factors of one type of 16 bits, and sums of f32."""
+    """Return whether a product has factors of one type of 16 bits, and sums in f32."""
     assert isinstance(op, ContractOp)
     factors = {element_of(op.lhs), element_of(op.rhs)}
     return len(factors) == 1 and factors <= {*HALVES} and element_of(op.result) == "f32"

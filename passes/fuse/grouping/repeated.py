@@ -1,4 +1,5 @@
-"""Values that repeat the elements of another along an axis: a reshape of a broadcast, also transposed or mapped.
+"""Repeated values: a reshape of a broadcast repeats the elements of a tensor along an axis; transpositions and maps may
+follow.
 
 %b = graph.broadcast(%k) : 4x1x256x64 -> 4x2x256x64
 %r = graph.reshape(%b) : 8x256x64                      element (a, n, k) of %r is element (a // 2, n, k) of %k
@@ -22,7 +23,8 @@ Step = Callable[[SSAValue], Operation]
 
 @dataclass(frozen=True)
 class Repeated:
-    """The axis is two, of ``parts`` elements, of which ``steps`` on ``source`` make the one numbered ``kept``."""
+    """How a value repeats another. Its axis ``axis`` merges two axes of the extents ``parts``. Applying ``steps`` to
+    ``source`` gives the value without repetition, which has only the axis numbered ``kept`` (0 or 1) of the two."""
 
     axis: int
     parts: tuple[DimLike, DimLike]
@@ -31,11 +33,11 @@ class Repeated:
     steps: tuple[Step, ...]
 
     def then(self, axis: int, step: Step) -> Repeated:
-        """The same value after one more step, which moves the repetition to ``axis``."""
+        """Return the same value after one more step, which moves the repetition to ``axis``."""
         return replace(self, axis=axis, steps=(*self.steps, step))
 
     def insert_before(self, user: Operation) -> SSAValue:
-        """The elements without repetition."""
+        """Insert the steps before ``user``, and return the value without repetition."""
         assert (block := user.parent) is not None
         value = self.source
         for step in self.steps:
@@ -46,7 +48,7 @@ class Repeated:
 
 
 def repeated(value: SSAValue) -> Repeated | None:
-    """How a value repeats another; None if it does not, or not along one axis."""
+    """Return how a value repeats another; None if it does not, or not along one axis."""
     match value.owner:
         case TransposeOp(input=inner, perm=perm) if found := repeated(inner):
             order = ints_of(perm)
@@ -59,7 +61,8 @@ def repeated(value: SSAValue) -> Repeated | None:
 
 
 def _merged(value: SSAValue, stretch: BroadcastOp) -> Repeated | None:
-    """A reshape that merges a stretched axis with one beside it."""
+    """Return the repetition by a reshape that merges a broadcast axis with a neighbouring axis; None for other
+    reshapes."""
     before, after, merged = (shape_of(v) for v in (stretch.input, stretch.result, value))
     before = (*[1] * (len(after) - len(before)), *before)
     for axis, parts in enumerate(itertools.pairwise(after)):

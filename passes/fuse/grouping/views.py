@@ -1,7 +1,7 @@
 """Zero-copy views: slices and concatenations that need no kernel.
 
 A slice that is one contiguous range of its operand is the operand's memory at an offset. A concatenation needs no
-copies where the kernels that compute its operands write each at its offset in the result.
+copies if each of the kernels that compute its operands writes at an offset in the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mlc.dialects.types import shape_of
 
 
 def slice_offset(op: SliceOp) -> DimLike | None:
-    """Elements of the operand before the first of the slice; None where the slice is not contiguous."""
+    """Return the number of elements of the operand before the slice; None if the slice is not contiguous."""
     shape, starts, sizes, steps = shape_of(op.input), dims_of(op.starts), dims_of(op.sizes), ints_of(op.steps)
     cut = [n for n in range(len(shape)) if starts[n] != 0 or sizes[n] != shape[n]]
     last = max(cut, default=0)
@@ -31,7 +31,8 @@ def slice_offset(op: SliceOp) -> DimLike | None:
 
 
 def part_offsets(op: ConcatOp) -> list[DimLike] | None:
-    """Elements of the result before each operand; None where the operands are not contiguous in it."""
+    """Return, for each operand, the number of elements of the result before it; None if the operands are not contiguous
+    in it."""
     axis, shape = op.axis.value.data, shape_of(op.result)
     if any(size != 1 for size in shape[:axis]):
         return None
@@ -42,14 +43,14 @@ def part_offsets(op: ConcatOp) -> list[DimLike] | None:
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """The value whose memory ``value`` shares, through reshapes and bitcasts."""
+    """Return the value whose memory ``value`` shares, through reshapes and bitcasts."""
     while isinstance(value.owner, Operation) and has(value.owner, ViewLike):
         value = value.owner.operands[0]
     return value
 
 
 def views(ops: Sequence[Operation]) -> set[Operation]:
-    """The operators among ``ops`` (of a function, in order) that need no kernel."""
+    """Return the operators among ``ops`` (those of a function, in order) that need no kernel."""
     found: set[Operation] = {o for o in ops if isinstance(o, SliceOp) and slice_offset(o) is not None}
     found |= {o for o in ops if has(o, ViewLike)}
     returned = (o.operands for o in ops if isinstance(o, func.ReturnOp | YieldOp))
@@ -64,5 +65,5 @@ def views(ops: Sequence[Operation]) -> set[Operation]:
 
 
 def _computed(parts: Iterable[SSAValue], found: set[Operation]) -> bool:
-    """Whether a separate kernel computes each of ``parts``."""
+    """Return whether a separate kernel computes each of ``parts``."""
     return all(isinstance(v.owner, StructuredOp) and v.owner not in found for v in parts)

@@ -1,4 +1,5 @@
-"""Index expressions as affine maps: dimensions are iterators, symbols are expressions of symbolic dimensions."""
+"""Affine maps of index expressions: their dimensions are iterators, their symbols are expressions of symbolic
+dimensions."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _DIMS: dict[str, Callable[..., DimLike]] = {
 
 
 class Symbols:
-    """The symbols of an affine map, expressions of symbolic dimensions, in order of appearance; ``names[n]`` is symbol
-    n."""
+    """The symbols of an affine map, which are expressions of symbolic dimensions; ``names[n]`` is the text of
+    symbol n."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -39,7 +40,7 @@ class Symbols:
 
 
 def affine(expr: Expr, iters: Sequence[str], symbols: Symbols) -> AffineExpr | None:
-    """``expr`` as an affine expression, or None where it is not one (a loaded index, a product of iterators)."""
+    """Return ``expr`` as an affine expression; None if it is not affine (a loaded index, a product of iterators)."""
     if not any(isinstance(node, Index) and node.name in iters for node in walk(expr)):
         return _invariant(expr, symbols)
     if isinstance(expr, Index):
@@ -72,7 +73,8 @@ def _invariant(expr: Expr, symbols: Symbols) -> AffineExpr | None:
 
 
 def as_dim(expr: Expr) -> DimLike | None:
-    """An expression of constants and symbolic dimensions as a dimension expression."""
+    """Return an expression of constants and symbolic dimensions as a dimension expression; None for other
+    expressions."""
     match expr:
         case Const(value=int(value)):
             return value

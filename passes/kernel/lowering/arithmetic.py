@@ -13,7 +13,8 @@ from mlc.passes.kernel.lowering.scalar_ops import BINARY, CMPF, CMPI, UNARY
 
 
 class Arithmetic:
-    """Appends operations on values of an element type to ``block``; ExprError where a type lacks the function."""
+    """A builder that appends operations on values of one element type to ``block``. Raises ExprError if the type lacks
+    a function."""
 
     block: Block
 

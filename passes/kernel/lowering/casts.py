@@ -19,24 +19,24 @@ from mlc.passes.kernel.lowering.arithmetic import Arithmetic
 
 
 def signless(element: str) -> Attribute:
-    """The SSA type for values of ``element``: unsigned integers are signless, narrow types are bytes."""
+    """Return the SSA type for values of ``element``: unsigned integers are signless, narrow types are bytes."""
     return IntegerType(ITEMSIZE[element] * 8) if _recasts(element) else ELEMENTS[element]
 
 
 def _recasts(element: str) -> bool:
-    """Whether elements in a buffer have another type than in registers."""
+    """Return whether elements in a buffer have another type than in registers."""
     return element.startswith("ui") or is_narrow(element)
 
 
 class Casts(Arithmetic):
-    """Casts of values. ``float8``: the target has an operation that widens floats of 8 bits; else integer operations
-    do."""
+    """A builder of casts. ``float8``: the target has an operation that widens floats of 8 bits; otherwise integer
+    operations widen them."""
 
     float8: bool
 
     @abstractmethod
     def _formula(self, text: str, *values: narrow.Typed) -> narrow.Typed:
-        """The value of an expression in Python syntax, in which x0, x1, … name ``values``."""
+        """Return the value of an expression in Python syntax, in which x0, x1, … name ``values``."""
 
     def cast(self, value: SSAValue, source: str, target: str) -> tuple[SSAValue, str]:
         return (value if source == target else self._cast(value, source, target)), target
@@ -81,7 +81,7 @@ class Casts(Arithmetic):
         return self._cast_float(self.emit(arith.ExtFOp(value, float_type("f32"))), "f32", target)  # f16 <-> bf16
 
     def strip_sign(self, value: SSAValue, element: str) -> SSAValue:
-        """An unsigned or narrow element (of a buffer) as the signless integer with the same bits."""
+        """Return ``value``, an unsigned or narrow element of a buffer, as the signless integer with the same bits."""
         return self._recast(value, signless(element)) if _recasts(element) else value
 
     def restore_sign(self, value: SSAValue, element: str) -> SSAValue:

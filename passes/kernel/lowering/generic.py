@@ -1,4 +1,4 @@
-"""Statements as ``kernel.generic`` operations on buffers."""
+"""Lowering of statements to ``kernel.generic`` operations on buffers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def generic(block: Block, s: Statement, buffers: Sequence[SSAValue], out: SSAVal
 
 
 def _init(s: Statement, out: SSAValue) -> Attribute | None:
-    """The identity of the statement's monoid.
+    """Return the identity of the statement's monoid; None for a statement without one.
 
     Raises:
         ExprError: the statement combines elements of a narrow type.

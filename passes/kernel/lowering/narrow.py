@@ -18,7 +18,8 @@ from mlc.dialects.types import NARROW, is_unsigned
 
 Typed = tuple[SSAValue, str]
 Formula = Callable[..., Typed]
-"""``formula(text, *values)``: the value and element type of an expression of x0, x1, …, which name ``values``."""
+"""``formula(text, *values)`` returns the value and element type of the expression ``text``, in which x0, x1, … name
+``values``."""
 
 
 @dataclass(frozen=True)
@@ -42,22 +43,22 @@ class Format:
 
     @property
     def unsigned_zero(self) -> bool:
-        """Whether NaN has the code of a negative zero."""
+        """Whether NaN has the code that would be a negative zero."""
         return self.nan == self.sign
 
     @property
     def dropped(self) -> int:
-        """The number of mantissa bits that f32 has and this format lacks."""
+        """How many mantissa bits f32 has more than this format."""
         return 23 - self.mantissa
 
     @property
     def rebias(self) -> int:
-        """The difference of the exponents, as bits of f32."""
+        """The difference of the exponents' biases, as bits of an f32."""
         return (127 - self.bias) << 23
 
     @property
     def normal(self) -> int:
-        """The bits in f32 of the smallest normal number."""
+        """The smallest normal number, as bits of an f32."""
         return (128 - self.bias) << 23
 
     @property
@@ -78,12 +79,12 @@ FORMATS = {
 
 
 def wide(element: str) -> str:
-    """The element type from and to which a narrow one is cast."""
+    """Return the element type to and from which a narrow one is cast."""
     return "f32" if element[0] == "f" else "i32"
 
 
 def decode(formula: Formula, code: SSAValue, element: str) -> Typed:
-    """The value, as f32 or i32, of a ``code`` of type i8."""
+    """Return the value of ``code``, which is of type i8, as f32 or i32."""
     width = NARROW[element]
     bits = formula("i32(x0)" if width == 8 else f"i32(x0) & {(1 << width) - 1}", (code, "ui8"))
     if element in FORMATS:
@@ -107,7 +108,7 @@ def _decode_float(formula: Formula, code: Typed, f: Format) -> Typed:
 
 
 def encode(formula: Formula, value: SSAValue, element: str) -> SSAValue:
-    """The code, of type i8, of a ``value`` of type f32 or i32 (:func:`wide`)."""
+    """Return the code, of type i8, of ``value``, which has the type f32 or i32 (:func:`wide`)."""
     if element in FORMATS:
         code = _encode_float(formula, (value, "f32"), FORMATS[element])
     elif element == "f8e8m0":
@@ -130,7 +131,7 @@ def _encode_float(formula: Formula, value: Typed, f: Format) -> Typed:
 
 
 def _magnitude(formula: Formula, bits: Typed, f: Format) -> Typed:
-    """The code of an absolute value, given as the ``bits`` of an f32.
+    """Return the code of an absolute value, given as the ``bits`` of an f32.
 
     A mantissa that rounds up to the next power of two carries into the exponent. For subnormals, adding a number whose
     unit in the last place is the smallest subnormal rounds to a multiple of it, and the lowest bits are the code.
@@ -145,7 +146,8 @@ def _magnitude(formula: Formula, bits: Typed, f: Format) -> Typed:
 
 
 def _encode_power(formula: Formula, value: Typed) -> Typed:
-    """The nearest power of two, ties up; NaN for values not above zero. 2 ** -127 is subnormal in f32."""
+    """Return the code of the nearest power of two, ties up; NaN for values not above zero. 2 ** -127 is subnormal in
+    f32."""
     bits = formula(f"min(as_i32(x0), {0x7F800000})", value)
     least = 1 << 22
     return formula(f"where(x0 <= 0, 255, where(x0 <= {least}, 0, (x0 + {least}) >> 23))", bits)

@@ -1,4 +1,5 @@
-"""Scalar functions that are several operations, or other operations by element type: ``mod``, ``sign``, ``sigmoid``.
+"""Scalar functions that need several operations, or different operations for different element types: ``mod``,
+``sign``, ``sigmoid``.
 
 A method ``_f`` computes the function ``f`` of a scalar expression; its last argument is the element type.
 """
@@ -16,7 +17,8 @@ from mlc.passes.kernel.lowering.arithmetic import Arithmetic
 
 
 def _power_of_two(x: SSAValue) -> int | None:
-    """n where ``x`` is the constant 2**n: a division becomes a shift, because no vector unit divides integers."""
+    """Return n if ``x`` is the constant 2**n, else None. A division by it becomes a shift, because no vector unit
+    divides integers."""
     match x.owner:
         case arith.ConstantOp(value=IntegerAttr(value=number)) if number.data > 0 and number.data.bit_count() == 1:
             return number.data.bit_length() - 1
@@ -24,7 +26,7 @@ def _power_of_two(x: SSAValue) -> int | None:
 
 
 def _is_nonzero(x: SSAValue) -> bool:
-    """Whether an integer is a constant other than 0."""
+    """Return whether an integer is a constant other than 0."""
     match x.owner:
         case arith.ConstantOp(value=IntegerAttr(value=number)):
             return number.data != 0
@@ -32,7 +34,8 @@ def _is_nonzero(x: SSAValue) -> bool:
 
 
 class ScalarFunctions(Arithmetic):
-    """Functions by name; what is not here is one operation (``scalar_ops``)."""
+    """A builder of scalar functions, by name. A function that is not defined here is a single operation
+    (``scalar_ops``)."""
 
     def _neg(self, x: SSAValue, element: str) -> SSAValue:
         if is_float(element):
@@ -57,7 +60,7 @@ class ScalarFunctions(Arithmetic):
         return self._select(positive, one, self._select(negative, self.constant(-1, element), other))
 
     def _sigmoid(self, x: SSAValue, y: SSAValue, element: str) -> SSAValue:
-        """x sigmoid(y) as x / (1 + exp(-y)), which saves a multiplication."""
+        """Compute x sigmoid(y) as x / (1 + exp(-y)), which saves a multiplication."""
         e = self.emit(math.ExpOp(self._neg(y, element)))
         return self.emit(arith.DivfOp(x, self.emit(arith.AddfOp(self.constant(1, element), e))))
 
@@ -72,7 +75,8 @@ class ScalarFunctions(Arithmetic):
         return self._plain("shr", [a, self.constant(bits, element)], element) if bits else a
 
     def _pow(self, x: SSAValue, n: SSAValue, element: str) -> SSAValue:
-        """The operation takes exponents with a sign: of unsigned ones it gets the half, and the rest is squared."""
+        """Compute x ** n. The operation takes signed exponents, so for an unsigned n it computes x ** (n // 2), which
+        is squared, and multiplied by x if n is odd."""
         if not is_unsigned(element):
             return self._plain("pow", [x, n], element)
         one = self.constant(1, element)
@@ -91,7 +95,7 @@ class ScalarFunctions(Arithmetic):
         return self.emit(kernel.LanewiseOp("dot4", [a, b], {}, a.type))
 
     def _mod(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
-        """Python's modulo: the result has the divisor's sign, a zero too; of integers it is 0 where the divisor is."""
+        """Compute Python's modulo: the result has the divisor's sign, also if it is zero. Integers modulo 0 are 0."""
         if is_float(element):
             return self._float_mod(a, b, element)
         if (bits := _power_of_two(b)) is not None:
@@ -101,7 +105,7 @@ class ScalarFunctions(Arithmetic):
         return rest if _is_nonzero(b) else self._select(self._compare("eq", [b, zero], element), zero, rest)
 
     def _float_floordiv(self, a: SSAValue, b: SSAValue, element: str) -> SSAValue:
-        """The floor of the exact quotient a / b: 1.0 // 0.1 is 9, as the float 0.1 is above 1/10.
+        """Compute the floor of the exact quotient a / b: 1.0 // 0.1 is 9, as the float 0.1 is above 1/10.
 
         a / b rounds, to 10 here; (a - fmod(a, b)) / b is whole but for its own rounding. Zeros have the sign of a / b,
         which is also the result for b = 0 (numpy.floor_divide, CPython's float_floor_div).

@@ -1,6 +1,6 @@
-"""Scalar functions → operations of ``arith`` and ``math``, where one function is one operation.
+"""Scalar functions that are one operation of ``arith`` or ``math`` each.
 
-``add`` of floats is ``arith.addf``, of integers ``arith.addi``; None: the function is not defined on the type.
+``add`` is ``arith.addf`` on floats and ``arith.addi`` on integers. None: the function is not defined on the type.
 """
 
 from __future__ import annotations

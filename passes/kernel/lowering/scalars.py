@@ -1,7 +1,7 @@
-"""Lowering of scalar expressions to ``arith`` and ``math`` operations, for all callers.
+"""Lowering of scalar expressions to ``arith`` and ``math`` operations.
 
-``max(x0 * 2, 0)`` → ``arith.mulf``, ``arith.maximumf``. Unsigned elements are signless integers, on which unsigned
-operations compute.
+``max(x0 * 2, 0)`` → ``arith.mulf``, ``arith.maximumf``. Unsigned elements are signless integers with unsigned
+operations.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from mlc.passes.kernel.lowering.scalar_ops import FLOAT_ONLY
 
 
 def _with_factor(expr: Call) -> Call:
-    """A sigmoid fused with its factor: ``x * sigmoid(y)`` is ``sigmoid(x, y)``, and ``sigmoid(y)`` is ``sigmoid(1,
-    y)``."""
+    """Fuse a sigmoid with its factor: ``x * sigmoid(y)`` becomes ``sigmoid(x, y)``, and ``sigmoid(y)`` becomes
+    ``sigmoid(1, y)``."""
     match expr:
         case Call("mul", (x, Call("sigmoid", (y,)))) | Call("mul", (Call("sigmoid", (y,)), x)):
             return Call("sigmoid", (x, y))
@@ -44,7 +44,7 @@ def _with_factor(expr: Call) -> Call:
 
 
 def _untyped(expr: Expr) -> bool:
-    """Whether an expression consists of constants alone, which get the type of the other operand."""
+    """Return whether an expression consists of constants alone, which get the type of the other operand."""
     match expr:
         case Const(value=value):
             return not isinstance(value, bool)
@@ -54,19 +54,20 @@ def _untyped(expr: Expr) -> bool:
 
 
 def _natural(args: tuple[Expr, ...]) -> str:
-    """The element type of constants without a typed operand."""
+    """Return the element type of constants without a typed operand."""
     return "i64" if all(isinstance(c.value, int) for a in args for c in walk(a) if isinstance(c, Const)) else "f32"
 
 
 COMPOSED = ("floordiv", "mod", "sigmoid")
-"""Functions of several operations, each of which would round."""
+"""The functions that need several operations, each of which would round."""
 
 
 class ScalarBuilder(ScalarFunctions, Casts):
-    """Appends the operations of an expression to a block.
+    """A builder that appends the operations of an expression to a block.
 
     ``load(node)`` returns the value and element name of a load, ``index(name)`` an iterator or symbol of type
-    ``index``. ``float8``: the target has an operation that widens floats of 8 bits; else integer operations do.
+    ``index``. ``float8``: the target has an operation that widens floats of 8 bits; otherwise
+    integer operations widen them.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class ScalarBuilder(ScalarFunctions, Casts):
         self.block, self.load, self.index, self.float8 = block, load, index, float8
 
     def build(self, expr: Expr, want: str | None = None) -> tuple[SSAValue, str]:
-        """The value of ``expr`` and its element name; ``want`` types a bare constant."""
+        """Return the value of ``expr`` and its element type; ``want`` is the type of a bare constant."""
         match expr:
             case Const(value=value):
                 element = want or ("i1" if isinstance(value, bool) else "f32" if isinstance(value, float) else "i64")
@@ -95,7 +96,7 @@ class ScalarBuilder(ScalarFunctions, Casts):
         return self._call(expr, want)
 
     def _args(self, args: tuple[Expr, ...], want: str | None) -> tuple[list[SSAValue], str]:
-        """All arguments in one element type: typed ones determine it, constants adopt it."""
+        """Return all arguments in one element type, and the type: typed arguments determine it, constants adopt it."""
         built = {n: self.build(a, want) for n, a in enumerate(args) if not _untyped(a)}
         element = next((e for _, e in built.values()), want or _natural(args))
         values = [built[n][0] if n in built else self.build(a, element)[0] for n, a in enumerate(args)]
@@ -125,11 +126,11 @@ class ScalarBuilder(ScalarFunctions, Casts):
         return self._plain(expr.fn, args, element), element
 
     def _formula(self, text: str, *values: tuple[SSAValue, str]) -> tuple[SSAValue, str]:
-        """The value of an expression in Python syntax, in which x0, x1, … name ``values``."""
+        """Return the value of an expression in Python syntax, in which x0, x1, … name ``values``."""
         return ScalarBuilder(self.block, lambda load: values[load.operand], self.index).build(parse(text))
 
     def to_index(self, expr: Expr) -> SSAValue:
-        """An integer expression as a value of type ``index``."""
+        """Return an integer expression as a value of type ``index``."""
         if isinstance(expr, Index):
             return self.index(expr.name)
         value, element = self.build(expr, "i64")
@@ -139,7 +140,8 @@ class ScalarBuilder(ScalarFunctions, Casts):
 
 
 def region_of(text: str, elements: Sequence[str]) -> Block:
-    """A block that computes an expression last, over arguments x0, x1, … of ``elements``."""
+    """Return a block whose last operation computes the expression ``text`` over arguments x0, x1, … of types
+    ``elements``."""
     block = Block(arg_types=[signless(e) for e in elements])
 
     def no_iterator(name: str) -> SSAValue:
