@@ -40,7 +40,7 @@ from mlc.frontends.array.functions import (
     sorting,
 )
 from mlc.frontends.array.functions.expressions import BINARY, COMPARISONS, LOGICAL, REAL_BINARY
-from mlc.frontends.array.further import bits, files, histograms, polynomials, windows
+from mlc.frontends.array.further import bits, files, histograms, polynomials, spreads, windows
 from mlc.frontends.array.methods.inspection import DTYPES, __array_namespace_info__
 from mlc.frontends.array.public import public
 from mlc.frontends.array.selecting import known, sets
@@ -121,6 +121,7 @@ _SMALL: dict[str, Callable[..., Any]] = {
     **_public(products),
     **_public(shaping),
     **_public(reductions),
+    **_public(spreads),
     **_public(positions),
     **_public(running),
     "any": reductions.any_,

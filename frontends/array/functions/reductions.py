@@ -14,7 +14,6 @@ from mlc.frontends.array.array import Array, apply, as_array
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, convert, formulas, is_complex
 from mlc.frontends.build.builder import Builder
 from mlc.frontends.build.ops import reduction
-from mlc.frontends.build.ops.linalg import norms
 from mlc.frontends.build.tensors import Tensor
 
 Axis = int | tuple[int, ...] | None
@@ -70,20 +69,25 @@ def sum(
     x: Any, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Array:
     """Sums along ``axis`` of the elements ``where`` a mask holds, and of ``initial``; narrow integers in 64 bits."""
-    found = reduce("sum", accumulated(_masked(x, where, 0), dtype), axis, keepdims)
-    return found if initial is None else found + initial
+    found = reduce("sum", accumulated(masked(x, where, 0), dtype), axis, keepdims)
+    return found if initial is None else found + initial_of(found, initial)
+
+
+def initial_of(x: Array, initial: Any) -> Array:
+    """What a reduction begins with, in its type."""
+    return convert(as_array(initial), x.element)
 
 
 def prod(
     x: Any, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Array:
     """Products along ``axis`` of the elements ``where`` a mask holds, and ``initial``; narrow integers in 64 bits."""
-    given = accumulated(_masked(x, where, 1), dtype)
+    given = accumulated(masked(x, where, 1), dtype)
     if is_complex(given):
         found = complex_products().product(given, axes_of(given, axis), keepdims)
     else:
         found = reduce("prod", given, axis, keepdims)
-    return found if initial is None else found * initial
+    return found if initial is None else found * initial_of(found, initial)
 
 
 def max(x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, where: Any = None) -> Array:
@@ -99,17 +103,26 @@ def min(x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = 
 def _extreme(fn: str, both: str, x: Any, axis: Axis, keepdims: bool, initial: Any, mask: Any) -> Array:
     if mask is not None and initial is None:
         raise InputError(f"mlc.numpy.{fn} where a mask holds", hint="Give initial, which the extreme of nothing is")
-    given = as_array(x) if mask is None else _masked(x, mask, initial)
+    given = as_array(x)
+    if is_complex(given):
+        raise InputError(f"Complex numbers have no {fn}imum: they have no order", hint="Use abs, real or imag")
     if initial is None:
         return reduce(fn, not_empty(given, axis), axis, keepdims)
+    first = initial_of(given, initial)
     if any(given.shape[a] == 0 for a in axes_of(given, axis)):
-        return constant_like(given, initial, reduced_shape(given, axes_of(given, axis), keepdims))
-    return FUNCTIONS[both](reduce(fn, given, axis, keepdims), initial)
+        return constant_like(given, first, reduced_shape(given, axes_of(given, axis), keepdims))
+    return FUNCTIONS[both](reduce(fn, masked(given, mask, first), axis, keepdims), first)
 
 
-def _masked(x: Any, mask: Any, value: Any) -> Any:
-    """``x`` with ``value`` where a mask does not hold."""
-    return x if mask is None else FUNCTIONS["where"](mask, x, value)
+def masked(x: Any, mask: Any, value: Any) -> Any:
+    """``x`` with ``value`` where a mask does not hold. InputError where the mask has more elements than ``x``."""
+    if mask is None:
+        return x
+    found, given = FUNCTIONS["where"](mask, x, value), as_array(x)
+    if found.shape != given.shape:
+        what = f"A mask of shape {as_array(mask).shape} for elements of shape {given.shape}"
+        raise InputError(f"{what} has more dimensions or elements than they have", hint="Broadcast the elements first")
+    return found
 
 
 def not_empty(x: Array, axis: Axis) -> Array:
@@ -120,65 +133,19 @@ def not_empty(x: Array, axis: Axis) -> Array:
 
 def mean(x: Any, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Array:
     """Means along ``axis``, of floats; of the elements ``where`` a mask holds."""
-    given = _floats(x, dtype)
+    given = floats_of(x, dtype)
     if where is not None:
-        mask = FUNCTIONS["logical_and"](where, FUNCTIONS["equal"](given, given) | True)
-        return sum(given, axis, keepdims=keepdims, where=mask) / convert(
-            sum(mask, axis, keepdims=keepdims), given.element
-        )
+        return sum(given, axis, keepdims=keepdims, where=where) / counted(given, axis, keepdims, where)
     return _divided(reduce("sum", given, axis, keepdims), _count(given, axis))
 
 
-def var(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: Any = None,
-    *,
-    ddof: float = 0.0,
-    correction: float = 0.0,
-    keepdims: bool = False,
-) -> Array:
-    """Variances along ``axis``: squared distances from the mean, their sum divided by the count less ``correction``,
-    which NumPy calls ``ddof``, or by 0 where that is more than the count; real, of complex numbers too.
-
-    Raises:
-        InputError: ``dtype`` is no type of floats.
-    """
-    given = _floats(x, dtype)
-    if dtypes.kind(given.element) < 2:
-        raise InputError(f"Variances and standard deviations as {given.dtype}", hint="Give a dtype of floats")
-    axes, correction = axes_of(given, axis), float(correction + ddof)
-    if is_complex(given):
-        re, im = (
-            var(FUNCTIONS[part](given), axes, correction=correction, keepdims=keepdims) for part in ("real", "imag")
-        )
-        return re + im
-    params = (axes, correction, bool(keepdims))
-    return apply(varied, [given], params, given.element, reduced_shape(given, axes, keepdims))
+def counted(x: Array, axis: Axis, keepdims: bool, mask: Any) -> Array:
+    """How many elements along ``axis`` a mask holds for, in the type of ``x``."""
+    every = FUNCTIONS["logical_or"](FUNCTIONS["equal"](x, x), True)
+    return convert(sum(every, axis, keepdims=keepdims, where=mask), x.element)
 
 
-def std(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: Any = None,
-    *,
-    ddof: float = 0.0,
-    correction: float = 0.0,
-    keepdims: bool = False,
-) -> Array:
-    """Standard deviations: square roots of ``var``."""
-    return FUNCTIONS["sqrt"](var(x, axis, dtype, ddof=ddof, correction=correction, keepdims=keepdims))
-
-
-def varied(build: Builder, xs: Sequence[Tensor], axes: tuple[int, ...], correction: float, keepdims: bool) -> Tensor:
-    (x,) = xs
-    spread = build.cast(norms.variance(build, x, axes, correction)[1], x.element)
-    return spread if keepdims else build.reshape(spread, [d for n, d in enumerate(x.shape) if n not in axes])
-
-
-def _floats(x: Any, dtype: Any = None) -> Array:
+def floats_of(x: Any, dtype: Any = None) -> Array:
     """``x`` as an array of ``dtype``; without one whole numbers and booleans as floats."""
     given = as_array(x)
     if dtype is not None:
@@ -201,14 +168,14 @@ def extent(build: Builder, operands: Sequence[Tensor], element: str, count: DimL
     return build.compute(f"{element}({count})", [], ())
 
 
-def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Whether all elements along ``axis`` are true."""
-    return reduce("min", convert(as_array(x), "i1"), axis, keepdims)
+def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Array:
+    """Whether all elements along ``axis`` are true, of those ``where`` a mask holds."""
+    return reduce("min", masked(convert(as_array(x), "i1"), where, True), axis, keepdims)
 
 
-def any_(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Whether one element along ``axis`` is true."""
-    return reduce("max", convert(as_array(x), "i1"), axis, keepdims)
+def any_(x: Any, /, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Array:
+    """Whether one element along ``axis`` is true, of those ``where`` a mask holds."""
+    return reduce("max", masked(convert(as_array(x), "i1"), where, False), axis, keepdims)
 
 
 def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
@@ -216,7 +183,7 @@ def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Ar
     return sum(convert(as_array(x), "i1"), axis=axis, keepdims=keepdims)
 
 
-def constant_like(x: Array, value: int, shape: Sequence[DimLike]) -> Array:
+def constant_like(x: Array, value: Any, shape: Sequence[DimLike]) -> Array:
     """``value`` everywhere, in the type of ``x``."""
     from mlc.frontends.array.functions.creation import full
 
@@ -236,7 +203,5 @@ PUBLIC = (
     "mean",
     "min",
     "prod",
-    "std",
     "sum",
-    "var",
 )

@@ -8,6 +8,7 @@ from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions import reductions
 from mlc.frontends.array.functions.elementwise import FUNCTIONS, apply_map, where
 from mlc.frontends.array.functions.reductions import Axis, axes_of
+from mlc.frontends.array.further import spreads
 from mlc.frontends.array.nn.activations import float_array, hard_swish, logsumexp, silu, softplus, softsign
 
 swish, hard_silu, soft_sign = silu, hard_swish, softsign
@@ -59,7 +60,7 @@ def standardize(x: Any, /, axis: Axis = -1, epsilon: float = 1e-5) -> Array:
     """``x`` with mean 0 and variance 1 along ``axis``, whose variance is enlarged by ``epsilon``."""
     given = float_array(x)
     distance = given - reductions.mean(given, axis, keepdims=True)
-    return distance / FUNCTIONS["sqrt"](reductions.var(given, axis, keepdims=True) + epsilon)
+    return distance / FUNCTIONS["sqrt"](spreads.var(given, axis, keepdims=True) + epsilon)
 
 
 PUBLIC = (
