@@ -5,7 +5,12 @@ A leaf: every package imports it, and it imports none, so that ``mlc.runtime`` n
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+LONG_WORD = re.compile(r"\S{1000,}")
+"""What is no name that anybody reads, but data or an attack."""
+LONGEST = 16_000  # characters of an error
 
 
 def visible(text: str, kept: str = "\n\t") -> str:
@@ -20,6 +25,12 @@ def visible(text: str, kept: str = "\n\t") -> str:
 def _is_visible(char: str) -> bool:
     """Not a control, a bidirectional or another format mark, a surrogate, or a separator of lines."""
     return char == " " or unicodedata.category(char)[0] not in "CZ"
+
+
+def _shortened(text: str) -> str:
+    """Text without the middle of its longest words, and without what nobody would scroll to."""
+    words = LONG_WORD.sub(lambda word: f"{word[0][:200]}[{len(word[0]) - 250} characters]{word[0][-50:]}", text)
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]} [{len(words) - LONGEST} characters more]"
 
 
 class MlcError(Exception):
@@ -51,7 +62,7 @@ class MlcError(Exception):
         origin = (("node", self.node), ("operator", self.op), ("stage", self.stage))
         where = ", ".join(f"{label} '{name}'" for label, name in origin if name)
         text = self.message.rstrip(".") + (f" ({where})" if where else "") + "."
-        return visible(f"{text} {self.hint.rstrip('.')}." if self.hint else text)
+        return visible(_shortened(f"{text} {self.hint.rstrip('.')}." if self.hint else text))
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would lose the keyword-only fields when an error is pickled, as in a process pool.

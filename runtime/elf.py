@@ -18,7 +18,7 @@ from typing import NamedTuple
 from mlc.errors import ArtifactError
 
 _MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64", 3: "i686", 40: "armv7l"}
-_LOAD, _DYNAMIC, _DYNSYM, _NOBITS = 1, 6, 11, 8
+_LOAD, _STRTAB, _DYNAMIC, _DYNSYM, _NOBITS = 1, 3, 6, 11, 8
 OBJECT, SHARED = 1, 3  # what a file is: to be linked, or to be loaded
 AGAIN = "Compile the model again, or copy the file again"
 GIVE = "Give the .so file that 'mlc compile' wrote"
@@ -31,6 +31,8 @@ _FOREIGN = {
 """By what a file begins with."""
 _ALLOC = 2  # flag of a section that is part of the loaded library
 _SONAME = 14
+SEGMENT = "<IIQQQQQQ"
+"""A row of the program header table."""
 
 
 class Section(NamedTuple):
@@ -116,6 +118,13 @@ def soname(image: Image) -> tuple[int, int] | None:
     return None
 
 
+def loading(image: Image) -> bytes:
+    """What the loader of the system reads first: the header, without the machine, which has a check of its own, and
+    the offsets of the sections, which `strip` moves; and the table of segments."""
+    data, rows = image.data, _table(image.data, 0x20, 0x36, SEGMENT)
+    return b"".join([data[:0x12], data[0x14:0x28], data[0x30:0x3A], *(struct.pack(SEGMENT, *row) for row in rows)])
+
+
 def _check_header(path: Path, data: mmap.mmap, wanted: int) -> None:
     name = {OBJECT: "an object file", SHARED: "a shared library"}[wanted]
     if data[:4] != b"\x7fELF":
@@ -131,6 +140,8 @@ def _check_header(path: Path, data: mmap.mmap, wanted: int) -> None:
 def _sections(data: mmap.mmap) -> list[Section]:
     rows = _table(data, 0x28, 0x3A, "<IIQQQQIIQQ")
     (names,) = struct.unpack_from("<H", data, 0x3E)
+    if rows and rows[names][1] != _STRTAB:
+        raise ValueError
     strings = data[rows[names][4] : rows[names][4] + rows[names][5]] if rows else b""
     return [
         Section(strings[name : strings.find(b"\0", name)].decode(errors="replace"), *fields)
@@ -152,7 +163,7 @@ def _dynamic_symbols(image: Image) -> Iterator[str]:
 
 def _check_extent(image: Image) -> None:
     ends = [section.offset + section.size for section in image.sections if section.kind != _NOBITS]
-    segments = _table(image.data, 0x20, 0x36, "<IIQQQQQQ")
+    segments = _table(image.data, 0x20, 0x36, SEGMENT)
     ends += [offset + size for kind, _, offset, _, _, size, _, _ in segments if kind == _LOAD]
     if not ends or max(ends) > len(image.data):
         message = f"{image.path} is truncated: it has {len(image.data)} of {max(ends, default=0)} bytes"

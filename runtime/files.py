@@ -23,7 +23,7 @@ def existing(path: str | PathLike[str]) -> Path:
         if resolved.is_file():
             return resolved
         problem = "is not a file" if resolved.exists() else "does not exist"
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path, or a loop of links
         problem = f"cannot be read: {error}"
     except TypeError:
         problem = "is no path"

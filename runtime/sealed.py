@@ -17,6 +17,8 @@ from mlc.runtime.elf import Image
 
 SIGNATURE, CHECKSUM, WEIGHTS = ".mlc.signature", ".mlc.checksum", ".mlc.weights"
 CHECKSUM_BYTES = 8
+MARK = b"MLCT"  # before a checksum
+OLDER = b"MLCS"  # before one of sections alone, without what the system's loader reads first
 CHECKED = 1 << 20  # bytes: larger embedded weights are checked on request, as that takes longer than loading
 SONAME_BYTES = 255  # that a file name may have
 SONAME_ROOM = "%" * SONAME_BYTES
@@ -53,7 +55,7 @@ def check(image: Image) -> None:
     """Raises ArtifactError where a library is not as it was sealed. One without a checksum counts as intact."""
     section = image.section(CHECKSUM)
     kept = b"" if section is None else image.bytes_of(section)[:CHECKSUM_BYTES]
-    if any(kept) and kept != _checksum(image):
+    if any(kept) and kept != _checksum(image, kept[:4] == OLDER):
         raise ArtifactError(f"{image.path} is damaged: its contents do not match its checksum", hint=elf.AGAIN)
 
 
@@ -64,14 +66,14 @@ def embedded_weights(path: Path) -> str | None:
         return None if section is None else hashlib.sha256(image.bytes_of(section)).hexdigest()
 
 
-def _checksum(image: Image) -> bytes:
+def _checksum(image: Image, older: bool = False) -> bytes:
     """CRC-32, which finds damage in the time that reading takes, and is no protection against an attacker. Of the
     sections that are loaded, as `strip` removes others, and without large weights, which have a digest of their own."""
-    crc, extents = 0, []
+    crc, extents = 0 if older else zlib.crc32(elf.loading(image)), []
     with memoryview(image.data) as view:
         for name, _, _, address, offset, size, _ in (section for section in image.sections if section.loaded):
             if name != CHECKSUM and (name != WEIGHTS or size <= CHECKED):
                 with view[offset : offset + size] as piece:
                     crc = zlib.crc32(piece, crc)
                 extents += [address, size]
-    return struct.pack("<4sI", b"MLCS", zlib.crc32(struct.pack(f"<{len(extents)}Q", *extents), crc))
+    return struct.pack("<4sI", OLDER if older else MARK, zlib.crc32(struct.pack(f"<{len(extents)}Q", *extents), crc))

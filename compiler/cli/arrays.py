@@ -100,7 +100,9 @@ def _check_name(model: Model, name: str, what: str) -> None:
 
 def read_array(path: Path) -> Array:
     """An array from a .npy file; object arrays (pickles) are refused."""
-    array = _load(path)
+    from mlc.frontends.array.further.files import read_arrays
+
+    array = read_arrays(path)
     if isinstance(array, dict):
         raise InputError(f"{path} holds several arrays", hint="Give it without a name, -i FILE.npz, or a .npy file")
     return array
@@ -108,19 +110,10 @@ def read_array(path: Path) -> Array:
 
 def read_archive(path: Path) -> dict[str, Array]:
     """The arrays of an .npz file by name."""
-    arrays = _load(path)
+    from mlc.frontends.array.further.files import read_arrays
+
+    arrays = read_arrays(path)
     return arrays if isinstance(arrays, dict) else {"": arrays}
-
-
-def _load(path: Path) -> Any:
-    import numpy as np
-
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        return dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else loaded
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        hint = "Give a .npy or .npz file without objects"
-        raise InputError(f"Cannot read the array {path}: {error}", hint=hint) from error
 
 
 def check_form(path: Path, count: int) -> None:

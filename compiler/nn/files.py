@@ -110,11 +110,13 @@ def save_onnx(model: str | Path, weights: Mapping[str, Any], path: str | Path) -
     """Write an ONNX file with other values of initializers by name: ``mlc.function(model).weights`` after training.
 
     Raises:
-        InputError: an unknown name, or another shape.
+        InputError: not a valid model, an unknown name, or another shape.
     """
     import onnx  # which modules and traced functions do not need
 
-    made = onnx.load(model)
+    from mlc.frontends.onnx import read_whole
+
+    made = read_whole(model)
     initializers = {tensor.name: tensor for tensor in made.graph.initializer}
     for name, value in weights.items():
         tensor = initializers.get(name)

@@ -58,13 +58,14 @@ def type_text(type_: TypeProto) -> str:
         return f"optional({type_text(type_.optional_type.elem_type)})"
     if kind == "map_type":
         return f"map({_element(type_.map_type.key_type)},{type_text(type_.map_type.value_type)})"
-    return f"tensor({_element(getattr(type_, kind).elem_type)})"
+    return f"tensor({_element(getattr(getattr(type_, kind, None), 'elem_type', 0))})"
 
 
 def _element(kind: int) -> str:
     from onnx import TensorProto
 
-    return _plain(TensorProto.DataType.Name(kind).lower())
+    known = kind in TensorProto.DataType.values()
+    return _plain(TensorProto.DataType.Name(kind if known else TensorProto.UNDEFINED).lower())
 
 
 @dataclass(frozen=True)

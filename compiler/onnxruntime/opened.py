@@ -105,11 +105,13 @@ def _dims(proto: ModelProto, sess_options: Any) -> dict[str, int]:
 def _whole(source: Source) -> ModelProto:
     import onnx
 
+    from mlc.frontends.onnx import read_whole
+
     if isinstance(source, onnx.ModelProto):
         copy = onnx.ModelProto()
         copy.CopyFrom(source)
         return copy
-    return onnx.load_model_from_string(source) if isinstance(source, bytes) else onnx.load(source)
+    return read_whole(source)
 
 
 def _runner(model: Model) -> Run:

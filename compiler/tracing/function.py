@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import onnx
-from onnx import ModelProto
-
-from mlc.errors import InputError
+from mlc.frontends.onnx import read_whole
 from mlc.torch.source import SUFFIX, FileSource, ProgramSource, is_program
 from mlc.tracing.onnx_function import OnnxFunction
 
@@ -29,15 +26,9 @@ def function(model: Model, dims: Mapping[str, int] | None = None) -> OnnxFunctio
     """
     if is_program(model):
         return _of_program(ProgramSource.of(model), dims or {})
-    if isinstance(model, ModelProto):
-        return OnnxFunction(model, dims or {})
-    if isinstance(model, bytes):
-        return OnnxFunction(onnx.load_from_string(model), dims or {})
-    if not Path(model).is_file():
-        raise InputError(f"There is no file '{model}'")
-    if Path(model).suffix == SUFFIX:
+    if isinstance(model, str | Path) and Path(model).suffix == SUFFIX:
         return _of_program(FileSource.of(Path(model)), dims or {})
-    return OnnxFunction(onnx.load(model), dims or {})
+    return OnnxFunction(read_whole(model), dims or {})
 
 
 def _of_program(source: Any, dims: Mapping[str, int]) -> TorchFunction:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import onnx
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper
 
 from mlc.dialects.graph.base import optional_axes
 from mlc.dialects.semantics.interpreter import main_of
+from mlc.dialects.semantics.strings import StringTable
+from mlc.dialects.weights import WeightStore
 from mlc.driver.cache.digest import of_bytes
 from mlc.errors import InputError
 from mlc.frontends.array.array import Array, as_array
 from mlc.frontends.array.functions.shaping import squeeze
 from mlc.frontends.array.transforms.modules import Module, call
 from mlc.frontends.onnx import import_model
+from mlc.frontends.onnx.reading.data import TensorData
 
-FLOATS = ("f2", "f4", "f8")
+FLOATS = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 CONSTANTS = ("Dropout", "NonMaxSuppression", "OneHot", "Pad", "Range", "Resize", "Upsample")
 """Operators whose floats are no weights: the importer needs to know them."""
 
@@ -75,8 +76,9 @@ def _opened(model: ModelProto) -> tuple[ModelProto, dict[str, Array]]:
     for field, values in ((made.graph.input, inputs), (made.graph.initializer, kept)):
         del field[:]
         field.extend(values)
-    return made, {name: as_array(numpy_helper.to_array(t)) for name, t in weights.items()}
+    data = TensorData(WeightStore(), None, StringTable())
+    return made, {name: as_array(data.array(t)) for name, t in weights.items()}
 
 
-def _is_weight(tensor: onnx.TensorProto) -> bool:
-    return len(tensor.dims) > 0 and np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type)).str[1:] in FLOATS
+def _is_weight(tensor: TensorProto) -> bool:
+    return len(tensor.dims) > 0 and tensor.data_type in FLOATS

@@ -14,9 +14,9 @@ from onnx import ModelProto
 from mlc.frontends.imported import Imported
 from mlc.frontends.onnx.attempts import translate
 from mlc.frontends.onnx.errors import Unsupported, UnsupportedError
-from mlc.frontends.onnx.reading.external import external_files
+from mlc.frontends.onnx.reading.external import external_files, read_whole
 
-__all__ = ["Imported", "Unsupported", "UnsupportedError", "check_model", "external_files", "import_model"]
+__all__ = ["Imported", "Unsupported", "UnsupportedError", "check_model", "external_files", "import_model", "read_whole"]
 
 Model = str | Path | bytes | ModelProto
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mlc.errors import InputError
 from mlc.frontends.array.array import Array
 from mlc.frontends.array.functions.creation import asarray
+
+ARRAYS = "Give a .npy or .npz file without objects"
 
 
 def save(file: Any, arr: Any, /) -> None:
@@ -31,12 +34,27 @@ def _write(how: Callable[..., None], file: Any, arrays: tuple[Any, ...], named: 
 
 
 def load(file: Any, /) -> Array | dict[str, Array]:
-    """The array of a ``.npy`` file, or those of an ``.npz`` file by name."""
-    found = np.load(file)
-    if isinstance(found, np.ndarray):
-        return asarray(found)
-    with found:
-        return {name: asarray(found[name]) for name in found.files}
+    """The array of a ``.npy`` file, or those of an ``.npz`` file by name.
+
+    Raises:
+        InputError: no such file, a damaged one, one with objects, or more elements than fit into memory.
+    """
+    found = read_arrays(file)
+    return {name: asarray(x) for name, x in found.items()} if isinstance(found, dict) else asarray(found)
+
+
+def read_arrays(file: Any) -> np.ndarray[Any, Any] | dict[str, np.ndarray[Any, Any]]:
+    """What ``load`` gives, as NumPy's arrays. Raises as ``load`` does."""
+    try:
+        found = np.load(file, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        with found:
+            return {name: found[name] for name in found.files}
+    except MemoryError as error:
+        raise InputError(f"The arrays in {file} do not fit into memory: {error}", hint=ARRAYS) from error
+    except Exception as error:  # of the archive, its compression, the header, which is Python's text: there are a dozen
+        raise InputError(f"Cannot read the array {file}: {error}", hint=ARRAYS) from error
 
 
 def frombuffer(buffer: Any, /, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:

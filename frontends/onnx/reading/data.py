@@ -31,6 +31,11 @@ class Extent:
     offset: int
     length: int
 
+    def read(self) -> bytes:
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            return file.read(self.length)
+
 
 class TensorData:
     """Reads the tensors of one model, whose file (None for a model in memory) and folder bound what may be read."""
@@ -64,15 +69,20 @@ class TensorData:
         """The elements of a proto, wherever they are; strings as objects. Raises as ``tensor`` does."""
         element, shape = element_of_onnx(proto.data_type), checked_shape(proto.dims, f"tensor '{proto.name}'")
         if element == STRING:
-            return array_of(proto).reshape(shape)
+            return _carried(proto, shape)
         extent = self._extent(proto, stored_bytes(element, int(np.prod(shape, dtype=object))))
-        return array_of(proto).reshape(shape) if extent is None else read_elements(extent, element, shape)
+        return _carried(proto, shape) if extent is None else read_elements(extent, element, shape)
+
+    def raw(self, proto: TensorProto) -> bytes | None:
+        """The bytes of a proto's data in a file, or None where it carries it. Raises as ``tensor`` does."""
+        element, shape = element_of_onnx(proto.data_type), checked_shape(proto.dims, f"tensor '{proto.name}'")
+        if element == STRING:
+            return None
+        extent = self._extent(proto, stored_bytes(element, int(np.prod(shape, dtype=object))))
+        return None if extent is None else extent.read()
 
     def _inline(self, proto: TensorProto, shape: tuple[int, ...]) -> Tensor:
-        try:
-            array = array_of(proto).reshape(shape)
-        except ValueError as e:
-            raise InputError(f"Tensor '{proto.name}' of shape {list(shape)} has data of the wrong length: {e}") from e
+        array = _carried(proto, shape)
         if array.dtype == object:
             array, element = self.strings.numbers(array), STRING
         else:
@@ -126,6 +136,14 @@ class TensorData:
         if not there:
             raise InputError(f"{what} is not there", hint="Put it beside the model")
         return path
+
+
+def _carried(proto: TensorProto, shape: tuple[int, ...]) -> Array:
+    """The elements that a proto carries itself; strings as objects."""
+    try:
+        return array_of(proto).reshape(shape)
+    except ValueError as e:
+        raise InputError(f"Tensor '{proto.name}' of shape {list(shape)} has data of the wrong length: {e}") from e
 
 
 def _checked(name: str, path: Path, offset: str | int, length: str | int) -> Extent:

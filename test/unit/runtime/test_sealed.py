@@ -79,6 +79,27 @@ def test_one_changed_bit_in_any_loaded_section_is_found(embedded: Artifact, tmp_
             sealed.read_signature(tmp_path / "damaged.so")
 
 
+def test_one_changed_byte_of_the_headers_is_found(embedded: Artifact, tmp_path: Path) -> None:
+    """The loader of the system follows them, and ends the process where they lead nowhere."""
+    whole = embedded.library.read_bytes()
+    segments = struct.unpack_from("<H", whole, 0x38)[0]
+    for offset in range(4, 64 + 56 * segments):
+        damaged = bytearray(whole)
+        damaged[offset] ^= 0x41
+        (tmp_path / "damaged.so").write_bytes(damaged)
+        with pytest.raises(ArtifactError):
+            load(tmp_path / "damaged.so")
+
+
+def test_a_library_of_the_older_checksum_is_loaded(embedded: Artifact, tmp_path: Path) -> None:
+    path = Path(shutil.copy(embedded.library, tmp_path / "older.so"))
+    with elf.opened(path, write=True) as image:
+        section = image.section(sealed.CHECKSUM)
+        assert section is not None
+        image.data[section.offset : section.offset + 8] = sealed._checksum(image, older=True)
+    np.testing.assert_array_equal(load(path)(X), load(embedded.library)(X))
+
+
 @pytest.mark.skipif(not shutil.which("strip"), reason="needs strip")
 def test_a_stripped_library_is_intact(embedded: Artifact, tmp_path: Path) -> None:
     stripped = tmp_path / "stripped.so"

@@ -104,5 +104,32 @@ def test_refusals(layer: onnx.ModelProto) -> None:
         f(X, X)
     with pytest.raises(InputError, match=r"layer was given float32\[5, 2\] in place of float32\[rows, 3\]"):
         f(X[:, :2])
-    with pytest.raises(InputError, match="There is no file 'none.onnx'"):
+    with pytest.raises(InputError, match="Cannot read the model 'none.onnx': No such file"):
         mlc.function("none.onnx")
+
+
+def test_damaged_data_is_refused(layer: onnx.ModelProto, tmp_path: Path) -> None:
+    """Also data in files beside a model, wherever they are said to be."""
+    model = onnx.ModelProto.FromString(layer.SerializeToString())
+    tensor = model.graph.initializer[0]
+    tensor.raw_data += b"12"
+    with pytest.raises(InputError, match="Tensor 'w' of shape .* wrong length"):
+        mlc.function(model)
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for location, what in (("../w", "not a path inside"), ("a\0b", "cannot be the name"), ("w", "is not there")):
+        del tensor.external_data[:]
+        tensor.external_data.add(key="location", value=location)
+        (tmp_path / "layer.onnx").write_bytes(model.SerializeToString())
+        with pytest.raises(InputError, match=what):
+            mlc.function(tmp_path / "layer.onnx")
+
+
+def test_data_in_a_file_beside_the_model(layer: onnx.ModelProto, tmp_path: Path) -> None:
+    wanted = mlc.function(layer)
+    path = tmp_path / "layer.onnx"
+    onnx.save(onnx.ModelProto.FromString(layer.SerializeToString()), path, save_as_external_data=True, size_threshold=0)
+    found = mlc.function(path)
+    assert found.weights.keys() == wanted.weights.keys()
+    for name, weight in wanted.weights.items():
+        np.testing.assert_array_equal(np.asarray(found.weights[name]), np.asarray(weight))
